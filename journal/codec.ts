@@ -7,12 +7,14 @@
  * CODEC-3 A line from which something was removed keeps its `hash`, so that its successor still follows. `,"tombstone":"…"` before the
  *    hash is the hex sha256 of the predecessor's hash, the text of the line without these two, and the hash: no other line may have a
  *    hash that isn't its own.
- * CODEC-4 Members and types that this version doesn't know survive decoding and encoding unchanged and in order.
+ * CODEC-4 A line that names a blob that may be in a pack is of version 2, all others of version 1.
+ * CODEC-5 Members and types that this version doesn't know survive decoding and encoding unchanged and in order.
  */
 import { JournalError } from './errors.js';
-import { JOURNAL_VERSION, type Fact, type JournalEvent } from './event.js';
+import { JOURNAL_VERSION, PACKED_VERSION, type Fact, type JournalEvent } from './event.js';
 import type { Seq } from './ids.js';
 import type { OwnFact } from './own-fact.js';
+import { mayBePacked } from './payloads.js';
 import { sha256Hex } from './sha256.js';
 import { upcast, type AnyEvent } from './upcast.js';
 
@@ -54,7 +56,12 @@ export function lineOf(body: string, previousHash: string): Line {
 /** Returns the part of a line before its hash, without a closing brace. Throws like `encode`. */
 export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string {
   if ('seq' in fact || !isInOrder(fact)) return copiedText(fact, seq, ts).slice(0, -1);
-  return `{"v":${JOURNAL_VERSION},"seq":${seq},${textOf(fact).slice(1, -1)},"ts":"${ts}"`;
+  return `{"v":${versionOf(fact)},"seq":${seq},${textOf(fact).slice(1, -1)},"ts":"${ts}"`;
+}
+
+function versionOf(fact: { readonly [member: string]: unknown }): number {
+  for (const member in fact) if (mayBePacked(fact[member])) return PACKED_VERSION;
+  return JOURNAL_VERSION;
 }
 
 /** Most facts have their members in the order of CODEC-1, so nothing must be moved. */
@@ -105,7 +112,7 @@ export function encodeTombstone(event: JournalEvent, previousHash: string): Line
 /** Encodes an event that was decoded before, or a fact whose members are in another order. */
 function copiedText(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string {
   const known: { readonly [member: string]: unknown } = fact;
-  const v = JOURNAL_VERSION;
+  const v = versionOf(known);
   // A member keeps the place where it was set first (CODEC-1).
   const members: { [member: string]: unknown } = { v, seq, type: known['type'], key: known['key'], op: known['op'], ...known };
   members['v'] = v;
@@ -119,7 +126,7 @@ function textOf(members: object): string {
   try {
     return JSON.stringify(members);
   } catch (error) {
-    throw new JournalError('NOT_JSON', `an event that JSON can't hold: ${(error as Error).message}`, { cause: error });
+    throw new JournalError('NOT_JSON', `an event can't be written as JSON: ${(error as Error).message}`, { cause: error });
   }
 }
 

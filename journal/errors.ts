@@ -34,10 +34,16 @@ const ERRORS: { readonly [systemCode: string]: readonly [code: string, hint: str
   ENOTDIR: ['JOURNAL_NOT_A_FOLDER', 'A file is in the place where the journal needs a folder: move it away.'],
 };
 
+/** Leaves out the system call and the path behind the system's words where `doing` names that path. */
+function reasonOf(error: Error, doing: string): string {
+  if (!('path' in error) || typeof error.path !== 'string' || !doing.includes(error.path)) return error.message;
+  return error.message.replace(`, ${'syscall' in error ? String(error.syscall) : ''} '${error.path}'`, '');
+}
+
 /** Turns an error of the system into one for people. `doing` completes "can't …". */
 export function journalError(error: unknown, doing: string): JournalError {
   if (error instanceof JournalError) return error;
   const [code, hint] = ERRORS[codeOf(error) ?? ''] ?? ['JOURNAL_IO', undefined];
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? reasonOf(error, doing) : String(error);
   return new JournalError(code, `can't ${doing}: ${reason}`, { cause: error, ...(hint === undefined ? {} : { hint }) });
 }

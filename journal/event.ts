@@ -3,20 +3,21 @@
  * else. Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown members
  * along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
  */
-import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from './ids.js';
+import type { CallFact } from './facts/call-event.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq } from './ids.js';
 import type { Json, Payload } from './payloads.js';
-import type { PipelineFact } from './pipeline-event.js';
-import type { RunFact } from './run-event.js';
+import type { PipelineFact } from './facts/pipeline-event.js';
+import type { RunFact } from './facts/run-event.js';
 
 export const JOURNAL_VERSION = 1;
+/**
+ * Marks lines that name a blob that may be in a pack, so that programs that can't read packs say that they don't know these lines. Their
+ * members are those of `JOURNAL_VERSION`.
+ */
+export const PACKED_VERSION = 2;
 
+export type { OutputFile, ResultForm, ReusedOutput, Usage } from './facts/call-event.js';
 export type { Json, Payload } from './payloads.js';
-
-export interface Usage {
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly costUsd?: number;
-}
 
 /** Names the construct: `exe`, `var`, `show`, `for`, `for:iteration`, `for:batch`, `loop`, `run`, `import`, … */
 export type OpKind = string;
@@ -24,17 +25,11 @@ export type OpKind = string;
 /** Names one thing that a definition depends on, so that a change can be named. `preview` is short and never a secret. */
 export interface DefinitionPart {
   /** A `guard` or `hook` was consulted while the call was executed, and is not when its result is reused. */
-  readonly kind: 'body' | 'function' | 'template' | 'variable' | 'guard' | 'hook';
+  readonly kind: 'body' | 'function' | 'template' | 'schema' | 'variable' | 'guard' | 'hook';
   readonly name: string;
   readonly digest: string;
   readonly preview?: string;
 }
-
-/**
- * Says what a payload holds instead of the result's value. `text`: the text that the value was parsed from. `word`: a word of control on
- * its way to a loop or pipeline, `{"word":"done","value":…}`, with `form` beside `value` as here.
- */
-export type ResultForm = 'text' | 'word';
 
 /** Records what is known about a result, or about a part of it, beside data and labels. */
 export interface ResultMetadata {
@@ -57,18 +52,6 @@ export interface ResultMetadata {
   readonly isResult?: true;
   /** Marked by `keep`: code sees its metadata. */
   readonly isKept?: true;
-}
-
-/** Describes a file that a call declares to write. Its bytes are a blob; without one they could not be kept, and `reason` says why. */
-export type OutputFile =
-  | { readonly path: string; readonly blob: BlobId; readonly bytes: number }
-  /** `absent`: the call did not write it. `secret`: the call's result is secret, so its files may not be stored in clear. */
-  | { readonly path: string; readonly reason: 'absent' | 'directory' | 'unreadable' | 'too-large' | 'secret' };
-
-/** Describes what happened to a declared output file when the recorded result was reused. */
-export interface ReusedOutput {
-  readonly path: string;
-  readonly did: 'same' | 'restored' | 'kept' | 'absent';
 }
 
 export type Fact =
@@ -116,74 +99,7 @@ export type Fact =
       readonly message?: string;
     }
   // ---- call
-  /** The kernel has it before the body starts: a kill can't hide a call that may have cost money. */
-  | {
-      readonly type: 'call.started';
-      readonly key: CallKey;
-      readonly op: OpPath;
-      readonly fn: string;
-      readonly site?: string;
-      readonly declared?: string;
-      readonly args: Payload;
-      /** First argument as text, at most 256 UTF-16 units; only where `args` isn't inline, and when it is not secret. */
-      readonly preview?: string;
-      readonly fingerprint: Fingerprint;
-      /** Present from 2 on: a retry has a call key of its own. */
-      readonly attempt?: number;
-      /** A result was recorded but not reused, because these declared output files are not what the call had written. */
-      readonly outdated?: readonly string[];
-    }
-  /** On disk before the script sees the result. */
-  | {
-      readonly type: 'call.completed';
-      readonly key: CallKey;
-      readonly op: OpPath;
-      readonly result: Payload;
-      readonly form?: ResultForm;
-      // The following members restore on a reused result what its data, arguments and function do not say.
-      /** A list of `ResultMetadata`. */
-      readonly notes?: Payload;
-      /** Labels beyond those of arguments and function, which its body met or a guard added. */
-      readonly labels?: readonly string[];
-      /** Source markers beyond those of arguments and function. */
-      readonly sources?: readonly string[];
-      /** Labels of arguments or function that a guard removed. */
-      readonly removed?: readonly string[];
-      readonly elapsedMs: number;
-      readonly usage?: Usage;
-      /** Declared output files as they were when the call had ended, in the order of their declaration. */
-      readonly outputs?: readonly OutputFile[];
-      /** The reason why the result is used once and never reused (a command that ended with another status than 0). */
-      readonly unusable?: string;
-      /** The exit code of the command that is its body, where it is not 0: the call failed, and its result is unusable. */
-      readonly exitCode?: number;
-      /** A guard denied what it does, and its own `denied` branch returned the value, which is unusable too. */
-      readonly denied?: true;
-    }
-  | {
-      readonly type: 'call.reused';
-      readonly key: CallKey;
-      readonly op: OpPath;
-      readonly fn: string;
-      readonly site?: string;
-      readonly declared?: string;
-      readonly from: EventRef & { readonly workflow?: Workflow };
-      /** First argument as text, at most 256 UTF-16 units; only for a forked result, and when it is not secret. */
-      readonly preview?: string;
-      readonly fingerprint?: Fingerprint;
-      /** Declared output files, in the order of their declaration. */
-      readonly outputs?: readonly ReusedOutput[];
-    }
-  | {
-      readonly type: 'call.failed';
-      readonly key: CallKey;
-      readonly op: OpPath;
-      readonly message: string;
-      /** The code of an error that has one. */
-      readonly code?: string;
-      readonly denied?: true;
-      readonly elapsedMs: number;
-    }
+  | CallFact
   // ---- effect
   /** Records every effect. `subject` is for people: a path, a command line, a variable's name. */
   | {

@@ -3,7 +3,7 @@
  * overwrites bytes around it, which saves a copy of every line.
  */
 import { HASH_DIGITS, HASH_TO_LINE, PREDECESSOR_BYTES, predecessorEnd, TAIL_BYTES, viewOf } from './codec.js';
-import { JOURNAL_VERSION, type JournalEvent } from './event.js';
+import type { JournalEvent } from './event.js';
 import { sha256Hex } from './sha256.js';
 import { isKnownVersion, upcast, type AnyEvent } from './upcast.js';
 
@@ -14,7 +14,9 @@ const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 const COMMA = 0x2c;
 export const NEWLINE = 0x0a;
-const HEAD = Buffer.from(`{"v":${JOURNAL_VERSION},`);
+/** Versions have one digit until there are ten of them. */
+const HEAD = Buffer.from('{"v":');
+const DIGIT_ZERO = 0x30;
 const ANY_HEAD = /^\{"v":(\d{1,9}),/;
 
 /** The reason why a line can't be used. */
@@ -48,7 +50,7 @@ export class LineBuffer {
    */
   decode(start: number, end: number, parsed?: AnyEvent): JournalEvent | Flaw {
     const { bytes } = this;
-    if (!hasBytes(bytes, start, HEAD)) {
+    if (!hasKnownHead(bytes, start)) {
       const version = ANY_HEAD.exec(bytes.toString('latin1', start, Math.min(end, start + 20)))?.[1];
       if (version === undefined) return 'corrupt';
       if (!isKnownVersion(Number(version))) return 'unknown-version';
@@ -62,10 +64,10 @@ export class LineBuffer {
     return event['hash'] === digest || isTombstone(bytes, start, end) ? upcast(event) : 'corrupt';
   }
 
-  /** Verifies an unchanged line of this version as `decode` does, without parsing it. */
+  /** Verifies an unchanged line of a known version as `decode` does, without parsing it. */
   verifies(start: number, end: number): boolean {
     const { bytes } = this;
-    if (!hasBytes(bytes, start, HEAD)) return false;
+    if (!hasKnownHead(bytes, start)) return false;
     const digest = digestOf(bytes, start, end);
     return digest !== undefined && bytes.toString('latin1', end - TAIL_BYTES, end) === `,"hash":"${digest}"}`;
   }
@@ -110,9 +112,9 @@ function digestOf(bytes: Buffer, start: number, end: number): string | undefined
   return digest;
 }
 
-function hasBytes(bytes: Buffer, at: number, expected: Buffer): boolean {
-  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false;
-  return true;
+function hasKnownHead(bytes: Buffer, at: number): boolean {
+  for (let i = 0; i < HEAD.length; i++) if (bytes[at + i] !== HEAD[i]) return false;
+  return bytes[at + HEAD.length + 1] === COMMA && isKnownVersion((bytes[at + HEAD.length] as number) - DIGIT_ZERO);
 }
 
 function parseOrNothing(text: string): unknown {

@@ -1,5 +1,5 @@
 /** Holds the lines that wait to be written, as they will be in the file, each hashed behind the one before it. */
-import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES } from './codec.js';
+import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES, TAIL_BYTES } from './codec.js';
 import { JournalError } from './errors.js';
 
 const CAPACITY = 256 * 1024;
@@ -7,9 +7,9 @@ const CAPACITY = 256 * 1024;
 const LONG_UNITS_MIN = 1024;
 
 export class LineQueue {
-  private readonly usual = Buffer.allocUnsafe(PREDECESSOR_BYTES + CAPACITY);
-  /** `usual`, or a larger one for a line that doesn't fit into that. */
-  private bytes: Buffer = this.usual;
+  /** Holds lines that were taken before those that wait. When it is full, the next lines are put into new memory. */
+  private bytes = Buffer.allocUnsafe(PREDECESSOR_BYTES + CAPACITY);
+  private start = PREDECESSOR_BYTES;
   private end: number;
 
   /** `lastHash` is that of the line before the first. */
@@ -24,7 +24,7 @@ export class LineQueue {
 
   /** The number of bytes that wait. */
   get length(): number {
-    return this.end - PREDECESSOR_BYTES;
+    return this.end - this.start;
   }
 
   /**
@@ -34,7 +34,7 @@ export class LineQueue {
   add(body: string): number {
     if (lineBytesMax(body) > this.bytes.length - this.end) {
       if (this.length > 0) return 0;
-      this.moveTo(Buffer.allocUnsafe(PREDECESSOR_BYTES + lineBytesMax(body)));
+      this.moveTo(lineBytesMax(body) > CAPACITY ? Buffer.byteLength(body) + TAIL_BYTES + 1 : CAPACITY);
     }
     if (body.length >= LONG_UNITS_MIN) return this.addLong(body);
     const { text, hash } = lineOf(body, this.lastHash);
@@ -48,24 +48,28 @@ export class LineQueue {
     const { end, hash } = encodeInto(this.bytes, this.end, body);
     const bytes = end - this.end;
     if (bytes > LINE_BYTES_MAX) {
-      throw new JournalError('JOURNAL_EVENT_TOO_LARGE', `an event of ${bytes} bytes; at most ${LINE_BYTES_MAX} fit into the journal`);
+      throw new JournalError(
+        'JOURNAL_EVENT_TOO_LARGE',
+        `an event has ${bytes} bytes, and a line of the journal holds at most ${LINE_BYTES_MAX}`,
+      );
     }
     this.end = end;
     this.lastHash = hash;
     return bytes;
   }
 
-  /** Returns all lines, and empties the queue. They must be used before the next `add`. */
+  /** Returns all lines, and empties the queue. No later line overwrites them, so they need not be copied to be kept. */
   take(): Uint8Array {
-    const lines = this.bytes.subarray(PREDECESSOR_BYTES, this.end);
-    this.moveTo(this.usual);
+    const lines = this.bytes.subarray(this.start, this.end);
+    this.start = this.end;
     return lines;
   }
 
-  /** Keeps nothing but the end of the last line, which the next one is hashed with. */
-  private moveTo(bytes: Buffer): void {
+  /** Takes new memory, and nothing into it but the end of the last line, which the next one is hashed with. */
+  private moveTo(capacity: number): void {
+    const bytes = Buffer.allocUnsafe(PREDECESSOR_BYTES + capacity);
     this.bytes.copy(bytes, 0, this.end - PREDECESSOR_BYTES, this.end);
     this.bytes = bytes;
-    this.end = PREDECESSOR_BYTES;
+    this.start = this.end = PREDECESSOR_BYTES;
   }
 }

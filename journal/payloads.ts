@@ -35,6 +35,11 @@ export const INLINE_MAX = 64 * 1024;
  * again. Older programs can read smaller ones, which are stored as JSON.
  */
 const PLAIN_TEXT_MIN = 16 * 1024 * 1024;
+/**
+ * Bytes. A payload of so many or more shares space with payloads that repeat parts of it. Lines that name such a blob are of version 2, so
+ * programs that can't read packs say that they don't know these lines (`docs/journal-format.md`).
+ */
+export const PACKED_BYTES_MIN = 16 * 1024;
 /** UTF-8 can't encode it, JSON can. */
 const LONE_SURROGATE = /\p{Cs}/u;
 /** UTF-8 bytes. A string of V8 has at most so many units, whatever they are. */
@@ -47,13 +52,20 @@ export function textTooLarge(payload: Payload): StoredBlob | undefined {
 
 export interface Blobs {
   putBlob(content: string | Uint8Array): Promise<StoredBlob>;
+  packBlob(content: string): Promise<StoredBlob>;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
 }
 
 export function storePayload(blobs: Blobs, value: Json): Payload | Promise<Payload> {
   if (typeof value === 'string' && value.length >= PLAIN_TEXT_MIN && !LONE_SURROGATE.test(value)) return storeText(blobs, value);
   // The line of an event is written by `JSON.stringify`, which knows no -0.
-  return jsonSize(value) <= INLINE_MAX && !holdsNegativeZero(value) ? { inline: value } : blobs.putBlob(exactJson(value));
+  return jsonSize(value) <= INLINE_MAX && !holdsNegativeZero(value) ? { inline: value } : blobs.packBlob(exactJson(value));
+}
+
+/** Tells whether a member of an event is a payload that may be in a pack. Sealed and plain texts are files of their own. */
+export function mayBePacked(member: unknown): boolean {
+  if (typeof member !== 'object' || member === null || !('blob' in member) || !('bytes' in member)) return false;
+  return Number(member.bytes) >= PACKED_BYTES_MIN && !('keyId' in member) && !('text' in member);
 }
 
 async function storeText(blobs: Blobs, text: string): Promise<Payload> {

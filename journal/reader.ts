@@ -260,15 +260,11 @@ function lineWithPredecessor(files: FileHandles, path: string, { offset, bytes }
   const end = start + bytes;
   const buffer = files.lineBuffer(bytes + 1);
   if (offset === 0) buffer.follow(CHAIN_SEED);
-  const count = readOrNothing(files, path, buffer.bytes.subarray(start - before, end + 1), offset - before);
-  return count < before + bytes + 1 || buffer.bytes[end] !== NEWLINE ? undefined : buffer;
-}
-
-function readOrNothing(files: FileHandles, path: string, into: Uint8Array, position: number): number {
+  let count = 0;
   try {
-    return files.read(path, into, position);
+    count = files.read(path, buffer.bytes, start - before, end + 1, offset - before);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
-    return 0;
   }
+  return count < before + bytes + 1 || buffer.bytes[end] !== NEWLINE ? undefined : buffer;
 }

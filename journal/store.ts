@@ -135,6 +135,10 @@ export interface RunStore {
   /** Reads one event again, verified; undefined when it is damaged now. */
   readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined>;
   putBlob(content: string | Uint8Array): Promise<StoredBlob>;
+  /**
+   * Stores a blob that may repeat parts of earlier ones, once for all that repeat them. The run that it is for must have been created.
+   */
+  packBlob(content: string): Promise<StoredBlob>;
   /** Begins a blob that is written in pieces. The run that it is for must have been created. */
   newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;

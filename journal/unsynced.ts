@@ -1,10 +1,12 @@
 /** Keeps the end of a run that is not known to be durable, so that it can be written again: whole lines, in pieces as they were written. */
-import { CHAIN_SEED, HASH_DIGITS, PREDECESSOR_BYTES } from './codec.js';
+import { CHAIN_SEED } from './codec.js';
 
 export interface Piece {
   /** Counted from the beginning of the run. */
   readonly offset: number;
   readonly bytes: Uint8Array;
+  /** The hash of its last line. */
+  readonly hash: string;
 }
 
 export class Unsynced {
@@ -33,10 +35,9 @@ export class Unsynced {
     return this.hash;
   }
 
-  /** Copies the lines. */
-  add(lines: Uint8Array): void {
-    const bytes = Buffer.from(lines);
-    this.pieces.push({ offset: this.last, bytes });
+  /** `hash` is that of the last line. The lines are not copied, so they must not be changed any more. */
+  add(bytes: Uint8Array, hash: string): void {
+    this.pieces.push({ offset: this.last, bytes, hash });
     this.last += bytes.length;
   }
 
@@ -52,11 +53,7 @@ export class Unsynced {
     if (offset === this.first) return;
     const kept = this.from(offset);
     const durable = this.pieces[this.pieces.length - kept.length - 1] as Piece; // `offset` is behind its beginning
-    this.hash = Buffer.from(durable.bytes.buffer, durable.bytes.byteOffset, durable.bytes.length).toString(
-      'latin1',
-      durable.bytes.length - PREDECESSOR_BYTES,
-      durable.bytes.length - PREDECESSOR_BYTES + HASH_DIGITS,
-    );
+    this.hash = durable.hash;
     this.pieces = kept as Piece[];
     this.first = offset;
   }

@@ -2,7 +2,7 @@
  * Lifts an event of an older version to the current one while it is read, so that no fold ever sees two shapes. Each step turns
  * version n into n + 1; when `JOURNAL_VERSION` rises, its step is added here and the old shape is written nowhere any more.
  */
-import { JOURNAL_VERSION, type JournalEvent } from './event.js';
+import { JOURNAL_VERSION, PACKED_VERSION, type JournalEvent } from './event.js';
 
 /** An event as it was parsed, of any version. */
 export type AnyEvent = { readonly v: number; readonly [member: string]: unknown };
@@ -14,12 +14,14 @@ const FIRST_VERSION = 1;
 const STEPS: Steps = {};
 
 export function isKnownVersion(version: number): boolean {
-  return version >= FIRST_VERSION && version <= JOURNAL_VERSION;
+  return version >= FIRST_VERSION && version <= PACKED_VERSION;
 }
 
 export function upcast(event: AnyEvent): JournalEvent {
   // The chain proves that this program wrote it, and the steps are typed; the members of each type are not checked again.
-  return (event.v === JOURNAL_VERSION ? event : climb(event, STEPS, JOURNAL_VERSION)) as unknown as JournalEvent;
+  return (event.v === JOURNAL_VERSION || event.v === PACKED_VERSION
+    ? event
+    : climb(event, STEPS, JOURNAL_VERSION)) as unknown as JournalEvent;
 }
 
 export function climb(event: AnyEvent, steps: Steps, target: number): AnyEvent {

@@ -228,7 +228,7 @@ export class RunWriter implements Journal {
   }
 
   private keepQueue(): void {
-    if (this.queue.length > 0) this.unsynced.add(this.queue.take());
+    if (this.queue.length > 0) this.unsynced.add(this.queue.take(), this.queue.hash);
   }
 
   private writeSoon(): void {

@@ -56,7 +56,7 @@ export function parseSealingKey(text: string, from: string): Buffer {
       ? Buffer.from(word, 'base64')
       : undefined;
   if (key?.length === KEY_BYTES) return key;
-  throw new JournalError('JOURNAL_KEY_INVALID', `${from} is no key: 64 hex digits are expected, or 32 bytes as base64`, {
+  throw new JournalError('JOURNAL_KEY_INVALID', `${from} does not hold a key: 64 hex digits are expected, or 32 bytes as base64`, {
     hint: 'openssl rand -hex 32 makes one',
   });
 }

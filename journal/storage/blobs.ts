@@ -1,6 +1,7 @@
 /**
- * Large payloads, each in a file named by its digest, shared by all runs. A blob is durable before the event that names it, because
- * `putBlob` is awaited first. Verified on every read: bytes that don't match their name are never returned.
+ * Blobs that are files of their own, named by their digest and shared by all runs: sources, outputs, sealed results, and everything that
+ * is too small or too large for a pack (`packs/`). A blob is durable before the event that names it, because `putBlob` is awaited
+ * first. Verified on every read: bytes that don't match their name are never returned.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';

@@ -35,6 +35,8 @@ export interface Disk {
   link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   list(folder: string): Promise<readonly string[]>;
+  /** Does what `list` does, without waiting. */
+  listNow(folder: string): readonly string[];
 }
 
 /** Does not wait for a writer at the other end of a pipe. Windows has no such flag. */
@@ -84,6 +86,7 @@ export const realDisk: Disk = {
   link: (from, to) => fs.promises.link(from, to),
   remove: (path) => fs.promises.rm(path, { force: true }),
   list: (folder) => fs.promises.readdir(folder),
+  listNow: (folder) => fs.readdirSync(folder),
 };
 
 /** Makes a folder whose existence is durable. */

@@ -52,15 +52,15 @@ export class FileHandles {
     return (this.usualLine ??= new LineBuffer(AHEAD_BYTES));
   }
 
-  /** Fills `into`. Returns the number of bytes that were there. */
-  read(path: string, into: Uint8Array, position: number): number {
+  /** Fills `into` from `start` to `end`. Returns the number of bytes that were there. */
+  read(path: string, into: Uint8Array, start: number, end: number, position: number): number {
     const open = this.open(path);
-    const { length } = into;
-    if (length > AHEAD_BYTES) return fill(open.run, into, position);
+    const length = end - start;
+    if (length > AHEAD_BYTES) return fill(open.run, into.subarray(start, end), position);
     if (position < open.from || position + length > open.to) this.readAhead(open, position);
-    const end = Math.min(position + length, open.to);
-    open.ahead?.copy(into, 0, position - open.from, end - open.from);
-    return end - position;
+    const last = Math.min(position + length, open.to);
+    open.ahead?.copy(into, start, position - open.from, last - open.from);
+    return last - position;
   }
 
   private readAhead(open: OpenFile, position: number): void {

@@ -3,6 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { createBlobWriter, type BlobWriter, type StoredBlob } from './blob-writer.js';
 import { getBlob, getBlobNow, putBlob } from './blobs.js';
+import { PACKED_BYTES_MIN } from '../payloads.js';
+import { PackFolder } from './packs/pack-folder.js';
+import { PACKED_BYTES_MAX } from './packs/pack-record.js';
+import { PackWriter } from './packs/pack-writer.js';
 import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
@@ -11,6 +15,7 @@ import {
   folderName,
   journalFolder,
   lockPath,
+  packsFolder,
   runOfFile,
   runPath,
   runsFolder,
@@ -65,18 +70,23 @@ export function openJournalFolder(journal: string, { disk = realDisk, sealingKey
 class FileStore implements RunStore {
   readonly immediate: RunStore['immediate'];
   private readonly skipped = new Set<RunId>();
+  private readonly packs: PackFolder;
+  private readonly packer: PackWriter;
 
   constructor(
     private readonly journal: string,
     private readonly disk: Disk,
     private readonly onSkipped: FileStoreOptions['onSkipped'],
   ) {
+    this.packs = new PackFolder(disk, packsFolder(journal));
+    this.packer = new PackWriter(disk, this.packs);
+    const { packs } = this;
     const files = new FileHandles(disk);
     const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
     this.immediate = {
       holds: (ref, position, key) => holdsCall(files, pathOf(ref), position, key),
       readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
-      getBlob: (id) => getBlobNow(disk, journal, id),
+      getBlob: (id) => packs.knownContent(id) ?? getBlobNow(disk, journal, id) ?? packs.content(id),
     };
   }
 
@@ -164,12 +174,18 @@ class FileStore implements RunStore {
     return putBlob(this.disk, this.journal, content);
   }
 
+  async packBlob(content: string): Promise<StoredBlob> {
+    const bytes = Buffer.byteLength(content);
+    if (bytes < PACKED_BYTES_MIN || bytes > PACKED_BYTES_MAX) return this.putBlob(content);
+    return { blob: await this.packer.store(Buffer.from(content)), bytes };
+  }
+
   newBlob(): BlobWriter {
     return createBlobWriter(this.disk, this.journal);
   }
 
-  getBlob(id: BlobId): Promise<Uint8Array | undefined> {
-    return getBlob(this.disk, this.journal, id);
+  async getBlob(id: BlobId): Promise<Uint8Array | undefined> {
+    return this.packs.knownContent(id) ?? (await getBlob(this.disk, this.journal, id)) ?? this.packs.content(id);
   }
 
   async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {

@@ -4,6 +4,7 @@
  *   <workflow>/runs/<run-id>.ndjson   and beside it <run-id>.lock while its writer lives
  *   <workflow>/<derived data, such as the index>
  *   blobs/ab/<64 hex digits>
+ *   blobs/packs/<number>-<8 hex digits>.pack   and beside it <number>-<8 hex digits>.lock while a process appends to it
  */
 import { join } from 'node:path';
 import { isDigest, isRunId, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
@@ -14,6 +15,8 @@ const FOLDER_NAME_MAX = 160;
 const DIGEST_DIGITS = 40;
 const RUN_SUFFIX = '.ndjson';
 const BLOBS = 'blobs';
+const PACK_SUFFIX = '.pack';
+const PACK_FILE = /^(\d{1,9}-[0-9a-f]{8})\.pack$/;
 
 export const journalFolder = (projectRoot: string): string => join(projectRoot, '.mlld', 'journal');
 export const workflowFolder = (journal: string, workflow: Workflow): string => join(journal, folderName(workflow));
@@ -34,6 +37,19 @@ export function blobPath(journal: string, id: BlobId): string {
 export function blobOfFile(fileName: string): BlobId | undefined {
   const id = `sha256:${fileName}`;
   return isDigest(id) ? id : undefined;
+}
+
+export const packsFolder = (journal: string): string => join(journal, BLOBS, 'packs');
+
+/** No two packs of a journal ever have the same name: what a process knows of one that was removed is never mistaken for another. */
+export type PackName = `${number}-${string}`;
+
+export const packFile = (folder: string, name: PackName): string => join(folder, name + PACK_SUFFIX);
+export const packLock = (folder: string, name: PackName): string => join(folder, `${name}.lock`);
+
+/** Returns the pack that a file in the folder of packs holds; undefined for other files. */
+export function packOfFile(fileName: string): PackName | undefined {
+  return PACK_FILE.exec(fileName)?.[1] as PackName | undefined;
 }
 
 /** Returns the run that a file in a `runs` folder holds; undefined for locks and unknown files. */

@@ -1,12 +1,15 @@
 /** Keeps runs in memory, for tests and for runs whose journal is not kept. Same lines, same chain, no files. */
 import { randomBytes } from 'node:crypto';
 import type { BlobWriter, StoredBlob } from './blob-writer.js';
+import { MemoryPack } from './packs/memory-pack.js';
 import { sha256 } from '../canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from '../codec.js';
 import { JournalError } from '../errors.js';
 import type { Fact, JournalEvent } from '../event.js';
 import type { OwnFact } from '../own-fact.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Seq, type Workflow } from '../ids.js';
+import { PACKED_BYTES_MIN } from '../payloads.js';
+import { PACKED_BYTES_MAX } from './packs/pack-record.js';
 import { openKeyring, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
@@ -97,6 +100,7 @@ class MemoryRun implements Journal {
 class MemoryStore implements RunStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
+  private readonly pack = new MemoryPack();
   private readonly derived = new Map<string, Buffer>();
   /** Each promise resolves when the last lock that was requested is released. */
   private readonly locks = new Map<Workflow, Promise<void>>();
@@ -107,7 +111,7 @@ class MemoryStore implements RunStore {
       return event?.type === 'call.completed' && event.key === key;
     },
     readAt: (ref, position) => this.lineAt(ref, position),
-    getBlob: (id) => this.blobs.get(id),
+    getBlob: (id) => this.blobs.get(id) ?? this.pack.content(id),
   };
 
   async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {
@@ -187,6 +191,12 @@ class MemoryStore implements RunStore {
     return { blob, bytes: bytes.length };
   }
 
+  async packBlob(content: string): Promise<StoredBlob> {
+    const bytes = Buffer.byteLength(content);
+    if (bytes < PACKED_BYTES_MIN || bytes > PACKED_BYTES_MAX) return this.putBlob(content);
+    return { blob: this.pack.store(Buffer.from(content)), bytes };
+  }
+
   newBlob(): BlobWriter {
     const pieces: Buffer[] = [];
     return {
@@ -199,7 +209,7 @@ class MemoryStore implements RunStore {
 
   async getBlob(id: BlobId): Promise<Uint8Array | undefined> {
     const found = this.blobs.get(id);
-    return found && Buffer.from(found);
+    return found === undefined ? this.pack.content(id) : Buffer.from(found);
   }
 
   async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {

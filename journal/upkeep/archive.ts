@@ -22,7 +22,7 @@ export async function packArchive(files: readonly ArchivedFile[], mtime: Date): 
   for (const { path, content } of files) {
     const header = new Header({ path, size: content.length, mode: 0o600, mtime, type: 'File', uid: 0, gid: 0 });
     const block = Buffer.alloc(BLOCK_BYTES);
-    if (header.encode(block, 0)) throw new Error(`a path too long for an archive: ${path}`);
+    if (header.encode(block, 0)) throw new Error(`the path ${path} is too long for an archive`);
     blocks.push(block, content, Buffer.alloc(-content.length & (BLOCK_BYTES - 1)));
   }
   blocks.push(Buffer.alloc(2 * BLOCK_BYTES));
@@ -61,7 +61,10 @@ export async function unpackArchive(archive: Uint8Array): Promise<readonly Archi
 }
 
 export function unreadable(problem: string, cause?: unknown): JournalError {
-  return new JournalError('BUNDLE_UNREADABLE', `this is not a whole bundle: ${problem}`, { hint: 'mlld journal bundle makes one', cause });
+  return new JournalError('BUNDLE_UNREADABLE', `this is not a complete bundle: ${problem}`, {
+    hint: 'mlld journal bundle makes one',
+    cause,
+  });
 }
 
 function tooLarge(): JournalError {

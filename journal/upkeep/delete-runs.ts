@@ -5,12 +5,12 @@
  *    gone. Its first file goes first: further segments that a crash leaves behind belong to no run, and count as unfinished files.
  * DELETE-2 A blob is moved to the trash before it is deleted: a run that began meanwhile either stored it anew, or is seen when the runs
  *    are listed again, and the blob is restored. A process that was killed in between leaves it in the trash; the next one begins by
- *    restoring it.
+ *    restoring it. A pack that holds blobs which go is replaced by one without them, and goes to the trash itself (`repack.ts`).
  */
 import { realDisk, type Disk } from '../storage/disk.js';
 import { codeOf, journalError } from '../errors.js';
 import type { BlobId, RunRef } from '../ids.js';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   blobFolder,
   blobOfFile,
@@ -18,12 +18,15 @@ import {
   blobsFolder,
   journalFolder,
   lockPath,
+  packOfFile,
+  packsFolder,
   runPath,
   runsFolder,
   runsFolderOf,
   workflowOfFolder,
 } from '../storage/layout.js';
 import { countSegments, fileBefore, segmentPath } from '../segments.js';
+import { deletePacks, packedBlobs, replacePacks, restorePacks } from './repack.js';
 
 /** The suffix of blobs in the trash. */
 const TRASH = '.aside';
@@ -32,6 +35,7 @@ const UNFINISHED = '.tmp';
 
 export interface StoredFile {
   readonly blob: BlobId;
+  /** The bytes that it takes on the disk. Other blobs of its pack may have parts in common with it, which stay. */
   readonly bytes: number;
 }
 
@@ -62,8 +66,11 @@ export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
       throw journalError(error, doing);
     }
   };
-  const move = async (blobs: readonly BlobId[], each: (path: string) => Promise<void>): Promise<void> => {
-    for (const blob of blobs) await each(blobPath(journal, blob));
+  const packs = packsFolder(journal);
+  let replaced: Awaited<ReturnType<typeof replacePacks>> = [];
+  const move = async (blobs: readonly BlobId[], suffix: string, each: (path: string) => Promise<void>): Promise<void> => {
+    const there = new Set(await blobFiles(disk, journal));
+    for (const blob of blobs) if (there.has(blobPath(journal, blob) + suffix)) await each(blobPath(journal, blob));
   };
   return {
     recover: () => attempt('restore what was left in the trash', () => recover(disk, journal)),
@@ -74,9 +81,21 @@ export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
       }),
     deleteRun: (ref) => deleteRunFiles(disk, journal, ref),
     blobs: () => attempt('list the blobs', () => listBlobs(disk, journal)),
-    trash: (blobs) => attempt('move blobs to the trash', () => move(blobs, (path) => disk.rename(path, path + TRASH))),
-    restore: (blobs) => attempt('restore blobs', () => move(blobs, (path) => restore(disk, path))),
-    deleteTrashed: (blobs) => attempt('delete blobs', () => move(blobs, (path) => disk.remove(path + TRASH))),
+    trash: (blobs) =>
+      attempt('move blobs to the trash', async () => {
+        await move(blobs, '', (path) => disk.rename(path, path + TRASH));
+        replaced = await replacePacks(disk, packs, TRASH, new Set(blobs));
+      }),
+    restore: (blobs) =>
+      attempt('restore blobs', async () => {
+        await move(blobs, TRASH, (path) => restore(disk, path));
+        await restorePacks(disk, packs, TRASH, replaced);
+      }),
+    deleteTrashed: (blobs) =>
+      attempt('delete blobs', async () => {
+        await move(blobs, TRASH, (path) => disk.remove(path + TRASH));
+        await deletePacks(disk, packs, TRASH, replaced);
+      }),
   };
 }
 
@@ -96,11 +115,18 @@ export async function deleteRunFiles(disk: Disk, journal: string, ref: RunRef): 
 }
 
 async function recover(disk: Disk, journal: string): Promise<void> {
-  for (const folder of await foldersOf(disk, journal)) {
-    for (const name of await disk.list(folder)) {
-      if (name.endsWith(TRASH)) await restore(disk, `${folder}/${name.slice(0, -TRASH.length)}`);
-    }
+  for (const path of await blobFiles(disk, journal)) if (path.endsWith(TRASH)) await restore(disk, path.slice(0, -TRASH.length));
+  const packs = packsFolder(journal);
+  for (const name of await listOrNothing(disk, packs)) {
+    const pack = name.endsWith(TRASH) ? name.slice(0, -TRASH.length) : '';
+    if (packOfFile(pack) !== undefined) await restore(disk, join(packs, pack));
   }
+}
+
+async function blobFiles(disk: Disk, journal: string): Promise<string[]> {
+  const files: string[] = [];
+  for (const folder of await foldersOf(disk, journal)) files.push(...(await disk.list(folder)).map((name) => join(folder, name)));
+  return files;
 }
 
 async function listUnfinished(disk: Disk, journal: string): Promise<string[]> {
@@ -111,6 +137,7 @@ async function listUnfinished(disk: Disk, journal: string): Promise<string[]> {
     journal,
     ...workflows.flatMap((name) => [join(journal, name), runsFolderOf(journal, name)]),
     ...(await foldersOf(disk, journal)),
+    packsFolder(journal),
   ];
   for (const folder of folders) {
     const names = new Set(
@@ -132,14 +159,14 @@ async function restore(disk: Disk, path: string): Promise<void> {
 }
 
 async function listBlobs(disk: Disk, journal: string): Promise<StoredFile[]> {
-  const found: StoredFile[] = [];
-  for (const folder of await foldersOf(disk, journal)) {
-    for (const name of await disk.list(folder)) {
-      const blob = blobOfFile(name);
-      if (blob !== undefined) found.push({ blob, bytes: sizeOf(disk, blobPath(journal, blob)) });
-    }
+  const found = new Map<BlobId, number>();
+  const add = (blob: BlobId, bytes: number): void => void found.set(blob, (found.get(blob) ?? 0) + bytes);
+  for (const path of await blobFiles(disk, journal)) {
+    const blob = blobOfFile(basename(path));
+    if (blob !== undefined) add(blob, sizeOf(disk, path));
   }
-  return found;
+  for (const { blob, bytes } of packedBlobs(disk, packsFolder(journal))) add(blob, bytes);
+  return [...found].map(([blob, bytes]) => ({ blob, bytes }));
 }
 
 function sizeOf(disk: Disk, path: string): number {

@@ -12,7 +12,7 @@ const document = read('docs/journal-format.md');
 /** These members of a line are the envelope's, whatever a fact holds. */
 const ENVELOPE = ['v', 'seq', 'type', 'ts', 'hash'];
 
-const SOURCES = ['journal/run-event.ts', 'journal/event.ts', 'journal/pipeline-event.ts'];
+const SOURCES = ['journal/facts/run-event.ts', 'journal/event.ts', 'journal/facts/call-event.ts', 'journal/facts/pipeline-event.ts'];
 
 /** Returns the names of a type's members in the union, with `?` behind those that may be absent. */
 function declaredMembers(type: string): string[] {

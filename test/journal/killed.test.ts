@@ -42,6 +42,11 @@ async function killAfter(root: string, acknowledgements: number): Promise<number
   return output.split('\n').slice(0, -1).map(Number);
 }
 
+async function eventsIn(root: string): Promise<number> {
+  const store = openFileStore(root);
+  return (await store.runs(workflow)).length === 0 ? 0 : (await readRun(store, runRef(1))).events.length;
+}
+
 it.each([1, 40, 700, 3000])('has every event that was acknowledged before kill -9: after %i', async (count) => {
   const root = temporaryFolder();
   const acknowledged = await killAfter(root, count);
@@ -53,6 +58,21 @@ it.each([1, 40, 700, 3000])('has every event that was acknowledged before kill -
   expect(events[0] && factOf(events[0])).toEqual(started);
   expect(defects.filter(({ kind }) => kind !== 'torn-tail')).toEqual([]);
   expect((await store.runs(workflow)).map(({ liveness }) => liveness)).toEqual(['crashed']);
+});
+
+it('keeps the process waiting while its acknowledgements are not read', async () => {
+  const root = temporaryFolder();
+  const child = startWriter(root);
+  const counts = [-1];
+  const grows = async (): Promise<boolean> => {
+    counts.push(await eventsIn(root));
+    return counts.at(-1) === 0 || counts.at(-1) !== counts.at(-2);
+  };
+  // A journal that does not grow any more belongs to a process whose pipe is full, or to one that ended for it.
+  await expect.poll(grows, { interval: 500, timeout: 50_000 }).toBe(false);
+  const { exitCode } = child;
+  child.kill('SIGKILL');
+  expect(exitCode).toBe(null);
 });
 
 it('tells that a run of another process is alive', async () => {

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { INLINE_MAX, TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import { sha256 } from '../../journal/canonical.js';
 import { runIdAt, workflowOf } from '../../journal/ids.js';
-import type { Json, Payload } from '../../journal/event.js';
+import type { Fact, Json, Payload } from '../../journal/event.js';
 import type { OwnFact } from '../../journal/own-fact.js';
 import type { JournalStore } from '../../journal/store.js';
 import { callCompleted, callStarted, finished, opStarted, runRef, smallRun, started, workflow } from './support/facts.js';
+import { conversation } from './packs/related-texts.js';
 import { factOf, readRun } from './support/read.js';
 
 export function journalStoreContract(name: string, open: () => JournalStore): void {
@@ -330,6 +331,36 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       }
       expect(Buffer.from((await store.getBlob(sha256('one keep'))) as Uint8Array).toString()).toBe('one keep');
       expect(await store.getBlob(sha256('one discard'))).toBeUndefined();
+    });
+
+    it('returns each of many texts that have parts in common, under its own digest', async () => {
+      const store = open();
+      const texts = conversation('contract', 8, 30_000, 1000).flatMap((text) => [text, `é${text.slice(0, -500)}`, text.slice(500)]);
+      const stored = await Promise.all(texts.map((text) => store.packBlob(text)));
+      for (const [n, text] of texts.entries()) {
+        expect(stored[n]).toEqual({ blob: sha256(text), bytes: Buffer.byteLength(text) });
+        expect(Buffer.from((await store.getBlob(sha256(text))) as Uint8Array).toString() === text).toBe(true);
+      }
+      expect(await store.packBlob(texts[3] as string)).toEqual(stored[3]);
+      expect(await store.getBlob(sha256('never stored'))).toBeUndefined();
+    });
+
+    it('gives back payloads that grow, at once and later, and names them in lines of version 2', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const values = conversation('payload', 5).map((text) => ({ messages: [text] }));
+      for (const [n, value] of values.entries()) await journal.append({ ...callCompleted(n), result: await store.payload(value) } as Fact);
+      await journal.append(finished);
+      await journal.close();
+      const { events } = await readRun(store, runRef(1));
+      for (const [n, value] of values.entries()) {
+        const event = events[n];
+        if (event?.type !== 'call.completed') throw new Error('not a result');
+        expect(event).toMatchObject({ v: 2, result: { blob: sha256(JSON.stringify(value)) } });
+        expect(await store.resolve(event.result)).toEqual(value);
+        expect(store.immediate?.resolve(event.result)).toEqual(value);
+      }
+      expect(events.at(-1)).toMatchObject({ v: 1 });
     });
 
     it('names blobs by their digest', async () => {

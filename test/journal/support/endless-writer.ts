@@ -1,11 +1,12 @@
 /** A process that records as fast as it can until it is killed; says on standard output what was acknowledged. */
-import { writeSync } from 'node:fs';
+import { writeAll } from '../../../cli/terminal/write-all.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { callCompleted, callStarted, opStarted, runRef, started } from './facts.js';
 
 const WRITERS = 8;
 const journal = await openFileStore(process.argv[2] as string).create(runRef(1));
-const acknowledge = (n: number): number => writeSync(1, `${n}\n`);
+/** Waits while the pipe is full: importing `node:process` opens standard output, which makes the pipe non-blocking. */
+const acknowledge = (n: number): void => writeAll(1, `${n}\n`);
 
 await journal.append(started);
 acknowledge(0);

@@ -81,6 +81,7 @@ export function failingDisk(n: number, trouble: Trouble): FailingDisk {
     link: async(realDisk.link),
     remove: async(realDisk.remove),
     list: async(realDisk.list),
+    listNow: sync(realDisk.listNow),
   };
   return { disk, calls: () => calls, struck: () => calls >= n };
 }

@@ -76,6 +76,13 @@ export function volatileDisk(root: string): VolatileDisk {
         volatile.onChange();
         return descriptor;
       },
+      openToContinue(path) {
+        const descriptor = realDisk.openToContinue(path);
+        const entry = live.get(path);
+        if (entry === undefined || entry === 'folder') throw new Error(`not a file of this disk: ${path}`);
+        open.set(descriptor, entry);
+        return descriptor;
+      },
       write(descriptor, bytes, start, length, position) {
         const count = realDisk.write(descriptor, bytes, start, length, position);
         const file = fileOf(descriptor);

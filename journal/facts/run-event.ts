@@ -1,6 +1,7 @@
 /** The facts about a run as a whole: a part of `Fact`. */
-import type { EventRef, OpPath, RunId, Seq, Workflow } from './ids.js';
-import type { Json, Payload } from './payloads.js';
+import type { StopClass } from './call-event.js';
+import type { EventRef, OpPath, RunId, Seq, Workflow } from '../ids.js';
+import type { Json, Payload } from '../payloads.js';
 import type { GateStatus } from './pipeline-event.js';
 
 /** The flags that decide what a run records and reuses. */
@@ -38,20 +39,39 @@ export interface RecordedInputs {
   /** Injected modules, as pairs of name and `{ value }` or `{ text }`. */
   readonly injected?: Payload;
   readonly state?: Payload;
+  readonly calls?: RecordedCallSettings;
 }
 
 export interface RunTotals {
-  /** Counts `call.completed`. */
+  /** Calls whose bodies gave a result. Journals of before counted `call.completed`, and have no `attempts`. */
   readonly executed: number;
   readonly reused: number;
-  /** Counts `call.failed`. */
+  /** Calls whose last attempt failed and that have no result, accepted ones included. Journals of before counted `call.failed`. */
   readonly failed: number;
-  /** Counts those of `executed` whose command failed or that a guard denied: reports count them as failed. Absent: not counted. */
+  /** Counts those of `executed` that have no result: 0, but in journals of before. Absent: not counted. */
   readonly withoutResult?: number;
   readonly costUsd?: number;
+  /** Executions of bodies, failed ones included. Absent in journals of before, like the members up to `model`. */
+  readonly attempts?: number;
+  /** Failed calls that were not accepted, and those that were not executed. */
+  readonly unresolved?: number;
+  /** Failed calls whose function says what to do about it. */
+  readonly accepted?: number;
+  readonly denied?: number;
+  /** Calls with a failure in an argument. */
+  readonly notExecuted?: number;
+  /** Attempts beyond the first; in a pipeline, attempts of nodes. */
+  readonly retries?: number;
+  /** Attempts without a known cost. */
+  readonly unpriced?: number;
+  /** The cost of the calls whose results were reused, when they were executed. */
+  readonly savedUsd?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** The model that most attempts used. */
+  readonly model?: string;
   // Pipeline runs only.
   readonly nodes?: number;
-  readonly retries?: number;
   readonly artifacts?: number;
   readonly elapsedMs?: number;
 }
@@ -61,8 +81,26 @@ export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out' | '
 
 /** Says why a run was paused. `journal`: the journal could not be written. */
 export interface Pause {
-  readonly class: 'journal';
+  readonly class: StopClass;
+  /** The lane that is stopped; absent for a budget and a lost journal. */
+  readonly lane?: string;
+  /** When the lane's allowance is there again: ISO 8601, UTC. */
+  readonly resetsAt?: string;
   readonly message: string;
+}
+
+/** The settings of calls in force. Usual values are left out. calls.md 11.4. */
+export interface RecordedCallSettings {
+  readonly budget?: { readonly usd?: number; readonly tokens?: number; readonly calls?: number; readonly ms?: number };
+  readonly budgetStrict?: true;
+  /** Attempts in flight, over all lanes. */
+  readonly concurrency?: number;
+  /** Further attempts. */
+  readonly retries?: number;
+  /** The limit of an attempt. */
+  readonly timeoutMs?: number;
+  readonly allowFailures?: true;
+  readonly waitQuotaMs?: number;
 }
 
 export type RunFact =
@@ -114,6 +152,8 @@ export type RunFact =
       readonly lost?: number;
       /** Nothing ran: `checkpoint clean` records a run of its own that invalidates everything before it. */
       readonly cleaned?: true;
+      /** Nothing ran: `journal reject` records a run of its own that rejects or restores one result of an earlier run. */
+      readonly marked?: 'rejected' | 'restored';
       /** With status `restarted`, the node at which the next run begins. */
       readonly next?: string;
       /** The node of a pipeline that ran, else the one that finished last. */

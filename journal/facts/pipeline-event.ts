@@ -2,8 +2,8 @@
  * The facts about a pipeline: a part of `Fact`. `op` is the path of the node (`main/pump#0`), of one of its attempts
  * (`main/pump#0/try#2`), or of the walk that an edge belongs to (`main`, or a branch: `main/fan#0[1]`).
  */
-import type { Json, Payload } from './payloads.js';
-import type { OpPath } from './ids.js';
+import type { Json, Payload } from '../payloads.js';
+import type { OpPath } from '../ids.js';
 
 export type StageStatus = 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped';
 

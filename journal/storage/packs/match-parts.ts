@@ -1,0 +1,93 @@
+/**
+ * Finds what of a blob a pack holds already: chunks are looked up by their fingerprint, compared byte by byte, and the match is made as
+ * long as the bytes agree in both directions. A text that has grown at its end is one copy and its new end.
+ *
+ * MATCH-1 Only bytes that were compared are copied: a wrong fingerprint costs space and damages nothing.
+ * MATCH-2 Every chunk that was looked up is in `cuts` of the new record, so that the latest blob that holds it is found next time: its
+ *    bytes are the longest match of a conversation.
+ */
+import { CHUNK_BYTES_MAX, nextCut } from './cut-points.js';
+import { fingerprintOf, PARTS_MAX, textOfCuts, type Cut, type Header, type PackRecord, type Part } from './pack-record.js';
+import type { Pack } from './pack.js';
+
+export interface Matched extends Pick<Header, 'parts' | 'cuts'> {
+  /** The bytes that the pack doesn't hold, in their order. */
+  readonly own: readonly Uint8Array[];
+}
+
+/** Bytes of a blob that are bytes of a record, too. */
+interface Match {
+  readonly record: PackRecord;
+  /** The place in the record's blob. */
+  readonly from: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * So many bytes are looked up where a blob begins and where a copy has ended, in place of a chunk: the next copy often begins there, and
+ * the new end of a text may be too short to have a chunk of its own. A shorter chunk isn't looked up, nor is one that was cut by the end of
+ * the blob.
+ */
+const PROBE_BYTES = 256;
+/** Reading a blob follows its chain of copies, so a chain that is as long begins anew. */
+const DEPTH_MAX = 4096;
+
+/** `contentOf` returns the bytes of a record of the pack. */
+export function matchParts(content: Buffer, pack: Pack, contentOf: (record: PackRecord) => Buffer | undefined): Matched {
+  const parts: Part[] = [];
+  const cuts: Cut[] = [];
+  const own: Uint8Array[] = [];
+  let taken = 0;
+  for (let start = 0; start < content.length;) {
+    const end = nextCut(content, start);
+    const match = start === taken ? lookUp(start, start + PROBE_BYTES) : end === content.length ? undefined : lookUp(start, end);
+    if (match !== undefined) {
+      takeOwn(match.start);
+      parts.push([pack.end - match.record.at, match.from, match.end - match.start]);
+      taken = match.end;
+    }
+    start = match?.end ?? end;
+  }
+  takeOwn(content.length);
+  if (parts.length > PARTS_MAX) return { parts: [content.length], cuts: textOfCuts(cuts), own: [content] };
+  return { parts, cuts: textOfCuts(cuts), own };
+
+  function takeOwn(end: number): void {
+    if (end === taken) return;
+    parts.push(end - taken);
+    own.push(content.subarray(taken, end));
+    taken = end;
+  }
+
+  function lookUp(start: number, end: number): Match | undefined {
+    if (end > content.length || end - start < PROBE_BYTES) return undefined;
+    const fingerprint = fingerprintOf(content.subarray(start, end));
+    cuts.push([fingerprint, start]);
+    const found = pack.holding(fingerprint);
+    if (found === undefined || found.record.depth >= DEPTH_MAX) return undefined;
+    const stored = contentOf(found.record);
+    const length = end - start;
+    if (stored === undefined || found.from + length > stored.length) return undefined;
+    if (content.compare(stored, found.from, found.from + length, start, end) !== 0) return undefined;
+    let before = 0;
+    const most = Math.min(start - taken, found.from);
+    while (before < most && content[start - before - 1] === stored[found.from - before - 1]) before++;
+    const behind = commonPrefix(content, end, stored, found.from + length);
+    return { record: found.record, from: found.from - before, start: start - before, end: end + behind };
+  }
+}
+
+/** Returns the number of equal bytes from the two places on. */
+function commonPrefix(left: Buffer, leftFrom: number, right: Buffer, rightFrom: number): number {
+  const most = Math.min(left.length - leftFrom, right.length - rightFrom);
+  let equal = 0;
+  for (let step = CHUNK_BYTES_MAX; step >= 1; step = Math.floor(step / 4)) {
+    while (equal + step <= most && isEqual(equal, step)) equal += step;
+  }
+  return equal;
+
+  function isEqual(at: number, length: number): boolean {
+    return left.compare(right, rightFrom + at, rightFrom + at + length, leftFrom + at, leftFrom + at + length) === 0;
+  }
+}
