@@ -1,10 +1,7 @@
-/** The classes in which a call fails, and what each of them allows. calls.md 3. */
+/** A failure of an attempt: its class, the evidence for it, and what it requests. calls.md 3 and 4. */
+import type { Evidence, FailureClass } from '../../journal/facts/call-event.js';
 
-export type FailureClass =
-  'rate-limit' | 'overloaded' | 'network' | 'timeout' | 'bad-reply' | 'content' | 'quota' | 'auth' | 'budget' | 'crash' | 'upstream';
-
-/** The kind of evidence that decided the class, in the order in which it is looked at. calls.md 4. */
-export type Evidence = 'report' | 'clock' | 'envelope' | 'text' | 'exit' | 'error' | 'words' | 'none';
+export type { Evidence, FailureClass } from '../../journal/facts/call-event.js';
 
 /** Explains why an attempt has no result. */
 export interface Failure {
@@ -18,4 +15,23 @@ export interface Failure {
   readonly resetsAtMs?: number;
   /** The HTTP status. */
   readonly status?: number;
+}
+
+const WORDS: { readonly [C in FailureClass]: string } = {
+  'rate-limit': 'rate limit',
+  overloaded: 'overloaded',
+  network: 'network',
+  timeout: 'timeout',
+  'bad-reply': 'bad reply',
+  content: 'content',
+  quota: 'quota',
+  auth: 'auth',
+  budget: 'budget',
+  crash: 'crash',
+  upstream: 'upstream',
+};
+
+/** Returns the class as messages have it: `rate limit`. */
+export function wordsOfClass(failureClass: FailureClass): string {
+  return WORDS[failureClass];
 }

@@ -40,7 +40,11 @@ interface FunctionCosts {
   /** Attempts in flight, and whether one of them reserves by nothing of its own. */
   inFlight: number;
   isExploring: boolean;
+  /** Worked out from `known` when they are needed first: many attempts wait for one cost. */
+  figures: { readonly usual: Figures; readonly largest: Figures } | undefined;
 }
+
+type Figures = { readonly [M in keyof Cost]-?: number | undefined };
 
 export class Budget {
   private spentUsd = 0;
@@ -56,7 +60,9 @@ export class Budget {
     private readonly limits: BudgetLimits,
     history: ReadonlyMap<string, readonly Cost[]> = new Map(),
   ) {
-    for (const [fn, costs] of history) this.functions.set(fn, { known: costs.slice(-HISTORY_MAX), inFlight: 0, isExploring: false });
+    for (const [fn, costs] of history) {
+      this.functions.set(fn, { known: costs.slice(-HISTORY_MAX), inFlight: 0, isExploring: false, figures: undefined });
+    }
   }
 
   get spent(): Required<Cost> & { readonly calls: number } {
@@ -100,28 +106,29 @@ export class Budget {
     this.spentTokens += cost.tokens ?? 0;
     if (cost.usd === undefined && cost.tokens === undefined) return;
     costs.known.push(cost);
+    costs.figures = undefined;
     if (costs.known.length > HISTORY_MAX) costs.known.shift();
   }
 
   private costsOf(fn: string): FunctionCosts {
     const found = this.functions.get(fn);
     if (found) return found;
-    const fresh: FunctionCosts = { known: [], inFlight: 0, isExploring: false };
+    const fresh: FunctionCosts = { known: [], inFlight: 0, isExploring: false, figures: undefined };
     this.functions.set(fn, fresh);
     return fresh;
   }
 
-  private reservationFor({ known }: FunctionCosts, maxCost: Cost | undefined): Reservation {
+  private reservationFor(costs: FunctionCosts, maxCost: Cost | undefined): Reservation {
     if (maxCost) return { ...maxCost, basis: 'maxCost' };
-    const own = { usd: percentileOf(known, 'usd'), tokens: percentileOf(known, 'tokens') };
+    const own = figuresOf(costs).usual;
     if (this.knowsEnough(own)) return { ...only(own), basis: 'history' };
-    const others = [...this.functions.values()].flatMap((costs) => costs.known);
-    const largest = { usd: largestOf(others, 'usd'), tokens: largestOf(others, 'tokens') };
+    const all = [...this.functions.values()].map((each) => figuresOf(each).largest);
+    const largest = { usd: greatest(all.map(({ usd }) => usd)), tokens: greatest(all.map(({ tokens }) => tokens)) };
     return this.knowsEnough(largest) ? { ...only(largest), basis: 'largest' } : { basis: 'none' };
   }
 
   /** For each limit of cost there is a figure. */
-  private knowsEnough({ usd, tokens }: { readonly usd: number | undefined; readonly tokens: number | undefined }): boolean {
+  private knowsEnough({ usd, tokens }: Figures): boolean {
     const needsUsd = this.limits.usd !== undefined;
     const needsTokens = this.limits.tokens !== undefined;
     if (!needsUsd && !needsTokens) return usd !== undefined || tokens !== undefined;
@@ -148,17 +155,26 @@ function isAbove(usd: number, limit: number): boolean {
   return usd > limit + ROUNDING_USD;
 }
 
+function figuresOf(costs: FunctionCosts): NonNullable<FunctionCosts['figures']> {
+  const { known } = costs;
+  costs.figures ??= {
+    usual: { usd: percentileOf(known, 'usd'), tokens: percentileOf(known, 'tokens') },
+    largest: { usd: greatest(known.map(({ usd }) => usd)), tokens: greatest(known.map(({ tokens }) => tokens)) },
+  };
+  return costs.figures;
+}
+
 function percentileOf(costs: readonly Cost[], member: keyof Cost): number | undefined {
   const known = costs.map((cost) => cost[member]).filter((cost) => cost !== undefined);
   if (known.length === 0) return undefined;
   return known.toSorted((left, right) => left - right)[Math.ceil(known.length * PERCENTILE) - 1];
 }
 
-function largestOf(costs: readonly Cost[], member: keyof Cost): number | undefined {
-  const known = costs.map((cost) => cost[member]).filter((cost) => cost !== undefined);
+function greatest(costs: readonly (number | undefined)[]): number | undefined {
+  const known = costs.filter((cost) => cost !== undefined);
   return known.length === 0 ? undefined : known.reduce((largest, cost) => Math.max(largest, cost));
 }
 
-function only({ usd, tokens }: { readonly usd: number | undefined; readonly tokens: number | undefined }): Cost {
+function only({ usd, tokens }: Figures): Cost {
   return { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };
 }

@@ -1,7 +1,8 @@
 /** The class of an exception, by its members along its chain of causes. Its words are no evidence. calls.md 4 (rule 6) and 4.1. */
 import type { Failure } from '../failure.js';
 import { classOfCode, classOfError } from './http-status.js';
-import { retryAfterOf, type Headers } from './times.js';
+import { headersOf } from './headers.js';
+import { retryAfterOf } from './times.js';
 
 /** Causes may lead in a circle; no client nests them deeper. */
 const CAUSES_MAX = 10;
@@ -41,17 +42,5 @@ function memberOf(value: unknown, name: string): unknown {
     return (value as Record<string, unknown>)[name];
   } catch {
     return undefined; // reported as absent: the class must not depend on a getter that fails
-  }
-}
-
-/** A `Headers` object, a map, or a plain object; names in small letters. */
-function headersOf(value: unknown): Headers | undefined {
-  if (!isObject(value)) return undefined;
-  const entries: Iterable<readonly [unknown, unknown]> =
-    Symbol.iterator in value ? (value as Iterable<readonly [unknown, unknown]>) : Object.entries(value);
-  try {
-    return Object.fromEntries([...entries].map(([name, text]) => [String(name).toLowerCase(), String(text)]));
-  } catch {
-    return undefined; // an object that only looks like headers
   }
 }

@@ -213,6 +213,11 @@ export class Limiter {
     if (this.fruitlessEpisodes >= 2) this.setLimit(Math.floor(this.limit * 0.7));
   }
 
+  /** Holds the lane until then: nothing starts before. */
+  holdUntil(atMs: number): void {
+    this.heldUntilMs = Math.max(this.heldUntilMs, atMs);
+  }
+
   private hold(nowMs: number): void {
     const { firstMs, maxMs } = this.options.backoff;
     const mostMs = Math.min(maxMs, firstMs * 2 ** (this.fruitlessEpisodes - 1));

@@ -1,10 +1,11 @@
 /** Reads the output of `claude -p --output-format json|stream-json`. calls.md 7.5, 7.5.2 and 7.5.4. */
+import { isObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf } from '../evidence/known-texts.js';
 import { momentOfSeconds } from '../evidence/times.js';
 import type { Failure, FailureClass } from '../failure.js';
-import { countAt, isObject, objectAt, sumOf, textAt } from './json-members.js';
+import { countAt, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, Envelope, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 type Problem = Omit<Failure, 'evidence'>;

@@ -1,7 +1,7 @@
 /** Parses what a program printed: one JSON object, a list of objects, or one object in each line. calls.md 7.3 and 7.5.1. */
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import type { Headers } from '../evidence/times.js';
-import { isObject } from './json-members.js';
 import type { Envelope } from './reply.js';
 
 /** Undefined for a text that is none of these. A last line that is cut is left out. */

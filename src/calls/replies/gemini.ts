@@ -1,10 +1,11 @@
 /** Reads the output of `gemini -p -o json|stream-json`. calls.md 7.5 and 7.5.3. */
+import { isObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf } from '../evidence/known-texts.js';
 import { classOfExit } from '../evidence/known-exits.js';
 import { durationIn } from '../evidence/times.js';
-import { countAt, isObject, objectAt, sumOf, textAt } from './json-members.js';
+import { countAt, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 const EVENTS: ReadonlySet<unknown> = new Set(['init', 'message', 'tool_use', 'tool_result', 'error', 'result']);

@@ -1,10 +1,7 @@
 /** Reading members of JSON whose shape is another program's business: whatever is not as expected is undefined. */
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import type { JsonObject } from './reply.js';
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The object at a path of members; an empty one where there is none. */
 export function objectAt(value: Json | undefined, ...path: readonly string[]): JsonObject {

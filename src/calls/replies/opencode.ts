@@ -1,9 +1,10 @@
 /** Reads the output of `opencode run --format json`, an event in each line. calls.md 7.5 and 7.5.3. */
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import { classOfError } from '../evidence/http-status.js';
 import { retryAfterOf, type Headers } from '../evidence/times.js';
-import { countAt, isObject, objectAt, sumOf, textAt } from './json-members.js';
+import { countAt, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 const EVENTS: ReadonlySet<unknown> = new Set(['step_start', 'step_finish', 'text', 'reasoning', 'tool_use', 'error', 'done']);

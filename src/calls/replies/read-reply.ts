@@ -135,7 +135,7 @@ function textFailure({ reply, output, reading, program }: Evidences, { commandLi
 
 function statusFailure({ reply: { exitCode, stderr, stdout }, program }: Evidences): Failure | undefined {
   if (exitCode === 0) return undefined;
-  const message = firstLine(stderr.trim() === '' ? stdout : lastLines(stderr));
+  const message = firstLine(stderr.trim() === '' ? stdout : lastLines(stderr)) || `exit status ${exitCode}`;
   const failure = (failureClass: FailureClass, evidence: Evidence): Failure => ({ class: failureClass, evidence, message });
   const byExit = classOfExit(program, exitCode);
   if (byExit !== undefined) return failure(byExit, 'exit');

@@ -1,0 +1,99 @@
+/** One execution of the body of a call. Collects what the body reports about itself, and what its reply says. calls.md 2, 7 and 9. */
+import type { OpPath } from '../../journal/ids.js';
+import type { BodyReport } from './body-report.js';
+import type { Headers } from './evidence/times.js';
+import type { Failure, FailureClass } from './failure.js';
+import type { CallOptions } from './options.js';
+import { addUsage } from './usage.js';
+import { readReply, type ReadReply } from './replies/read-reply.js';
+import type { Reply, ReportedUsage } from './replies/reply.js';
+
+/** Classes in which a command of a recognised program inside a body fails the call around it. calls.md 7.4. */
+const FAILS_THE_CALL: ReadonlySet<FailureClass> = new Set<FailureClass>(['rate-limit', 'overloaded', 'quota', 'auth', 'content', 'budget']);
+
+/** The place of an attempt in its call, as scripts see it in `@mx.call`. */
+export interface AttemptView {
+  /** From 1. */
+  readonly try: number;
+  /** The class of the attempt before. */
+  readonly class?: FailureClass;
+  /** The rules of the schema that the reply of the attempt before broke. */
+  readonly problem?: readonly string[];
+  readonly lane?: string;
+  readonly model?: string;
+}
+
+export class Attempt {
+  /** The reply of the command or code that is the body. */
+  reply: ReadReply | undefined;
+  /** The failure that the body itself reported. */
+  reported: Failure | undefined;
+  /** The failure of a command inside the body that fails the call (calls.md 7.4), also where a construct collected its error. */
+  failedInside: Failure | undefined;
+  exitCode: number | undefined;
+  private bodyUsage: ReportedUsage | undefined;
+  /** The usage that commands inside the body had. */
+  private innerUsage: ReportedUsage | undefined;
+  private innerHeaders: Headers | undefined;
+  private innerSession: string | undefined;
+
+  constructor(
+    /** The call. */
+    readonly op: OpPath,
+    readonly view: AttemptView,
+    readonly options: CallOptions,
+    /** The functions that were running when the call was made: those above them belong to its body. */
+    readonly around: object | undefined,
+    readonly nowMs: () => number,
+  ) {}
+
+  /** Receives what code and programs of the body report. */
+  report: BodyReport | undefined;
+
+  /** Adds to what the body reported before. calls.md 9.4. */
+  reportUsage(usage: ReportedUsage): void {
+    this.bodyUsage = addUsage(this.bodyUsage, usage);
+  }
+
+  reportHeaders(headers: Headers): void {
+    this.innerHeaders = { ...this.innerHeaders, ...headers };
+  }
+
+  /** Reads the reply of the command or code that is the body. */
+  readOwn(reply: Reply, commandLine?: string): ReadReply {
+    const { reply: adapter } = this.options;
+    this.exitCode = reply.exitCode === 0 ? undefined : reply.exitCode;
+    this.reply = readReply(reply, {
+      ...(adapter === undefined ? {} : { adapter }),
+      ...(commandLine === undefined ? {} : { commandLine }),
+      nowMs: this.nowMs(),
+    });
+    return this.reply;
+  }
+
+  /** Reads the reply of a command somewhere inside the body. Returns the failure that fails the call there and then. calls.md 7.4. */
+  readInner(reply: Reply, commandLine: string): Failure | undefined {
+    const { adapter, failure, usage, session, headers } = readReply(reply, { commandLine, nowMs: this.nowMs() });
+    if (usage) this.innerUsage = addUsage(this.innerUsage, usage);
+    if (headers) this.reportHeaders(headers);
+    if (adapter === 'text' && failure?.evidence !== 'text') return undefined;
+    this.innerSession = session ?? this.innerSession;
+    if (failure && FAILS_THE_CALL.has(failure.class)) this.failedInside ??= failure;
+    return this.failedInside;
+  }
+
+  /** Undefined when nothing is known. What the body reports replaces what its reply says, member by member. calls.md 9.4. */
+  get usage(): ReportedUsage | undefined {
+    const read = this.reply?.usage ? addUsage(this.innerUsage, this.reply.usage) : this.innerUsage;
+    return read && this.bodyUsage ? { ...read, ...this.bodyUsage } : (this.bodyUsage ?? read);
+  }
+
+  get headers(): Headers | undefined {
+    const read = this.reply?.headers;
+    return read && this.innerHeaders ? { ...read, ...this.innerHeaders } : (this.innerHeaders ?? read);
+  }
+
+  get session(): string | undefined {
+    return this.reply?.session ?? this.innerSession;
+  }
+}

@@ -1,0 +1,387 @@
+/**
+ * Decides when an attempt starts: when its lane and the budget let it. Ends the run in order when nothing can start any more.
+ * calls.md 12 to 14.
+ *
+ * DISPATCH-1 At each start spent + reserved <= budget, attempts in flight <= concurrency, and the lane's own limits hold.
+ * DISPATCH-2 In a stopped lane nothing starts, and once all are stopped nothing does. Attempts that have started end, and their results
+ *    are used.
+ * DISPATCH-3 The run is paused when something waits for what is stopped, and nothing is in flight that could continue the script: an
+ *    attempt counts as such unless it waits itself, for a call inside it.
+ * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
+ */
+import type { OpPath } from '../../../journal/ids.js';
+import { MlldError } from '../../errors.js';
+import { TIMER_MAX_MS } from '../../world/clock.js';
+import { Budget } from '../budget/budget.js';
+import type { BudgetLimits } from '../budget/limits.js';
+import type { Failure } from '../failure.js';
+import type { Headers } from '../evidence/times.js';
+import { announcedLimits } from '../lanes/announced-limits.js';
+import type { LaneChange, Start } from '../lanes/limiter.js';
+import { openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
+import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
+import { Sleepers } from './sleepers.js';
+import { budgetStop, type Stop } from './stop.js';
+
+/** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
+const IDLE_CONFIRM_MS = 20;
+
+export class Dispatcher {
+  private readonly lanes = new Map<string, Lane<Started>>();
+  private readonly inFlight = new Set<OpPath>();
+  private readonly beganMs: number;
+  private budget: Budget | undefined;
+  private journal: DispatchRecord | undefined;
+  private learned: LearnedPace | undefined;
+  private learning: Promise<void> | undefined;
+  private stopAll: Stop | undefined;
+  private firstStop: Stop | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private timerAtMs = Number.POSITIVE_INFINITY;
+  private idleTimer: NodeJS.Timeout | undefined;
+  private budgetTimer: NodeJS.Timeout | undefined;
+  private busy = 0;
+  private isOver = false;
+  private readonly sleepers = new Sleepers();
+
+  constructor(private readonly ports: DispatcherPorts) {
+    this.beganMs = ports.monotonicMs();
+    const { budget } = ports.settings;
+    if (budget) this.budget = new Budget(budget);
+    ports.signal.addEventListener('abort', () => this.end(), { once: true });
+  }
+
+  open(journal: DispatchRecord): void {
+    this.journal = journal;
+    const { budget } = this.ports.settings;
+    if (budget?.ms === undefined) return;
+    clearTimeout(this.budgetTimer);
+    const leftMs = Math.max(0, this.beganMs + budget.ms - this.ports.monotonicMs());
+    this.budgetTimer = setTimeout(() => this.stop(budgetStop('ms', budget)), Math.min(leftMs, TIMER_MAX_MS));
+    this.budgetTimer.unref();
+  }
+
+  /** The reason that no call may start; undefined while calls may. */
+  get stoppedBy(): Stop | undefined {
+    return this.stopAll;
+  }
+
+  /** The reason of a pause: the first stop that is still one. */
+  get pausedBy(): Stop | undefined {
+    return this.stopAll ?? this.firstStop;
+  }
+
+  get spent(): Budget['spent'] | undefined {
+    return this.budget?.spent;
+  }
+
+  get overUsd(): number {
+    return this.budget?.overUsd ?? 0;
+  }
+
+  /** Stops all lanes. */
+  stop(stop: Stop, op?: OpPath): void {
+    if (this.stopAll) return;
+    this.stopAll = stop;
+    this.recordStop(stop, op);
+    this.pauseIfIdle();
+  }
+
+  /** Counts an effect, a lookup or the like as in flight; `ended` must be called at its end. */
+  began(): void {
+    this.busy++;
+  }
+
+  ended(): void {
+    this.busy--;
+    if (this.busy === 0) this.pauseIfIdle();
+  }
+
+  /** Resolves when the attempt may start; rejects with INTERRUPTED when the run is paused or must stop. */
+  start(request: StartRequest): Started | Promise<Started> {
+    if (this.isOver) return Promise.reject(interrupted());
+    if (this.journal && !this.learned) return this.learn(this.journal).then(() => this.start(request));
+    const lane = this.laneOf(request.lane);
+    if (lane.waiting.length === 0) {
+      const started = this.tryStart(lane, request, undefined);
+      if (started && started !== 'not of this function') return started;
+    }
+    return new Promise((resolve, reject) => {
+      lane.waiting.add({ request, sinceMs: this.ports.monotonicMs(), waitedForGap: false, resolve, reject });
+      this.pump(lane);
+      this.pauseIfIdle();
+    });
+  }
+
+  private learn({ learn }: DispatchRecord): Promise<void> {
+    this.learning ??= learn()
+      .catch((): LearnedPace => ({ lanes: new Map(), costs: new Map() }))
+      .then((learned) => {
+        this.learned = learned;
+        const { budget } = this.ports.settings;
+        if (budget) this.budget = new Budget(budget, learned.costs);
+      });
+    return this.learning;
+  }
+
+  /** The attempt has ended: settles its reservation and teaches the lane. Returns true when another attempt of the call may follow. */
+  finish({ op, lane: name, start, charge }: Started, { failure, cost, headers }: AttemptEnd): void {
+    const lane = this.laneOf(name);
+    const nowMs = this.ports.monotonicMs();
+    this.inFlight.delete(op);
+    if (charge) this.budget?.settle(charge, cost ?? {});
+    this.teach(lane, start, failure, nowMs);
+    if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
+    if (headers) this.announce(lane, headers, nowMs);
+    if (failure && !lane.stop && lane.isStalledBy(failure, nowMs, this.ports.settings.stallAfterMs)) {
+      this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
+    }
+    if (failure && isStopping(failure)) this.stopFor(lane, failure, op);
+    if (cost === undefined && this.ports.settings.budgetStrict && isLimitedByCost(this.ports.settings.budget)) {
+      this.stop(
+        { class: 'budget', message: 'an attempt reported no cost, and --budget-strict lets nothing start that could cost more' },
+        op,
+      );
+    }
+    this.pumpAll();
+    this.pauseIfIdle();
+  }
+
+  /** The attempt was not executed after all: it cost nothing, and teaches nothing. */
+  abandon({ op, lane, charge }: Started): void {
+    this.inFlight.delete(op);
+    if (charge) this.budget?.settle(charge, {});
+    this.laneOf(lane).limiter.ended();
+    this.pauseIfIdle();
+  }
+
+  /** True when another attempt may start in this lane, also after this failure. */
+  mayTryAgain(lane: string, failure?: Failure): boolean {
+    if (this.isOver || this.stopAll || this.lanes.get(lane)?.stop !== undefined) return false;
+    return failure === undefined || !isStopping(failure) || this.waitsOut(failure);
+  }
+
+  /** The allowance is there again so soon that the run waits for it. calls.md 12.7. */
+  private waitsOut({ class: failureClass, resetsAtMs }: Failure): boolean {
+    const { waitQuotaMs = 0 } = this.ports.settings;
+    return failureClass === 'quota' && resetsAtMs !== undefined && resetsAtMs - this.ports.nowMs() <= waitQuotaMs;
+  }
+
+  /** Waits for the pause of the run: for a call whose lane was stopped. Rejects with INTERRUPTED. */
+  refuse(request: StartRequest): Promise<never> {
+    if (this.isOver) return Promise.reject(interrupted());
+    return new Promise((_, reject) => {
+      this.laneOf(request.lane).waiting.add({ request, sinceMs: 0, waitedForGap: false, resolve: () => reject(interrupted()), reject });
+      this.pauseIfIdle();
+    });
+  }
+
+  /** Resolves after the time that a call waits before its next attempt; rejects with INTERRUPTED when the run must stop. */
+  async sleep(ms: number): Promise<void> {
+    this.began(); // the run is not idle, because the call goes on by itself
+    await this.sleepers.sleep(ms);
+    this.ended();
+  }
+
+  /** No attempt starts any more, and all that wait are rejected. */
+  end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearTimeout(this.timer);
+    clearTimeout(this.idleTimer);
+    clearTimeout(this.budgetTimer);
+    for (const lane of this.lanes.values()) for (const { reject } of lane.drain()) reject(interrupted());
+    this.sleepers.rejectAll(interrupted());
+  }
+
+  private teach(lane: Lane<Started>, start: Start, failure: Failure | undefined, nowMs: number): void {
+    let change: LaneChange | undefined;
+    switch (failure?.class) {
+      case 'rate-limit':
+      case 'overloaded':
+        change = lane.limiter.rejected(start, nowMs, failure.retryAfterMs);
+        break;
+      case 'network':
+      case 'quota':
+      case 'auth':
+        lane.limiter.ended();
+        break;
+      default:
+        change = lane.limiter.accepted(start, nowMs);
+        lane.hadResult(nowMs);
+    }
+    if (change) this.recordLane(lane, change);
+  }
+
+  private announce(lane: Lane<Started>, headers: Headers, nowMs: number): void {
+    const wallMs = this.ports.nowMs();
+    const limits = announcedLimits(headers, wallMs).map((limit) => ({ ...limit, resetsAtMs: limit.resetsAtMs - wallMs + nowMs }));
+    if (!lane.announced.announce(limits, nowMs)) return;
+    this.recordLane(lane, { ...lane.limiter.limits, heldUntilMs: nowMs + lane.announced.waitMs(nowMs), why: 'told' });
+  }
+
+  private recordLane(lane: Lane<Started>, { heldUntilMs, ...change }: RecordedChange): void {
+    const nowMs = this.ports.monotonicMs();
+    const heldUntil = heldUntilMs === undefined || heldUntilMs <= nowMs ? {} : { heldUntil: this.momentOf(heldUntilMs, nowMs) };
+    this.journal?.record({ type: 'lane.changed', lane: lane.name, ...change, ...heldUntil });
+  }
+
+  /** A lane whose allowance is there again soon is only held. */
+  private stopFor(lane: Lane<Started>, failure: Failure, op: OpPath): void {
+    const { class: stopClass, message, resetsAtMs } = failure;
+    if (lane.stop || !isStopping(failure)) return;
+    const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
+    if (!this.waitsOut(failure)) return this.stopLane(lane, stop, op);
+    const leftMs = Math.max(0, (resetsAtMs ?? 0) - this.ports.nowMs());
+    this.recordStop(stop, op);
+    lane.limiter.holdUntil(this.ports.monotonicMs() + leftMs);
+    void this.sleep(leftMs).then(
+      () => {
+        this.journal?.record({ type: 'dispatch.resumed', lane: lane.name });
+        this.pumpAll();
+      },
+      () => undefined, // the run is over, and its end is reported by what ended it
+    );
+  }
+
+  private stopLane(lane: Lane<Started>, stop: Stop, op: OpPath): void {
+    lane.stop = stop;
+    this.firstStop ??= stop;
+    this.recordStop(stop, op);
+  }
+
+  private recordStop({ class: stopClass, lane, resetsAtMs, message }: Stop, op: OpPath | undefined): void {
+    this.journal?.record({
+      type: 'dispatch.stopped',
+      class: stopClass,
+      ...(lane === undefined ? {} : { lane }),
+      ...(op === undefined ? {} : { op }),
+      ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
+      message,
+    });
+  }
+
+  private pumpAll(): void {
+    for (const lane of this.lanes.values()) if (lane.waiting.length > 0) this.pump(lane);
+  }
+
+  private pump(lane: Lane<Started>): void {
+    const heldBack = new Set<string>();
+    for (let head = lane.waiting.head(heldBack); head; head = lane.waiting.head(heldBack)) {
+      const started = this.tryStart(lane, head.request, head);
+      if (started === 'not of this function') heldBack.add(head.request.fn);
+      else if (!started) return;
+      else {
+        lane.waiting.remove(head);
+        head.resolve(started);
+      }
+    }
+  }
+
+  /** Undefined when no attempt of the lane may start, a word when none of this function may because of the budget. */
+  private tryStart(
+    lane: Lane<Started>,
+    request: StartRequest,
+    waiting: Waiting<Started> | undefined,
+  ): Started | 'not of this function' | undefined {
+    const { ports, budget } = this;
+    if (this.isOver || this.stopAll || lane.stop) return undefined;
+    if (this.inFlight.size >= (ports.settings.concurrency ?? Number.POSITIVE_INFINITY)) return undefined;
+    const nowMs = ports.monotonicMs();
+    const waitMs = lane.waitMs(nowMs);
+    if (waitMs > 0) {
+      if (waiting && waitMs < Number.POSITIVE_INFINITY) {
+        waiting.waitedForGap = true;
+        this.wakeAt(nowMs + waitMs);
+      }
+      return undefined;
+    }
+    const admission = budget?.admit(request.fn, nowMs - this.beganMs, request.maxCost);
+    if (admission?.kind === 'wait') return 'not of this function';
+    if (admission?.kind === 'reached') {
+      this.stop(budgetStop(admission.limit, ports.settings.budget ?? {}), request.op);
+      return undefined;
+    }
+    const start = lane.limiter.start(nowMs, waiting === undefined ? 'not' : waiting.waitedForGap ? 'for the gap' : 'otherwise');
+    lane.announced.started();
+    this.inFlight.add(request.op);
+    const waitedMs = waiting === undefined ? 0 : Math.round(nowMs - waiting.sinceMs);
+    const charge = admission?.reserved;
+    return {
+      op: request.op,
+      lane: lane.name,
+      start,
+      charge,
+      ...(waitedMs > 0 ? { waitedMs } : {}),
+      ...(charge ? { reserved: charge.reservation } : {}),
+    };
+  }
+
+  private wakeAt(atMs: number): void {
+    if (this.timerAtMs <= atMs) return;
+    clearTimeout(this.timer);
+    this.timerAtMs = atMs;
+    const delayMs = Math.ceil(Math.max(0, atMs - this.ports.monotonicMs()));
+    this.timer = setTimeout(
+      () => {
+        this.timerAtMs = Number.POSITIVE_INFINITY;
+        this.pumpAll();
+      },
+      Math.min(delayMs, TIMER_MAX_MS),
+    );
+  }
+
+  /** DISPATCH-3 */
+  private pauseIfIdle(): void {
+    if (this.isOver || this.idleTimer || !this.isIdle()) return;
+    this.idleTimer = setTimeout(() => {
+      this.idleTimer = undefined;
+      if (!this.isIdle()) return;
+      this.ports.pause();
+      this.end();
+    }, IDLE_CONFIRM_MS);
+  }
+
+  private isIdle(): boolean {
+    if (this.busy > 0 || (!this.stopAll && !this.firstStop)) return false;
+    const stuck: OpPath[] = [];
+    for (const lane of this.lanes.values()) {
+      if (lane.waiting.length === 0) continue;
+      if (!this.stopAll && !lane.stop) return false; // it starts by itself
+      for (const { request } of lane.waiting) stuck.push(request.op);
+    }
+    if (stuck.length === 0) return false;
+    for (const op of this.inFlight) if (!stuck.some((waiting) => waiting === op || isInside(waiting, op))) return false;
+    return true;
+  }
+
+  private laneOf(name: string): Lane<Started> {
+    const known = this.lanes.get(name);
+    if (known) return known;
+    const learned = this.learned?.lanes.get(name);
+    const lane = openLane<Started>(name, this.ports, learned);
+    this.lanes.set(name, lane);
+    if (learned) this.recordLane(lane, { ...lane.limiter.limits, why: 'restored' });
+    return lane;
+  }
+
+  private momentOf(monotonicMs: number, nowMs: number): string {
+    return new Date(this.ports.nowMs() + monotonicMs - nowMs).toISOString();
+  }
+}
+
+function isStopping({ class: failureClass }: Failure): boolean {
+  return failureClass === 'quota' || failureClass === 'auth';
+}
+
+function isLimitedByCost(budget: BudgetLimits | undefined): boolean {
+  return budget?.usd !== undefined || budget?.tokens !== undefined;
+}
+
+function interrupted(): MlldError {
+  return new MlldError('INTERRUPTED', 'The run was paused');
+}
+
+function isInside(op: OpPath, around: OpPath): boolean {
+  return op.startsWith(around) && (op[around.length] === '/' || op[around.length] === '[');
+}

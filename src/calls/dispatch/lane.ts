@@ -1,0 +1,103 @@
+/** The attempts that share a rate limit: those that wait, and when the next may start. calls.md 12. */
+import type { OpPath } from '../../../journal/ids.js';
+import type { Cost } from '../budget/budget.js';
+import type { Failure } from '../failure.js';
+import { AnnouncedWindow } from '../lanes/announced-window.js';
+import { Limiter, type LaneLimits, type LimiterOptions } from '../lanes/limiter.js';
+import type { CallSettings, LaneSettings } from '../options.js';
+import { Queue } from './queue.js';
+import type { Stop } from './stop.js';
+
+/** Asks for the start of one attempt. */
+export interface StartRequest {
+  readonly op: OpPath;
+  readonly fn: string;
+  readonly lane: string;
+  readonly maxCost?: Cost;
+  /** It starts before those that were not tried yet. */
+  readonly isRetry: boolean;
+}
+
+export interface Waiting<S> {
+  readonly request: StartRequest;
+  readonly sinceMs: number;
+  /** The lane would have started it, but for its gap. */
+  waitedForGap: boolean;
+  readonly resolve: (started: S) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Lane<S> {
+  readonly limiter: Limiter;
+  readonly waiting = new Queue<Waiting<S>>();
+  readonly announced = new AnnouncedWindow();
+  stop: Stop | undefined;
+  /** When an attempt had its last result, and the attempts since that had none for which the provider or the way to it is to blame. */
+  private lastResultMs: number;
+  private fruitless = 0;
+
+  constructor(
+    readonly name: string,
+    options: LimiterOptions,
+    nowMs: number,
+  ) {
+    this.limiter = new Limiter(options);
+    this.lastResultMs = nowMs;
+  }
+
+  /** Removes all that wait, and returns them. */
+  drain(): readonly Waiting<S>[] {
+    const all = [...this.waiting];
+    this.waiting.clear();
+    return all;
+  }
+
+  /** Milliseconds until an attempt may start: 0 for now, Infinity while only the end of another one can let it start. */
+  waitMs(nowMs: number): number {
+    return Math.max(this.limiter.waitMs(nowMs), this.announced.waitMs(nowMs));
+  }
+
+  hadResult(nowMs: number): void {
+    this.lastResultMs = nowMs;
+    this.fruitless = 0;
+  }
+
+  /** Returns true when the lane gives nothing but rejections for too long. calls.md 12.8. */
+  isStalledBy(failure: Failure, nowMs: number, stallAfterMs: number): boolean {
+    if (failure.class !== 'rate-limit' && failure.class !== 'overloaded' && failure.class !== 'network') return false;
+    this.fruitless++;
+    return this.fruitless >= FRUITLESS_MIN && nowMs - this.lastResultMs >= stallAfterMs;
+  }
+}
+
+const FRUITLESS_MIN = 10;
+
+interface LanePorts {
+  readonly settings: CallSettings;
+  readonly random: () => number;
+  readonly monotonicMs: () => number;
+  readonly nowMs: () => number;
+}
+
+/** `learned` is what an earlier run has learned; the moment in it is one of the wall clock. */
+export function openLane<S>(name: string, { settings, random, monotonicMs, nowMs }: LanePorts, learned: LaneLimits | undefined): Lane<S> {
+  const { max = Number.POSITIVE_INFINITY, start } = laneSettings(name, settings);
+  const heldUntilMs = learned?.heldUntilMs === undefined ? undefined : learned.heldUntilMs - nowMs() + monotonicMs();
+  return new Lane<S>(
+    name,
+    {
+      max,
+      backoff: settings.backoff,
+      random,
+      ...(start === undefined ? {} : { start }),
+      ...(learned ? { learned: heldUntilMs === undefined ? learned : { ...learned, heldUntilMs } } : {}),
+    },
+    monotonicMs(),
+  );
+}
+
+/** Returns the settings of the first pattern that fits: a name, or a beginning that ends with `*`. calls.md 12.1. */
+function laneSettings(name: string, { lanes }: Pick<CallSettings, 'lanes'>): LaneSettings {
+  const fits = (pattern: string): boolean => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern);
+  return lanes.find(([pattern]) => fits(pattern))?.[1] ?? {};
+}

@@ -1,0 +1,56 @@
+/** Declares what the dispatcher of a run is given, and what it gives. */
+import type { CallFact } from '../../../journal/facts/call-event.js';
+import type { OpPath } from '../../../journal/ids.js';
+import type { Cost, Reservation, Reserved } from '../budget/budget.js';
+import type { Headers } from '../evidence/times.js';
+import type { Failure } from '../failure.js';
+import type { LaneLimits, Start } from '../lanes/limiter.js';
+import type { CallSettings } from '../options.js';
+
+/** An attempt that may run. It is handed back when it has ended. */
+export interface Started {
+  readonly op: OpPath;
+  readonly lane: string;
+  /** Absent when it did not wait. */
+  readonly waitedMs?: number;
+  readonly reserved?: Reservation;
+  readonly start: Start;
+  readonly charge: Reserved | undefined;
+}
+
+/** The end of an attempt. `cost` is undefined where it is not known. */
+export interface AttemptEnd {
+  readonly failure?: Failure;
+  readonly cost: Cost | undefined;
+  /** Headers of the reply, names in small letters. */
+  readonly headers?: Headers;
+}
+
+export interface DispatcherPorts {
+  readonly settings: CallSettings;
+  /** For durations. */
+  readonly monotonicMs: () => number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  readonly random: () => number;
+  /** Ends the run, whose status is then `paused`. */
+  readonly pause: () => void;
+  /** Aborted when the run must stop. */
+  readonly signal: AbortSignal;
+}
+
+/** The lanes and the costs that an earlier run left. The limits name moments of the wall clock. */
+export interface LearnedPace {
+  readonly lanes: ReadonlyMap<string, LaneLimits>;
+  /** By function, oldest first. */
+  readonly costs: ReadonlyMap<string, readonly Cost[]>;
+}
+
+/** The lessons of earlier runs, and the recorder of changes. Given once the journal is open. */
+export interface DispatchRecord {
+  readonly record: (fact: Extract<CallFact, { type: 'lane.changed' | 'dispatch.stopped' | 'dispatch.resumed' }>) => void;
+  /** Called before the first attempt. What can't be read is learned anew. */
+  readonly learn: () => Promise<LearnedPace>;
+}
+
+export type RecordedChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' | 'told' | 'restored' };

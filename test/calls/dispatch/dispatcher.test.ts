@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import type { OpPath } from '../../../journal/ids.js';
+import { Dispatcher } from '../../../src/calls/dispatch/dispatcher.js';
+import type { Started } from '../../../src/calls/dispatch/ports.js';
+import { DEFAULT_CALL_SETTINGS, type CallSettings } from '../../../src/calls/options.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+interface Fixture {
+  readonly dispatcher: Dispatcher;
+  readonly facts: object[];
+  readonly pauses: () => number;
+  start(op: string, lane?: string, isRetry?: boolean): Started | Promise<Started>;
+}
+
+function fixture(settings: Partial<CallSettings> = {}): Fixture {
+  let pauses = 0;
+  const facts: object[] = [];
+  const dispatcher = new Dispatcher({
+    settings: { ...DEFAULT_CALL_SETTINGS, ...settings },
+    monotonicMs: () => performance.now(),
+    nowMs: () => Date.now(),
+    random: () => 0.5,
+    pause: () => void pauses++,
+    signal: new AbortController().signal,
+  });
+  dispatcher.open({ record: (fact) => facts.push(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
+  return {
+    dispatcher,
+    facts,
+    pauses: () => pauses,
+    start: (op, lane = 'claude', isRetry = false) => dispatcher.start({ op: op as OpPath, fn: 'ask', lane, isRetry }),
+  };
+}
+
+const OK = { cost: {} };
+
+describe('DISPATCH-1: an attempt starts', () => {
+  it('at once while its lane and the run have room, else when another one has ended, those tried again first', async () => {
+    const { dispatcher, start } = fixture({ concurrency: 1 });
+    const first = await start('a');
+    const order: string[] = [];
+    const waiting = ['b', 'c'].map(async (op) => order.push((await start(op)).op));
+    const again = Promise.resolve(start('d', 'claude', true)).then(({ op }) => order.push(op));
+    dispatcher.finish(first, OK);
+    await again;
+    expect(order).toEqual(['d']);
+    dispatcher.finish({ ...first, op: 'd' as OpPath }, OK);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(order).toEqual(['d', 'b']);
+    dispatcher.finish({ ...first, op: 'b' as OpPath }, OK);
+    await Promise.all(waiting);
+    expect(order).toEqual(['d', 'b', 'c']);
+  });
+
+  it('waits in a lane that was held by a rejection', async () => {
+    const { dispatcher, facts, start } = fixture();
+    dispatcher.finish(await start('a'), {
+      failure: { class: 'rate-limit', evidence: 'envelope', message: '', retryAfterMs: 500 },
+      cost: {},
+    });
+    expect(facts.at(-1)).toMatchObject({ type: 'lane.changed', lane: 'claude', heldUntil: new Date(Date.now() + 500).toISOString() });
+    let began = -1;
+    const t = performance.now();
+    void Promise.resolve(start('b')).then(() => (began = performance.now() - t));
+    await vi.advanceTimersByTimeAsync(490);
+    expect(began).toBe(-1);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(began).toBeGreaterThanOrEqual(500);
+  });
+});
+
+describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
+  const QUOTA = { class: 'quota', evidence: 'text', message: 'used up' } as const;
+
+  it('starts nothing, and the run is paused once nothing else is in flight', async () => {
+    const { dispatcher, facts, pauses, start } = fixture();
+    const first = await start('a');
+    const second = await start('b');
+    dispatcher.finish(first, { failure: QUOTA, cost: {} });
+    expect(dispatcher.mayTryAgain('claude')).toBe(false);
+    const refused = Promise.resolve(start('c')).catch((error: { code: string }) => error.code);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(pauses()).toBe(0);
+    const other = await start('x', 'codex');
+    dispatcher.finish(second, OK);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(pauses()).toBe(0);
+    dispatcher.began(); // an effect
+    dispatcher.finish(other, OK);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(pauses()).toBe(0);
+    dispatcher.ended();
+    await vi.advanceTimersByTimeAsync(100);
+    expect([pauses(), await refused]).toEqual([1, 'INTERRUPTED']);
+    expect(facts).toMatchObject([{ type: 'dispatch.stopped', class: 'quota', lane: 'claude', op: 'a' }]);
+    expect(dispatcher.pausedBy).toMatchObject({ class: 'quota', lane: 'claude' });
+  });
+
+  it('does not wait for an attempt that waits itself, for a call inside it', async () => {
+    const { dispatcher, pauses, start } = fixture();
+    const outer = await start('main/outer#0', '@outer');
+    dispatcher.finish(await start('a'), { failure: QUOTA, cost: {} });
+    void Promise.resolve(start('main/outer#0/inner#0')).catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(pauses()).toBe(1);
+    dispatcher.finish(outer, OK);
+  });
+
+  it('is only held where the run waits for a reset that is near', async () => {
+    const { dispatcher, facts, pauses, start } = fixture({ waitQuotaMs: 10_000 });
+    dispatcher.finish(await start('a'), { failure: { ...QUOTA, resetsAtMs: Date.now() + 5000 }, cost: {} });
+    expect(dispatcher.mayTryAgain('claude')).toBe(true);
+    let isStarted = false;
+    void Promise.resolve(start('b')).then(() => (isStarted = true));
+    await vi.advanceTimersByTimeAsync(4900);
+    expect([isStarted, pauses()]).toEqual([false, 0]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(isStarted).toBe(true);
+    expect(facts.at(-1)).toEqual({ type: 'dispatch.resumed', lane: 'claude' });
+  });
+});
+
+describe('a budget', () => {
+  it('stops all lanes when it is reached, and says which', async () => {
+    const { dispatcher, facts, pauses, start } = fixture({ budget: { calls: 1 } });
+    const first = await start('a');
+    expect(first.reserved).toEqual({ basis: 'none' });
+    const refused = Promise.resolve(start('b')).catch((error: { code: string }) => error.code);
+    dispatcher.finish(first, OK);
+    await vi.advanceTimersByTimeAsync(100);
+    expect([await refused, pauses()]).toEqual(['INTERRUPTED', 1]);
+    expect(facts.at(-1)).toMatchObject({ type: 'dispatch.stopped', class: 'budget', message: 'the budget of 1 calls is reached' });
+  });
+});
