@@ -27,7 +27,10 @@ export function refuseBadOptions({ rules, privileged }: Guard, module: Module): 
     for (const { name, at } of action.kind === 'allow' ? (action.options ?? []) : []) {
       const location = locationOf(module, at);
       if (!NAMES.includes(name)) {
-        throw new MlldError('GUARD_OPTION', `allow … with { ${name} } means nothing`, { location, hint: `there are ${NAMES.join(', ')}` });
+        throw new MlldError('GUARD_OPTION', `allow … with { ${name} }: allow has no such option`, {
+          location,
+          hint: `the options are ${NAMES.join(', ')}`,
+        });
       }
       if (name === 'removeLabels' && privileged !== true) {
         throw new MlldError('GUARD_OPTION', 'Only a privileged guard removes labels', {

@@ -11,7 +11,7 @@
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../runtime/frame.js';
-import { HookDeadline } from '../runtime/hook-deadline.js';
+import { BodyDeadline } from '../runtime/body-deadline.js';
 import type { TimerHandle } from '../world/world.js';
 
 type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
@@ -20,7 +20,7 @@ type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick
  * Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and ends it. `timeOut` is present in a replay: it resolves with
  * the message at the point where the work timed out, and nothing else ends it (LIMIT-5).
  */
-export type WithinLimit = <T>(work: (deadline: HookDeadline) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
+export type WithinLimit = <T>(work: (deadline: BodyDeadline) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
 
 export function createTimeLimit(): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
@@ -41,7 +41,7 @@ export function createTimeLimit(): WithinLimit {
     new Promise((resolve, reject) => {
       const { hookLimitMs } = run.settings;
       const endMs = run.monotonicMs() + hookLimitMs;
-      const deadline = new HookDeadline(() => endMs - run.monotonicMs());
+      const deadline = new BodyDeadline(() => endMs - run.monotonicMs());
       const expire = (message: string): void => {
         reject(new MlldError('HOOK_TIMEOUT', message)); // LIMIT-3
         deadline.expire();

@@ -15,16 +15,23 @@ import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { CacheableCall, CacheRun, Execute, Found } from './cacheable-call.js';
-import { executeAndRecord, executeUnrecorded } from './execute-call.js';
+import { acceptOrThrow } from './failures/accepted-failure.js';
+import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
 import { findReusable, reuse } from './find-result.js';
 import { definitionFor } from './interceptors.js';
+import { failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
+import type { Unfit } from './replies/reused-result.js';
 
 export async function callOrReuse(call: CacheableCall, execute: Execute): Promise<Found> {
   const { run, op, llm, operation } = call;
   const { cache } = run;
   const policy = cache.policy();
-  if (!policy.records && !policy.reuses) return executeUnrecorded(call, undefined, execute);
+  const failures = run.failures.isEmpty ? [] : await failuresBefore(call);
+  if (!policy.records && !policy.reuses) {
+    if (failures.length > 0) return acceptOrThrow(call, notExecuted(call, failures), UNRECORDED);
+    return executeUnrecorded(call, undefined, execute);
+  }
   const forming = llm.request(operation.inputs);
   const { request, body, recordedAs, hasSecret: readsSecret = false } = forming instanceof Promise ? await forming : forming;
   const hasSecret = readsSecret || call.secret || operation.inputs.some(isSecret) || run.secrets.contains(request.args);
@@ -34,11 +41,17 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
     return executeUnrecorded(call, body, execute);
   }
   const key = hasSecret && recordedAs === undefined ? await cache.secretKey(plainKey) : plainKey; // CACHE-5
+  if (failures.length > 0) {
+    const error = notExecuted(call, failures);
+    await recordNotExecuted(call, { key }, failures, error);
+    return acceptOrThrow(call, error, { hit: false, key });
+  }
   const defining = definitionFor(call);
   const definition = defining instanceof Promise ? await defining : defining;
   recordDefinition(run, request.fn, definition);
   const identity = { key, plainKey, hasSecret, definition, request };
   let outdated: OutdatedOutputs | undefined;
+  let unfit: Unfit | undefined;
   do {
     const waiting = policy.reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
     if (waiting) await waiting;
@@ -49,16 +62,16 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
       return reuse(call, identity, found);
     }
     outdated = found.outdated ?? outdated;
+    unfit = found.unfit ?? unfit;
   } while (policy.reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
   if (outdated) run.warn(`${outdated.because}; the call is executed again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
   const lookup = { hit: false, key };
+  const passedOver = { ...(outdated && { outdated: outdated.files }), ...(unfit && { unfit }) };
   const endFlight = cache.inFlight.start(plainKey, op.path);
-  const endPaid = run.paidCalls?.begin(op.path);
   try {
-    return { result: await executeAndRecord(call, identity, outdated?.files, () => execute(lookup, body)), lookup };
+    return await executeAndRecord(call, identity, passedOver, lookup, (around) => execute(lookup, body, around));
   } finally {
     endFlight();
-    endPaid?.();
   }
 }
 

@@ -15,7 +15,17 @@ import type { EffectRequest } from '../world/world.js';
 /** The ports of the cache stage. Every run has them; a test passes a literal. */
 export interface CacheRun extends Pick<
   RunState,
-  'cache' | 'deniedInside' | 'monotonicMs' | 'paidCalls' | 'recorder' | 'secrets' | 'unrecordedResults' | 'warn' | 'world'
+  | 'cache'
+  | 'calls'
+  | 'deniedInside'
+  | 'failures'
+  | 'monotonicMs'
+  | 'recorder'
+  | 'secrets'
+  | 'unrecordedResults'
+  | 'usage'
+  | 'warn'
+  | 'world'
 > {
   readonly interceptors: Pick<Interceptors, 'active' | 'holding'>;
   readonly settings: Pick<Settings, 'projectRoot'>;
@@ -30,6 +40,8 @@ export interface CacheableCall {
   /** All that happens around the call is secret. */
   readonly secret: boolean;
   readonly suppress: Context['suppress'];
+  /** The loop around. */
+  readonly loop: Context['for'];
   /** Puts a declared output file back, as an effect of the call. */
   readonly restore: (file: EffectRequest<'file.restore'>) => Promise<unknown>;
 }
@@ -37,13 +49,18 @@ export interface CacheableCall {
 /** The result of a lookup, as `@mx.checkpoint` shows it. */
 export type Lookup = NonNullable<Context['checkpoint']>;
 
-/** Runs guards and body of a call that was not found. `body` replaces the operation's own where forming the key evaluated a part of it. */
-export type Execute = (lookup: Lookup, body: Body | undefined) => Promise<Outcome>;
+/**
+ * Runs guards and body of a call that was not found. `body` replaces the operation's own where forming the key evaluated a part of it;
+ * `around` wraps the body inside the guards.
+ */
+export type Execute = (lookup: Lookup, body: Body | undefined, around: (body: Body) => Body) => Promise<Outcome>;
 
-/** A result, executed or reused. */
+/** A result, executed or reused, or the marker of a failure. */
 export interface Found {
   readonly result: Outcome;
   readonly lookup: Lookup;
+  /** The call failed, and its function wants a marker for that. */
+  readonly isFailed?: true;
 }
 
 /** All that decides which recorded results a call may reuse. */

@@ -1,68 +1,102 @@
-/** Executes a call that no recorded result was found for, and records its result before anyone sees it (CACHE-1). */
+/** Executes a call that no recorded result was found for, and records its end before anyone sees it (CACHE-1). */
 import { canonicalJson } from '../../journal/canonical.js';
-import type { Json, Payload } from '../../journal/event.js';
+import type { FactOf, Json, Payload } from '../../journal/event.js';
 import type { CallKey } from '../../journal/ids.js';
+import type { AttemptView } from '../calls/attempt.js';
+import type { Started } from '../calls/dispatch/ports.js';
 import { MlldError } from '../errors.js';
 import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
 import { Denial } from '../runtime/denial.js';
-import type { LlmCall } from '../runtime/calls/llm-call.js';
+import { callFailureOf } from '../runtime/calls/call-failure.js';
 import type { Body } from '../runtime/ports.js';
 import type { Encoded } from '../runtime/calls/result-cache.js';
 import { labelsOfResult, membersOf, withResultLabels } from '../runtime/calls/result-labels.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
-import { metadataOf } from '../values/value.js';
+import { metadataOf, type MeasuredCall } from '../values/value.js';
+import { withoutUndefined } from '../values/without-undefined.js';
 import { exceedingOutput } from '../world/process/output.js';
-import { sitesOf, type CacheableCall, type CallIdentity, type Execute, type Found } from './cacheable-call.js';
+import { CallProgress, inAttempts, type AttemptRecord } from './attempts.js';
+import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
+import { sitesOf, type CacheableCall, type CallIdentity, type Execute, type Found, type Lookup } from './cacheable-call.js';
 import { encodeResult, wordOf } from './encode-result.js';
+import { failedFacts } from './failed-attempt.js';
+import { measuredIn, withMeasured } from './measured-result.js';
 import { keepOutputs } from './outputs.js';
 import { withShortCommand } from './result-metadata.js';
 
 /** A disk that refuses writes is waited for (CACHE-4). */
 const PAID = true;
 
+export const UNRECORDED: Lookup = { hit: false, key: null };
+
 /** Executes a call where nothing is recorded. Its labels are in the same order as those of a recorded or a reused result. */
 export async function executeUnrecorded(call: CacheableCall, body: Body | undefined, execute: Execute): Promise<Found> {
-  const { run, op, operation, llm, secret } = call;
-  const lookup = { hit: false, key: null };
-  if (run.paidCalls?.stoppedBy) await run.paidCalls.refuse(op.path);
-  const made = await execute(lookup, body);
+  const { run, operation, llm, secret } = call;
+  const lookup = UNRECORDED;
+  const options = await llm.options(operation.inputs);
+  const progress = new CallProgress();
+  let made: Outcome;
+  try {
+    made = await execute(lookup, body, inAttempts(call, options, progress, undefined));
+  } catch (error) {
+    countFailure(call, error);
+    return acceptOrThrow(call, error, lookup, options);
+  }
+  run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   run.unrecordedResults++;
   const { inputs } = operation;
   const isSealed = secret || isSecret(valueIn(made));
-  return { result: withResultLabels(made, inputs, llm, labelsOfResult(made, inputs, llm, isSealed)), lookup };
+  const result = withResultLabels(made, inputs, llm, labelsOfResult(made, inputs, llm, isSealed));
+  return { result: withMeasured(result, measuredBy(progress)), lookup };
 }
 
-/** `outdated`: declared output files for which a recorded result was not reused. */
+/** Says why a recorded result was not reused. */
+type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit'>;
+
 export async function executeAndRecord(
   call: CacheableCall,
   identity: CallIdentity,
-  outdated: readonly string[] | undefined,
-  execute: () => Promise<Outcome>,
-): Promise<Outcome> {
-  await recordStart(call, identity, outdated);
-  const { run } = call;
-  const startedMs = run.monotonicMs();
-  const elapsedMs = (): number => Math.round((run.monotonicMs() - startedMs) * 1000) / 1000;
+  passedOver: PassedOver,
+  lookup: Lookup,
+  execute: (around: (body: Body) => Body) => Promise<Outcome>,
+): Promise<Found> {
+  const { llm, operation } = call;
+  if (llm.writes) await llm.writes(operation.inputs); // paths that can't be evaluated are an error before anything is paid for
+  const forming = llm.options(operation.inputs);
+  const options = forming instanceof Promise ? await forming : forming;
+  const progress = new CallProgress();
+  const record: AttemptRecord = {
+    started: (view, started) => recordStart(call, identity, passedOver, view, started),
+    failed: async (fact) => {
+      await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...fact });
+    },
+  };
   let executed: Outcome;
   try {
-    executed = await execute();
+    executed = await execute(inAttempts(call, options, progress, record));
   } catch (error) {
-    await recordFailure(call, identity, error, elapsedMs);
-    throw error;
+    await recordFailure(call, identity, error, { progress, record, isAccepted: isAccepted(error, options) });
+    countFailure(call, error);
+    return acceptOrThrow(call, error, lookup, options);
   }
-  return recordResult(call, identity, executed, elapsedMs);
+  if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
+  return { result: await recordResult(call, identity, executed, progress), lookup };
 }
 
-async function recordStart(call: CacheableCall, identity: CallIdentity, outdated: readonly string[] | undefined): Promise<void> {
-  const { run, op, operation, llm } = call;
-  const { cache, recorder, paidCalls } = run;
+async function recordStart(
+  call: CacheableCall,
+  identity: CallIdentity,
+  passedOver: PassedOver,
+  view: AttemptView,
+  started: Started | undefined,
+): Promise<void> {
+  const { run, op, operation } = call;
+  const { cache, recorder } = run;
   const { key, hasSecret, definition, request } = identity;
   const storing = hasSecret ? undefined : cache.payload(request.args, PAID);
   const stored = storing instanceof Promise ? await storing : storing;
   const args = stored ?? { digest: await cache.digest(canonicalJson(request.args)) };
   const preview = stored && !('inline' in stored) ? cache.preview(request.args) : undefined;
-  if (llm.writes) await llm.writes(operation.inputs); // paths that can't be evaluated are an error before anything is paid for
-  if (paidCalls?.stoppedBy) await paidCalls.refuse(op.path);
   await recorder.append({
     type: 'call.started',
     key,
@@ -73,37 +107,54 @@ async function recordStart(call: CacheableCall, identity: CallIdentity, outdated
     ...(preview !== undefined && { preview }),
     fingerprint: definition.fingerprint,
     ...(request.attempt !== undefined && { attempt: request.attempt }),
-    ...(outdated && { outdated }),
+    ...(view.try > 1 && { try: view.try }),
+    ...(started && { lane: started.lane }),
+    ...(started?.reserved && { reserved: started.reserved }),
+    ...(started?.waitedMs !== undefined && { waitedMs: started.waitedMs }),
+    ...passedOver,
   });
-  if (paidCalls?.stoppedBy) await paidCalls.refuse(op.path); // the journal was lost by this append
 }
 
+/** Records the end of a call that failed, was denied or was interrupted. One that was interrupted while no attempt ran leaves nothing. */
 async function recordFailure(
-  { run: { cache, deniedInside, recorder, secrets }, op }: CacheableCall,
-  { key, hasSecret }: CallIdentity,
+  call: CacheableCall,
+  identity: CallIdentity,
   error: unknown,
-  elapsedMs: () => number,
+  { progress, record, isAccepted }: { readonly progress: CallProgress; readonly record: AttemptRecord; readonly isAccepted: boolean },
 ): Promise<void> {
+  const { run, op } = call;
+  const { cache, deniedInside, recorder, secrets } = run;
+  const { key, hasSecret } = identity;
   if (hasSecret) secrets.taint(error);
+  if (!progress.isOpen) {
+    if (error instanceof MlldError && error.code === 'INTERRUPTED') return; // while it waited for an attempt
+    await record.started({ try: 1 }, undefined); // a guard denied it
+  }
   const output = hasSecret ? undefined : exceedingOutput(error)?.kept;
   if (output && cache.policy().records && !deniedInside.has(op)) {
     // The output came back and is paid for: the next lookup finds it, and fails in the same way.
-    await recorder.append({ type: 'call.completed', key, op: op.path, result: { ...output, text: true }, elapsedMs: elapsedMs() });
+    await recorder.append({ type: 'call.completed', key, op: op.path, result: { ...output, text: true }, elapsedMs: progress.elapsedMs });
     return;
   }
+  const { failure, usage, elapsedMs } = progress;
+  const facts = callFailureOf(error);
+  const isOwn = failure !== undefined && facts?.op === op.path;
   await recorder.append({
     type: 'call.failed',
     key,
     op: op.path,
-    message: secrets.messageOf(error),
-    ...(error instanceof MlldError && { code: error.code }),
-    ...(error instanceof Denial && { denied: true }),
-    elapsedMs: elapsedMs(),
+    ...withoutUndefined<Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>>({
+      ...(isOwn ? failedFacts(failure, progress, secrets) : { elapsedMs, usage, class: facts?.class }),
+      message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
+      code: error instanceof MlldError ? error.code : undefined,
+      denied: error instanceof Denial ? true : undefined,
+      accepted: isAccepted ? true : undefined,
+    }),
   });
 }
 
 /** Returns the result as the script gets it. */
-async function recordResult(call: CacheableCall, identity: CallIdentity, executed: Outcome, elapsedMs: () => number): Promise<Outcome> {
+async function recordResult(call: CacheableCall, identity: CallIdentity, executed: Outcome, progress: CallProgress): Promise<Outcome> {
   const { run, op, operation, llm, secret } = call;
   const { cache, deniedInside, recorder, secrets } = run;
   const { key, plainKey, request } = identity;
@@ -112,11 +163,13 @@ async function recordResult(call: CacheableCall, identity: CallIdentity, execute
   const { json, form } = encoded;
   const isSealed = secret || isSecret(valueIn(made)) || secrets.contains(json);
   const resultLabels = labelsOfResult(made, operation.inputs, llm, isSealed);
-  const value = withResultLabels(made, operation.inputs, llm, resultLabels);
+  run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
+  const recordedMeasure = cache.recordedMeasure && (await cache.recordedMeasure(op.path));
+  const measured = recordedMeasure ? () => recordedMeasure : measuredBy(progress);
+  const value = withMeasured(withResultLabels(made, operation.inputs, llm, resultLabels), measured);
   const storing = isSealed ? cache.secretPayload(json, key, PAID) : cache.payload(json, PAID);
   const result = storing instanceof Promise ? await storing : storing;
-  const exitCode = failedStatus(llm, value);
-  const flaw = unusableBecause(call, encoded, exitCode);
+  const flaw = unusableBecause(call, made, encoded, progress);
   const isStored = flaw === undefined && notStored(result) === undefined;
   const notes = isStored && encoded.notes.length > 0 ? await storeMetadata(call, executed, encoded, isSealed, key) : undefined;
   // A reused result without its metadata would differ from the fresh one.
@@ -130,16 +183,47 @@ async function recordResult(call: CacheableCall, identity: CallIdentity, execute
     ...(form !== undefined && { form }),
     ...(notes && { notes }),
     ...membersOf(resultLabels),
-    elapsedMs: elapsedMs(),
+    elapsedMs: progress.elapsedMs,
+    ...replyMembers(progress),
     ...(outputs && { outputs }),
     ...(unusable !== undefined && { unusable }),
-    ...(exitCode !== undefined && { exitCode }),
     ...(deniedInside.has(op) && { denied: true }),
   });
   if (!recorded || flaw !== undefined || 'redacted' in result || value instanceof Signal) return value;
   if (unusable === undefined) return cache.recall(recorded, encoded, { key, fn: request.fn }, value);
-  cache.hold(plainKey, recorded, { key, encoded, resultLabels, outputs });
+  const isInner = progress.attempt?.options.reply !== undefined;
+  cache.hold(plainKey, recorded, { key, encoded, resultLabels, outputs, measured, ...(isInner && { isInner }) });
   return value;
+}
+
+/** Returns what `call.completed` says about the reply of the last attempt, and about a failure that was passed on. */
+function replyMembers({ attempt, usage, callUsage, tries, failure, isPassedOn }: CallProgress): Partial<FactOf<'call.completed'>> {
+  const reply = attempt?.reply;
+  const session = attempt?.session;
+  return {
+    ...(usage && { usage }),
+    ...(callUsage !== usage && callUsage && { callUsage }),
+    ...(reply &&
+      (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {
+        reply: { adapter: reply.adapter, ...(attempt.options.reply !== undefined && { inner: true as const }) },
+      }),
+    ...(session !== undefined && { session }),
+    ...(tries > 1 && { try: tries }),
+    ...(reply?.truncated && { truncated: true as const }),
+    ...(isPassedOn && failure && { class: failure.class }),
+    ...(isPassedOn && attempt?.exitCode !== undefined && { exitCode: attempt.exitCode }),
+  };
+}
+
+/** A call that was denied, or that the end of the run interrupted, has not failed. */
+function countFailure({ run, op }: CacheableCall, error: unknown): void {
+  if (callFailureOf(error)?.op === op.path) run.usage.callEnded('failed');
+}
+
+function measuredBy({ attempt, callUsage, usage }: CallProgress): (() => MeasuredCall | undefined) | undefined {
+  const { session } = attempt ?? {};
+  const measured = measuredIn(withoutUndefined<Parameters<typeof measuredIn>[0]>({ usage, callUsage, session }));
+  return measured && (() => measured);
 }
 
 /** Metadata may be secret where the result is not: the command line that a guard let pass. */
@@ -164,15 +248,16 @@ function notStored(result: Payload): string | undefined {
 }
 
 /** CACHE-2 */
-function unusableBecause({ run, op }: CacheableCall, encoded: Encoded, exitCode: number | undefined): string | undefined {
+function unusableBecause(
+  { run, op }: CacheableCall,
+  made: Outcome,
+  encoded: Encoded,
+  { isPassedOn, failure }: CallProgress,
+): string | undefined {
   if (!run.cache.policy().records) return 'recording is off here';
   if (run.deniedInside.has(op)) return 'the value of its own denied branch';
   // Reused, it would request another result once more, until the limit of retries.
-  if (wordOf(encoded) === 'retry') return 'it asked for another result (`retry`)';
-  return exitCode === undefined ? undefined : `its command ended with status ${exitCode}`;
-}
-
-/** Returns the exit status of the command that is the body of the call; undefined for 0, and for another body. */
-function failedStatus({ isCommand }: LlmCall, value: Outcome): number | undefined {
-  return (isCommand && !(value instanceof Signal) ? metadataOf(value)?.command?.exitCode : undefined) || undefined;
+  if (wordOf(encoded) === 'retry') return 'it requested another result (`retry`)';
+  if (run.failures.in([valueIn(made)]).length > 0) return 'it has the failure of another call in it';
+  return isPassedOn ? `the call failed (${failure?.class}), and its function passes on what was printed` : undefined;
 }

@@ -58,8 +58,10 @@ async function collect(definable: Definable, collection: Collection, kind: 'body
   const { scope } = definable.module;
   seen.set(scope, scope.version);
   const { tree, names, digest } = shapeOf(definable);
+  const schema = definable instanceof Executable ? definable.schema : undefined;
   parts.push({ kind, name: definable.name, digest: definable.labels.includes(SECRET) ? await keyed(digest) : digest });
   const template = definable instanceof Executable ? definable.template : undefined;
+  if (schema) parts.push({ kind: 'schema', name: definable.name, digest: schema.digest });
   if (template) parts.push({ kind: 'template', name: template.written, digest: sha256(template.module.text) });
   const written: Template | undefined = template?.template;
   addReach(reach, [tree, written]);
@@ -88,18 +90,27 @@ async function variablePart(name: string, value: Value, keyed: KeyedDigest, secr
   return { kind: 'variable', name, digest: sha256(text), preview: shortened(secrets?.redact(text) ?? text, PREVIEW_UNITS) };
 }
 
-function shapeOf({ node, derived }: Definable): DefinitionShape {
+function shapeOf(definable: Definable): DefinitionShape {
+  const { derived } = definable;
   if (derived.shape) return derived.shape;
-  const tree = treeOf(node);
+  const tree = treeOf(definable);
   const shape = { tree, digest: sha256(JSON.stringify(tree, withoutPlaces)), names: namesIn(tree) };
   derived.shape = shape;
   return shape;
 }
 
-function treeOf(node: Definable['node']): readonly unknown[] {
+/** Options that say how a call is executed, and not what its result is. calls.md 11.1. */
+const NO_PART: ReadonlySet<string> = new Set(['repair', 'retries', 'timeout', 'lane', 'model', 'maxCost', 'onFailure', 'partial', 'files']);
+
+function treeOf(definable: Definable): readonly unknown[] {
+  const { node } = definable;
   switch (node.kind) {
-    case 'exe':
-      return [node.params.map(({ name }) => name), node.body, node.options];
+    case 'exe': {
+      // The content of a fixed schema is a part of its own: how and where it is written doesn't count.
+      const isFixed = definable instanceof Executable && definable.schema !== undefined;
+      const options = node.options.filter(({ name }) => !NO_PART.has(name) && !(isFixed && name === 'schema'));
+      return [node.params.map(({ name }) => name), node.body, options];
+    }
     case 'guard':
       return [node.timing, node.filter, node.privileged, node.rules];
     case 'hook':
@@ -112,7 +123,7 @@ function withoutPlaces(key: string, value: unknown): unknown {
 }
 
 /** Names of references and pipeline stages anywhere in a tree. */
-function namesIn(tree: unknown): string[] {
+export function namesIn(tree: unknown): string[] {
   const names: string[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { sha256 } from '../../journal/canonical.js';
 import type { OutputFile, ReusedOutput } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
-import { Signal, type Outcome } from '../runtime/completion.js';
+import { valueIn, type Outcome } from '../runtime/completion.js';
 import type { LlmCall } from '../runtime/calls/llm-call.js';
 import type { CachedResult, OutputFiles } from '../runtime/calls/result-cache.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
@@ -59,7 +59,7 @@ export async function keepOutputs(
   const outputs: OutputFile[] = [];
   for (const absolute of await writes(inputs)) {
     const name = projectPath(absolute, settings.projectRoot);
-    if (secret || (!(result instanceof Signal) && isSecret(result)) || inputs.some(isSecret)) {
+    if (secret || isSecret(valueIn(result)) || inputs.some(isSecret)) {
       outputs.push({ path: name, reason: 'secret' });
       continue;
     }
@@ -69,7 +69,7 @@ export async function keepOutputs(
       .catch((error: unknown) => ({ missing: 'unreadable' as const, detail: (error as Error).message }));
     if ('missing' in found) {
       outputs.push({ path: name, reason: found.missing });
-      warn(`${name} was declared as an output and is not kept: ${found.detail}`);
+      warn(`${name} was declared as an output and can't be recorded: ${found.detail}`);
     } else {
       const kept = await cache.files.keep(name, Buffer.from(found.base64, 'base64'));
       outputs.push(kept ? { path: name, ...kept } : { path: name, reason: 'unreadable' });

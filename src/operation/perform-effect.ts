@@ -1,6 +1,6 @@
 /** Performs the effects of an operation: their results are facts of the run. */
 import type { Frame } from '../runtime/frame.js';
-import { hookTimedOut } from '../runtime/hook-deadline.js';
+import { bodyTimedOut } from '../runtime/body-deadline.js';
 import { concealed, isSecret } from '../runtime/secrets/secret-registry.js';
 import type { EffectResult, EffectRequest, EffectOptions, EffectKind } from '../world/world.js';
 import { recordEffect, type Involved } from './effect-facts.js';
@@ -14,15 +14,14 @@ export async function performEffect<Q extends EffectKind>(
   request: EffectRequest<Q>,
   involved: Involved = NOTHING,
 ): Promise<EffectResult<Q>> {
-  const { world, recorder, monotonicMs, secrets, replayed } = frame.run;
+  const { world, recorder, monotonicMs, secrets, replayed, calls } = frame.run;
   const { deadline } = frame;
-  if (deadline?.isOver) throw hookTimedOut();
+  if (deadline?.isOver) throw bodyTimedOut();
   const startedMs = recorder.on ? monotonicMs() : 0;
   let result: EffectResult<Q>;
+  calls?.dispatcher.began();
   try {
-    result = await (replayed
-      ? replayed.perform(frame, kind, request)
-      : world.perform(kind, request, kind === 'command.run' && recorder.on ? commandOptions(frame, involved) : deadline));
+    result = await (replayed ? replayed.perform(frame, kind, request) : world.perform(kind, request, optionsFor(kind, frame, involved)));
     if (involved.hides) result = concealed(result, involved.hides);
     if (recorder.on) {
       const recording = record(frame, kind, request, { result, elapsedMs: monotonicMs() - startedMs }, involved);
@@ -32,9 +31,19 @@ export async function performEffect<Q extends EffectKind>(
     if (frame.secret || involved.values.some(isSecret)) secrets.taint(error);
     if (recorder.on) await record(frame, kind, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
     throw error;
+  } finally {
+    calls?.dispatcher.ended();
   }
-  if (deadline?.isOver) throw hookTimedOut(); // the output that a command wrote until it was ended is not its result
+  if (deadline?.isOver) throw bodyTimedOut(); // the output that a command wrote until it was ended is not its result
   return result;
+}
+
+function optionsFor(kind: EffectKind, frame: Frame, involved: Involved): EffectOptions | undefined {
+  const { attempt, deadline } = frame;
+  const report = kind === 'command.run' || kind === 'code.run' ? attempt?.report : undefined;
+  if (kind === 'command.run' && frame.run.recorder.on) return { ...commandOptions(frame, involved), ...(report && { report }) };
+  if (!report) return deadline;
+  return kind === 'code.run' ? { report, ...(deadline && { deadline }) } : { report, ...(deadline && { signal: deadline.signal }) };
 }
 
 /**

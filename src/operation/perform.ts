@@ -107,8 +107,12 @@ async function stages(
     let result: Outcome;
     if (llm) {
       const call = cacheableCall(frame, received, llm);
-      const found = await callOrReuse(call, (lookup, own) => execute(afterLookup(frame, lookup), own ?? body));
+      const found = await callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
       result = found.result;
+      if (found.isFailed) {
+        progress.outcome = 'failed';
+        return result; // after-hooks see results only (calls.md 17)
+      }
       if (found.lookup.hit) {
         progress.outcome = 'reused';
         if (hooks) seen = afterLookup(frame, found.lookup);
@@ -133,7 +137,7 @@ async function stages(
 function cacheableCall(frame: Frame, operation: Operation, llm: LlmCall): CacheableCall {
   const { run, op, secret, context } = frame;
   const restore: CacheableCall['restore'] = (file) => performEffect(frame, 'file.restore', file);
-  return { run, op, operation, llm, secret: secret === true, suppress: context.suppress, restore };
+  return { run, op, operation, llm, secret: secret === true, suppress: context.suppress, loop: context.for, restore };
 }
 
 function afterLookup(frame: Frame, lookup: Lookup): Frame {

@@ -62,7 +62,7 @@ show @act(\`see @page\`)`);
 
   it.each([
     ['removes labels without being privileged', 'with { removeLabels: ["secret"] }', 'Only a privileged guard removes labels'],
-    ['an option that is none', 'with { addLabel: ["secret"] }', 'addLabel } means nothing'],
+    ['an option that is none', 'with { addLabel: ["secret"] }', 'addLabel }: allow has no such option'],
   ])('is refused where the guard is declared: %s', async (_what, options, message) => {
     const { error, shown } = await runScript(`show "before"\nguard before @never = when [ * => allow ${options} ]\nshow "after"`);
     expect(error).toMatchObject({

@@ -152,6 +152,6 @@ describe('the options of allow', () => {
   it('are refused when the guard is registered', () => {
     const { frame } = bareRun();
     expect(() => refuseBadOptions(guard(options('removeLabels', 'pii')), frame.module)).toThrow('Only a privileged guard removes labels');
-    expect(() => refuseBadOptions(guard(options('labels', 'pii')), frame.module)).toThrow('means nothing');
+    expect(() => refuseBadOptions(guard(options('labels', 'pii')), frame.module)).toThrow('allow has no such option');
   });
 });

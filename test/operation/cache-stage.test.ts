@@ -4,15 +4,16 @@ import type { Fact } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { MlldError } from '../../src/errors.js';
 import { callOrReuse } from '../../src/operation/cache-stage.js';
-import { sitesOf, type CacheableCall } from '../../src/operation/cacheable-call.js';
+import { sitesOf, type CacheableCall, type Execute } from '../../src/operation/cacheable-call.js';
 import { executeUnrecorded } from '../../src/operation/execute-call.js';
 import { findReusable } from '../../src/operation/find-result.js';
 import { Signal, type Outcome } from '../../src/runtime/completion.js';
 import { Denial } from '../../src/runtime/denial.js';
 import { callKey } from '../../src/runtime/calls/call-key.js';
 import type { LlmCall } from '../../src/runtime/calls/llm-call.js';
-import { PaidCalls } from '../../src/runtime/calls/paid-calls.js';
-import { annotate, labelsOf, type Value } from '../../src/values/value.js';
+import { DEFAULT_CALL_SETTINGS } from '../../src/calls/options.js';
+import { createCallRuntime } from '../../src/session/script/call-runtime.js';
+import { annotate, dataOf, labelsOf, type Value } from '../../src/values/value.js';
 import { bareRun, settled, type BareOptions, type BareRun } from '../support/bare-run.js';
 
 const DEFINITION = { fingerprint: 'f1' as Fingerprint, parts: [] };
@@ -35,6 +36,8 @@ function caller({ inputs = ['tide'], llm = {}, ...options }: Options = {}): Bare
       llm: {
         request: () => ({ request: { fn: 'ask', args: ['tide'] } }),
         definition: () => DEFINITION,
+        fn: 'ask',
+        options: () => ({}),
         isCommand: false,
         labels: [],
         sources: [],
@@ -42,9 +45,15 @@ function caller({ inputs = ['tide'], llm = {}, ...options }: Options = {}): Bare
       },
       secret: false,
       suppress: 'nothing',
+      loop: undefined,
       restore: async () => undefined,
     }),
   };
+}
+
+/** Executes the body of a call as `perform` does, inside its attempts. */
+function doing(work: () => Promise<Outcome>): Execute {
+  return (_lookup, _body, around) => around(work)(bareRun().frame, []);
 }
 
 function typesOf(facts: readonly Fact[]): string[] {
@@ -68,10 +77,13 @@ describe('a call that is made twice', () => {
   it('CACHE-1: has its start recorded before the body runs, and its result before the caller has it', async () => {
     const { call, facts } = caller();
     let during: string[] = [];
-    await callOrReuse(call(), async () => {
-      during = typesOf(facts);
-      return 'high';
-    });
+    await callOrReuse(
+      call(),
+      doing(async () => {
+        during = typesOf(facts);
+        return 'high';
+      }),
+    );
     expect(during).toEqual(['definition.recorded', 'call.started']);
     expect(facts.at(-1)).toMatchObject({ type: 'call.completed', result: { inline: 'high' }, key: KEY });
   });
@@ -79,7 +91,10 @@ describe('a call that is made twice', () => {
   it('CACHE-3: waits for the one in flight', async () => {
     const { call, facts } = caller();
     let end: (result: string) => void = () => undefined;
-    const first = callOrReuse(call(), () => new Promise<string>((resolve) => (end = resolve)));
+    const first = callOrReuse(
+      call(),
+      doing(() => new Promise<string>((resolve) => (end = resolve))),
+    );
     await settled();
     const second = callOrReuse(call(), async () => 'executed twice');
     await settled();
@@ -113,19 +128,34 @@ describe('CACHE-2: a call without a usable result', () => {
     expect(facts.at(-1)).toMatchObject({ type: 'call.failed', denied: true });
   });
 
-  it.each<[string, Outcome, Partial<LlmCall>, string]>([
-    [
-      'a command that failed',
-      annotate('', { command: { source: 'sh', command: 'x', exitCode: 3, durationMs: 1, stderr: '' } }),
-      { isCommand: true },
-      'its command ended with status 3',
-    ],
-    ['a retry', new Signal('retry', 'shorter', true), {}, 'it asked for another result (`retry`)'],
-  ])('is used once: %s', async (_, result, llm, unusable) => {
-    const { call, facts } = caller({ llm });
-    await callOrReuse(call(), async () => result);
-    expect(facts.at(-1)).toMatchObject({ type: 'call.completed', unusable });
+  it('is used once when it asks for another result', async () => {
+    const { call, facts } = caller();
+    await callOrReuse(call(), async () => new Signal('retry', 'shorter', true));
+    expect(facts.at(-1)).toMatchObject({ type: 'call.completed', unusable: 'it requested another result (`retry`)' });
     expect((await callOrReuse(call(), async () => 'again')).result).toBe('again');
+  });
+
+  describe('because its command failed', () => {
+    const printed = annotate('half', { command: { source: 'sh', command: 'x', exitCode: 3, durationMs: 1, stderr: 'no boat' } });
+
+    it('fails', async () => {
+      const { call, facts } = caller({ llm: { isCommand: true } });
+      await expect(
+        callOrReuse(
+          call(),
+          doing(async () => printed),
+        ),
+      ).rejects.toThrow('crash: no boat');
+      expect(facts.at(-1)).toMatchObject({ type: 'call.failed', class: 'crash', evidence: 'none', message: 'crash: no boat' });
+    });
+
+    it('is used once where its function passes on what was printed', async () => {
+      const { call, facts } = caller({ llm: { isCommand: true, options: () => ({ onFailure: 'value' }) } });
+      const work = doing(async () => printed);
+      expect(dataOf((await callOrReuse(call(), work)).result as Value)).toBe('half');
+      expect(facts.at(-1)).toMatchObject({ type: 'call.completed', class: 'crash', unusable: expect.stringContaining('crash') });
+      expect((await callOrReuse(call(), work)).lookup.hit).toBe(false);
+    });
   });
 
   it('is the value of its own denied branch', async () => {
@@ -140,14 +170,26 @@ describe('CACHE-2: a call without a usable result', () => {
 describe('CACHE-4: a run whose journal is lost', () => {
   it('starts no further call, and ends when those in flight have ended', async () => {
     let paused = false;
-    const paidCalls = new PaidCalls(() => (paused = true));
-    const { call } = caller({ paidCalls });
+    const clock = { stderr: () => undefined, monotonicMs: () => performance.now(), nowMs: Date.now };
+    const calls = createCallRuntime({
+      settings: DEFAULT_CALL_SETTINGS,
+      io: clock,
+      pause: () => (paused = true),
+      signal: new AbortController().signal,
+    });
+    const { call } = caller({ calls });
     let end: (result: string) => void = () => undefined;
-    const first = callOrReuse(call(), () => new Promise<string>((resolve) => (end = resolve)));
+    const first = callOrReuse(
+      call(),
+      doing(() => new Promise<string>((resolve) => (end = resolve))),
+    );
     await settled();
-    paidCalls.stop(new Error('disk full'));
+    calls.dispatcher.stop({ class: 'journal', message: 'disk full' });
     const next = { ...call(), llm: { ...call().llm, request: () => ({ request: { fn: 'ask', args: ['ebb'] } }) } };
-    const refused = callOrReuse(next, async () => 'paid for').catch((error: MlldError) => error.code);
+    const refused = callOrReuse(
+      next,
+      doing(async () => 'paid for'),
+    ).catch((error: MlldError) => error.code);
     await settled();
     expect(paused).toBe(false);
     end('high');

@@ -6,7 +6,7 @@ import type { EffectFrame } from '../../src/operation/effect-frame.js';
 import { performEffect } from '../../src/operation/perform-effect.js';
 import { recordSource } from '../../src/operation/sources.js';
 import { hideLiterals } from '../../src/operation/secret-literals.js';
-import { HookDeadline } from '../../src/runtime/hook-deadline.js';
+import { BodyDeadline } from '../../src/runtime/body-deadline.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { annotate } from '../../src/values/value.js';
 import { bareRun } from '../support/bare-run.js';
@@ -52,8 +52,8 @@ describe('an effect', () => {
 
   it('is not performed in a hook whose time is over', async () => {
     const { frame, world } = bareRun();
-    const late = { ...frame, deadline: new HookDeadline(() => 0) };
-    await expect(performEffect(late, 'clock.now', {})).rejects.toThrow('the time of the hook is over');
+    const late = { ...frame, deadline: new BodyDeadline(() => 0) };
+    await expect(performEffect(late, 'clock.now', {})).rejects.toThrow('the time limit of the body has passed');
     expect(world.performed).toEqual([]);
   });
 

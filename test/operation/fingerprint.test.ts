@@ -34,6 +34,25 @@ describe('a fingerprint', () => {
     expect(await print(fn('exe @f(a) = `x @a`'))).toBe(await print(fn('\n\nexe  @f( a )  =  `x @a`')));
   });
 
+  it('is the same whatever the function says about how its calls are executed, but not about their results', async () => {
+    const plain = await print(fn('exe llm @f(a) = cmd { ask "@a" }'));
+    const how = '{ retries: 2, timeout: 30s, lane: "x", model: "m", maxCost: 1, onFailure: "marker", partial: true, repair: false }';
+    expect(await print(fn(`exe llm @f(a) = cmd { ask "@a" } with ${how}`))).toBe(plain);
+    expect(await print(fn('exe llm @f(a) = cmd { ask "@a" } with { reply: "claude" }'))).not.toBe(plain);
+    expect(await print(fn('exe llm @f(a) = cmd { ask "@a" } with { schema: { "type": "object" } }'))).not.toBe(plain);
+  });
+
+  it('follows the content of a fixed schema, however it is written', async () => {
+    const withSchema = (option: string, digest: string): Promise<string> => {
+      const executable = fn(`exe llm @f(a) = cmd { ask "@a" } with { schema: ${option} }`);
+      executable.schema = { digest, problemsIn: () => [] };
+      return print(executable);
+    };
+    const one = await withSchema('{ "type": "object" }', 'd1');
+    expect(await withSchema('"shapes/one.json"', 'd1')).toBe(one);
+    expect(await withSchema('"shapes/one.json"', 'd2')).not.toBe(one);
+  });
+
   it('differs for another body', async () => {
     expect(await print(fn('exe @f(a) = `x @a`'))).not.toBe(await print(fn('exe @f(a) = `y @a`')));
   });
@@ -98,9 +117,18 @@ describe('guards and hooks', () => {
       run,
       op: frame.op,
       operation: { kind: 'exe', segment: 'f', name: 'f', labels: [], inputs: [] },
-      llm: { request: () => expect.fail('formed'), definition: () => definition, isCommand: false, labels: [], sources: [] },
+      llm: {
+        request: () => expect.fail('formed'),
+        definition: () => definition,
+        fn: 'f',
+        options: () => ({}),
+        isCommand: false,
+        labels: [],
+        sources: [],
+      },
       secret: false,
       suppress: 'all',
+      loop: undefined,
       restore: async () => undefined,
     } as const;
     expect(definitionFor(call)).toBe(definition);

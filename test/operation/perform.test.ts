@@ -60,6 +60,8 @@ describe('PERFORM-1: the stages', () => {
       llm: {
         request: (inputs) => ({ request: { fn: 'ask', args: inputs.map(String) } }),
         definition: () => ({ fingerprint: 'f' as Fingerprint, parts: [] }),
+        fn: 'ask',
+        options: () => ({}),
         isCommand: false,
         labels: [],
         sources: [],

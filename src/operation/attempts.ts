@@ -1,0 +1,271 @@
+/**
+ * Executes the body of a call, as often as its failures allow: each execution is an attempt. calls.md 2, 3 and 6.
+ *
+ * ATTEMPT-1 An attempt starts only when its lane and the budget let it; `call.started` is with the kernel before its body runs.
+ * ATTEMPT-2 Each attempt that fails leaves `call.failed`; where another one follows, with `retryInMs`. The end of the last attempt is
+ *    recorded by `execute-call.ts`, which also sees what the guards made of it.
+ * ATTEMPT-3 An error that ends the run, a guard's decision, and the failure of a call inside end the call: no attempt follows them.
+ * ATTEMPT-4 A failure that stops its lane leaves the call waiting, because the run must not go on as if the call had failed.
+ */
+import type { FactOf, Usage } from '../../journal/event.js';
+import { Attempt, type AttemptView } from '../calls/attempt.js';
+import { addAttempt } from '../calls/usage.js';
+import { BodyReport } from '../calls/body-report.js';
+import { attemptsFor, backoffMs, waitsForLane } from '../calls/attempts-left.js';
+import type { Started } from '../calls/dispatch/ports.js';
+import type { StartRequest } from '../calls/dispatch/lane.js';
+import type { Failure, FailureClass } from '../calls/failure.js';
+import type { CallOptions } from '../calls/options.js';
+import { repairNote } from '../calls/schema/repair-note.js';
+import { BodyDeadline } from '../runtime/body-deadline.js';
+import type { CallRuntime } from '../runtime/calls/call-runtime.js';
+import type { CallFailureFacts } from '../runtime/calls/call-failure.js';
+import type { Outcome } from '../runtime/completion.js';
+import type { Frame } from '../runtime/frame.js';
+import type { Body } from '../runtime/ports.js';
+import type { Value } from '../values/value.js';
+import { judge, type Judgement } from './judge-attempt.js';
+import type { CacheableCall } from './cacheable-call.js';
+import { withNote } from './replies/repair-inputs.js';
+import { callError, failedFacts, itemOf, messageOfFailure } from './failed-attempt.js';
+
+/** Records the attempts of one call. A call that nothing is recorded of has none. */
+export interface AttemptRecord {
+  /** Resolves when `call.started` is with the kernel. */
+  started(view: AttemptView, started: Started | undefined): Promise<void>;
+  failed(fact: Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>): Promise<void>;
+}
+
+/** The facts about the attempts of a call, for the event that ends it. */
+export class CallProgress {
+  tries = 0;
+  isStarted = false;
+  /** An attempt has started, and its end is not recorded yet. */
+  isOpen = false;
+  /** The call failed, and its value is what was printed (`onFailure: "value"`). */
+  isPassedOn = false;
+  attempt: Attempt | undefined;
+  usage: Usage | undefined;
+  /** The usage of all attempts so far. */
+  callUsage: Usage | undefined;
+  failure: Failure | undefined;
+  /** The classes of the failed attempts, in their order. */
+  readonly classes: FailureClass[] = [];
+  startedMs = 0;
+  elapsedMs = 0;
+}
+
+/** Wraps the body of a call, for the guards around it. */
+export function inAttempts(call: CacheableCall, options: CallOptions, progress: CallProgress, record: AttemptRecord | undefined) {
+  return (body: Body): Body =>
+    (frame, inputs) =>
+      new Attempts(call, options, progress, record, body, frame, inputs).run();
+}
+
+class Attempts {
+  private readonly calls: CallRuntime | undefined;
+  private view: AttemptView;
+
+  constructor(
+    private readonly call: CacheableCall,
+    private readonly options: CallOptions,
+    private readonly progress: CallProgress,
+    private readonly record: AttemptRecord | undefined,
+    private readonly body: Body,
+    private readonly frame: Frame,
+    private readonly inputs: readonly Value[],
+  ) {
+    this.calls = call.run.calls;
+    const { lane, model } = options;
+    this.view = { try: 1, ...(lane === undefined ? {} : { lane }), ...(model === undefined ? {} : { model }) };
+  }
+
+  async run(): Promise<Outcome> {
+    for (;;) {
+      const starting = this.calls?.dispatcher.start(this.request());
+      const started = starting instanceof Promise ? await starting : starting; // ATTEMPT-1
+      let judged: Judgement;
+      try {
+        judged = await this.runOnce(started);
+      } catch (error) {
+        this.finish(started);
+        throw error;
+      }
+      if (judged.kind === 'failed') {
+        const passedOn = await this.failed(judged, started);
+        if (passedOn) return passedOn.value;
+        continue;
+      }
+      this.finish(started);
+      if (judged.kind === 'completed') return judged.value;
+      throw judged.error;
+    }
+  }
+
+  /** Frees the place of the attempt, settles what it had reserved, and teaches its lane. */
+  private finish(started: Started | undefined, failure?: Failure): void {
+    if (!started) return;
+    const { usage, attempt } = this.progress;
+    this.calls?.dispatcher.finish(started, {
+      cost: costOf(usage, failure),
+      ...(failure ? { failure } : {}),
+      ...(attempt?.headers ? { headers: attempt.headers } : {}),
+    });
+  }
+
+  private request(): StartRequest {
+    const { op, llm } = this.call;
+    const { lane = `@${llm.fn}`, maxCost } = this.options;
+    return { op: op.path, fn: llm.fn, lane, isRetry: this.view.try > 1, ...(maxCost ? { maxCost } : {}) };
+  }
+
+  private async runOnce(started: Started | undefined): Promise<Judgement> {
+    const { call, progress, calls, record, options } = this;
+    const { monotonicMs } = call.run;
+    const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK);
+    attempt.report = new BodyReport(attempt, calls?.reportFiles, this.warnOnce);
+    progress.attempt = attempt;
+    progress.usage = undefined;
+    if (record) await record.started(this.view, started);
+    if (calls?.dispatcher.stoppedBy?.class === 'journal') {
+      if (started) calls.dispatcher.abandon(started); // the journal was lost by this very append
+      return { kind: 'ended', error: await calls.dispatcher.refuse(this.request()) };
+    }
+    progress.isStarted = true;
+    progress.isOpen = true;
+    progress.tries = this.view.try;
+    progress.startedMs = monotonicMs();
+    const judged = await this.execute(attempt);
+    attempt.report.close(); // a body that goes on after its time is over
+    progress.elapsedMs = Math.round((monotonicMs() - progress.startedMs) * 1000) / 1000;
+    const reported = attempt.usage;
+    const pricing = reported && calls?.price(reported, options.model);
+    const usage = pricing instanceof Promise ? await pricing : pricing;
+    progress.usage = usage;
+    if (calls) call.run.usage.attemptEnded(usage, judged.kind === 'failed' && isFree(judged.failure));
+    if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
+    return judged;
+  }
+
+  /** Reads the reports of the body before its result is judged: a reported failure fails the attempt. */
+  private async inBody(frame: Frame, inputs: readonly Value[]): Promise<Outcome> {
+    try {
+      return await this.body(frame, inputs);
+    } finally {
+      frame.attempt?.report?.close();
+    }
+  }
+
+  private readonly warnOnce = (topic: string, message: string): void => {
+    const { run, llm } = this.call;
+    if (this.calls?.isFirst(`${topic} @${llm.fn}`)) run.warn(`@${llm.fn}: ${message}`);
+  };
+
+  private async execute(attempt: Attempt): Promise<Judgement> {
+    const { options, calls, frame } = this;
+    const limitMs = calls?.settings.forced?.timeoutMs ?? options.timeoutMs ?? calls?.settings.timeoutMs;
+    const inside: Frame = { ...frame, attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
+    const inputs = this.inputsOf(attempt);
+    if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.inBody(inside, inputs));
+    const { monotonicMs } = this.call.run;
+    const endMs = monotonicMs() + limitMs;
+    const deadline = new BodyDeadline(() => endMs - monotonicMs(), frame.deadline);
+    const working = judge(attempt, this.call.llm, () => this.inBody({ ...inside, deadline }, inputs));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => {
+        deadline.expire();
+        // A program that is called off needs a moment to end; its process is gone when the attempt is over.
+        timer = setTimeout(() => resolve(undefined), ENDING_MS);
+      }, limitMs);
+    });
+    const judged = await Promise.race([working, late]);
+    clearTimeout(timer);
+    if (judged && !deadline.isOwnOver) return judged;
+    return { kind: 'failed', failure: { class: 'timeout', evidence: 'clock', message: `no result within ${limitMs / 1000} s` } };
+  }
+
+  /** Adds to the arguments why the last result was refused, unless the body says so itself. calls.md 8.4. */
+  private inputsOf({ view: { problem }, options }: Attempt): readonly Value[] {
+    if (!problem || options.repair === false || this.call.llm.mentionsProblem?.()) return this.inputs;
+    return withNote(this.inputs, repairNote(problem));
+  }
+
+  /** Resolves when another attempt is due, or with what the call gives instead; throws the failure of the call. */
+  private async failed(
+    judged: Extract<Judgement, { kind: 'failed' }>,
+    started: Started | undefined,
+  ): Promise<{ readonly value: Value } | undefined> {
+    const { calls, call, progress, options, record } = this;
+    const { failure } = judged;
+    const tried = this.view.try;
+    progress.failure = failure;
+    const facts = this.factsOf(failure);
+    progress.classes.push(failure.class);
+    const lane = started?.lane ?? '';
+    const isHeld = (failure.class === 'quota' || failure.class === 'auth') && calls !== undefined;
+    const hasAnother = isHeld || (calls !== undefined && tried < attemptsFor(failure.class, options, calls.settings));
+    if (!calls || !hasAnother) {
+      this.finish(started, failure);
+      progress.isPassedOn = options.onFailure === 'value' && judged.printed !== undefined;
+      if (progress.isPassedOn) return { value: judged.printed };
+      throw callError(judged, facts);
+    }
+    const mayStart = calls.dispatcher.mayTryAgain(lane, failure);
+    const waitMs = waitsForLane(failure.class) || isHeld ? 0 : backoffMs(failure.class, tried, calls.settings.backoff, calls.random);
+    await record?.failed({
+      ...failedFacts(failure, progress, call.run.secrets),
+      ...(mayStart ? { retryInMs: Math.max(waitMs, failure.retryAfterMs ?? 0) } : {}),
+    });
+    progress.isOpen = false;
+    this.finish(started, failure);
+    // Only now, when the lane knows of the failure: the other items of the loop must not start in a lane that it stops. calls.md 3.2.
+    if (failure.class !== 'crash') this.frame.context.release?.();
+    if (!calls.dispatcher.mayTryAgain(lane)) await calls.dispatcher.refuse(this.request()); // ATTEMPT-4
+    if (waitMs > 0) await calls.dispatcher.sleep(waitMs);
+    const { lane: laneName, model } = this.view;
+    this.view = {
+      try: tried + 1,
+      class: failure.class,
+      ...(judged.problem ? { problem: judged.problem } : {}),
+      ...(laneName === undefined ? {} : { lane: laneName }),
+      ...(model === undefined ? {} : { model }),
+    };
+    return undefined;
+  }
+
+  private factsOf(failure: Failure): CallFailureFacts {
+    const { class: failureClass, retryAfterMs, resetsAtMs } = failure;
+    const { op, llm } = this.call;
+    return {
+      fn: llm.fn,
+      op: op.path,
+      class: failureClass,
+      attempts: this.view.try,
+      item: itemOf(this.inputs),
+      message: messageOfFailure(failure, this.progress),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
+    };
+  }
+}
+
+/** A replay repeats no wait, so that no time is needed. */
+const NO_CLOCK = (): number => 0;
+
+/** Longer than a program has between TERM and KILL. */
+const ENDING_MS = 2500;
+
+/** Attempts that a provider turned away without a usage cost nothing. calls.md 10.5. */
+function costOf(usage: Usage | undefined, failure: Failure | undefined): { readonly usd?: number; readonly tokens?: number } | undefined {
+  if (usage === undefined) {
+    return failure && isFree(failure) ? { usd: 0, tokens: 0 } : undefined;
+  }
+  const { costUsd, inputTokens, outputTokens } = usage;
+  const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
+  return { ...(costUsd === undefined ? {} : { usd: costUsd }), ...(tokens === undefined ? {} : { tokens }) };
+}
+
+function isFree(failure: Failure): boolean {
+  return ['rate-limit', 'overloaded', 'quota', 'auth'].includes(failure.class);
+}

@@ -1,0 +1,63 @@
+/** Makes the error of a call that failed, and the facts about a failed attempt. calls.md 5, 6.6, 16 and 20. */
+import type { FactOf } from '../../journal/event.js';
+import { wordsOfClass, type Failure } from '../calls/failure.js';
+import { MlldError } from '../errors.js';
+import { failureMessage, markCallFailure, type CallFailureFacts } from '../runtime/calls/call-failure.js';
+import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
+import { shortened } from '../values/shortened.js';
+import { textOf } from '../values/text.js';
+import type { Value } from '../values/value.js';
+import { withoutUndefined } from '../values/without-undefined.js';
+import type { CallProgress } from './attempts.js';
+
+const ITEM_UNITS = 60;
+
+/** Returns the error that ends the call: that of its body where that has a place in the script and decides nothing, else one of its own. */
+export function callError({ failure, error }: { readonly failure: Failure; readonly error?: unknown }, facts: CallFailureFacts): Error {
+  const isOwn = failure.class === 'crash' && failure.evidence === 'none' && facts.attempts === 1;
+  if (isOwn && error instanceof Error) return markCallFailure(error, facts);
+  const item = facts.item === '' ? '' : JSON.stringify(facts.item);
+  const times = facts.attempts === 1 ? '' : ` (${facts.attempts} attempts)`;
+  return markCallFailure(
+    new MlldError('CALL_FAILED', `@${facts.fn}(${item}) failed: ${facts.message}${times}`, {
+      cause: error,
+      hint: error instanceof MlldError ? error.hint : undefined,
+    }),
+    facts,
+  );
+}
+
+/** Returns the beginning of the first argument, by which people know a call. */
+export function itemOf([first]: readonly Value[]): string {
+  return first === undefined || first === null ? '' : shortened(textOf(first), ITEM_UNITS);
+}
+
+/** `rate limit, then crash: exit status 3`, where the attempts before failed in another class. */
+export function messageOfFailure(failure: Failure, { classes }: Pick<CallProgress, 'classes'>): string {
+  const others = [...new Set(classes)].filter((each) => each !== failure.class);
+  const message = failureMessage(failure);
+  return others.length === 0 ? message : `${others.map(wordsOfClass).join(', then ')}, then ${message}`;
+}
+
+/** Returns the members of `call.failed` that say how the attempt failed. */
+export function failedFacts(
+  failure: Failure,
+  { attempt, elapsedMs, usage, tries }: CallProgress,
+  secrets: Pick<SecretRegistry, 'redact'>,
+): Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'> {
+  const { class: failureClass, evidence, message, retryAfterMs, resetsAtMs, status } = failure;
+  return withoutUndefined<Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>>({
+    message: secrets.redact(message),
+    elapsedMs,
+    class: failureClass,
+    evidence,
+    try: tries > 1 ? tries : undefined,
+    retryAfterMs,
+    resetsAt: resetsAtMs === undefined ? undefined : new Date(resetsAtMs).toISOString(),
+    status,
+    exitCode: attempt?.exitCode,
+    usage,
+    reply: attempt?.reply && attempt.reply.adapter !== 'text' ? { adapter: attempt.reply.adapter } : undefined,
+    session: attempt?.session,
+  });
+}

@@ -1,0 +1,20 @@
+/** Makes the marker of a failed call whose function wants one (`onFailure: "marker"`). calls.md 5.5. */
+import type { CallOptions } from '../../calls/options.js';
+import { callFailureOf, markerOf } from '../../runtime/calls/call-failure.js';
+import { Denial } from '../../runtime/denial.js';
+import { endsTheRun } from '../../runtime/errors.js';
+import { flow } from '../../values/value.js';
+import type { CacheableCall, Found, Lookup } from '../cacheable-call.js';
+
+export function isAccepted(error: unknown, { onFailure }: CallOptions): boolean {
+  return onFailure === 'marker' && callFailureOf(error) !== undefined && !(error instanceof Denial) && !endsTheRun(error);
+}
+
+/** Returns the marker that the call gives; throws the error where its function wants none. `options`: where they are known already. */
+export async function acceptOrThrow(call: CacheableCall, error: unknown, lookup: Lookup, options?: CallOptions): Promise<Found> {
+  const { run, operation, llm, loop } = call;
+  const { inputs } = operation;
+  if (!isAccepted(error, options ?? (await llm.options(inputs)))) throw error;
+  const place = { index: loop?.index ?? null, key: loop?.key ?? null, value: inputs[0] };
+  return { result: flow(markerOf(error, place, run.failures), inputs, llm.labels, llm.sources), lookup, isFailed: true };
+}

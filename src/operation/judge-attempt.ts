@@ -1,0 +1,104 @@
+/** Decides whether the body of an attempt gave a result, and which. calls.md 4 and 7. */
+import type { Attempt } from '../calls/attempt.js';
+import { failureOfThrown } from '../calls/evidence/thrown.js';
+import type { Failure } from '../calls/failure.js';
+import type { ReadReply } from '../calls/replies/read-reply.js';
+import type { ResultSchema } from '../calls/schema/compile-schema.js';
+import { AttemptFailed, callFailureOf } from '../runtime/calls/call-failure.js';
+import type { LlmCall } from '../runtime/calls/llm-call.js';
+import { Signal, type Outcome } from '../runtime/completion.js';
+import { Denial } from '../runtime/denial.js';
+import { endsTheRun } from '../runtime/errors.js';
+import { GuardRetry } from '../runtime/guard-retry.js';
+import { isDataObject } from '../values/plain-object.js';
+import { textOf } from '../values/text.js';
+import { dataOf, metadataOf, type Data, type Value } from '../values/value.js';
+import { exceedingOutput } from '../world/process/output.js';
+import { fitToSchema, replyText, resultIn } from './replies/result-of-reply.js';
+
+export type Judgement =
+  | { readonly kind: 'completed'; readonly value: Outcome }
+  | {
+      readonly kind: 'failed';
+      readonly failure: Failure;
+      /** The error that the body threw. */
+      readonly error?: unknown;
+      /** The value that the call would have without its failure. */
+      readonly printed?: Value;
+      /** The rules of the schema that the reply broke. */
+      readonly problem?: readonly string[];
+    }
+  /** The call ends with this error, and no attempt follows. */
+  | { readonly kind: 'ended'; readonly error: unknown };
+
+type Judged = Pick<LlmCall, 'isCommand' | 'language'>;
+
+export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>): Promise<Judgement> {
+  let outcome: Outcome;
+  try {
+    outcome = await work();
+  } catch (error) {
+    return judgeError(attempt, error);
+  }
+  const failure = attempt.reported ?? attempt.failedInside;
+  if (outcome instanceof Signal) return failure ? { kind: 'failed', failure } : { kind: 'completed', value: outcome };
+  const reply = attempt.reply ?? replyIn(outcome, attempt, llm);
+  const found = failure ?? reply?.failure;
+  if (found) return { kind: 'failed', failure: found, printed: outcome, ...problemOf(found, attempt) };
+  const isInner = reply !== undefined && attempt.options.reply !== undefined;
+  const result = isInner ? resultIn(reply, outcome) : outcome;
+  return fitting(result, isInner ? reply : undefined, attempt.options.schema) ?? { kind: 'completed', value: result };
+}
+
+/** Undefined where there is no schema. */
+function fitting(result: Value, reply: ReadReply | undefined, schema: ResultSchema | undefined): Judgement | undefined {
+  if (!schema) return undefined;
+  const fit = fitToSchema(result, schema, reply?.data);
+  if (fit.kind === 'fits') return { kind: 'completed', value: fit.value };
+  return { ...badReply(fit.problems), printed: result };
+}
+
+function badReply(problem: readonly string[]): Extract<Judgement, { kind: 'failed' }> {
+  return { kind: 'failed', failure: { class: 'bad-reply', evidence: 'envelope', message: problem.join('; ') }, problem };
+}
+
+function judgeError(attempt: Attempt, error: unknown): Judgement {
+  const isDecided = error instanceof Denial || error instanceof GuardRetry || callFailureOf(error) !== undefined;
+  const isOurs = error instanceof AttemptFailed;
+  if (isDecided || (!isOurs && endsTheRun(error)) || exceedingOutput(error)) return { kind: 'ended', error };
+  const failure = attempt.reported ?? attempt.failedInside ?? (isOurs ? error.failure : undefined);
+  if (failure) return { kind: 'failed', failure, error, ...problemOf(failure, attempt) };
+  const { message } = error as Error;
+  const thrown = failureOfThrown(error, attempt.nowMs());
+  return { kind: 'failed', failure: { class: 'crash', evidence: 'none', ...thrown, message: firstLine(message) }, error };
+}
+
+/** Reads a reply that no command of the call printed: what its code returned, or the output of a command further inside. */
+function replyIn(value: Value, attempt: Attempt, { isCommand, language }: Judged): ReadReply | undefined {
+  const command = isCommand ? metadataOf(value)?.command : undefined;
+  if (command && command.exitCode !== 0) {
+    const { exitCode, stderr, source } = command;
+    return attempt.readOwn({ stdout: textOf(value), stderr, exitCode }, source === 'cmd' ? command.command : undefined);
+  }
+  const hasAdapter = attempt.options.reply !== undefined;
+  const isCode = language === 'js' || language === 'node';
+  if (!hasAdapter && !(isCode && mayBeReply(dataOf(value)))) return undefined;
+  return attempt.readOwn({ stdout: replyText(value), stderr: '', exitCode: 0 });
+}
+
+/** Members of which at least one is in every reply that is recognised by its shape. */
+const REPLY_MEMBERS = ['type', 'object', 'choices', 'response', 'error', 'session_id'];
+
+function mayBeReply(data: Data | undefined): boolean {
+  if (typeof data === 'string') return data.startsWith('HTTP/');
+  return isDataObject(data) && REPLY_MEMBERS.some((member) => Object.hasOwn(data, member));
+}
+
+/** The next attempt is told about a bad reply where its result must fit a schema. */
+function problemOf({ class: failureClass, message }: Failure, { options }: Attempt): { problem?: readonly string[] } {
+  return options.schema && failureClass === 'bad-reply' && message !== '' ? { problem: [message] } : {};
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? '';
+}

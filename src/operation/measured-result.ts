@@ -1,0 +1,24 @@
+/** Adds to the result of a call what the call used, the same for a fresh and for a reused one. calls.md 10.7. */
+import type { FactOf } from '../../journal/event.js';
+import { Signal, type Outcome } from '../runtime/completion.js';
+import { annotate, Annotated, type DataObject, type MeasuredCall, type Value } from '../values/value.js';
+
+type Recorded = Pick<FactOf<'call.completed'>, 'usage' | 'callUsage' | 'session'>;
+
+/** Undefined when nothing is known. */
+export function measuredIn({ usage, callUsage = usage, session }: Recorded): MeasuredCall | undefined {
+  if (callUsage === undefined && session === undefined) return undefined;
+  return { ...(callUsage && { usage: callUsage as unknown as DataObject }), ...(session !== undefined && { session }) };
+}
+
+/** Removes what a call inside has used: a value is the result of the outermost call that returned it. */
+export function withMeasured(result: Outcome, measured: (() => MeasuredCall | undefined) | undefined): Outcome {
+  if (!(result instanceof Signal)) return measure(result, measured);
+  return result.hasValue ? new Signal(result.word, measure(result.value, measured), true) : result;
+}
+
+function measure(value: Value, measured: (() => MeasuredCall | undefined) | undefined): Value {
+  if (!(value instanceof Annotated)) return measured && value !== undefined ? annotate(value, { measured }) : value;
+  const { measured: inner, ...others } = value.metadata;
+  return inner === measured ? value : value.withMetadata(measured ? { ...others, measured } : others);
+}
