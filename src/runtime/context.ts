@@ -36,6 +36,8 @@ export interface Context {
   readonly attempt: number;
   /** The default of loops without a setting of their own, inside a parallel loop. */
   readonly parallel: { readonly cap: number; readonly paceMs: number } | undefined;
+  /** Lets the others start, inside the first iteration of a parallel loop: an attempt there failed, but not by a crash. */
+  readonly release: (() => void) | undefined;
 }
 
 /** Around the first statement of a script, and around the body of a hook. */
@@ -53,6 +55,7 @@ export const OUTERMOST: Omit<Context, 'errors'> = {
   suppress: 'nothing',
   attempt: 1,
   parallel: undefined,
+  release: undefined,
 };
 
 export interface StageContext {

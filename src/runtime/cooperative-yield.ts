@@ -3,7 +3,7 @@
  * a run, or in a hook, that has to end.
  */
 import { MlldError } from '../errors.js';
-import { hookTimedOut, type HookDeadline } from './hook-deadline.js';
+import { bodyTimedOut, type BodyDeadline } from './body-deadline.js';
 
 /** Counted over all loops of a run together, because small loops inside each other make a large one. */
 const STEPS_BETWEEN_YIELDS = 256;
@@ -17,14 +17,14 @@ export class CooperativeYield {
    * Must be called in every iteration of a loop and by every function that may call itself. Returns undefined, mostly, or a promise that
    * must be awaited and that rejects with INTERRUPTED. `deadline`: of the hook in whose body the loop runs.
    */
-  step(deadline: HookDeadline | undefined): Promise<void> | undefined {
+  step(deadline: BodyDeadline | undefined): Promise<void> | undefined {
     this.steps++;
     return this.steps % STEPS_BETWEEN_YIELDS === 0 ? this.yield(deadline) : undefined;
   }
 
-  private async yield(deadline: HookDeadline | undefined): Promise<void> {
+  private async yield(deadline: BodyDeadline | undefined): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.signal.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
-    if (deadline?.isOver) throw hookTimedOut();
+    if (deadline?.isOver) throw bodyTimedOut();
   }
 }

@@ -45,14 +45,14 @@ function isSameLine(inner: SourceLocation, outer: SourceLocation): boolean {
 function asUsersError(error: unknown): unknown {
   if (error instanceof WorldError) return new MlldError(error.code, error.message, { hint: error.hint, cause: error });
   if (error instanceof RangeError && error.message.includes('string length')) {
-    return new MlldError('TEXT_TOO_LONG', 'A text grew longer than a text can be, which is half a billion characters', {
+    return new MlldError('TEXT_TOO_LONG', 'A text grew beyond half a billion characters, the most that a text can have', {
       hint: 'write the parts to a file with append',
       cause: error,
     });
   }
   if (error instanceof RangeError && error.message.includes('call stack')) {
-    return new MlldError('NESTED_TOO_DEEPLY', 'A value is nested too deeply to be worked on', {
-      hint: 'some thousand levels are too many',
+    return new MlldError('NESTED_TOO_DEEPLY', 'A value is nested too deeply to be evaluated', {
+      hint: 'flatten it: a few thousand levels are too many',
       cause: error,
     });
   }

@@ -1,5 +1,6 @@
 /** The frame of an evaluation: the names in sight, the place in the run, the constructs around, and the run itself. */
 import type { Expression, Statement } from '../../grammar/ast.js';
+import type { CollectedFailures } from '../values/failures.js';
 import type { Value } from '../values/value.js';
 import type { World } from '../world/world.js';
 import type { Completion } from './completion.js';
@@ -7,12 +8,14 @@ import type { Context } from './context.js';
 import type { CooperativeYield } from './cooperative-yield.js';
 import type { Denial } from './denial.js';
 import type { Executable } from './definitions/executable.js';
-import type { HookDeadline } from './hook-deadline.js';
+import type { BodyDeadline } from './body-deadline.js';
 import type { OpNode } from './op-node.js';
 import type { Module, ModuleExports } from './module.js';
-import type { PaidCalls } from './calls/paid-calls.js';
+import type { Attempt } from '../calls/attempt.js';
+import type { CallRuntime } from './calls/call-runtime.js';
 import type { Document, Evaluator, Interceptors, ReplayedRun } from './ports.js';
 import type { Recorder } from './recorder.js';
+import type { RunUsage } from './calls/run-usage.js';
 import type { ResultCache } from './calls/result-cache.js';
 import type { Scope } from './scope.js';
 import type { SecretRegistry } from './secrets/secret-registry.js';
@@ -39,8 +42,10 @@ export interface Frame {
   readonly streaming: true | undefined;
   /** Inside the value of a secret variable, or the body of a secret function: all that happens there is secret. */
   readonly secret: true | undefined;
-  /** Inside a hook body: after it nothing starts in the body, and what runs is ended. */
-  readonly deadline: HookDeadline | undefined;
+  /** The attempt of the innermost call around: its body reports to it. */
+  readonly attempt: Attempt | undefined;
+  /** Inside a hook body, or an attempt with a time limit: after it nothing starts in the body, and what runs is ended. */
+  readonly deadline: BodyDeadline | undefined;
   /** From 2 on when a guard made a pipeline start again. */
   readonly guardTry: number | undefined;
   /** The value that the innermost `when VALUE [ … ]` compares. */
@@ -51,12 +56,16 @@ export interface Frame {
 }
 
 /** The members of a frame that is inside no call and under no modifier. */
-export const PLAIN: Pick<Frame, 'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'deadline' | 'guardTry' | 'subject'> = {
+export const PLAIN: Pick<
+  Frame,
+  'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'attempt' | 'deadline' | 'guardTry' | 'subject'
+> = {
   stack: undefined,
   bodyCode: undefined,
   quietCode: undefined,
   streaming: undefined,
   secret: undefined,
+  attempt: undefined,
   deadline: undefined,
   guardTry: undefined,
   subject: undefined,
@@ -74,8 +83,10 @@ export interface RunState {
   /** Present in a replay. */
   readonly replayed?: ReplayedRun;
   readonly recorder: Recorder;
-  /** Refuses calls that can't be recorded. Absent in a replay. */
-  readonly paidCalls?: PaidCalls;
+  /** Starts the attempts of calls, and prices them. Absent in a replay, which repeats no attempt. */
+  readonly calls?: CallRuntime;
+  /** The calls up to now, and what they cost. */
+  readonly usage: RunUsage;
   readonly cache: ResultCache;
   readonly secrets: SecretRegistry;
   readonly document: Document;
@@ -84,6 +95,8 @@ export interface RunState {
   readonly settings: Settings;
   /** Failures of hooks, oldest first. */
   readonly hookErrors: Value[];
+  /** Finds the failed calls that values have in them. */
+  readonly failures: CollectedFailures;
   /** Commands that ended with another status than 0, for the list at the end. */
   readonly failedCommands: { readonly command: string; readonly exitCode: number; readonly where: string }[];
   /** Number of calls that returned a result while nothing was recorded. */

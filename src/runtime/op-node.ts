@@ -28,6 +28,11 @@ export class OpNode {
     return new OpNode(this, `[${mark}${index}]`);
   }
 
+  /** The same place with new ordinals below it: an attempt repeats what the one before did. */
+  again(): OpNode {
+    return new OpNode(this.parent, this.segment);
+  }
+
   get path(): OpPath {
     return (this.text ??= (this.parent ? this.parent.path : '') + this.segment) as OpPath;
   }

@@ -5,6 +5,7 @@
 import { MlldError } from '../errors.js';
 import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './value.js';
 import { looseEquals } from './equality.js';
+import { partOf } from './failures.js';
 import { firstInk } from './formats/json-text.js';
 import { aKind, kindOf } from './kinds/kind.js';
 import { canKeep, kept } from './keep-metadata.js';
@@ -24,7 +25,7 @@ export interface Access {
 /** Returns null for a missing field and below null. Throws NO_FIELDS for a base that has none. The caller refuses an undefined base. */
 export function readField(base: Value, name: string, context: Access): Value {
   if (isKeep(base, name)) return kept(base);
-  if (base instanceof Annotated) return flow(fieldOf(base.data, name, context), [base]);
+  if (base instanceof Annotated) return partOf(flow(fieldOf(base.data, name, context), [base]), base);
   return fieldOf(base ?? null, name, context);
 }
 
@@ -71,7 +72,7 @@ function fieldHint(data: Data, name: string, written: string): string | undefine
 
 /** Returns null outside an array. Throws for an undefined index, and for a number where there is neither an array nor that key. */
 export function readIndex(base: Value, index: Value, context: Access): Value {
-  if (base instanceof Annotated) return flow(elementOf(base.data, dataOf(index), context), [base]);
+  if (base instanceof Annotated) return partOf(flow(elementOf(base.data, dataOf(index), context), [base]), base);
   return elementOf(base ?? null, dataOf(index), context);
 }
 
@@ -79,7 +80,8 @@ function elementOf(data: Data, index: Data | undefined, context: Access): Value 
   if (index === undefined) throw new MlldError('UNDEFINED_INDEX', `${context.written}: the index is not defined`);
   if (data === null) return null;
   if (typeof index === 'number') return numberedElement(data, index, context);
-  if (typeof index === 'object' && index !== null) throw new MlldError('BAD_INDEX', `${context.written}: ${aKind(index)} is no index`);
+  if (typeof index === 'object' && index !== null)
+    throw new MlldError('BAD_INDEX', `${context.written}: ${aKind(index)} can't be used as an index`);
   if (Array.isArray(data) && typeof index === 'string' && Number.isInteger(Number(index)) && index.trim() !== '') {
     return numberedElement(data, Number(index), context);
   }
@@ -101,7 +103,7 @@ export function slice(base: Value, from: Value, to: Value): Value {
     throw new MlldError('NO_ELEMENTS', `[${boundText(from)}:${boundText(to)}] takes a part of an array, and this is ${aKind(data)}`);
   }
   const [start, end] = [bound(from), bound(to)];
-  return flow(data.slice(start, end), [base]);
+  return partOf(flow(data.slice(start, end), [base]), base);
 }
 
 function boundText(bound: Value): string {
@@ -111,7 +113,7 @@ function boundText(bound: Value): string {
 function bound(value: Value): number | undefined {
   if (value === undefined) return undefined;
   const number = toNumber(value);
-  if (!Number.isInteger(number)) throw new MlldError('BAD_INDEX', `"${textOf(value)}" is no bound of a slice: it must be an integer`);
+  if (!Number.isInteger(number)) throw new MlldError('BAD_INDEX', `"${textOf(value)}" can't be a bound of a slice: a bound is an integer`);
   return number;
 }
 
@@ -124,7 +126,7 @@ export function filterBy(base: Value, path: readonly string[], operator: FilterO
   const filter = `[?${path.join('.')}]`;
   if (!Array.isArray(data)) throw new MlldError('NO_ELEMENTS', `${filter} filters an array, and this is ${aKind(data)}`);
   const kept = data.filter((element: Value) => holds(path.reduce(fieldIfAny, element), operator, literal));
-  return flow(kept, [base]);
+  return partOf(flow(kept, [base]), base);
 }
 
 function fieldIfAny(value: Value, name: string): Value {

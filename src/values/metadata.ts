@@ -15,6 +15,7 @@ import {
   type Value,
 } from './value.js';
 import { kindOf } from './kinds/kind.js';
+import { isErrorMarker } from './kinds/marker.js';
 import { isDataObject } from './plain-object.js';
 import { textOf } from './text.js';
 
@@ -38,7 +39,7 @@ export function mxObject(value: Value, binding?: Binding): Value {
   const read: Value[] = [];
   for (const [name, field] of Object.entries(FIELDS)) {
     const content = field(value, binding);
-    if (content === null || content === undefined) continue;
+    if (content === null || content === undefined || (name === 'failed' && content === false)) continue;
     object[name] = dataOf(content);
     read.push(content);
   }
@@ -77,6 +78,14 @@ const FIELDS: { readonly [name: string]: Field } = {
   exitCode: ofCommand((command) => command.exitCode),
   duration: ofCommand((command) => command.durationMs),
   stderr: ofCommand((command) => command.stderr),
+  usage: (value) => metadataOf(value)?.measured?.()?.usage,
+  cost: (value) => metadataOf(value)?.measured?.()?.usage?.['costUsd'],
+  model: (value) => metadataOf(value)?.measured?.()?.usage?.['model'],
+  session: (value) => {
+    const session = metadataOf(value)?.measured?.()?.session;
+    return session === undefined ? null : flow(session, [value]);
+  },
+  failed: isErrorMarker,
 };
 
 /** False for null, functions and objects of the host, which have neither text nor data. */

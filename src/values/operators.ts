@@ -49,7 +49,7 @@ function add(left: Value, right: Value): number {
   const a = toNumber(left);
   const b = toNumber(right);
   if (Number.isNaN(a) && Number.isNaN(b) && isText(left) && isText(right)) {
-    throw new MlldError('TEXTS_ADDED', '+ adds numbers, and both sides are texts that are no numbers', {
+    throw new MlldError('TEXTS_ADDED', '+ adds numbers, and both sides are texts that are not numbers', {
       hint: 'join texts with a template: `@first@second`',
     });
   }

@@ -3,11 +3,14 @@
  * `Metadata`, and only values that have some are wrapped in `Annotated`.
  *
  * VALUE-1 A collection holds plain elements: labels of its members are labels of the collection, so that reading a member back returns
- *    the collection's labels. Two kinds of elements are annotated: loaded files (`metadata.file`), which keep their metadata, and
- *    `LazyData`, results whose data is read from the journal and which have no other metadata. Code that reads an element uses `dataOf`.
+ *    the collection's labels. Three kinds of elements are annotated: loaded files (`metadata.file`), which keep their metadata, values
+ *    that were made of failed calls (`metadata.failures`), which keep that alone, and `LazyData`, results whose data is read from the
+ *    journal and which have no other metadata. Code that reads an element uses `dataOf`.
  * VALUE-2 Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
  * VALUE-3 `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
  */
+import type { FailureClass } from '../../journal/facts/call-event.js';
+import type { OpPath } from '../../journal/ids.js';
 import type { Callable } from './kinds/callable.js';
 
 export type Scalar = null | boolean | number | string;
@@ -41,6 +44,29 @@ export interface CommandFacts {
   readonly stderr: string;
 }
 
+/** Holds what the call used whose result a value is. */
+export interface MeasuredCall {
+  /** The usage of all attempts: the members of `Usage` that are known. */
+  readonly usage?: DataObject;
+  /** The session of the model's program, which a later call may continue. */
+  readonly session?: string;
+}
+
+/** A call without a result, as its marker and what is made of the marker remember it. calls.md 5.2. */
+export interface FailedCall {
+  readonly fn: string;
+  readonly op: OpPath;
+  readonly class: FailureClass;
+  /** Begins with the class in words. */
+  readonly message: string;
+  readonly attempts: number;
+  readonly retryAfterMs?: number | undefined;
+  /** ISO 8601, UTC. */
+  readonly resetsAt?: string | undefined;
+  /** The beginning of the first argument. */
+  readonly item: string;
+}
+
 export interface Metadata {
   /** Has no duplicates, in the order in which they were met. */
   readonly labels: readonly string[];
@@ -52,8 +78,12 @@ export interface Metadata {
   readonly command?: CommandFacts;
   /** The data left a pipeline: written to a file it is on one line (world.md 14.2 leaves the spacing of results open). */
   readonly isResult?: true;
+  /** Present on the result of a call; one in the journal is read when a script asks. */
+  readonly measured?: () => MeasuredCall | undefined;
   /** Code bodies see the metadata of this file (`keep.ts`). */
   readonly isKept?: true;
+  /** The failed calls that the language made this text or data of (`failures.ts`). Code and scripts do not see them. */
+  readonly failures?: readonly FailedCall[];
 }
 
 export class Annotated {
@@ -148,7 +178,9 @@ export function annotate(data: Data | undefined, metadata: Partial<Metadata>): V
     metadata.text === undefined &&
     !metadata.file &&
     !metadata.command &&
-    !metadata.isResult
+    !metadata.measured &&
+    !metadata.isResult &&
+    !metadata.failures
   )
     return data;
   return new Annotated(data ?? null, { ...metadata, labels, sources });
@@ -188,5 +220,7 @@ export function flow(
 /** Returns a value as the element of a collection (VALUE-1), whose metadata gets its labels. */
 export function asElement(value: Value): Value {
   if (!(value instanceof Annotated) || value.metadata.file) return value;
-  return value instanceof LazyData ? value.asElement() : value.data;
+  if (value instanceof LazyData) return value.asElement();
+  const { failures } = value.metadata;
+  return failures ? annotate(value.data, { failures }) : value.data;
 }

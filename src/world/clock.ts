@@ -2,7 +2,7 @@
 import type { EffectRequest, EffectOptions } from './world.js';
 
 /** The longest time one Node timer can wait. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export interface Clock {
   readonly sleep: (request: EffectRequest<'clock.sleep'>, options: EffectOptions) => Promise<Record<string, never>>;
@@ -30,10 +30,10 @@ export function createClock(): Clock {
 
   return {
     async sleep({ ms }, options) {
-      for (let left = ms; ; left -= TIMER_MS_MAX) {
+      for (let left = ms; ; left -= TIMER_MAX_MS) {
         if (options.signal?.aborted) return {};
-        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX), options);
-        if (left <= TIMER_MS_MAX) return {};
+        await wait(Math.min(Math.max(left, 0), TIMER_MAX_MS), options);
+        if (left <= TIMER_MAX_MS) return {};
       }
     },
     stop() {

@@ -68,7 +68,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
     'file.list': files.list,
     'file.similar': files.similar,
     'command.run': (request, options) => runCommand(request, options),
-    'code.run': (request, options) => (request.language === 'js' ? js : node).run(request, options.deadline),
+    'code.run': (request, options) => (request.language === 'js' ? js : node).run(request, options),
     'node.import': (request) => importNodeModule(importing(), request),
     'clock.now': () => ({ ms: Date.now() }),
     'clock.sleep': clock.sleep,

@@ -124,6 +124,16 @@ export interface Deadline {
   expire(): void;
 }
 
+/** Receives what a body reports about the call around it; its arguments are whatever the body passes. calls.md 9. */
+export interface CallReport {
+  usage(members: unknown): void;
+  /** Throws the failure. The attempt has failed also where the body catches it. */
+  fail(failureClass: unknown, message: unknown, details: unknown): never;
+  headers(headers: unknown): void;
+  /** Returns the file in which programs report, made for the first of them; undefined when there can be none. */
+  file(): string | undefined;
+}
+
 /** Accompanies a request: it is not data, and not a part of what is recorded. */
 export interface EffectOptions {
   /** Ends a command or a wait early: it then resolves with what there is. */
@@ -134,6 +144,8 @@ export interface EffectOptions {
   readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
   /** For a command: makes the file for output that is too large to be held in memory. */
   readonly newFile?: () => BlobWriter;
+  /** For code and commands inside a call. */
+  readonly report?: CallReport;
   /** For a wait: receives the timer that keeps the process alive until it is over. */
   readonly onTimer?: (timer: TimerHandle) => void;
 }

@@ -1,12 +1,10 @@
 /** Ends of statements, deadlines, yields and pauses. */
 import { describe, expect, it } from 'vitest';
-import { opPath } from '../../journal/ids.js';
 import { Return, Signal, valueIn } from '../../src/runtime/completion.js';
 import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import { Denial, denialContext, denialObject, type DenialFacts } from '../../src/runtime/denial.js';
 import { GuardRetry } from '../../src/runtime/guard-retry.js';
-import { HookDeadline, hookTimedOut } from '../../src/runtime/hook-deadline.js';
-import { PaidCalls } from '../../src/runtime/calls/paid-calls.js';
+import { BodyDeadline, bodyTimedOut } from '../../src/runtime/body-deadline.js';
 
 it('the value of an outcome is the value, or the one that a control word carries', () => {
   expect(valueIn('high')).toBe('high');
@@ -16,7 +14,7 @@ it('the value of an outcome is the value, or the one that a control word carries
 });
 
 describe('a loop that never waits', () => {
-  const steps = (yields: CooperativeYield, count: number, deadline?: HookDeadline): Promise<void> | undefined => {
+  const steps = (yields: CooperativeYield, count: number, deadline?: BodyDeadline): Promise<void> | undefined => {
     let last: Promise<void> | undefined;
     for (let i = 0; i < count; i++) last = yields.step(deadline);
     return last;
@@ -36,51 +34,32 @@ describe('a loop that never waits', () => {
   });
 
   it('ends with the hook that it runs in', async () => {
-    const over = new HookDeadline(() => 0);
-    await expect(steps(new CooperativeYield(new AbortController().signal), 256, over)).rejects.toThrow(hookTimedOut().message);
+    const over = new BodyDeadline(() => 0);
+    await expect(steps(new CooperativeYield(new AbortController().signal), 256, over)).rejects.toThrow(bodyTimedOut().message);
   });
 });
 
 describe('the deadline of a hook', () => {
   it('is over when its time is, or when it expires', () => {
     let left = 5;
-    const deadline = new HookDeadline(() => left);
+    const deadline = new BodyDeadline(() => left);
     expect(deadline.isOver).toBe(false);
     left = 0;
     expect(deadline.isOver).toBe(true);
-    const expired = new HookDeadline(() => 5);
+    const expired = new BodyDeadline(() => 5);
     expired.expire();
     expect(expired.isOver).toBe(true);
   });
 
   it('aborts its signal, also one that is made after it', () => {
-    const early = new HookDeadline(() => 5);
+    const early = new BodyDeadline(() => 5);
     const { signal } = early;
     expect(signal.aborted).toBe(false);
     early.expire();
     expect(signal.aborted).toBe(true);
-    const late = new HookDeadline(() => 5);
+    const late = new BodyDeadline(() => 5);
     late.expire();
     expect(late.signal.aborted).toBe(true);
-  });
-});
-
-describe('a run that must not pay for more', () => {
-  it('PAID-2: pauses when no call is left but those that wait for a refused one inside them', async () => {
-    let pauses = 0;
-    const paid = new PaidCalls(() => pauses++);
-    const endOuter = paid.begin(opPath('main/outer#0'));
-    const endOther = paid.begin(opPath('main/other#0'));
-    expect(paid.stoppedBy).toBeUndefined();
-    paid.stop(new Error('disk full'));
-    paid.stop(new Error('later'));
-    expect(paid.stoppedBy?.message).toBe('disk full');
-    const refused = paid.refuse(opPath('main/outer#0/inner#0'));
-    expect(pauses).toBe(0);
-    endOther();
-    await expect(refused).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    endOuter();
-    expect(pauses).toBe(1);
   });
 });
 

@@ -6,11 +6,14 @@ import { definitionOf } from '../../operation/fingerprint.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
+import { withNote } from '../../operation/replies/repair-inputs.js';
+import { repairNote } from '../../calls/schema/repair-note.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { HostFunction } from '../../values/kinds/host-function.js';
 import { valueOfText } from '../../values/formats/json-text.js';
+import { partOf } from '../../values/failures.js';
 import { toJson } from '../../values/native.js';
 import { dataOf, flow, union, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
@@ -25,15 +28,25 @@ import type { CallStack, Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
 import { renderTemplateFile } from '../expressions/template-file.js';
+import { callOptions, defaultLane, hasCallOptions } from './call-options.js';
 import { writtenPaths } from './declared-outputs.js';
+import { mentionsProblem } from './mentions-problem.js';
 
 /** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */
 export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
-  if (callee instanceof BuiltIn) return callee.apply(args[0], args.slice(1));
+  if (callee instanceof BuiltIn) return callBuiltIn(callee, args, frame);
   if (callee instanceof HostFunction) return callHost(callee, args, locationOf(frame.module, details.at));
   throw new Error(`a function of an unknown kind: ${callee.name}`);
 }
+
+async function callBuiltIn(callee: BuiltIn, args: readonly Value[], { run: { failures } }: Frame): Promise<Value> {
+  const result = await callee.apply(args[0], args.slice(1));
+  return failures.isEmpty || ABOUT_VALUES.has(callee.name) ? result : failures.carry(result, args);
+}
+
+/** Built-in functions whose result has nothing of the value in it. */
+const ABOUT_VALUES: ReadonlySet<string> = new Set(['typeof', 'typeInfo', 'TYPEOF', 'TYPEINFO']);
 
 async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const stack = enterFunction(executable, frame, details.at);
@@ -114,7 +127,7 @@ function asStructure(result: Outcome): Outcome {
   const text = result instanceof Signal ? undefined : dataOf(result);
   if (typeof text !== 'string') return result;
   const value = valueOfText(text);
-  return value === text ? result : flow(value, [result as Value]);
+  return value === text ? result : partOf(flow(value, [result as Value]), result as Value);
 }
 
 async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
@@ -171,6 +184,13 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
     }),
+    fn: executable.name,
+    ...(code ? { language: code.language } : {}),
+    options: (inputs) =>
+      hasCallOptions(executable)
+        ? callOptions(executable, functionFrame(executable, inputs, { ...frame, stack }, details.ambient))
+        : { lane: defaultLane(executable) },
+    mentionsProblem: () => mentionsProblem(executable),
     isCommand: isCommandBody(executable),
     labels,
     sources: code ? [`src:${code.language}`] : [],
@@ -198,7 +218,10 @@ async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, f
   const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
   const body: Body = async (entered, received) => {
     const bodyFrame = functionFrame(executable, received, { ...entered, stack: frame.stack }, details.ambient);
-    const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
+    const { view, options } = entered.attempt ?? {};
+    const isRepaired = view?.problem !== undefined && options?.repair !== false && !mentionsProblem(executable);
+    const passed = isRepaired ? withNote(args, repairNote(view.problem)) : args;
+    const value = await callValue(target, passed, bodyFrame, { at: call.at, called: path });
     return flow(value, received, executable.labels);
   };
   const { attempt, ...request } = own.request;

@@ -3,6 +3,8 @@ import type { Code } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
+import type { Reply } from '../../calls/replies/reply.js';
+import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { resolveDirectory } from '../paths.js';
 import { shellText, toNative, toJson } from '../../values/native.js';
@@ -99,11 +101,35 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   const written = line.isReplaced ? {} : { written: writtenIn(node) };
   const { stdout, stderr, exitCode, durationMs } = await performEffect(frame, 'command.run', request, { values: used, ...written });
   if (stderr !== '' && exitCode === 0) await frame.run.world.perform('stream.write', { stream: 'stderr', text: stderr });
-  if (exitCode !== 0) reportFailure(node, frame, used.some(isSecret) ? (written.written ?? language) : code, { exitCode, stderr });
+  const isBody = isBodyOfCall(node, frame);
+  readReply(frame, isBody, language === 'cmd' ? code : undefined, { stdout, stderr, exitCode });
+  if (exitCode !== 0 && !isBody)
+    reportFailure(node, frame, used.some(isSecret) ? (written.written ?? language) : code, { exitCode, stderr });
   const output = exitCode !== 0 && stdout.trimEnd() === '' ? stderr : stdout;
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
   const facts = { source: language, command: code, exitCode, durationMs, stderr };
   return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
+}
+
+/** True for the command that is the body of the innermost call around, also where functions of one call lead to it. */
+function isBodyOfCall(node: Code, { attempt, bodyCode, stack }: Frame): boolean {
+  if (!attempt || (bodyCode !== node && stack !== attempt.around)) return false;
+  let at = stack;
+  if (at === attempt.around) return true; // `var llm @x = cmd { … }`
+  while (at && at.parent !== attempt.around) {
+    at = at.parent;
+    if (!at?.executable.forwarded) return false;
+  }
+  return at !== undefined;
+}
+
+/** Hands the reply of a command to the attempt around. Throws when it fails the call there and then. calls.md 7.3 and 7.4. */
+function readReply({ attempt }: Frame, isBody: boolean, commandLine: string | undefined, reply: Reply): void {
+  if (isBody) attempt?.readOwn(reply, commandLine);
+  else if (commandLine !== undefined) {
+    const failure = attempt?.readInner(reply, commandLine);
+    if (failure) throw new AttemptFailed(failure);
+  }
 }
 
 /** Makes an argument that was not passed None in Python, and leaves its variable unset in a shell. */

@@ -144,7 +144,7 @@ function refuseOperators(text: string, part: HolePart, frame: Frame): void {
 
 /** bash executes a command in the index of an array (`a[$(…)]`) when it computes with a text, so only whole numbers are let in. */
 function notANumber(part: HolePart, frame: Frame): MlldError {
-  return new MlldError('SHELL_NUMBER', `The value of ${part.written} is computed with by the shell, and is not a whole number`, {
+  return new MlldError('SHELL_NUMBER', `The shell computes with the value of ${part.written}, which is not a whole number`, {
     location: locationOf(frame.module, part.at),
     hint: 'compute in `js`, or compare text with `[ … ]`',
   });

@@ -43,6 +43,15 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
   }),
   checkpoint: ({ context: { checkpoint } }) => ({ hit: checkpoint?.hit ?? false, key: checkpoint?.key ?? null }),
   hooks: ({ context, run }) => ({ errors: [...(context.hookErrors ?? run.hookErrors)] }),
+  usage: ({ run }) => run.usage.view(),
+  cost: ({ run }) => run.usage.costUsd,
+  call: ({ attempt }) => ({
+    try: attempt?.view.try ?? 1,
+    class: attempt?.view.class ?? null,
+    problem: attempt?.view.problem ?? null,
+    lane: attempt?.view.lane ?? null,
+    model: attempt?.view.model ?? null,
+  }),
   labels: (frame) => inputsOf(frame).reduce<readonly string[]>((all, input) => union(all, labelsOf(input)), NO_LABELS),
   taint: (frame) => {
     const inputs = inputsOf(frame);

@@ -1,6 +1,7 @@
 /** Evaluates array and object literals once, left to right. values.md 4.3 to 4.5. */
 import type { ArrayLiteral, ObjectLiteral } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
+import { partOf } from '../../values/failures.js';
 import { isTruthy } from '../../values/truth.js';
 import { annotate, Annotated, dataOf, flow, type Data, type DataObject, type Value } from '../../values/value.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
@@ -30,7 +31,7 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
         });
       }
       members.push(value);
-      for (const [key, member] of Object.entries(data as DataObject)) put(object, key, member);
+      for (const [key, member] of Object.entries(data as DataObject)) put(object, key, partOf(member, value));
       continue;
     }
     const value = entry.optional ? await lenient(entry.value, frame) : await frame.evaluate(entry.value, frame);
@@ -43,7 +44,7 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
 
 /** Drops the metadata of a loaded file: a literal keeps its data only. world.md 5.1. */
 function memberOf(value: Value): Value {
-  return value instanceof Annotated ? value.data : (value ?? null);
+  return value instanceof Annotated ? (partOf(value.data, value) ?? null) : (value ?? null);
 }
 
 function collect(members: readonly Value[], data: Data): Value {

@@ -3,6 +3,8 @@ import type { Chain, Expression, MethodStep, Reference, Step } from '../../../gr
 import { MlldError } from '../../errors.js';
 import { each, filterBy, readField, readIndex, slice } from '../../values/access.js';
 import { Callable } from '../../values/kinds/callable.js';
+import { partOf } from '../../values/failures.js';
+import type { Argument } from '../../values/methods/arguments.js';
 import { callMethod } from '../../values/methods/methods.js';
 import { textOf } from '../../values/text.js';
 import { typeChecks } from '../../values/methods/type-checks.js';
@@ -115,7 +117,10 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
             const next = steps[i + 1];
             const about = mxBinding(binding, frame);
             if (next?.kind === 'field') {
-              value = mxField(value, next.name, about);
+              value = frame.run.failures.carry(
+                mxField(value, next.name, about),
+                next.name === 'text' || next.name === 'data' ? [value] : [],
+              );
               i++;
               // Steps after `.mx.data` read the data itself, even a member called `mx`. world.md 9.
               const member = steps[i + 1];
@@ -123,7 +128,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
                 value = readField(value, 'mx', { written: `${written}.mx.data` });
                 i++;
               }
-            } else value = mxObject(value, about);
+            } else value = frame.run.failures.carry(mxObject(value, about), [value]);
           } else {
             const base = await constructed(value, frame, step.at);
             value = readNamespace(base, step.name, written) ?? readField(base, step.name, { written });
@@ -205,7 +210,14 @@ async function callMember(value: Value, step: MethodStep, frame: Frame, written:
   const member = typeof data === 'object' && data !== null && !Array.isArray(data) ? readMember(value, step.name, written) : undefined;
   if (member instanceof Callable) return apply(member, step.args, step.at, frame, `${written}.${step.name}`, [...path, step.name]);
   const args = await evaluateMethodArguments(step.args, frame);
-  return callMethod(value, step.name, args, { written });
+  return withFailures(callMethod(value, step.name, args, { written }), value, args, frame);
+}
+
+/** Adds to a text the failures of all that a method made it of. The elements of an array have theirs in them. */
+function withFailures(result: Value, value: Value, args: readonly Argument[], { run: { failures } }: Frame): Value {
+  if (failures.isEmpty) return result;
+  if (Array.isArray(dataOf(value)) && typeof dataOf(result) !== 'string') return partOf(result, value);
+  return failures.carry(result, [value, ...args.filter((argument): argument is Value => !(argument instanceof RegExp))]);
 }
 
 function readMember(value: Value, name: string, written: string): Value {

@@ -4,7 +4,8 @@ import { MlldError } from '../../errors.js';
 import { textOf } from '../../values/text.js';
 import { isTruthy } from '../../values/truth.js';
 import { Callable } from '../../values/kinds/callable.js';
-import { annotate, Annotated, dataOf, union, NO_LABELS, type Value } from '../../values/value.js';
+import type { CollectedFailures } from '../../values/failures.js';
+import { annotate, Annotated, dataOf, union, NO_LABELS, type FailedCall, type Value } from '../../values/value.js';
 import { boundValue, callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
 import { entriesOf } from '../../values/entries.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -25,16 +26,19 @@ export function soleReference(node: Template): HolePart['value'] | undefined {
 
 /** Returns the text, with the labels of all values in it. */
 export async function renderParts(parts: readonly TemplatePart[], frame: Frame): Promise<Value> {
-  const output = new LabelledText();
+  const output = new LabelledText(frame.run.failures);
   await render(parts, frame, output);
   return output.value();
 }
 
-/** Collects text, and the labels of the values in it. */
+/** Collects text, the labels of the values in it, and the failed calls in these. */
 class LabelledText {
   private text = '';
   private labels = NO_LABELS;
   private sources = NO_LABELS;
+  private readonly failed = new Set<FailedCall>();
+
+  constructor(private readonly failures: CollectedFailures) {}
 
   write(text: string): void {
     this.text += text;
@@ -43,6 +47,7 @@ class LabelledText {
   writeValue(value: Value): void {
     this.text += textOf(value);
     this.addLabels(value);
+    if (!this.failures.isEmpty) for (const call of this.failures.in([value])) this.failed.add(call);
   }
 
   addLabels(value: Value): void {
@@ -52,7 +57,8 @@ class LabelledText {
   }
 
   value(): Value {
-    return annotate(this.text, { labels: this.labels, sources: this.sources });
+    const { labels, sources, failed } = this;
+    return annotate(this.text, failed.size === 0 ? { labels, sources } : { labels, sources, failures: [...failed] });
   }
 }
 

@@ -1,18 +1,21 @@
 /**
  * Runs iterations in parallel. control.md 12.
  *
- * PARALLEL-1  The first element that passes the filter runs alone; if it fails, the loop fails with its error.
- * PARALLEL-2  A later failure becomes a marker in its place and in `@mx.errors`; `bail` and the end of the run are never collected.
+ * PARALLEL-1  The first element that passes the filter runs alone. The others start when it has ended, or when an attempt of a call in
+ *    it has failed otherwise than by a crash (calls.md 3.2).
+ * PARALLEL-2  A failure becomes a marker in its place and in `@mx.errors`, that of the first element only where a call failed otherwise
+ *    than by a crash; else the loop fails with its error. `bail` and the end of the run are never collected.
  * PARALLEL-3  Results keep the order of the source, whichever finishes first.
  */
 import type { ParallelLimits } from '../../../grammar/ast.js';
 import { perform } from '../../operation/perform.js';
-import { errorMarker } from '../../values/kinds/marker.js';
 import { annotate, asElement, flow, type Value } from '../../values/value.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import type { Entry } from '../../values/entries.js';
+import { callFailureOf, markerOf } from '../../runtime/calls/call-failure.js';
 import { endsTheRun, placesOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { FailureWarnings } from './failure-warnings.js';
 import { createPace, limitsOf, runPool, type ParallelSettings } from './worker-pool.js';
 
 export interface Settled {
@@ -40,15 +43,21 @@ export async function parallelSettings(
 export async function runParallel(entries: readonly Entry[], loop: Loop, frame: Frame, one: One): Promise<Settled[]> {
   frame.context.errors.list = [];
   const run = new ParallelRun(entries, loop, frame, one);
-  if (frame.run.interceptors.hooks.watchesBatches) await run.inWindows();
-  else await run.inPool(0, entries.length);
+  try {
+    if (frame.run.interceptors.hooks.watchesBatches) await run.inWindows();
+    else await run.inPool(0, entries.length);
+  } finally {
+    run.warnings.report('for parallel', entries.length, frame.run.warn);
+  }
   return run.settled();
 }
 
 class ParallelRun {
+  readonly warnings = new FailureWarnings();
   private readonly results: (Settled | undefined)[];
   private probed = false;
   private done = false;
+  private startOthers: (() => void) | undefined;
   private readonly pace: (() => Promise<void>) | undefined;
 
   constructor(
@@ -84,39 +93,55 @@ class ParallelRun {
 
   async inPool(start: number, end: number): Promise<void> {
     let next = start;
-    while (!this.probed && next < end && !this.done) await this.probe(next++);
-    const { pace } = this;
+    let probing: Promise<void> | undefined;
+    while (!this.probed && next < end && !this.done) {
+      await this.pace?.();
+      const released = new Promise<void>((resolve) => (this.startOthers = resolve));
+      probing = this.probe(next++);
+      await Promise.race([probing, released]);
+    }
     await runPool({
       from: next,
       to: end,
       cap: this.loop.cap,
-      pace,
+      pace: this.pace,
       isDone: () => this.done,
-      start: (position) => this.collectFailure(position),
+      start: (position) => this.collectFailure(position, endsTheRun),
+      ...(probing && { running: probing }),
     });
   }
 
   /** PARALLEL-1: elements that the filter leaves out don't count as the first. */
   private async probe(position: number): Promise<void> {
-    await this.pace?.();
-    const outcome = await this.start(position);
-    this.probed = !(outcome instanceof Signal && outcome.word === 'skip');
-    this.keep(position, outcome);
+    const outcome = await this.collectFailure(position, endsTheLoop);
+    this.probed ||= !(outcome instanceof Signal && outcome.word === 'skip');
   }
 
   /** PARALLEL-2 */
-  private async collectFailure(position: number): Promise<void> {
+  private async collectFailure(position: number, isThrown: (error: unknown) => boolean): Promise<Outcome> {
+    let outcome: Outcome;
     try {
-      this.keep(position, await this.start(position));
+      outcome = await this.start(position);
     } catch (error) {
-      if (endsTheRun(error)) throw error;
+      if (isThrown(error)) throw error;
       const entry = this.entries[position] as Entry;
-      const message = (error as Error).message;
-      const marker = flow(errorMarker({ index: position, key: entry.key, message, value: asElement(entry.value) }), [entry.value]);
-      this.frame.context.errors.list = [...this.frame.context.errors.list, marker];
-      if (this.loop.isValue) this.frame.run.warn(`for parallel: item ${entry.key} failed: ${message}${placesOf(error)}`);
-      this.keep(position, marker);
+      const { run, context } = this.frame;
+      const marker = flow(markerOf(error, { index: position, key: entry.key, value: entry.value }, run.failures), [entry.value]);
+      context.errors.list = [...context.errors.list, marker];
+      const isReported = this.warnings.add(error, entry.value);
+      if (this.loop.isValue && !isReported)
+        run.warn(`for parallel: item ${entry.key} failed: ${(error as Error).message}${placesOf(error)}`);
+      outcome = marker;
     }
+    this.keep(position, outcome);
+    return outcome;
+  }
+
+  /** Also lets the others of a loop around start, whose first element this loop is in. */
+  private release(): void {
+    this.probed = true;
+    this.startOthers?.();
+    this.frame.context.release?.();
   }
 
   private keep(position: number, outcome: Outcome): void {
@@ -130,9 +155,16 @@ class ParallelRun {
     const batchIndex = Math.floor(position / cap);
     const batchSize = Math.min(cap, this.entries.length - batchIndex * cap);
     const view = { index: position, total: this.entries.length, key: entry.key, parallel: true, batchIndex, batchSize };
-    const context = { ...this.frame.context, for: view, errors: { list: [] }, parallel: { cap, paceMs } };
+    const release = this.probed ? this.frame.context.release : () => this.release();
+    const context = { ...this.frame.context, for: view, errors: { list: [] }, parallel: { cap, paceMs }, release };
     return this.one(entry, position, { ...this.frame, context });
   }
+}
+
+/** A crash, or an error that is no call's, would most likely meet all elements. calls.md 3.2. */
+function endsTheLoop(error: unknown): boolean {
+  const failure = callFailureOf(error);
+  return endsTheRun(error) || failure === undefined || failure.class === 'crash';
 }
 
 function listOf(values: readonly Value[]): Value {

@@ -21,14 +21,17 @@ export interface Pool {
   /** Resolves when the next start is allowed; undefined where every start is. */
   readonly pace: (() => Promise<void>) | undefined;
   readonly isDone: () => boolean;
-  readonly start: (position: number) => Promise<void>;
+  readonly start: (position: number) => Promise<unknown>;
+  /** Was started before; it takes one of the places until it has ended. */
+  readonly running?: Promise<void>;
 }
 
-export async function runPool({ from, to, cap, pace, isDone, start }: Pool): Promise<void> {
+export async function runPool({ from, to, cap, pace, isDone, start, running }: Pool): Promise<void> {
   let next = from;
   const failures: unknown[] = [];
   const mayStart = (): boolean => !isDone() && failures.length === 0;
-  const worker = async (): Promise<void> => {
+  const worker = async (_: unknown, number: number): Promise<void> => {
+    if (number === 0) await running?.catch((error: unknown) => failures.push(error));
     while (next < to && mayStart()) {
       const position = next++;
       try {
@@ -39,7 +42,7 @@ export async function runPool({ from, to, cap, pace, isDone, start }: Pool): Pro
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(cap, to - from) }, worker)); // POOL-1
+  await Promise.all(Array.from({ length: Math.min(cap, to - from + (running ? 1 : 0)) }, worker)); // POOL-1
   if (failures.length > 0) throw failures[0];
 }
 

@@ -1,11 +1,12 @@
 /** Runs the members of a parallel group: `@f || @g`. control.md 20. */
 import type { EffectStage, GroupStage, Stage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { errorMarker } from '../../values/kinds/marker.js';
 import { annotate, asElement, flow, type Value } from '../../values/value.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
+import { markerOf } from '../../runtime/calls/call-failure.js';
 import { endsTheRun, locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { FailureWarnings } from '../loops/failure-warnings.js';
 import { createPace, limitsOf, runPool } from '../loops/worker-pool.js';
 
 type Member = Exclude<Stage, EffectStage>;
@@ -20,6 +21,7 @@ export async function runGroup(
   frame.context.errors.list = [];
   const { cap, paceMs } = await limitsOf(group.limits ?? {}, frame, group.at);
   const results: Value[] = [];
+  const warnings = new FailureWarnings();
   await runPool({
     from: 0,
     to: group.members.length,
@@ -27,17 +29,23 @@ export async function runGroup(
     pace: createPace(paceMs, frame),
     isDone: () => false,
     async start(index) {
-      results[index] = await runMember(group, index, piped, frame, run);
+      results[index] = await runMember({ group, index, piped, frame, warnings }, run);
     },
   });
+  warnings.report('parallel group', group.members.length, frame.run.warn);
   return flow(annotate(results.map(asElement), {}), results);
 }
 
+interface MemberPlace {
+  readonly group: GroupStage;
+  readonly index: number;
+  readonly piped: Value;
+  readonly frame: Frame;
+  readonly warnings: FailureWarnings;
+}
+
 async function runMember(
-  group: GroupStage,
-  index: number,
-  piped: Value,
-  frame: Frame,
+  { group, index, piped, frame, warnings }: MemberPlace,
   run: (member: Member, frame: Frame) => Promise<Outcome>,
 ): Promise<Value> {
   const member = group.members[index] as Member;
@@ -53,7 +61,8 @@ async function runMember(
     return outcome instanceof Signal ? outcome.value : outcome;
   } catch (error) {
     if (endsTheRun(error) || (error as MlldError).code === 'RETRY') throw error;
-    const marker = errorMarker({ index, key: String(index), message: (error as Error).message, value: asElement(piped) ?? null });
+    const marker = markerOf(error, { index, key: String(index), value: piped }, frame.run.failures);
+    warnings.add(error, undefined);
     frame.context.errors.list = [...frame.context.errors.list, marker];
     return marker;
   }

@@ -1,7 +1,7 @@
 /** Executes sequences of statements, blocks and `if`. control.md 2 and 10, values.md 3.4. */
 import type { Block, If, Statement } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { hookTimedOut } from '../../runtime/hook-deadline.js';
+import { bodyTimedOut } from '../../runtime/body-deadline.js';
 import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
 import { Return, type Completion } from '../../runtime/completion.js';
@@ -19,7 +19,7 @@ export async function runInSequence(
   for (const statement of list) {
     try {
       if (frame.run.signal.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
-      if (frame.deadline?.isOver) throw hookTimedOut();
+      if (frame.deadline?.isOver) throw bodyTimedOut();
       const completion = await run(statement);
       if (completion) return completion;
     } catch (error) {

@@ -7,6 +7,7 @@ import type { Completion } from '../../runtime/completion.js';
 import { locationOf } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
+import { loadFixedSchema } from '../calls/call-schema.js';
 import { loadTemplateFile } from '../expressions/template-file.js';
 import { redeclared } from './variables.js';
 
@@ -22,6 +23,7 @@ export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
   }
   const executable = new Executable(withBodyOptions(node), module);
   if (node.body.kind === 'template-file') executable.template = await loadTemplateFile(node.body.path, frame);
+  executable.schema = await loadFixedSchema(executable, frame);
   scope.define({ name: node.name, value: executable, kind: 'exe', at: node.nameAt });
   return undefined;
 }

@@ -1,4 +1,5 @@
 /** Evaluates `var llm @x = …`: a call or command that is the whole right side may be reused. checkpoint-resume.md 4. */
+import { NO_CALL_OPTIONS } from '../../calls/options.js';
 import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
@@ -55,6 +56,9 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
       const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
       return { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
     },
+    fn: node.language,
+    language: node.language,
+    options: () => NO_CALL_OPTIONS,
     isCommand: true,
     labels,
     sources: [`src:${node.language}`],

@@ -4,7 +4,8 @@ import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
 import { SECRET } from '../../runtime/secrets/secret-registry.js';
 import { appendTo } from '../../values/append.js';
-import { flow } from '../../values/value.js';
+import { partOf } from '../../values/failures.js';
+import { dataOf, flow, type Value } from '../../values/value.js';
 import { refuseReserved } from '../expressions/ambient-variables.js';
 import { Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { bound, boundOutcome } from './control-flow.js';
@@ -74,12 +75,18 @@ export async function executeAppendTo(node: Append, frame: Frame): Promise<Compl
   }
   const added = await bound(node.value, frame);
   try {
-    owner.define({ ...binding, value: appendTo(binding.value, added, node.name) });
+    owner.define({ ...binding, value: withFailures(appendTo(binding.value, added, node.name), binding.value, added, frame) });
   } catch (error) {
     if (error instanceof MlldError) error.location ??= location;
     throw error;
   }
   return undefined;
+}
+
+/** An array or object that was added to has the failures in its members, beside those that it was made of as a whole. */
+function withFailures(result: Value, current: Value, added: Value, { run: { failures } }: Frame): Value {
+  if (failures.isEmpty) return result;
+  return typeof dataOf(result) === 'string' ? failures.carry(result, [current, added]) : partOf(partOf(result, current), added);
 }
 
 export function redeclared(name: string, at: number, existing: Binding, frame: Frame): MlldError {

@@ -59,6 +59,6 @@ export class InFlightCalls {
   }
 }
 
-export function isInside(op: OpPath, around: OpPath): boolean {
+function isInside(op: OpPath, around: OpPath): boolean {
   return op.startsWith(around) && (op[around.length] === '/' || op[around.length] === '[');
 }

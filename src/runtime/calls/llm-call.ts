@@ -1,5 +1,6 @@
 /** The parts of a call that only its execution and its lookup need. checkpoint-resume.md 4 to 6. */
 import type { CallKey } from '../../../journal/ids.js';
+import type { CallOptions } from '../../calls/options.js';
 import type { Value } from '../../values/value.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Outcome } from '../completion.js';
@@ -21,9 +22,17 @@ export type DeniedBranch = (frame: Frame, inputs: readonly Value[], denial: Deni
 
 /** A call that carries the label `llm` directly: it has a key, is looked up and recorded. */
 export interface LlmCall extends LlmFacts {
+  /** The name of the function. */
+  readonly fn: string;
+  /** The language of a body that is code. */
+  readonly language?: string;
   /** Forms the request from the inputs as the before-hooks left them. */
   request(inputs: readonly Value[]): Awaitable<FormedCall>;
   definition(): Awaitable<Definition>;
+  /** Returns true when the body reads `@mx.call.problem`, and needs no note about it. */
+  mentionsProblem?(): boolean;
+  /** Returns the options of the function about its calls; parameters may stand in them. */
+  options(inputs: readonly Value[]): Awaitable<CallOptions>;
   /** Absolute paths of the files that the call declares to write. */
   writes?(inputs: readonly Value[]): Promise<readonly string[]>;
 }

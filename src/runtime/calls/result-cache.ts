@@ -3,7 +3,7 @@ import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../.
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
 import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
 import type { Recorded } from '../../../journal/store.js';
-import type { Value } from '../../values/value.js';
+import type { MeasuredCall, Value } from '../../values/value.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Outcome } from '../completion.js';
 import type { Definition } from '../definitions/definition.js';
@@ -19,6 +19,8 @@ export interface ResultCache {
   readonly inFlight: InFlightCalls;
   /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
+  /** Present in a replay: resolves to what the recorded call of this operation used, because a replay repeats no attempt. */
+  readonly recordedMeasure?: (op: OpPath) => Promise<MeasuredCall | undefined>;
   /** From now on this run reuses the next recorded result instead of this one. */
   decline(known: CachedResult): void;
   /** Returns a result that is durable now as scripts get it: a large one is read from the journal when it is looked at. */
@@ -67,10 +69,16 @@ export interface CachedResult {
   readonly key: CallKey;
   readonly resultLabels: ResultLabels;
   readonly from: EventRef & { readonly workflow?: Workflow };
+  /** It was taken out of a reply by an adapter. */
+  readonly isInner?: true;
   /** The definition that it was made with, where that is another than now. */
   readonly editedSince?: Fingerprint;
+  /** The cost of all attempts of the recorded call, where it is known. */
+  readonly costUsd?: number;
   /** Declared output files as the call had left them; undefined when it declared none. */
   outputs(): Promise<readonly OutputFile[] | undefined>;
+  /** Undefined when nothing is known. */
+  readonly measured?: (() => MeasuredCall | undefined) | undefined;
   /** A large one is read from the journal when a script looks at it. */
   value(): Outcome;
 }
@@ -81,6 +89,8 @@ export interface HeldResult {
   readonly encoded: Encoded;
   readonly resultLabels: ResultLabels;
   readonly outputs: readonly OutputFile[] | undefined;
+  readonly isInner?: true;
+  readonly measured: (() => MeasuredCall | undefined) | undefined;
 }
 
 /** A result in the form that the journal stores. */

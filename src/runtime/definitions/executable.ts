@@ -1,6 +1,7 @@
 /** A function that a script declares. control.md 3. */
 import type { Code, Exe, Expression, Pipeline, Reference, Template, When } from '../../../grammar/ast.js';
 import { Callable } from '../../values/kinds/callable.js';
+import type { ResultSchema } from '../../calls/schema/compile-schema.js';
 import type { DerivedCache } from './definition.js';
 import type { Module } from '../module.js';
 
@@ -26,6 +27,11 @@ export class Executable extends Callable {
   /** Replaces the arguments in the call key. */
   readonly keyOption: Expression | undefined;
   readonly writesOption: Expression | undefined;
+  readonly schemaOption: Expression | undefined;
+  /** Set when the function is declared, if its option `schema` is the same for all calls. calls.md 8.1. */
+  schema: ResultSchema | undefined;
+  /** The schema of the last call, where calls may have different ones. `text` is its canonical JSON. */
+  lastSchema: { readonly text: string; readonly schema: ResultSchema } | undefined;
   /** Set when the function is declared, if its body is a template file. world.md 13. */
   template: LoadedTemplate | undefined;
   readonly derived: DerivedCache = { shape: undefined, definition: undefined };
@@ -45,6 +51,7 @@ export class Executable extends Callable {
     const option = (wanted: string): Expression | undefined => node.options.find(({ name }) => name === wanted)?.value;
     this.keyOption = option('key');
     this.writesOption = option('writes');
+    this.schemaOption = option('schema');
   }
 
   get isRecursive(): boolean {

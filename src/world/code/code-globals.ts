@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { LOG_BYTES_MAX, outputTooLarge } from '../process/output.js';
 import { noSuchDirectory } from '../process/process.js';
-import { type EffectRequest, type Deadline, WorldError } from '../world.js';
+import { type CallReport, type EffectRequest, type Deadline, WorldError } from '../world.js';
 
 export interface CodeHost {
   /** The world's environment; bodies may change it. */
@@ -70,9 +70,16 @@ export function guardedProcess(host: CodeHost, directory: string | undefined): N
   });
 }
 
-/** Returns the global `mlld`, by which a body learns about its own call. */
-export function callFacts({ language, directory, unset }: EffectRequest<'code.run'>): object {
-  return Object.freeze({ language, directory: directory ?? process.cwd(), unset: [...unset] });
+/** Returns the global `mlld`, by which a body learns and reports about its own call. Outside of a call reports do nothing. calls.md 9. */
+export function callFacts({ language, directory, unset }: EffectRequest<'code.run'>, report: CallReport | undefined): object {
+  return Object.freeze({
+    language,
+    directory: directory ?? process.cwd(),
+    unset: [...unset],
+    usage: (members: unknown) => report?.usage(members),
+    fail: (failureClass: unknown, message: unknown, details: unknown) => report?.fail(failureClass, message, details),
+    headers: (headers: unknown) => report?.headers(headers),
+  });
 }
 
 /** Throws when the working directory of a call is not a directory; examines the disk once per directory. */

@@ -3,13 +3,13 @@ import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
 import type { Importing } from './importing.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './code-globals.js';
-import type { EffectResult, EffectRequest, Deadline } from '../world.js';
+import type { EffectOptions, EffectRequest, EffectResult } from '../world.js';
 
 type CodeRequest = EffectRequest<'code.run'>;
 
 export interface CodeRunner {
-  /** `deadline` limits this call, beside that of the whole run. */
-  run(request: CodeRequest, deadline?: Deadline): Promise<EffectResult<'code.run'>>;
+  /** `deadline` limits this body, beside that of the whole run. `report` receives what it says about the call around it. */
+  run(request: CodeRequest, options?: Pick<EffectOptions, 'deadline' | 'report'>): Promise<EffectResult<'code.run'>>;
 }
 
 export function createJavaScript(host: CodeHost, importing: () => Importing): CodeRunner {
@@ -30,13 +30,13 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
   }
 
   return {
-    async run(request, deadline) {
+    async run(request, { deadline, report } = {}) {
       checkDirectory(directories, request.directory);
       const output = new CapturedOutput(host, request.echo);
       const globals = (word: string): unknown => {
         if (word === 'console') return output.console;
         if (word === 'process') return processIn(request.directory);
-        if (word === 'mlld') return callFacts(request);
+        if (word === 'mlld') return callFacts(request, report);
         return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
       };
       try {

@@ -48,7 +48,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
   }
 
   return {
-    async run(request, deadline) {
+    async run(request, { deadline, report } = {}) {
       checkDirectory(directories, request.directory);
       const directory = request.directory ?? process.cwd();
       const output = new CapturedOutput(host, request.echo);
@@ -56,7 +56,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
         if (word === 'console') return output.console;
         if (word === 'process') return hostOf(directory).process;
         if (word === 'require') return hostOf(directory).require;
-        return callFacts(request);
+        return callFacts(request, report);
       };
       timers.hold();
       try {

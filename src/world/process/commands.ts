@@ -14,6 +14,9 @@ import { type EffectRequest, type EffectOptions, type CommandResult, WorldError 
 const ARGUMENT_BYTES_MAX = 120 * 1024;
 const ARGUMENTS_BYTES_MAX = 512 * 1024;
 
+/** Names the file in which programs report about the call that they belong to. calls.md 9.3. */
+const REPORT_VARIABLE = 'MLLD_CALL_REPORT';
+
 type CommandRequest = EffectRequest<'command.run'>;
 type Started = Pick<ProcessRequest, 'program' | 'args' | 'stdin' | 'channels'> & { readonly added?: Readonly<Record<string, string>> };
 
@@ -22,13 +25,15 @@ export function createCommands(host: {
   readonly processes: ProcessRunner;
   /** Receives the output of a streaming command while it arrives, for people who watch. */
   readonly live: (text: string) => void;
-}): (request: CommandRequest, beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile'>) => Promise<CommandResult> {
-  return async (request, { signal, onStarted, newFile }) => {
+}): (request: CommandRequest, beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile' | 'report'>) => Promise<CommandResult> {
+  return async (request, { signal, onStarted, newFile, report }) => {
     const { added, ...started } = starters[request.language](request);
+    const reportFile = report?.file();
+    const environment = added ? { ...host.environment, ...added } : host.environment;
     return host.processes.run({
       ...started,
       directory: request.directory,
-      environment: added ? { ...host.environment, ...added } : host.environment,
+      environment: reportFile === undefined ? environment : { ...environment, [REPORT_VARIABLE]: reportFile },
       onOutput: request.stream ? host.live : undefined,
       newFile,
       signal,

@@ -48,7 +48,7 @@ function watched(run: () => unknown, deadlines: readonly Deadline[], breakOnSigi
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' && nearest) {
       nearest.expire(); // the timer of its owner could not fire yet
-      throw new WorldError('INTERRUPTED', 'interrupted: its time is over');
+      throw new WorldError('INTERRUPTED', 'interrupted: its time limit has passed');
     }
     if (code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
     // Listeners did not receive the signal. Without any it would have ended the process.

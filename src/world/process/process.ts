@@ -210,11 +210,11 @@ async function textOf(output: Output, exitCode: number): Promise<string> {
   } catch (error) {
     if (error instanceof WorldError) throw error;
     output.drop();
-    throw new WorldError('OUTPUT_TOO_LARGE', `what the command wrote could not be kept: ${(error as Error).message}`, { cause: error });
+    throw new WorldError('OUTPUT_TOO_LARGE', `the output of the command could not be kept: ${(error as Error).message}`, { cause: error });
   }
   throw new WorldError(
     'OUTPUT_TOO_LARGE',
-    `the command ended with status ${exitCode} and wrote more than a text can be; nothing of it was kept`,
+    `the command ended with status ${exitCode} and wrote more than a text can hold; nothing of it was kept`,
   );
 }
 
@@ -289,14 +289,10 @@ function notStarted({ program }: ProcessRequest, error: unknown): WorldError {
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOMEM':
-      return new WorldError(
-        'PROGRAM_NOT_STARTED',
-        `${program} could not be started: the system has no room for another process (${code})`,
-        {
-          hint: 'run fewer commands at the same time',
-          cause: error,
-        },
-      );
+      return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: the system allows no further process (${code})`, {
+        hint: 'run fewer commands at the same time',
+        cause: error,
+      });
     default:
       return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: ${message}`, { cause: error });
   }

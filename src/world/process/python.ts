@@ -7,7 +7,8 @@ export function pythonJob({ code, variables, shadow = [] }: EffectRequest<'comma
 }
 
 /**
- * The body runs as `__main__` with its parameters as globals; shadow functions run in a scope of their own and return None.
+ * The body runs as `__main__` with its parameters as globals; shadow functions run in a scope of their own and return None. The object
+ * `mlld` reports about the call around, in the file that the environment names; outside of a call it does nothing (calls.md 9.2).
  * A body that is indented as a whole is moved to the margin. Tracebacks begin in the body, with its lines.
  */
 export const PYTHON_PROGRAM = `
@@ -33,7 +34,35 @@ def start():
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         return compile(code, name, "exec")
 
-    functions = {}
+    def report(member, content):
+        path = os.environ.get("MLLD_CALL_REPORT")
+        if path is None:
+            return False
+        plain = lambda value: value.item() if hasattr(value, "item") else str(value)
+        line = json.dumps({member: content}, default=plain) + "\\n"
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(line)
+        return True
+
+    def camel(members):
+        def named(name):
+            first, *others = name.split("_")
+            return first + "".join(other.capitalize() for other in others)
+        return {named(name): value for name, value in members.items() if value is not None}
+
+    CallFailed = type("CallFailed", (Exception,), {})
+
+    def fail(failure_class, message="", **details):
+        if report("fail", {"class": failure_class, "message": message, **camel(details)}):
+            raise CallFailed(f"{failure_class}: {message}")
+
+    mlld = types.SimpleNamespace(
+        usage=lambda **members: report("usage", camel(members)) and None,
+        fail=fail,
+        headers=lambda headers: report("headers", {str(name): str(text) for name, text in dict(headers).items()}) and None,
+    )
+
+    functions = {"mlld": mlld}
 
     def function(name, params, program):
         def call(*args, **named):

@@ -1,0 +1,106 @@
+/** Evaluates what a function says about its calls in `with { … }`. calls.md 11.1 and 12.1. */
+import type { Expression } from '../../../grammar/ast.js';
+import type { Cost } from '../../calls/budget/budget.js';
+import { parseBudget } from '../../calls/budget/limits.js';
+import type { CallOptions, Retries } from '../../calls/options.js';
+import { programOf } from '../../calls/replies/program.js';
+import { isRetries, RETRIES_WANTED } from '../../calls/retries.js';
+import { MlldError } from '../../errors.js';
+import type { Executable } from '../../runtime/definitions/executable.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { durationOf } from '../../values/durations.js';
+import { toJson } from '../../values/native.js';
+import { textOf } from '../../values/text.js';
+import { isTruthy } from '../../values/truth.js';
+import { dataOf, type Value } from '../../values/value.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import { schemaOfCall } from './call-schema.js';
+
+const NAMES = ['reply', 'schema', 'repair', 'retries', 'timeout', 'lane', 'model', 'maxCost', 'onFailure', 'partial'] as const;
+
+/** `frame` is that of the function, so its parameters are in scope. Throws CALL_OPTION for a value of the wrong kind. */
+export async function callOptions(executable: Executable, frame: Frame): Promise<CallOptions> {
+  const values: { [N in (typeof NAMES)[number]]?: { readonly value: Value; readonly refuse: (wanted: string) => MlldError } } = {};
+  for (const { name, value } of executable.node.options) {
+    const known = NAMES.find((each) => each === name);
+    if (known === undefined || known === 'schema') continue;
+    const evaluated = await frame.evaluate(value, frame);
+    if (evaluated !== undefined && dataOf(evaluated) !== null)
+      values[known] = { value: evaluated, refuse: refusal(known, value, evaluated, frame) };
+  }
+  const { schema, schemaOption } = executable;
+  const { reply, repair, retries, timeout, lane, model, maxCost, onFailure, partial } = values;
+  return withoutUndefined<CallOptions>({
+    reply: reply && oneOf(reply, ADAPTERS),
+    schema: schema ?? (schemaOption && (await schemaOfCall(executable, schemaOption, frame))),
+    repair: repair && booleanIn(repair),
+    retries: retries && retriesIn(retries),
+    timeoutMs: timeout && durationOf(timeout.value, locationOf(frame.module, executable.node.at)),
+    lane: lane ? textOf(lane.value) : defaultLane(executable, model && textOf(model.value)),
+    model: model && textOf(model.value),
+    maxCost: maxCost && costIn(maxCost),
+    onFailure: onFailure && oneOf(onFailure, ['error', 'marker', 'value']),
+    partial: partial && isTruthy(partial.value),
+  });
+}
+
+/** True when the options of the function have to be evaluated for each call. */
+export function hasCallOptions({ node }: Executable): boolean {
+  return node.options.some(({ name }) => (NAMES as readonly string[]).includes(name));
+}
+
+const ADAPTERS = ['claude', 'codex', 'gemini', 'opencode', 'openai', 'anthropic', 'text'] as const;
+/** Programs that have a lane of their own, whichever function calls them. */
+const PROGRAMS = ['claude', 'codex', 'gemini', 'opencode', 'curl'];
+
+/** The program and the model of a call, as far as they are known before it; else the function. calls.md 12.1. */
+export function defaultLane({ name, code }: Executable, model?: string): string {
+  const [first] = code?.language === 'cmd' ? code.text : [];
+  const program = first?.kind === 'text' ? programOf(first.text) : undefined;
+  if (program === undefined || !PROGRAMS.includes(program)) return `@${name}`;
+  return model === undefined ? program : `${program}/${model}`;
+}
+
+interface Given {
+  readonly value: Value;
+  readonly refuse: (wanted: string) => MlldError;
+}
+
+function refusal(name: string, node: Expression, value: Value, frame: Frame): Given['refuse'] {
+  return (wanted) =>
+    new MlldError('CALL_OPTION', `The option ${name} is ${JSON.stringify(toJson(value))}, which it does not take`, {
+      location: locationOf(frame.module, node.at),
+      hint: `${name} takes ${wanted}`,
+    });
+}
+
+function oneOf<const T extends string>({ value, refuse }: Given, words: readonly T[]): T {
+  const data = dataOf(value);
+  const word = words.find((each) => each === data);
+  if (word === undefined) throw refuse(words.map((each) => `"${each}"`).join(', '));
+  return word;
+}
+
+function booleanIn({ value, refuse }: Given): boolean {
+  const data = dataOf(value);
+  if (typeof data !== 'boolean') throw refuse('true or false');
+  return data;
+}
+
+function retriesIn({ value, refuse }: Given): Retries {
+  const json = toJson(value);
+  if (isRetries(json)) return json;
+  throw refuse(RETRIES_WANTED);
+}
+
+/** `0.5usd`, `200ktok`, or a number of dollars. */
+function costIn({ value, refuse }: Given): Cost {
+  const data = dataOf(value);
+  if (typeof data === 'number' && data > 0) return { usd: data };
+  const wanted = 'a number of dollars, "0.5usd" or "200ktok"';
+  if (typeof data !== 'string') throw refuse(wanted);
+  const { usd, tokens, calls, ms } = parseBudget(data, 'maxCost');
+  if (calls !== undefined || ms !== undefined) throw refuse(wanted);
+  return withoutUndefined<Cost>({ usd, tokens });
+}

@@ -1,0 +1,22 @@
+/** The port to what all calls of a run share: when they start, what they cost, and the settings that hold for all. */
+import type { Usage } from '../../../journal/facts/call-event.js';
+import type { Dispatcher } from '../../calls/dispatch/dispatcher.js';
+import type { ReportFolder } from '../../calls/body-report.js';
+import type { CallSettings } from '../../calls/options.js';
+import type { ReportedUsage } from '../../calls/replies/reply.js';
+import type { Awaitable } from '../awaitable.js';
+
+export interface CallRuntime {
+  readonly settings: CallSettings;
+  readonly dispatcher: Dispatcher;
+  /** `model` is what the command line or the option names, where the reply names none. */
+  readonly price: (usage: ReportedUsage, model: string | undefined) => Awaitable<Usage>;
+  /** The files in which programs report about their calls. */
+  readonly reportFiles: ReportFolder;
+  /** True the first time that it is asked about a topic: what many calls have in common is warned of once. */
+  readonly isFirst: (topic: string) => boolean;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
