@@ -29,7 +29,7 @@ export { openFileStore } from './open-file-store.js';
 export { openMemoryStore } from '../../journal/storage/memory-store.js';
 export type { Defect, Journal, JournalStore, Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../../journal/store.js';
 export type { EventOf, Fact, FactType, JournalEvent, Json, Payload } from '../../journal/event.js';
-export type { RunStatus } from '../../journal/run-event.js';
+export type { RunStatus } from '../../journal/facts/run-event.js';
 export * from './ids.js';
 export type { ReadOptions, RunTarget } from './run-target.js';
 export * from './recorded-runs.js';

@@ -12,8 +12,8 @@ export type {
   QuestionKind,
   QuestionOption,
   Routing,
-} from '../../journal/pipeline-event.js';
-export type { CacheFlags, ForkRef, Pause, RecordedInputs, RunFact, RunTotals } from '../../journal/run-event.js';
+} from '../../journal/facts/pipeline-event.js';
+export type { CacheFlags, ForkRef, Pause, RecordedInputs, RunFact, RunTotals } from '../../journal/facts/run-event.js';
 export type { SealingKey } from '../../journal/secrets/keyring.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';

@@ -35,6 +35,7 @@ const MEMBERS: Members<PipelineRunRequest> = {
   signal: 'AbortSignal',
   openStore: 'function',
   journalWaitMs: 'number',
+  calls: 'object',
   unrecorded: 'true or false',
   handlers: 'object',
   backends: 'object',

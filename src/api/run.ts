@@ -37,6 +37,7 @@ const MEMBERS: Members<RunRequest> = {
   cache: 'object',
   environment: 'object',
   timeoutMs: 'number',
+  calls: 'object',
   errorBehavior: ['continue', 'halt'],
   streaming: 'true or false',
   structured: 'true or false',

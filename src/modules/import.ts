@@ -135,7 +135,7 @@ async function pathOfName(node: Import, name: string, frame: Frame): Promise<Res
 /** Throws IMPORT_TYPE for `live`, `cached`, `module` and `local`, whose sources are not supported, and where a type does not fit. */
 function refuseType({ type, source, written, at }: Import, frame: Frame): void {
   if (type === undefined || (type === 'static' && source.kind === 'path') || (type === 'templates' && source.kind !== 'node')) return;
-  throw new MlldError('IMPORT_TYPE', `import ${type} is not for ${written}`, {
+  throw new MlldError('IMPORT_TYPE', `import ${type} can't be used with ${written}`, {
     location: locationOf(frame.module, at),
     hint: type === 'static' ? 'leave the type out' : `${type} imports are for addresses and registries; leave the type out for a file`,
   });

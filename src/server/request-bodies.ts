@@ -1,4 +1,5 @@
 /** Parses the bodies of requests. Each function throws an `HttpError` that names the defect. */
+import { isObject } from '../api/check.js';
 import type { HttpRequest } from '../world/http.js';
 import type { Submission } from './run-manager.js';
 import { HttpError } from './http-error.js';
@@ -42,10 +43,6 @@ async function objectIn(request: HttpRequest, members: readonly string[]): Promi
   const unknown = Object.keys(value).find((member) => !members.includes(member));
   if (unknown !== undefined) throw invalid(`there is no member "${unknown}": use ${members.join(', ')}`);
   return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string): HttpError {

@@ -23,7 +23,10 @@ export async function resumeRun(
   { logicalRun: line, latest, status: known }: PipelineRun,
 ): Promise<void> {
   const { id, status, pipeline_name: name } = known;
-  if (status === 'running' || status === 'waiting') throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is still running`);
+  if (status === 'running' || status === 'waiting')
+    throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is still running`, {
+      hint: `wait for it to end, or cancel it: POST /pipelines/${id}/cancel`,
+    });
   if (status === 'completed') throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is completed, so there is nothing to resume`);
   const { workflow, run } = latest.ref;
   if (line.begun.parent) {

@@ -82,7 +82,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   function refuseMore(): void {
     if (isStopping)
-      throw new HttpError(503, 'SERVER_ENDING', 'The server is shutting down', { hint: 'send the request to the next server' });
+      throw new HttpError(503, 'SERVER_ENDING', 'The server is shutting down', {
+        hint: 'send the request again when the server has been restarted',
+      });
     if (runs.size < options.runsMax) return;
     throw new HttpError(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, as many as --max-runs allows`, {
       hint: 'wait for one to end, cancel one, or start the server with a higher --max-runs',
@@ -241,7 +243,7 @@ async function writeUpload(file: string, text: string): Promise<void> {
     await withFiles((world) => world.perform('file.write', { path: file, text }));
   } catch (error) {
     if (!(error instanceof WorldError)) throw error;
-    throw new HttpError(503, 'PIPELINE_JOURNAL', `The pipeline can't be written: ${error.message}`, {
+    throw new HttpError(503, 'PIPELINE_JOURNAL', `The journal of the pipeline can't be written: ${error.message}`, {
       hint: 'make the folder .mlld writable',
       cause: error,
     });

@@ -114,8 +114,8 @@ async function listenAt(host: string, port: number, answer: (request: HttpReques
   try {
     return await listen({ host: host.replace(/^\[|\]$/g, ''), port, respond: answer });
   } catch (error) {
-    throw new MlldError('SERVE_ADDRESS', `can't listen at ${host}:${port}: ${(error as Error).message}`, {
-      hint: 'another program may use the port: choose another one, or any free one by --port 0',
+    throw new MlldError('SERVE_ADDRESS', `Can't listen at ${host}:${port}: ${(error as Error).message}`, {
+      hint: 'another program may be using the port: choose another port, or let --port 0 take any free one',
       cause: error,
     });
   }

@@ -40,7 +40,10 @@ export function createAnswerQueue(answering: AnswerPorts): (run: string, questio
 async function submit(answering: AnswerPorts, id: string, asked: string, text: string): Promise<AcceptedAnswer> {
   const { store, project, runs } = answering;
   const found = await runs.find(id);
-  if (!found?.questions.has(asked)) throw new HttpError(404, 'QUESTION_UNKNOWN', `Run ${id} has no question ${asked}`);
+  if (!found?.questions.has(asked))
+    throw new HttpError(404, 'QUESTION_UNKNOWN', `Run ${id} has no question ${asked}`, {
+      hint: `GET /pipelines/${id}/questions lists its questions`,
+    });
   const open = found.openQuestions.find((each) => each.id === asked);
   if (!open) throw closed(asked, found);
   choiceIn(open, text);

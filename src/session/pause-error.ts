@@ -1,17 +1,50 @@
-/** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. */
-import { JournalError } from '../../journal/errors.js';
-import type { Pause } from '../../journal/run-event.js';
+/** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. calls.md 14.3. */
+import type { Pause } from '../../journal/facts/run-event.js';
+import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
+import type { Stop } from '../calls/dispatch/stop.js';
 import { MlldError } from '../errors.js';
-import type { PaidCalls } from '../runtime/calls/paid-calls.js';
 
-export function pausedError({ stoppedBy }: PaidCalls): MlldError {
-  const why = stoppedBy?.message ?? 'the journal is lost';
-  const again = 'run it again with --resume, or with --unrecorded to continue without a record';
-  return new MlldError('PAUSED', `The run is paused: no call is made whose result can't be recorded (${why})`, {
-    hint: stoppedBy instanceof JournalError && stoppedBy.hint !== undefined ? `${stoppedBy.hint} Then ${again}` : again,
+type Paused = Pick<Dispatcher, 'pausedBy'>;
+
+export function pausedError({ pausedBy }: Paused): MlldError {
+  if (pausedBy !== undefined && pausedBy.class !== 'journal') return dispatchStopped(pausedBy);
+  // The reason is the cause, and not in the message: the warning about the lost journal has named it, and its remedy.
+  return new MlldError('PAUSED', "The run is paused: no call is made whose result can't be recorded", {
+    hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
+    cause: pausedBy?.error,
   });
 }
 
-export function pauseOf(error: unknown): Pause {
-  return { class: 'journal', message: error instanceof Error ? error.message : String(error) };
+function dispatchStopped({ class: stopClass, lane, message, resetsAtMs }: Stop): MlldError {
+  const where = lane === undefined ? '' : ` in lane ${lane}`;
+  const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(resetsAtMs)}`;
+  return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint: REMEDIES[stopClass] });
+}
+
+const REMEDIES: { readonly [C in Stop['class']]: string } = {
+  quota: 'run it again with --resume once the allowance is there again; --wait-quota 2h waits for it',
+  auth: 'log in or correct the key, and run it again with --resume',
+  budget: 'run it again with --resume and a larger --budget',
+  stalled: 'run it again with --resume when the provider works again',
+  journal: 'run it again with --resume',
+  store: 'run it again with --resume',
+};
+
+/** `2026-11-22 18:30 GMT+1`: date, time and zone of this machine. */
+function localTime(ms: number): string {
+  const date = new Date(ms);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(date).find(({ type }) => type === 'timeZoneName');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())} ${zone?.value ?? ''}`.trim();
+}
+
+export function pauseOf(error: unknown, { pausedBy }: Paused): Pause {
+  const { class: stopClass = 'journal', lane, resetsAtMs } = pausedBy ?? {};
+  return {
+    class: stopClass,
+    ...(lane === undefined ? {} : { lane }),
+    ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
+    message: pausedBy?.message ?? (error instanceof Error ? error.message : String(error)),
+  };
 }

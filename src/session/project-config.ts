@@ -4,9 +4,15 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { isObject, type JsonObject } from '../../journal/json-object.js';
 import { MlldError } from '../errors.js';
 import { withoutUndefined } from '../values/without-undefined.js';
+import type { CallSettings } from '../calls/options.js';
 import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
+import { callConfig } from './call-config.js';
+import { CONFIG_FILE, isBoolean, isObjects, isText, isTexts, optional } from './config-values.js';
+
+export { CONFIG_FILE } from './config-values.js';
 
 export interface ProjectConfig {
   /** Folder of `mlld run`, relative to the root; default `llm/run`. */
@@ -15,11 +21,10 @@ export interface ProjectConfig {
   readonly suppressWarnings: readonly string[];
   /** If false, `mlld run NAME` records only if a flag or the script requests it. */
   readonly record?: boolean;
+  /** Settings of calls, where neither the command line nor the script has one. */
+  readonly calls?: Partial<CallSettings>;
 }
 
-type JsonObject = { readonly [key: string]: unknown };
-
-export const CONFIG_FILE = 'mlld-config.json';
 /** The default of `scriptDir`. */
 export const DEFAULT_SCRIPT_DIR = 'llm/run';
 
@@ -37,6 +42,7 @@ export function readConfig(root: string): ProjectConfig {
     scriptDir: optional(config, 'scriptDir', isText, 'the path of a folder') ?? DEFAULT_SCRIPT_DIR,
     prefixes: prefixes.flatMap((entry) => prefixOf(root, entry)),
     suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
+    calls: callConfig(config),
   });
 }
 
@@ -63,7 +69,10 @@ function readText(file: string): string {
   try {
     return fs.readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
-    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read`, { cause, hint: file });
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read: ${(cause as Error).message}`, {
+      cause,
+      hint: `make ${file} a file that this user may read`,
+    });
   }
 }
 
@@ -80,18 +89,6 @@ function prefixOf(root: string, entry: JsonObject): readonly ResolverPrefix[] {
   const name = prefix.replace(/^@/, '').replace(/\/+$/, '');
   return [{ prefix: `@${name}/`, basePath: path.resolve(root, basePath) }];
 }
-
-function optional<T>(object: JsonObject, key: string, is: (value: unknown) => value is T, wanted: string): T | undefined {
-  const value = object[key];
-  if (value === undefined || is(value)) return value;
-  throw new MlldError('CONFIG_INVALID', `"${key}" in ${CONFIG_FILE} must be ${wanted}`);
-}
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isObjects = (value: unknown): value is readonly JsonObject[] => Array.isArray(value) && value.every(isObject);
-const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 /**
  * Most messages of JSON.parse name the position. The one about an unexpected token does not: it is at the end of the shortest beginning of

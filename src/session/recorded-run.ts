@@ -3,6 +3,7 @@
  */
 import { isRunId, type Workflow } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
+import { isRecordOfUpkeep } from '../../replay/fold/record-of-upkeep.js';
 import { MlldError } from '../errors.js';
 import { resolveWorkflow, scriptName, type WorkingProject } from './project.js';
 
@@ -78,7 +79,7 @@ function pick(runs: readonly RunFile[], which: string, text: string, meant?: str
     case 'one':
       return found.run;
     case 'too-far-back':
-      throw unknownRun(text, tooFarBack(runs.filter((file) => !isCleanup(file)).length));
+      throw unknownRun(text, tooFarBack(runs.filter((file) => !isRecordOfUpkeep(file)).length));
     case 'none':
       throw unknownRun(text, 'no run id begins with it, and no recorded script has this name', meant);
     case 'several': {
@@ -100,16 +101,11 @@ export type Picked =
   | { readonly kind: 'several'; readonly runs: readonly RunFile[] }
   | { readonly kind: 'none' | 'too-far-back' };
 
-/** True for the record of `checkpoint clean`: it can be named by its id, but is not counted as a run of the script. */
-export function isCleanup({ finished }: RunFile): boolean {
-  return finished?.cleaned === true;
-}
-
 /** `runs` are sorted, oldest first. `which` is `latest`, `1` (the latest), `2` (the one before), an id or a beginning of one. */
 export function pickRun(runs: readonly RunFile[], which: string): Picked {
   const back = which === 'latest' ? 1 : /^[1-9]\d{0,4}$/.test(which) ? Number(which) : undefined;
   if (back !== undefined) {
-    const run = runs.filter((file) => !isCleanup(file)).at(-back);
+    const run = runs.filter((file) => !isRecordOfUpkeep(file)).at(-back);
     return run === undefined ? { kind: 'too-far-back' } : { kind: 'one', run };
   }
   const matches = runs.filter(({ ref }) => which !== '' && ref.run.startsWith(which));

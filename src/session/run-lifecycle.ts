@@ -1,5 +1,5 @@
 /** Gives a run its world, and stops it on a signal, at its deadline, or when it is paused. */
-import type { RunStatus } from '../../journal/run-event.js';
+import type { RunStatus } from '../../journal/facts/run-event.js';
 import { MlldError } from '../errors.js';
 import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';

@@ -53,6 +53,6 @@ it('warns once of damage, and never of the torn tail that a killed run leaves', 
 it('names the remedy for secret results that were not kept', () => {
   expect(unkeptNotice(0)).toBeUndefined();
   expect(unkeptNotice(2)).toBe(
-    '2 results are secret and were not kept for later runs: MLLD_JOURNAL_KEY is none; unset it, or set a key (openssl rand -hex 32), to keep them sealed',
+    '2 results are secret and were not kept for later runs: MLLD_JOURNAL_KEY has the value "none"; unset it, or set a key (openssl rand -hex 32), to keep them sealed',
   );
 });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { workflowOf } from '../../journal/ids.js';
+import { workflowOf, type CallKey, type OpPath } from '../../journal/ids.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
 import { usable } from '../../replay/memo/memo.js';
@@ -47,6 +47,23 @@ it('has --resume @fn invalidate its results, and says what that costs', async ()
     { type: 'memo.invalidated', selector: '@review', keys: [expect.any(String), expect.any(String)] },
   ]);
   expect(opened.notices).toEqual(['--resume @review: 2 of 2 calls will run again']);
+});
+
+it('has --resume failed invalidate nothing, and says how many calls have no result', async () => {
+  expect(await open({ resume: 'failed' })).toMatchObject({
+    invalidations: [],
+    notices: ['--resume failed: no call failed or was rejected; 2 results are reused'],
+  });
+  const journal = await store.create(runRef(2));
+  const call = smallRun.find((fact) => fact.type === 'call.started');
+  if (call?.type !== 'call.started') throw new Error('the small run makes calls');
+  const [key, op] = [`sha256:${'9'.repeat(64)}` as CallKey, 'main/late#0' as OpPath];
+  await journal.append({ ...call, key, op });
+  await journal.append({ type: 'call.failed', key, op, message: 'no', elapsedMs: 1, class: 'crash', evidence: 'none' });
+  await journal.close();
+  expect((await open({ resume: 'failed' })).notices).toEqual([
+    '--resume failed: 1 call has no result and will be executed; 2 results are reused',
+  ]);
 });
 
 it('leaves no trace of a target that can not be resolved', async () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
-import type { PipelineFact } from '../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../journal/facts/pipeline-event.js';
 import type { Journal } from '../../journal/store.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';

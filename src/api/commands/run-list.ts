@@ -2,3 +2,4 @@
 export { startOf } from '../../../journal/ids.js';
 export { recordedCounts } from '../../../replay/fold/call-counts.js';
 export { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
+export { runDurationMs } from '../../../replay/fold/run-duration.js';

@@ -2,3 +2,4 @@
 export { describeChange, describeEdit } from '../../../replay/memo/definitions.js';
 export { duration } from '../../../replay/fold/duration.js';
 export { answerMeaning, choiceLine } from '../../pipeline/model/labels.js';
+export { parseBudget } from '../../calls/budget/limits.js';

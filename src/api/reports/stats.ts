@@ -2,7 +2,8 @@
 import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { statsOf as stats, type RunStats } from '../../../replay/reports/stats/stats.js';
-import { allRuns, isCleanup } from '../../session/recorded-run.js';
+import { isRecordOfUpkeep } from '../../../replay/fold/record-of-upkeep.js';
+import { allRuns } from '../../session/recorded-run.js';
 import { skipDefects, type ReadOptions } from '../run-target.js';
 
 export type { Figures, FunctionFigures, RunStats } from '../../../replay/reports/stats/stats.js';
@@ -29,6 +30,6 @@ export async function statsOf(
   store: JournalStore,
   { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions = {},
 ): Promise<RunStats> {
-  const runs = (await allRuns(store, workflow)).filter((file) => !isCleanup(file));
+  const runs = (await allRuns(store, workflow)).filter((file) => !isRecordOfUpkeep(file));
   return stats(store, runs.slice(-last), onDefect);
 }

@@ -2,6 +2,7 @@
  * Calls the model of a stage. The call is an operation like the llm calls of scripts, so its result is recorded and reused, and hooks,
  * guards and the audit see it. graph-pipelines.md 7.3.
  */
+import { NO_CALL_OPTIONS } from '../../calls/options.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
 import type { Fingerprint, OpPath } from '../../../journal/ids.js';
@@ -134,6 +135,8 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: ModelCall
       fingerprint: sha256(definition.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint,
       parts: definition,
     }),
+    fn,
+    options: () => (model === null ? NO_CALL_OPTIONS : { model }),
     isCommand: false,
     labels: ['llm'],
     sources: [],

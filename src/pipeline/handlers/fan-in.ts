@@ -16,7 +16,10 @@ export const fanIn: Handler = {
     // Only the parallel handler can set this key.
     const results = (stage.context['parallel.results'] ?? []) as unknown as readonly BranchResult[];
     if (!Array.isArray(results) || results.length === 0) {
-      throw new StageError('permanent', `${stage.node.id} has no results to choose from: lead the branches of a parallel node to it`);
+      throw new StageError(
+        'permanent',
+        `${stage.node.id} has no results to choose from: draw edges to it from the branches of a parallel node`,
+      );
     }
     const candidates = results.filter(({ outcome }) => CANDIDATES.includes(outcome));
     const ranked = [...candidates].sort(byRank)[0];

@@ -1,5 +1,5 @@
 /** Handles a human gate: a person chooses the edge to take. graph-pipelines.md 7.4, 12. */
-import type { AnsweredBy } from '../../../journal/pipeline-event.js';
+import type { AnsweredBy } from '../../../journal/facts/pipeline-event.js';
 import { choicesOf, defaultChoice } from '../model/human-choices.js';
 import { answerMeaning, choiceFor, type Choice } from '../model/labels.js';
 import { labelOf, nodeAttribute } from '../model/graph.js';

@@ -1,6 +1,6 @@
 /** Handles a parallel node: runs its branches, each a walk of its own on a copy of the context. graph-pipelines.md 7.5. */
 import type { Json } from '../../../journal/event.js';
-import type { BranchRef } from '../../../journal/pipeline-event.js';
+import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import { perform } from '../../operation/perform.js';
 import { nodeAttribute } from '../model/graph.js';
 import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';

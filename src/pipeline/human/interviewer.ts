@@ -1,5 +1,5 @@
 /** Declares how a pipeline asks people, and the interviewers that need neither terminal nor file. graph-pipelines.md 12.1. */
-import type { AnsweredBy, QuestionKind, QuestionOption } from '../../../journal/pipeline-event.js';
+import type { AnsweredBy, QuestionKind, QuestionOption } from '../../../journal/facts/pipeline-event.js';
 
 export interface Question {
   /** Unique among a run and the runs that it resumes. */

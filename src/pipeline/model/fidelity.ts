@@ -1,5 +1,5 @@
 /** Resolves how much a model stage is told about the stages before it, and in which conversation. graph-pipelines.md 9.2, 9.3, 9.5. */
-import type { Fidelity, FidelityMode } from '../../../journal/pipeline-event.js';
+import type { Fidelity, FidelityMode } from '../../../journal/facts/pipeline-event.js';
 import { isFidelityMode } from './attributes.js';
 import { graphAttribute, nodeAttribute } from './graph.js';
 import type { CompiledPipeline } from './compiled-pipeline.js';

@@ -1,8 +1,8 @@
 /** Declares the outcome that a handler returns, its routing, and the errors that end a stage, a branch or a run. graph-pipelines.md 8.2. */
 import type { Json } from '../../../journal/event.js';
-import type { Routing, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
+import type { Routing, StageOutcome, StageStatus } from '../../../journal/facts/pipeline-event.js';
 
-export type { Routing, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
+export type { Routing, StageOutcome, StageStatus } from '../../../journal/facts/pipeline-event.js';
 export type Updates = { readonly [key: string]: Json };
 
 export function outcomeOf(status: StageStatus, parts: Partial<Omit<StageOutcome, 'status'>> = {}): StageOutcome {

@@ -2,7 +2,7 @@
  * Renders the carry-over text, which tells a model stage what happened before it. It is computed from the state alone, newest first within
  * a budget and without a model, so that the same state gives the same text. graph-pipelines.md 9 and 9.1.
  */
-import type { FidelityMode } from '../../../journal/pipeline-event.js';
+import type { FidelityMode } from '../../../journal/facts/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';
 import { shortened } from '../../values/shortened.js';
 import type { NotableView, StateView, WalkView } from './state-view.js';

@@ -6,7 +6,7 @@
  *              nothing is removed, so a visit that a crash cut short finds what its command had left.
  */
 import path from 'node:path';
-import type { BranchRef } from '../../../journal/pipeline-event.js';
+import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import type { World } from '../../world/world.js';
 
 export interface RunFolder {

@@ -1,7 +1,7 @@
 /** Declares what a handler or a backend works with: one attempt of a node, and the services of the run that it belongs to. */
 import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import type { BranchRef } from '../../../journal/pipeline-event.js';
+import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Interviewer } from '../human/interviewer.js';

@@ -1,4 +1,4 @@
-import type { BranchRef, PipelineFact } from '../../../journal/pipeline-event.js';
+import type { BranchRef, PipelineFact } from '../../../journal/facts/pipeline-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { StateView, WalkView } from './state-view.js';
 

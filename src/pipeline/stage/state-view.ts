@@ -1,6 +1,6 @@
 /** Declares the parts of a run's recorded state that the engine reads. `replay/pipeline/pipeline-state.ts` folds them from the journal. */
 import type { Json } from '../../../journal/event.js';
-import type { AnsweredBy, BranchRef, EdgeVia, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
+import type { AnsweredBy, BranchRef, EdgeVia, StageOutcome, StageStatus } from '../../../journal/facts/pipeline-event.js';
 import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
 
 export interface HistoryView {

@@ -1,5 +1,5 @@
 /** Parses and renders `status.json`, in which a program may report the outcome of its stage. graph-pipelines.md 8.3. */
-import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import { StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 
 const STATUSES: readonly string[] = ['success', 'partial_success', 'retry', 'fail'] satisfies StageStatus[];
@@ -61,6 +61,4 @@ function malformed(why: string): StageError {
   return new StageError('transient', `the status file can't be used: ${why}`);
 }
 
-const isObject = (value: unknown): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');

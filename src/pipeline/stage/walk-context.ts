@@ -1,5 +1,5 @@
 /** Describes where a walk is, on the main path or on a branch of a parallel node, and how it ended. */
-import type { BranchRef } from '../../../journal/pipeline-event.js';
+import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { effectiveRouting, outcomeOf, type StageOutcome } from '../model/outcome.js';

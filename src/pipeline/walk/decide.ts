@@ -2,7 +2,7 @@
  * Decides the next step of a walk from the recorded state alone. A resume decides from the same record, so it repeats the decision that a
  * crash lost. graph-pipelines.md 6.2, 6.5, 10.3.
  */
-import type { EdgeVia } from '../../../journal/pipeline-event.js';
+import type { EdgeVia } from '../../../journal/facts/pipeline-event.js';
 import { nodeAttribute } from '../model/graph.js';
 import { effectiveRouting } from '../model/outcome.js';
 import type { CompiledPipeline, CompiledEdge } from '../model/compiled-pipeline.js';

@@ -1,5 +1,5 @@
 /** Checks goal gates, and finds the node to which an unmet gate sends the walk. graph-pipelines.md 6.6. */
-import { gateStatusAfter, type GateStatus } from '../../../journal/pipeline-event.js';
+import { gateStatusAfter, type GateStatus } from '../../../journal/facts/pipeline-event.js';
 import { graphAttribute, nodeAttribute } from '../model/graph.js';
 import type { CompiledPipeline } from '../model/compiled-pipeline.js';
 import type { StateView } from '../stage/state-view.js';

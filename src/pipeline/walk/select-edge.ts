@@ -5,7 +5,7 @@
  * EDGE-2 A conditional edge is taken for its condition only; a plain edge never competes with conditions.
  * EDGE-3 After a failure a plain edge is taken only where the stage named it, or where it leads into a conditional node.
  */
-import type { EdgeVia } from '../../../journal/pipeline-event.js';
+import type { EdgeVia } from '../../../journal/facts/pipeline-event.js';
 import { holds, type ConditionScope } from '../model/condition.js';
 import type { SelectableEdge } from '../model/compiled-pipeline.js';
 import { normaliseLabel } from '../model/labels.js';

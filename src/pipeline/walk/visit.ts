@@ -5,7 +5,7 @@
  * VISIT-2 Only the last attempt is committed, in one durable step: `node.finished`.
  * VISIT-3 Whatever a handler throws becomes an outcome, except what ends the run or the branch.
  */
-import type { PipelineFact } from '../../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../../journal/facts/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { allowedUpdates } from '../model/context-keys.js';

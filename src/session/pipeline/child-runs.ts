@@ -97,7 +97,7 @@ async function findChild({ options, store }: Ports, runId: string): Promise<Chil
     runId,
     async observe() {
       const seen = await look();
-      if (!seen) throw new StageError('permanent', `the run ${runId} has vanished`);
+      if (!seen) throw new StageError('permanent', `run ${runId} is not in the journal any more`);
       const { state, isRunning } = seen;
       const status = isRunning ? 'running' : state.status === 'completed' || state.status === 'failed' ? state.status : 'interrupted';
       return factsOf(state, status, state.error?.message);

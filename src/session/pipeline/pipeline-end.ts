@@ -1,13 +1,13 @@
 /** Walks a pipeline to its end, and says how it ended. */
 import type { FactOf } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/run-event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import { currentNode, gateStatuses, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../errors.js';
 import { PipelineError } from '../../pipeline/model/outcome.js';
 import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
-import type { PaidCalls } from '../../runtime/calls/paid-calls.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { pausedError, pauseOf } from '../pause-error.js';
 import { timedOut, type StopReason } from '../run-lifecycle.js';
@@ -28,14 +28,14 @@ interface Walking {
   readonly signal: AbortSignal;
   /** Aborted by the caller; the reason says why the run was interrupted. */
   readonly callerSignal: AbortSignal;
-  readonly paidCalls: PaidCalls;
+  readonly calls: CallRuntime;
   /** Counts the runs of this command: 1, or more after restarts. */
   readonly number: number;
   readonly timeoutMs: number | undefined;
 }
 
 export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise<PipelineEnd> {
-  const { signal, paidCalls, number } = walking;
+  const { signal, calls, number } = walking;
   let end: WalkEnd;
   try {
     end = await traverse(run, { frame: run.frame, signal, walks: [] });
@@ -43,7 +43,7 @@ export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise
     if (signal.aborted) return stoppedEnd(signal.reason as StopReason, walking); // it is aborted with nothing else
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
     // A file of a stage can't be written, on the same disk that does not take the journal: no call may start any more.
-    if (paidCalls.stoppedBy) return { status: 'paused', error: pausedError(paidCalls) };
+    if (calls.dispatcher.stoppedBy) return { status: 'paused', error: pausedError(calls.dispatcher) };
     if (isUserError(error)) return { status: 'failed', error };
     throw error;
   }
@@ -53,14 +53,15 @@ export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise
     case 'failed':
       return { status: 'failed', error: new MlldError('STAGE_FAILED', end.reason) };
     case 'restarted':
-      if (number > RESTARTS_MAX) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', `more than ${RESTARTS_MAX} restarts`) };
+      if (number > RESTARTS_MAX)
+        return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', `The run restarted more than ${RESTARTS_MAX} times`) };
       return { status: 'restarted', restartAt: end.at };
   }
 }
 
-function stoppedEnd(status: StopReason, { callerSignal, paidCalls, timeoutMs }: Walking): PipelineEnd {
+function stoppedEnd(status: StopReason, { callerSignal, calls, timeoutMs }: Walking): PipelineEnd {
   const reason: unknown = callerSignal.reason;
-  if (status === 'paused') return { status, error: pausedError(paidCalls) };
+  if (status === 'paused') return { status, error: pausedError(calls.dispatcher) };
   if (reason instanceof MlldError) return { status, error: reason };
   if (reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
   return { status, error: status === 'timed-out' ? timedOut(timeoutMs) : new MlldError('INTERRUPTED', `ended by ${String(reason)}`) };
@@ -70,12 +71,13 @@ export function finishedFact(
   { status, error, restartAt }: PipelineEnd,
   totals: FactOf<'run.finished'>['totals'],
   state: PipelineState,
+  calls: CallRuntime,
 ): FactOf<'run.finished'> {
   const isPaused = status === 'paused';
   return withoutUndefined<FactOf<'run.finished'>>({
     type: 'run.finished',
     status,
-    pause: isPaused ? pauseOf(error) : undefined,
+    pause: isPaused ? pauseOf(error, calls.dispatcher) : undefined,
     error: error && !isPaused ? { code: error.code, message: error.message } : undefined,
     totals,
     next: restartAt,

@@ -9,7 +9,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { createModule } from '../../language/source-module.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
-import type { PaidCalls } from '../../runtime/calls/paid-calls.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import { baseFolder, workflowFor } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { PipelineRecord, RunOptions } from '../script/run-options.js';
@@ -39,14 +39,14 @@ export async function openPipelineJournal(
   {
     store,
     world,
-    paidCalls,
+    calls,
     secrets,
     signal,
     ...record
   }: PipelineRecord & {
     readonly store: JournalStore;
     readonly world: World;
-    readonly paidCalls: PaidCalls;
+    readonly calls: CallRuntime;
     readonly secrets: SecretRegistry;
     readonly signal: AbortSignal;
   },
@@ -55,7 +55,7 @@ export async function openPipelineJournal(
   const cache = { ...base.cache, forks: await forkSources(options, store) };
   const asScript = { ...base, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
-  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, paidCalls, inputs: { settings, state: undefined } });
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, calls, inputs: { settings, state: undefined } });
   if (journal.ref) return journal;
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
@@ -81,7 +81,7 @@ export interface FrameParts {
   readonly cache: ResultCache;
   readonly secrets: SecretRegistry;
   readonly signal: AbortSignal;
-  readonly paidCalls: PaidCalls;
+  readonly calls: CallRuntime;
 }
 
 /** Creates the frame of the whole run. Its module is the pipeline's file, so that locations in messages point there. */

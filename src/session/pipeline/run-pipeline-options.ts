@@ -1,6 +1,6 @@
 /** Declares the options and the report of a pipeline's run. `run-pipeline.ts` puts the run together. */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/run-event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { Backends } from '../../pipeline/stage/backend.js';
@@ -52,6 +52,7 @@ export interface PipelineRunOptions {
   /** As for scripts. */
   readonly journalWaitMs?: number;
   readonly unrecorded?: boolean;
+  readonly calls?: NonNullable<RunOptions['calls']>;
   readonly io: PipelineIo;
   /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`; with the reason `CANCELLED`, as cancelled. */
   readonly signal: AbortSignal;

@@ -15,7 +15,9 @@ import { recordSource } from '../../operation/sources.js';
 import { isReservedKey } from '../../pipeline/model/context-keys.js';
 import { compilePipeline, type CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
-import { PaidCalls } from '../../runtime/calls/paid-calls.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import { createCallRuntime } from '../script/call-runtime.js';
+import { callSettings } from '../script/call-settings.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
@@ -35,16 +37,12 @@ import { exportSecrets, requireSecrets, separateSecrets, shortSecretWarnings, ty
 export function runPipeline(options: PipelineRunOptions): Promise<PipelineReport> {
   return superviseRun(options, {
     onStop: 'abort-signal', // an interrupted run still writes its files and its end
-    work: (world, signal, pause) => prepareAndRun(options, world, signal, new PaidCalls(pause)),
+    work: (world, signal, pause) =>
+      prepareAndRun(options, world, signal, createCallRuntime({ settings: callSettings(options), io: options.io, pause, signal })),
   });
 }
 
-async function prepareAndRun(
-  options: PipelineRunOptions,
-  world: World,
-  signal: AbortSignal,
-  paidCalls: PaidCalls,
-): Promise<PipelineReport> {
+async function prepareAndRun(options: PipelineRunOptions, world: World, signal: AbortSignal, calls: CallRuntime): Promise<PipelineReport> {
   refuseReservedKeys(options);
   const { text, graph, refusal } = await loadGraph(options, world);
   if (!graph) return withoutUndefined<PipelineReport>({ status: 'failed', error: refusal });
@@ -63,7 +61,7 @@ async function prepareAndRun(
       await refuseForeignFolder(options, beginning.resumed.state, world);
     } else requireSecrets(beginning.set, secrets);
     for (;;) {
-      const single = { options: recordable, secrets, world, signal, paidCalls, plan, text, store, beginning, onStarted: unlock };
+      const single = { options: recordable, secrets, world, signal, calls, plan, text, store, beginning, onStarted: unlock };
       const { restart, ...report } = await runOnce(single);
       if (!restart) return report;
       beginning = { ...restart, number: beginning.number + 1 }; // PIPELINE-3
@@ -87,7 +85,7 @@ interface SingleRun {
   readonly world: World;
   /** Aborted with a `StopReason` when the run must stop. */
   readonly signal: AbortSignal;
-  readonly paidCalls: PaidCalls;
+  readonly calls: CallRuntime;
   readonly plan: CompiledPipeline;
   readonly text: string;
   readonly store: JournalStore;
@@ -97,7 +95,7 @@ interface SingleRun {
 }
 
 async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly restart?: Restart }> {
-  const { world, signal, paidCalls, plan, text, store, beginning } = single;
+  const { world, signal, calls, plan, text, store, beginning } = single;
   const secretSettings = new SecretRegistry();
   const secrets = new SecretRegistry();
   for (const value of single.secrets.values()) for (const registry of [secretSettings, secrets]) registry.add(value);
@@ -115,7 +113,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const journal = await openPipelineJournal(options, {
     store,
     world,
-    paidCalls,
+    calls,
     secrets,
     signal,
     followers: [keeper.follow],
@@ -134,7 +132,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const folder = openRunFolder(options, keeper.state.runDir, world, secretSettings);
   const checkpoint = openCheckpointFile(options, { folder, world, keeper, journal, warnOnce });
   const cache = limitReuse(journal.cache, options, keeper.state, resumed?.replies);
-  const frame = await frameOfPipeline(options, { world, text, recorder, cache, secrets, signal, paidCalls });
+  const frame = await frameOfPipeline(options, { world, text, recorder, cache, secrets, signal, calls });
   options.onState?.(keeper.state);
   const parts = { ledger, folder, checkpoint, secretSettings, lostThreads, warnOnce };
   const run = createPipelineRuntime({ options, pipeline: plan, store, world, frame, journal, keeper, runPipeline, ...parts });
@@ -153,10 +151,10 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   await checkpoint.flush();
 
   const { timeoutMs, signal: callerSignal } = options;
-  const end = await walkToEnd(run, { signal, callerSignal, paidCalls, number: beginning.number, timeoutMs });
+  const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number, timeoutMs });
   concealError(end.error, secrets);
   const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
-  await journal.finish(finishedFact(end, totals, keeper.state));
+  await journal.finish(finishedFact(end, totals, keeper.state, calls));
   await checkpoint.flush();
   for (const notice of journal.notices()) io.stderr(`${notice}\n`);
   return withoutUndefined<PipelineReport & { readonly restart?: Restart }>({

@@ -1,7 +1,7 @@
 /** Makes the first facts of a pipeline's run, anew, after a resume and after a restart. graph-pipelines.md 8.1, 11. */
 import path from 'node:path';
 import type { FactOf, Json } from '../../../journal/event.js';
-import type { CacheFlags } from '../../../journal/run-event.js';
+import type { CacheFlags } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';

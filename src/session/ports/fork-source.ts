@@ -4,7 +4,7 @@ import type { Defect, JournalStore } from '../../../journal/store.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { MlldError } from '../../errors.js';
-import { isPath, resolveWorkflow, type WorkingProject } from '../project.js';
+import { isPath, resolveWorkflow, scriptName, type WorkingProject } from '../project.js';
 import { pickRun } from '../recorded-run.js';
 
 /** Without `run` all runs of the workflow are the source; with it, those up to and including it, or up to the event `seq` of it. */
@@ -21,6 +21,9 @@ export interface ForkRequest {
   readonly onDefect: (defect: Defect) => void;
 }
 
+/** Limits the workflows that a hint lists. */
+const WORKFLOWS_SHOWN = 5;
+
 /** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest`, or a number that counts back. */
 const FORK = /^(?<name>.+?)(?:@(?<run>[0-9a-z-]+)(?::(?<seq>\d{1,15}))?)?$/;
 
@@ -32,9 +35,7 @@ export async function openFork(text: string, { store, project, workflow, onDefec
   const prior = source && (await loadWorkflow(store, source, { onDefect }));
   if (!source || !prior || prior.runs.length === 0) {
     if (name.indexOf('@') > 0) throw malformedFork(text, name);
-    throw new MlldError('FORK_UNKNOWN', `--fork ${text}: no recorded run of ${name}`, {
-      hint: `record one first: mlld ${isPath(name) ? name : `run ${name}`} --checkpoint`,
-    });
+    throw await unknownFork(text, { name, run }, { store, project });
   }
   if (run === undefined) return { workflow: source, memo: prior.memo, definitions: prior.definitions };
   const until: { run: RunId; seq?: Seq } = { run: forkedRun(text, run, prior) };
@@ -42,6 +43,20 @@ export async function openFork(text: string, { store, project, workflow, onDefec
   refuseSeqPastEnd(text, until, prior);
   const { memo, definitions } = await loadWorkflow(store, source, { onDefect, until });
   return { workflow: source, memo, definitions, ...until };
+}
+
+/** The remedy names what is recorded, or how to record the workflow when that would be the first. */
+async function unknownFork(
+  text: string,
+  { name, run }: { readonly name: string; readonly run: string | undefined },
+  { store, project }: Pick<ForkRequest, 'store' | 'project'>,
+): Promise<MlldError> {
+  const which = run === undefined ? '' : `, so @${run} names none`;
+  const recorded = (await store.workflows()).slice(0, WORKFLOWS_SHOWN).map((each) => scriptName(project, each));
+  const others = recorded.length === 0 ? '' : `; runs are recorded of ${recorded.join(', ')}`;
+  return new MlldError('FORK_UNKNOWN', `--fork ${text}: there is no recorded run of ${name}${which}`, {
+    hint: `record one first: mlld ${isPath(name) ? name : `run ${name}`} --checkpoint${others}`,
+  });
 }
 
 /** `name` holds an `@`, and `FORK` could not read what follows it. */

@@ -111,5 +111,5 @@ function* sealedResults(memos: readonly Memo[], fn: string): Generator<StoredRes
 export function unkeptNotice(count: number): string | undefined {
   if (count === 0) return undefined;
   const results = count === 1 ? '1 result is secret and was' : `${count} results are secret and were`;
-  return `${results} not kept for later runs: MLLD_JOURNAL_KEY is none; unset it, or set a key (openssl rand -hex 32), to keep them sealed`;
+  return `${results} not kept for later runs: MLLD_JOURNAL_KEY has the value "none"; unset it, or set a key (openssl rand -hex 32), to keep them sealed`;
 }

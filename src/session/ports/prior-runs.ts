@@ -59,13 +59,12 @@ export async function openPriorRuns({
     const sources = forks.map(({ memo }) => memo);
     const invalidation = await resolveTarget(store, selector, { prior: usable, forks: sources, declarations, onDefect });
     if (invalidation.notice !== undefined) notices.push(invalidation.notice);
+    const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources });
+    if (selector.kind === 'failed' && invalidation.notice === undefined) notices.push(`--resume failed: ${describeFailed(impact)}`);
     const { keys, forkedKeys } = invalidation;
     if (keys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys });
     if (forkedKeys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys: forkedKeys, borrowed: true });
-    if (keys.length + forkedKeys.length > 0) {
-      const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources });
-      notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
-    }
+    if (keys.length + forkedKeys.length > 0) notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
   }
   return { loaded, usable, forks, invalidations, notices };
 }
@@ -75,4 +74,11 @@ function describeImpact({ again, predicted, unaffected, unresolved }: Invalidati
   const [results, them] = unaffected === 1 ? ['result is', 'it'] : ['results are', 'them'];
   const unneeded = unaffected === 0 ? '' : `; ${unaffected} further ${results} invalidated but this run does not need ${them}`;
   return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
+}
+
+/** Nothing is invalidated for `--resume failed`: every predicted call with a result is reused. */
+function describeFailed({ predicted, unresolved }: InvalidationImpact): string {
+  const reused = `${predicted} ${predicted === 1 ? 'result is' : 'results are'} reused`;
+  if (unresolved === 0) return `no call failed or was rejected; ${reused}`;
+  return `${unresolved} ${unresolved === 1 ? 'call has' : 'calls have'} no result and will be executed; ${reused}`;
 }

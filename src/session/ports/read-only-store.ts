@@ -12,6 +12,7 @@ export function readOnlyStore(store: JournalStore): JournalStore {
     reopen: refuse,
     deleteRun: refuse,
     putBlob: refuse,
+    packBlob: refuse,
     newBlob: refuseNow,
     payload: async (value) => ({ inline: value }),
     secretPayload: async () => ({ redacted: 'nothing is recorded' }),

@@ -57,7 +57,7 @@ function mayRecord(cache: CacheRequest, script: Script): boolean {
 export function recordPath(script: RunOptions['script']): string {
   const path = script.kind === 'file' ? script.path : script.recordAs;
   if (path !== undefined) return path;
-  throw new MlldError('SCRIPT_UNNAMED', 'A record was asked for, but the script is a text without a name', {
+  throw new MlldError('SCRIPT_UNNAMED', 'A record was requested, but the script is a text without a name', {
     hint: 'save it in a file; in a program, give the text a name: name: "nightly.mld"',
   });
 }

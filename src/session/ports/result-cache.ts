@@ -10,6 +10,7 @@ import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type 
 import { isTooDeep, jsonSize } from '../../../journal/canonical.js';
 import type { StoredResult, UsableEntry } from '../../../replay/memo/memo.js';
 import { NO_RESULT_LABELS, recordedResultLabels, type ResultLabels } from '../../runtime/calls/result-labels.js';
+import { measuredIn } from '../../operation/measured-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import { metadataFrom } from '../../operation/result-metadata.js';
 import type { ResultCache, CacheQuery, HeldResult, CachedResult, OutputFiles } from '../../runtime/calls/result-cache.js';
@@ -71,6 +72,8 @@ interface ReadableResult {
   /** Reads the value; for a large result, not before a script uses it. */
   value(): Outcome;
   readonly labels: ResultLabels;
+  readonly isInner?: true;
+  readonly measured?: CachedResult['measured'];
 }
 
 /** Undefined when the journal doesn't hold the result any more as it was written. Waits for the disk only if it must. */
@@ -81,7 +84,14 @@ function readableResult(sources: CacheSources, key: CallKey, { result: stored, f
   if (!immediate || !isInline || stored.sealed || stored.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, stored, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
-  return { value: () => lazyResult(immediate, { ref, key, position, form, fn }), labels: NO_RESULT_LABELS };
+  return {
+    value: () => lazyResult(immediate, { ref, key, position, form, fn }),
+    labels: NO_RESULT_LABELS,
+    measured: () => {
+      const event = immediate.readAt(ref, position);
+      return event?.type === 'call.completed' ? measuredIn(event) : undefined;
+    },
+  };
 }
 
 async function readValue(
@@ -97,15 +107,20 @@ async function readValue(
   const place = { ref, key, position, form, fn };
   const read = await readResult(store, key, stored);
   if (!read) return undefined;
-  const labels = recordedResultLabels(read.event);
-  const { result } = read;
+  const { result, event } = read;
+  const known = measuredIn(event);
+  const about = {
+    labels: recordedResultLabels(event),
+    measured: known && (() => known),
+    ...(event.reply?.inner && { isInner: true as const }),
+  };
   // A word that steers the script (continue, done) is used at once.
   if (immediate && stored.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
     const metadata = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
-    return { value: () => lazyResult(immediate, place, metadata), labels };
+    return { value: () => lazyResult(immediate, place, metadata), ...about };
   }
   const value = decodeResult(result, root);
-  return { value: () => value, labels };
+  return { value: () => value, ...about };
 }
 
 function fail(error: Error): never {
@@ -122,7 +137,7 @@ function sourceEvent({ hit }: Candidate): EventRef {
   return { run: ref.run, seq };
 }
 
-function cacheHit(store: JournalStore, found: Candidate, { value, labels }: ReadableResult): CachedResult {
+function cacheHit(store: JournalStore, found: Candidate, { value, labels, isInner, measured }: ReadableResult): CachedResult {
   const { key, hit } = found;
   const { result: stored, fingerprint } = hit.entry;
   const isEdited = hit.edit.definition || hit.edit.interceptors;
@@ -130,9 +145,12 @@ function cacheHit(store: JournalStore, found: Candidate, { value, labels }: Read
   return {
     key,
     resultLabels: labels,
+    ...(isInner && { isInner }),
     from: hit.forkSource === undefined ? from : { ...from, workflow: hit.forkSource },
     ...(fingerprint !== undefined && isEdited ? { editedSince: fingerprint } : {}),
+    ...(stored.costUsd === undefined ? {} : { costUsd: stored.costUsd }),
     outputs: () => readOutputs(store, stored),
+    measured,
     value,
   };
 }

@@ -70,6 +70,7 @@ export function retryingStore(
     },
     secretPayload: (value, about) => retry(() => store.secretPayload(value, about)),
     putBlob: (content) => retry(() => store.putBlob(content)),
+    packBlob: (content) => retry(() => store.packBlob(content)),
   };
   return Object.assign(Object.create(store) as JournalStore, changes);
 }

@@ -7,7 +7,7 @@
 import type { Script } from '../../../grammar/ast.js';
 import { JournalError, skippedRun } from '../../../journal/errors.js';
 import type { FactOf } from '../../../journal/event.js';
-import type { RunTotals } from '../../../journal/run-event.js';
+import type { RunTotals } from '../../../journal/facts/run-event.js';
 import { runIdAt, seqOf, type RunId, type RunRef } from '../../../journal/ids.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';
@@ -15,17 +15,19 @@ import { cachePolicy } from '../../../replay/memo/policy.js';
 import { eventOf, follow } from '../../../replay/fold/projection.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
-import type { PaidCalls } from '../../runtime/calls/paid-calls.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
 import { declarationsOf } from '../script/declarations.js';
+import { recordedCallSettings } from '../script/call-settings.js';
 import { inputFacts, type RunInputs } from '../script/run-inputs.js';
 import type { World } from '../../world/world.js';
 import { splitInvalidation } from './fit-facts.js';
 import { createRun } from './create-run.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
+import { learnedPace } from '../script/learned-pace.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { createRecorder, isOfOneFact, NO_RECORDER, type Follower, type RunRecorder } from './recorder.js';
 import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
@@ -58,7 +60,7 @@ export interface JournalPorts {
   /** Texts that may not be written to the journal, as the run learns them. */
   readonly secrets: SecretRegistry;
   /** Stopped when the journal is lost. */
-  readonly paidCalls: PaidCalls;
+  readonly calls: CallRuntime;
   /** Recorded at the start, so that the run can be replayed. */
   readonly inputs: RunInputs;
   /** Aborted when the run must stop. */
@@ -77,7 +79,9 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   const path = recordPath(options.script);
   const warnings = createJournalWarnings(stderr);
   const onLost = (error: Error, remains?: string): void => {
-    if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
+    if (options.unrecorded !== true && error instanceof JournalError) {
+      ports.calls.dispatcher.stop({ class: 'journal', message: error.message, error });
+    }
     warnings.error(error, remains);
   };
   const store = await openStore(options, ports.world);
@@ -188,6 +192,10 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const followers = [followIntoMemo, counter.follow, ...watchingFollowers(options, ref), ...(options.pipeline?.followers ?? [])];
   const recorder = journal ? recorderOf(run, journal, followers) : NO_RECORDER;
   if (recorder.on) await recordStart(run, ref, recorder);
+  ports.calls.dispatcher.open({
+    record: (fact) => recorder.post(fact),
+    learn: () => learnedPace(store, ref.workflow, { current: journal?.ref, nowMs: options.io.nowMs() }),
+  });
   await recordInvalidations(run, { ref, recorder, followIntoMemo });
   const cache = await openCache({
     options,
@@ -197,7 +205,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
     isRecorded: journal !== undefined,
     prior,
     warnings: run.warnings,
-    hasStopped: () => ports.paidCalls.stoppedBy !== undefined,
+    hasStopped: () => ports.calls.dispatcher.stoppedBy?.class === 'journal',
     onLost: run.onLost,
   });
   return {
@@ -246,7 +254,7 @@ async function recordStart(
   ref: RunRef,
   recorder: RunRecorder,
 ): Promise<void> {
-  const inputs = await inputFacts(options, ports.inputs, store);
+  const inputs = { ...(await inputFacts(options, ports.inputs, store)), ...recordedCallSettings(ports.calls.settings) };
   await recorder.append(startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }));
 }
 

@@ -1,6 +1,6 @@
 /** Makes the first fact of a run: its inputs, its flags, and the program and host that run it. */
 import type { Fact, FactOf } from '../../../journal/event.js';
-import type { RecordedInputs } from '../../../journal/run-event.js';
+import type { RecordedInputs } from '../../../journal/facts/run-event.js';
 import type { RunId, RunRef } from '../../../journal/ids.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { VERSION } from '../../version.js';

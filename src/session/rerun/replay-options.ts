@@ -1,6 +1,6 @@
 /** Declares the options and the report of a replay, and what its parts share. */
 import type { EventOf, JournalEvent, Json } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/run-event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { HistoryEntry } from '../../../replay/pipeline/walk.js';

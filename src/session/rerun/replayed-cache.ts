@@ -9,6 +9,7 @@ import { cachePolicy, type Scope } from '../../../replay/memo/policy.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
 import { recordedResultLabels } from '../../runtime/calls/result-labels.js';
+import { measuredIn } from '../../operation/measured-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import type { ResultCache, CachedResult } from '../../runtime/calls/result-cache.js';
 import { OutputExceedsText } from '../../world/process/output.js';
@@ -96,7 +97,9 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     return {
       key: call.key,
       resultLabels: recordedResultLabels(completed),
+      ...(completed.reply?.inner && { isInner: true as const }),
       from,
+      measured: () => measuredIn(completed),
       outputs: async () => outputs,
       value: () => {
         if (!result) throw new OutputExceedsText(exceeding as StoredBlob); // one of them is there
@@ -107,6 +110,11 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
 
   return {
     ...NO_RESULT_CACHE(),
+    async recordedMeasure(op) {
+      const completed = recording.calls.get(op)?.completed;
+      const event = completed && (await store.readAt(completed.place.ref, completed.place.position));
+      return event?.type === 'call.completed' ? measuredIn(event) : undefined;
+    },
     policy() {
       const { records, reuses: serves } = cachePolicy({ flags, header, scope });
       return { records, reuses: serves !== 'no' };

@@ -5,7 +5,7 @@
  * REPLAY-LEDGER-2  Nothing after `lastSeq` is applied.
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
-import type { PipelineFact } from '../../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../../journal/facts/pipeline-event.js';
 import type { RunRef, Seq } from '../../../journal/ids.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
 import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';

@@ -6,7 +6,7 @@
  *                 recorded outcome.
  */
 import path from 'node:path';
-import type { PipelineFact } from '../../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../../journal/facts/pipeline-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';

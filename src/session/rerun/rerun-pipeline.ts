@@ -8,7 +8,7 @@ import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipe
 import type { Walk } from '../../../replay/pipeline/walk.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isInside } from '../../../replay/fold/op-path.js';
-import { isWhole } from '../../../replay/recording/recorded-world.js';
+import { endsWithItsRun, isWhole } from '../../../replay/recording/recorded-world.js';
 import { recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import { MlldError } from '../../errors.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
@@ -75,7 +75,7 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
     stopped || control.divergences.length > 0
       ? control.divergences
       : leftOut(replayed, { walk, end, isNotReplayed: (op) => stages.isInside(op) || models.isInside(op) });
-  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
+  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : endsWithItsRun(recording) ? 'same' : 'cut';
   const { main } = ledger.state;
   return withoutUndefined<ReplayReport>({
     ref,

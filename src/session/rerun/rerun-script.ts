@@ -1,5 +1,5 @@
 /** Replays a recorded run of a script: executes its statements again in the recorded world. */
-import { isWhole } from '../../../replay/recording/recorded-world.js';
+import { endsWithItsRun } from '../../../replay/recording/recorded-world.js';
 import { execute } from '../../language/evaluate.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
@@ -79,7 +79,7 @@ export async function replayScript({
   const divergences =
     stopped || control.divergences.length > 0 ? control.divergences : endDivergences(recording, error as ReplayEnd | undefined);
   concealError(error, run.secrets);
-  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
+  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : endsWithItsRun(recording) ? 'same' : 'cut';
   return withoutUndefined<ReplayReport>({
     ref,
     verdict,

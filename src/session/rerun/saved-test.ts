@@ -31,7 +31,7 @@ const KEYED_DIGEST = 'hmac-sha256:';
 /** Throws REPLAY_TEST for a folder that is not empty and for a run with secrets. `test.json` is written last, so a kill leaves no test. */
 export async function saveTest(store: JournalStore, root: string, ref: RunRef, folder: string): Promise<SavedTest> {
   const existing = await fs.readdir(folder).catch(() => []);
-  if (existing.length > 0) throw new MlldError('REPLAY_TEST', `${folder} is not empty`, { hint: 'name a folder that is not there yet' });
+  if (existing.length > 0) throw new MlldError('REPLAY_TEST', `${folder} is not empty`, { hint: 'name a folder that does not exist yet' });
   const [, ...others] = await runsToBundle(store, ref);
   await refuseSecrets(store, ref, others);
   const target = path.join(folder, JOURNAL);
@@ -73,7 +73,7 @@ async function refuseSecrets(store: JournalStore, ref: RunRef, others: readonly 
       if ((!isOwn && !reused.has(`${run.run}:${event.seq}`)) || !needsKey(event)) return;
       const where = 'op' in event ? `event ${event.seq}, ${event.op}` : `event ${event.seq}, ${event.type}`;
       throw new MlldError('REPLAY_TEST', `Run ${ref.run} can't be saved as a test: a secret went into ${where} of run ${run.run}`, {
-        hint: 'a test holds no key; the run itself replays where its key is',
+        hint: 'a test holds no key: replay the run itself where its key is',
       });
     });
   }

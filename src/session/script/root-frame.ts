@@ -4,12 +4,14 @@ import { CooperativeYield } from '../../runtime/cooperative-yield.js';
 import { evaluate, evaluator } from '../../language/evaluate.js';
 import { PLAIN, type Frame, type RunState } from '../../runtime/frame.js';
 import { OUTERMOST } from '../../runtime/context.js';
+import { RunUsage } from '../../runtime/calls/run-usage.js';
 import type { Module } from '../../runtime/module.js';
 import { OpNode } from '../../runtime/op-node.js';
 import type { RunOptions } from './run-options.js';
+import { CollectedFailures } from '../../values/failures.js';
 
 type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &
-  Partial<Pick<RunState, 'paidCalls'>>;
+  Partial<Pick<RunState, 'calls'>>;
 
 export function createRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
   const { io } = options;
@@ -18,7 +20,9 @@ export function createRunState({ options, ...ports }: Ports & { readonly options
     evaluator,
     interceptors: createInterceptors(),
     hookErrors: [],
+    failures: new CollectedFailures(),
     failedCommands: [],
+    usage: new RunUsage(),
     unrecordedResults: 0,
     stateWrites: [],
     denials: [],

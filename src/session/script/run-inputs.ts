@@ -1,6 +1,6 @@
 /** Turns the inputs of a run into what its first event records, and back into settings for a replay. */
 import type { EventOf, Json } from '../../../journal/event.js';
-import type { RecordedInputs } from '../../../journal/run-event.js';
+import type { RecordedInputs } from '../../../journal/facts/run-event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Settings } from '../../runtime/settings.js';
 import type { RunOptions } from './run-options.js';

@@ -1,10 +1,11 @@
 /** Declares the options and the report of a script's run. `run-script.ts` puts the run together. */
 import type { FactOf, JournalEvent } from '../../../journal/event.js';
-import type { CacheFlags, RunStatus } from '../../../journal/run-event.js';
+import type { CacheFlags, RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
 import type { RunSummary } from '../../../replay/reports/summary/summary.js';
+import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
 
 export type ScriptSource =
@@ -65,6 +66,8 @@ export interface RunOptions {
   readonly cache: CacheRequest;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;
+  /** Settings of calls; what is absent here is taken from script, configuration and defaults. */
+  readonly calls?: Partial<CallSettings>;
   /** Wait so long for a journal that can't be written; 60 s by default. */
   readonly journalWaitMs?: number | undefined;
   /** Continue to make calls when the journal is lost. By default the run is paused before the next one. */

@@ -7,17 +7,18 @@
  *            continues.
  */
 import type { FactOf } from '../../../journal/event.js';
-import type { RunStatus, RunTotals } from '../../../journal/run-event.js';
+import type { RunStatus, RunTotals } from '../../../journal/facts/run-event.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import { Bail, placeOf } from '../../runtime/errors.js';
 import type { RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
-import { PaidCalls } from '../../runtime/calls/paid-calls.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
 import { pausedError, pauseOf } from '../pause-error.js';
+import { createCallRuntime } from './call-runtime.js';
+import { callSettings, headerBudget } from './call-settings.js';
 import { concealError } from '../ports/conceal.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import { superviseRun, timedOut } from '../run-lifecycle.js';
@@ -35,19 +36,20 @@ export function runScript(options: RunOptions): Promise<RunReport> {
   const withMessages = { ...options, io: { ...io, stderr: io.message ?? io.stderr } };
   return superviseRun(options, {
     onStop: 'close-world',
-    work: (world, signal, pause) => prepareAndRun(withMessages, world, signal, new PaidCalls(pause)),
+    work: (world, signal, pause) => prepareAndRun(withMessages, world, signal, pause),
   });
 }
 
-async function prepareAndRun(options: RunOptions, world: World, signal: AbortSignal, paidCalls: PaidCalls): Promise<RunReport> {
+async function prepareAndRun(options: RunOptions, world: World, signal: AbortSignal, pause: () => void): Promise<RunReport> {
   const { script, module } = await openScript(options, world); // SESSION-3
+  const calls = createCallRuntime({ settings: callSettings(options, headerBudget(script, module)), io: options.io, pause, signal });
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const secrets = new SecretRegistry();
-  const journal = await openJournal(options, script, { world, secrets, signal, paidCalls, inputs: { settings, state } }); // SESSION-3
+  const journal = await openJournal(options, script, { world, secrets, signal, calls, inputs: { settings, state } }); // SESSION-3
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
   const { recorder, cache } = journal;
-  const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state, signal, paidCalls });
+  const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state, signal, calls });
   const frame = rootFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
@@ -87,9 +89,10 @@ async function finish({ options, module, run, journal, document, signal, error }
   const shown =
     status === 'timed-out'
       ? timedOut(options.timeoutMs)
-      : status === 'paused' && run.paidCalls
-        ? pausedError(run.paidCalls)
+      : status === 'paused' && run.calls
+        ? pausedError(run.calls.dispatcher)
         : (stray ?? error);
+  run.calls?.dispatcher.end();
   reportFailedCommands(run);
   await journal.finish(finishedFact(status, shown, run, journal.totals())); // SESSION-4
   concealError(shown, run.secrets);
@@ -110,9 +113,9 @@ function statusOf(error: unknown, signal: AbortSignal): RunStatus {
   return signal.aborted && (isInterruption || !(error instanceof Bail)) ? (signal.reason as RunStatus) : 'failed';
 }
 
-function finishedFact(status: RunStatus, error: unknown, { secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
+function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
   if (error === undefined) return { type: 'run.finished', status, totals };
-  if (status === 'paused') return { type: 'run.finished', status, totals, pause: pauseOf(error) };
+  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher) };
   const { code, location } = error as MlldError;
   const message = secrets.messageOf(error);
   return {

@@ -27,6 +27,7 @@ export async function collectBlobs(
   );
   if (damage !== undefined) return { removed: [], left: 'damaged' };
   if (!dryRun) {
+    if (await hasNewcomers(store, seen)) return { removed: [], left: 'running' };
     await deleter.trash(blobs);
     if (await hasNewcomers(store, seen)) {
       await deleter.restore(blobs);

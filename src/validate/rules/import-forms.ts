@@ -24,7 +24,7 @@ export const importFormsRule: Rule = {
 
 function* importForm({ type, source, written, at, alias, params }: Import): Generator<Violation> {
   if (type === 'templates') {
-    if (source.kind === 'node') yield { at, message: `import templates is not for ${written}` };
+    if (source.kind === 'node') yield { at, message: `import templates can't be used with ${written}` };
     if (alias === undefined || !params)
       yield {
         at,
@@ -34,7 +34,7 @@ function* importForm({ type, source, written, at, alias, params }: Import): Gene
     return;
   }
   if (type !== undefined && (type !== 'static' || source.kind !== 'path')) {
-    yield { at, message: `import ${type} is not for ${written}`, hint: 'leave the type out' };
+    yield { at, message: `import ${type} can't be used with ${written}`, hint: 'leave the type out' };
   }
   if (TEMPLATE.test(path.posix.basename(written))) {
     yield {

@@ -1,13 +1,12 @@
 /**
- * Finds the options `writes` and `key` of functions whose calls never have the label `llm`: they have no effect there. The label may be at
- * the call too: `var llm @x = @draw("sea")`. checkpoint-resume.md 4.
+ * Finds options about llm calls (`writes`, `key`, `retries`, …) of functions whose calls never have the label `llm`: they have no effect
+ * there. The label may be at the call too: `var llm @x = @draw("sea")`. checkpoint-resume.md 4.
  */
 import type { Exe, Expression } from '../../../grammar/ast.js';
+import { CALL_OPTIONS } from '../../../grammar/mlld/build/exe-options.js';
 import { exportList } from '../exports.js';
 import type { ParsedScript, Rule } from '../rule.js';
 import type { Declaration } from '../static-scope.js';
-
-const OF_LLM_CALLS = ['key', 'writes'];
 
 export const unusedCallOptionsRule: Rule = {
   code: 'unused-call-option',
@@ -18,7 +17,7 @@ export const unusedCallOptionsRule: Rule = {
       const { exe } = declaration;
       if (!exe || exe.labels.includes('llm')) continue;
       for (const { name, at } of exe.options) {
-        if (!OF_LLM_CALLS.includes(name)) continue;
+        if (!(CALL_OPTIONS as readonly string[]).includes(name)) continue;
         mayBeLlm ??= calledAsLlm(file);
         if (!mayBeLlm.has(declaration))
           yield { at, message: `\`${name}\` has no effect: no call of @${exe.name} has the label llm`, hint: hintFor(exe) };

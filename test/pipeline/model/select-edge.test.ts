@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCondition } from '../../../grammar/parse-dot.js';
-import type { StageStatus } from '../../../journal/pipeline-event.js';
+import type { StageStatus } from '../../../journal/facts/pipeline-event.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
 import type { SelectableEdge } from '../../../src/pipeline/model/compiled-pipeline.js';
 import { selectAfterFailure, selectEdge } from '../../../src/pipeline/walk/select-edge.js';

@@ -1,5 +1,5 @@
 /** Computes the status of a pipeline run that a server reports. graph-pipelines.md 13.2 names its members. */
-import type { GateStatus } from '../../../../journal/pipeline-event.js';
+import type { GateStatus } from '../../../../journal/facts/pipeline-event.js';
 import type { RunId } from '../../../../journal/ids.js';
 import type { RunFile } from '../../../../journal/store.js';
 import { currentNode, gateStatuses, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';

@@ -60,7 +60,7 @@ export async function refuseForeignFolder(
   if (runDirectory !== undefined && isFolderOf(folder, path.resolve(workingDirectory, runDirectory))) return;
   if ((await runOfManifest(world, folder)) === runId) return;
   throw new MlldError('RESUME_FOLDER', `--resume: run ${runId} is recorded with the folder ${runDir}, which holds no manifest of it`, {
-    hint: `if the folder is meant: mlld run ${name} --resume --run-dir ${runDir}`,
+    hint: `to use this folder all the same: mlld run ${name} --resume --run-dir ${runDir}`,
   });
 }
 

@@ -1,0 +1,43 @@
+/** Creates what all calls of a run share. */
+import { Dispatcher } from '../../calls/dispatch/dispatcher.js';
+import type { CallSettings } from '../../calls/options.js';
+import type { PriceTable } from '../../calls/price/cost.js';
+import { createPricing } from '../../calls/price/pricing.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import { randomFraction } from '../../world/host.js';
+import { ReportFiles } from '../../world/process/report-files.js';
+import type { RunIo } from './run-options.js';
+
+interface CallParts {
+  readonly settings: CallSettings;
+  readonly io: Pick<RunIo, 'monotonicMs' | 'nowMs' | 'stderr'>;
+  /** Ends the run, whose status is then `paused`. */
+  readonly pause: () => void;
+  /** Aborted when the run must stop. */
+  readonly signal: AbortSignal;
+}
+
+export function createCallRuntime({ settings, io, pause, signal }: CallParts): CallRuntime {
+  const { nowMs, monotonicMs, stderr } = io;
+  const topics = new Set<string>();
+  return {
+    settings,
+    dispatcher: new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal }),
+    price: createPricing({
+      own: settings.prices,
+      loadTable,
+      warn: (message) =>
+        stderr(`warning: ${message}
+`),
+    }),
+    reportFiles: new ReportFiles(),
+    isFirst: (topic) => topics.size < topics.add(topic).size,
+    nowMs,
+    random: randomFraction,
+  };
+}
+
+async function loadTable(): Promise<PriceTable> {
+  const { genaiPrices } = await import('../../calls/price/genai-prices.js');
+  return genaiPrices();
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { callConfig } from '../../src/session/call-config.js';
+
+describe('calls and prices of mlld-config.json', () => {
+  it('reads every setting', () => {
+    const calls = {
+      retries: { timeout: 0, crash: 1 },
+      timeout: '5m',
+      concurrency: 8,
+      budget: '5usd,300calls',
+      budgetStrict: true,
+      allowFailures: true,
+      waitQuota: '2h',
+      backoff: { first: '5ms', max: 20 },
+      lanes: { 'slow/*': { max: 1 }, 'claude/*': { max: 8, start: 4 } },
+      stallAfter: '1s',
+    };
+    const prices = { 'local-*': { input: 0, output: 0 }, 'gpt-5': { input: 1, cachedInput: 0.5 } };
+    expect(callConfig({ calls, prices })).toEqual({
+      retries: { timeout: 0, crash: 1 },
+      timeoutMs: 300_000,
+      concurrency: 8,
+      budget: { usd: 5, calls: 300 },
+      budgetStrict: true,
+      allowFailures: true,
+      waitQuotaMs: 7_200_000,
+      backoff: { firstMs: 5, maxMs: 20 },
+      lanes: [
+        ['slow/*', { max: 1 }],
+        ['claude/*', { max: 8, start: 4 }],
+      ],
+      stallAfterMs: 1000,
+      prices,
+    });
+  });
+
+  it('leaves out what is not configured', () => {
+    expect(callConfig({})).toBeUndefined();
+    expect(callConfig({ calls: { retries: 2 } })).toEqual({ retries: 2 });
+    expect(callConfig({ calls: { backoff: { first: '2m' } } })).toEqual({ backoff: { firstMs: 120_000, maxMs: 120_000 } });
+  });
+
+  it.each<[object, RegExp]>([
+    [{ calls: [] }, /"calls" .* an object/],
+    [{ calls: { retries: -1 } }, /"calls.retries" .* further attempts/],
+    [{ calls: { retries: { quota: 1 } } }, /"calls.retries"/],
+    [{ calls: { timeout: 'soon' } }, /"calls.timeout" .* duration/],
+    [{ calls: { timeout: 0 } }, /"calls.timeout" .* longer than 0/],
+    [{ calls: { concurrency: 0.5 } }, /"calls.concurrency" .* at least 1/],
+    [{ calls: { budget: '5' } }, /"calls.budget" .* list of limits/],
+    [{ calls: { budgetStrict: 'yes' } }, /"calls.budgetStrict" .* true or false/],
+    [{ calls: { allowFailures: 1 } }, /"calls.allowFailures"/],
+    [{ calls: { waitQuota: true } }, /"calls.waitQuota"/],
+    [{ calls: { backoff: '1s' } }, /"calls.backoff" .* "first"/],
+    [{ calls: { backoff: { first: '5s', max: '1s' } } }, /"calls.backoff.max" .* at least as long/],
+    [{ calls: { lanes: ['claude'] } }, /"calls.lanes" /],
+    [{ calls: { lanes: { claude: 8 } } }, /"calls.lanes.claude"/],
+    [{ calls: { lanes: { claude: { max: 0 } } } }, /"calls.lanes.claude.max"/],
+    [{ calls: { stallAfter: '-1s' } }, /"calls.stallAfter"/],
+    [{ prices: { 'gpt-5': 3 } }, /"prices.gpt-5" .* US dollars/],
+    [{ prices: { 'gpt-5': { output: 3 } } }, /"prices.gpt-5.input"/],
+    [{ prices: { 'gpt-5': { input: 1, output: -3 } } }, /"prices.gpt-5.output"/],
+  ])('refuses %j', (config, message) => {
+    expect(() => callConfig(config as Parameters<typeof callConfig>[0])).toThrow(message);
+  });
+});

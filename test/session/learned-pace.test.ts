@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+
+import type { Fact, JournalEvent } from '../../journal/event.js';
+import type { RunRef, Workflow } from '../../journal/ids.js';
+import type { JournalStore, Position, RunFile } from '../../journal/store.js';
+import { learnedPace } from '../../src/session/script/learned-pace.js';
+
+const WORKFLOW = 'job.mld' as Workflow;
+const NOW_MS = Date.parse('2026-01-01T12:00:00.000Z');
+
+/** A store of one run with these events, each a minute after the one before, the last one a minute ago. */
+function storeOf(facts: readonly object[], file: Partial<RunFile> = {}): Pick<JournalStore, 'runs' | 'scan'> {
+  const ref = { workflow: WORKFLOW, run: '20260101-000000-000-aaaa' } as RunRef;
+  return {
+    runs: async () => [{ ref, bytes: 1, ...file } as RunFile],
+    scan: async (_ref, visit) => {
+      facts.forEach((fact, i) => {
+        const ts = new Date(NOW_MS - (facts.length - i) * 60_000).toISOString();
+        visit({ v: 1, seq: i, ts, hash: '', ...(fact as Fact) } as JournalEvent, { offset: 0, bytes: 0 } as Position);
+      });
+      return { defects: [], end: undefined } as never;
+    },
+  };
+}
+
+const LANE = { type: 'lane.changed', lane: 'claude', limit: 8, ceiling: 8, why: 'rejected' };
+
+it('begins with the last state of each lane, and the known costs of each function', async () => {
+  const facts = [
+    { ...LANE, limit: 20 },
+    { type: 'call.started', op: 'main/ask#0', fn: 'ask' },
+    { type: 'call.failed', op: 'main/ask#0', usage: { costUsd: 0.5 }, retryInMs: 0 },
+    { type: 'call.started', op: 'main/ask#0', fn: 'ask', try: 2 },
+    { type: 'call.completed', op: 'main/ask#0', usage: { inputTokens: 10, outputTokens: 5 } },
+    { type: 'call.started', op: 'main/ask#1', fn: 'ask' },
+    { type: 'call.completed', op: 'main/ask#1' },
+    LANE,
+  ];
+  const { lanes, costs } = await learnedPace(storeOf(facts), WORKFLOW, { current: undefined, nowMs: NOW_MS });
+  expect(lanes.get('claude')).toMatchObject({ limit: 8, ceiling: 8 });
+  expect(costs.get('ask')).toEqual([{ usd: 0.5 }, { tokens: 15 }]);
+});
+
+it('forgets a lane whose last event is older than an hour, and reads no run that is too long', async () => {
+  const old = [LANE, ...Array.from({ length: 61 }, () => ({ type: 'op.finished', op: 'x', outcome: 'ok' }))];
+  expect((await learnedPace(storeOf(old), WORKFLOW, { current: undefined, nowMs: NOW_MS })).lanes.size).toBe(0);
+  const long = storeOf([LANE], { bytes: 1e9 });
+  expect((await learnedPace(long, WORKFLOW, { current: undefined, nowMs: NOW_MS })).lanes.size).toBe(0);
+});
