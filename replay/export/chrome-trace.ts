@@ -3,8 +3,8 @@
  * track must lie inside or behind each other there, so operations that run side by side get tracks of their own.
  */
 import type { RunRef } from '../../journal/ids.js';
-import { countCall, noCalls, type CallCounts } from '../fold/call-counts.js';
-import { callsOf, endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
+import type { CallCounts } from '../fold/call-counts.js';
+import { endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
 import { tracksOf } from '../reports/timeline/tracks.js';
 
 const PROCESS = 1;
@@ -51,14 +51,9 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
   }
 }
 
-function countsOf(state: Timeline): Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'costUsd'> {
-  const counts = noCalls();
-  for (const { call } of callsOf(state)) {
-    const { outcome } = call;
-    if (outcome !== 'unfinished') countCall(counts, { ...call, outcome });
-  }
-  const { executed, reused, failed, costUsd } = counts;
-  return { executed, reused, failed, costUsd };
+function countsOf({ ledger }: Timeline): Omit<CallCounts, 'callsMs' | 'failedByClass'> {
+  const { callsMs: _, failedByClass: __, ...counts } = ledger.total;
+  return counts;
 }
 
 /** A call that failed shows also where the script went on with what the call gave. */

@@ -1,23 +1,22 @@
 /**
  * Counts the calls of a run: the one place that decides what every report, list, page and export calls executed, reused and failed.
+ * calls.md 14.1 and 10.6.
  *
- * A call is one use of an `llm` function: one execution of its body, or one reuse of a recorded result. A retry is a call of its own (it
- * has a key of its own), and so is a call inside another call. A call that has ended is exactly one of these:
- *
- * - executed: its body gave a result, also one that may not be reused (recording was off, a secret without a key)
- * - reused: a recorded result was taken instead
- * - failed: its body threw, a guard denied it (`denied`, also where its own `denied` branch gave a value), or the command that is its body
- *   ended with an error status
- *
- * A call that has not ended is in flight, and counts as none of them. Tokens and costs are the sum of what calls reported; null where
- * none did, because unknown is not free.
+ * COUNTS-1 A call is one use of an `llm` function. It counts once, whatever the number of its attempts, and as exactly one of these:
+ *    executed (its body gave a result, also one that may not be reused), reused, failed, denied by a guard, not executed (an argument has
+ *    a failure in it). A call that has not ended counts as none of them.
+ * COUNTS-2 A failed call no longer counts once its key has a result, because another call of the run got what it had not.
+ * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
+ * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  */
 import type { EventOf, JournalEvent, Usage } from '../../journal/event.js';
-import type { RunTotals } from '../../journal/run-event.js';
+import type { RunTotals } from '../../journal/facts/run-event.js';
+import type { CallKey, OpPath } from '../../journal/ids.js';
+import { causeOfCall, type CallCause } from './failure-class.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
 
-export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied';
+export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
 
 export interface EndedCall {
   readonly outcome: CallOutcome;
@@ -27,26 +26,152 @@ export interface EndedCall {
   readonly message?: string | undefined;
   /** The code of the error of a failed call; undefined where the journal does not have one. */
   readonly errorCode?: string | undefined;
+  /** Present for a failed call. */
+  readonly cause?: CallCause | undefined;
+  /** Its function says what to do about the failure. */
+  readonly isAccepted?: true | undefined;
 }
 
 export interface CallCounts {
   executed: number;
   reused: number;
+  /** Accepted ones included. */
   failed: number;
+  accepted: number;
+  denied: number;
+  notExecuted: number;
+  /** Failed and not accepted, or not executed. */
+  unresolved: number;
+  /** Executions of bodies, failed ones and those in flight included. */
+  attempts: number;
+  /** Attempts beyond the first of their call. */
+  retries: number;
   /** Milliseconds in calls; those that ran side by side are added up. */
   callsMs: number;
   inputTokens: number | null;
   outputTokens: number | null;
   /** US dollars. */
   costUsd: number | null;
+  /** Attempts without a known cost. */
+  unpriced: number;
+  /** The cost of the calls whose results were reused, when they were executed. */
+  savedUsd: number | null;
+  /** Failed calls by the class of their last attempt. */
+  readonly failedByClass: { [cause in CallCause]?: number };
+}
+
+/** A call that has ended, with what all its attempts came to. */
+export interface CountedCall extends EndedCall {
+  /** Empty where the line that named it is damaged. */
+  readonly fn: string;
+  readonly key: CallKey;
+  /** Undefined where the cost of one of its attempts is not known, and for a call that was not executed. */
+  readonly totalUsd: number | undefined;
+}
+
+interface AttemptInFlight {
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly lane: string | undefined;
+  readonly isRetry: boolean;
+  readonly groups: readonly CallCounts[];
+  /** The cost of the attempts of this call that have ended; undefined where that of one is not known. */
+  spentUsd: number | undefined;
+  /** It failed, and another one was to follow: the call has not ended. */
+  hasFailed: boolean;
+}
+
+interface FailedCall {
+  readonly end: EndedCall;
+  readonly groups: readonly CallCounts[];
+}
+
+/** The state of the count. Memory is in proportion to what is in flight and what failed. */
+export interface CallLedger {
+  readonly total: CallCounts;
+  /** By the name of the function; empty where the line that named it is damaged. */
+  readonly functions: Map<string, CallCounts>;
+  /** Attempts by the model that they reported. */
+  readonly models: Map<string, number>;
+  readonly attempts: Map<OpPath, AttemptInFlight>;
+  /** Failed calls whose keys have no result. */
+  readonly failures: Map<CallKey, FailedCall[]>;
 }
 
 export function noCalls(): CallCounts {
-  return { executed: 0, reused: 0, failed: 0, callsMs: 0, inputTokens: null, outputTokens: null, costUsd: null };
+  return {
+    executed: 0,
+    reused: 0,
+    failed: 0,
+    accepted: 0,
+    denied: 0,
+    notExecuted: 0,
+    unresolved: 0,
+    attempts: 0,
+    retries: 0,
+    callsMs: 0,
+    inputTokens: null,
+    outputTokens: null,
+    costUsd: null,
+    unpriced: 0,
+    savedUsd: null,
+    failedByClass: {},
+  };
 }
 
+export function emptyLedger(): CallLedger {
+  return { total: noCalls(), functions: new Map(), models: new Map(), attempts: new Map(), failures: new Map() };
+}
+
+/** Returns whether the event ends a call: a failure that another attempt follows does not. */
 export function isEndOfCall(event: JournalEvent): event is EndOfCall {
-  return event.type === 'call.completed' || event.type === 'call.reused' || event.type === 'call.failed';
+  return event.type === 'call.completed' || event.type === 'call.reused' || (event.type === 'call.failed' && event.retryInMs === undefined);
+}
+
+/**
+ * Counts an event, and returns the call that it ends. `groups`: further counts that the call belongs to (a phase, a filter); those of its
+ * first event hold for all of it.
+ */
+export function followCall(ledger: CallLedger, event: JournalEvent, groups: readonly CallCounts[] = []): CountedCall | undefined {
+  switch (event.type) {
+    case 'call.started':
+      startAttempt(ledger, event, groups);
+      return undefined;
+    case 'call.completed':
+    case 'call.failed':
+      return endAttempt(ledger, event, groups);
+    case 'call.reused': {
+      const all = [...groupsOf(ledger, event.fn), ...groups];
+      const end = endedCall(event);
+      resolve(ledger, event.key);
+      for (const counts of all) counts.savedUsd = sumOf(counts.savedUsd, event.savedUsd);
+      countEnd(all, end, 1);
+      return { ...end, fn: event.fn, key: event.key, totalUsd: undefined };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the number of attempts that have started and not ended. */
+export function attemptsInFlight({ attempts }: CallLedger): number {
+  let count = 0;
+  for (const { hasFailed } of attempts.values()) if (!hasFailed) count += 1;
+  return count;
+}
+
+/** Counts the attempts in flight of a run that has ended (COUNTS-3). To be called once, when no event follows. */
+export function endRun({ attempts }: CallLedger): void {
+  for (const { hasFailed, groups } of attempts.values()) if (!hasFailed) for (const counts of groups) counts.unpriced += 1;
+  attempts.clear();
+}
+
+/** Returns the model that most attempts used; null where none is known. */
+export function usualModel({ models }: Pick<CallLedger, 'models'>): string | null {
+  let usual: string | null = null;
+  let most = 0;
+  for (const [model, count] of models) if (count > most) [usual, most] = [model, count];
+  return usual;
 }
 
 /** Returns the outcome of a call from the event that ended it. */
@@ -56,60 +181,169 @@ export function endedCall(event: EndOfCall): EndedCall {
       return { outcome: 'reused' };
     case 'call.failed': {
       const denied = event.denied === true;
-      return {
-        outcome: denied ? 'denied' : 'failed',
-        durationMs: event.elapsedMs,
-        message: event.message,
-        errorCode: event.code ?? (denied ? 'DENIED' : undefined),
-      };
+      const { elapsedMs: durationMs, usage, message, code, accepted } = event;
+      if (denied) return { outcome: 'denied', durationMs, usage, message, errorCode: code ?? 'DENIED' };
+      const outcome = event.class === 'upstream' ? 'not-executed' : 'failed';
+      return { outcome, durationMs, usage, message, errorCode: code, cause: causeOfCall(event), ...(accepted && { isAccepted: true }) };
     }
     case 'call.completed': {
-      const flaw = flawOf(event);
-      return {
-        outcome: flaw === undefined ? 'executed' : flaw === 'denied' ? 'denied' : 'failed',
-        durationMs: event.elapsedMs,
-        usage: event.usage,
-        message: event.unusable,
-        errorCode: flaw === undefined ? undefined : flaw === 'denied' ? 'DENIED' : 'COMMAND_FAILED',
-      };
+      const { elapsedMs: durationMs, usage, unusable: message } = event;
+      switch (flawOf(event)) {
+        case undefined:
+          return { outcome: 'executed', durationMs, usage, message };
+        case 'denied':
+          return { outcome: 'denied', durationMs, usage, message, errorCode: 'DENIED' };
+        case 'command': {
+          const isAccepted = event.class === undefined ? undefined : true;
+          return { outcome: 'failed', durationMs, usage, message, errorCode: 'COMMAND_FAILED', cause: event.class ?? 'crash', isAccepted };
+        }
+      }
     }
   }
 }
 
-export function countCall(counts: CallCounts, { outcome, durationMs = 0, usage = {} }: EndedCall): void {
-  counts[outcome === 'denied' ? 'failed' : outcome] += 1;
-  counts.callsMs += durationMs;
-  counts.inputTokens = sumOf(counts.inputTokens, usage.inputTokens);
-  counts.outputTokens = sumOf(counts.outputTokens, usage.outputTokens);
-  counts.costUsd = sumOf(counts.costUsd, usage.costUsd);
-}
-
 /** Adds the counts of another part of the same whole. */
 export function addCounts(counts: CallCounts, more: CallCounts): void {
-  counts.executed += more.executed;
-  counts.reused += more.reused;
-  counts.failed += more.failed;
-  counts.callsMs += more.callsMs;
-  counts.inputTokens = sumOf(counts.inputTokens, more.inputTokens);
-  counts.outputTokens = sumOf(counts.outputTokens, more.outputTokens);
-  counts.costUsd = sumOf(counts.costUsd, more.costUsd);
+  for (const name of NUMBERS) counts[name] += more[name];
+  for (const name of SUMS) counts[name] = sumOf(counts[name], more[name]);
+  for (const [cause, count] of Object.entries(more.failedByClass)) addTo(counts.failedByClass, cause as CallCause, count);
 }
+
+const NUMBERS = [
+  'executed',
+  'reused',
+  'failed',
+  'accepted',
+  'denied',
+  'notExecuted',
+  'unresolved',
+  'attempts',
+  'retries',
+  'callsMs',
+  'unpriced',
+] as const;
+const SUMS = ['inputTokens', 'outputTokens', 'costUsd', 'savedUsd'] as const;
 
 // Journals of before have these in the text alone.
 const FAILED_COMMAND = /^its command ended with status \d+$/;
 const OWN_DENIED_BRANCH = 'the value of its own denied branch';
 
 /** Returns the reason for which a call with a value counts as failed; undefined for a call that executed. */
-export function flawOf({ exitCode, denied, unusable }: EventOf<'call.completed'>): 'command' | 'denied' | undefined {
+export function flawOf(event: EventOf<'call.completed'>): 'command' | 'denied' | undefined {
+  const { exitCode, denied, unusable } = event;
   if (denied === true || unusable === OWN_DENIED_BRANCH) return 'denied';
-  return exitCode !== undefined || (unusable !== undefined && FAILED_COMMAND.test(unusable)) ? 'command' : undefined;
+  const hasFailed = event.class !== undefined || exitCode !== undefined || (unusable !== undefined && FAILED_COMMAND.test(unusable));
+  return hasFailed ? 'command' : undefined;
 }
 
-/** Reads the counts in a run's last line. Undefined where an older program wrote it: that counted calls without a result as executed. */
-export function recordedCounts(totals: RunTotals): Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'costUsd'> | undefined {
-  const { executed, reused, failed, withoutResult = 0, costUsd = null } = totals;
-  if (totals.withoutResult === undefined && executed > 0) return undefined;
-  return { executed: executed - withoutResult, reused, failed: failed + withoutResult, costUsd };
+/** Returns whether an attempt has no known cost. Attempts that a provider turned away without a usage cost nothing. calls.md 10.5. */
+function isUnpriced({ usage, cause }: Pick<EndedCall, 'usage' | 'cause'>): boolean {
+  if (usage !== undefined) return usage.costUsd === undefined;
+  return cause !== 'rate-limit' && cause !== 'overloaded' && cause !== 'quota' && cause !== 'auth';
+}
+
+function startAttempt(ledger: CallLedger, event: EventOf<'call.started'>, further: readonly CallCounts[]): void {
+  const { op, key, fn, lane, try: tried = 1 } = event;
+  const before = ledger.attempts.get(op);
+  const groups = before?.groups ?? [...groupsOf(ledger, fn), ...further];
+  const isRetry = tried > 1;
+  ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : 0, hasFailed: false });
+  for (const counts of groups) countAttempt(counts, isRetry, 1);
+}
+
+function endAttempt(
+  ledger: CallLedger,
+  event: EventOf<'call.completed' | 'call.failed'>,
+  further: readonly CallCounts[],
+): CountedCall | undefined {
+  const attempt = ledger.attempts.get(event.op);
+  const end = endedCall(event);
+  const fn = attempt?.fn ?? (event.type === 'call.failed' ? event.fn : undefined) ?? '';
+  const groups = attempt?.groups ?? [...groupsOf(ledger, fn), ...further];
+  if (attempt?.hasFailed !== true) countCost(ledger, groups, { end, attempt });
+  if (event.type === 'call.failed' && event.retryInMs !== undefined) {
+    if (attempt) attempt.hasFailed = true;
+    return undefined;
+  }
+  ledger.attempts.delete(event.op);
+  if (end.outcome === 'executed') resolve(ledger, event.key);
+  if (end.outcome === 'failed' || end.outcome === 'not-executed') {
+    const failed = { end, groups };
+    const known = ledger.failures.get(event.key);
+    if (known) known.push(failed);
+    else ledger.failures.set(event.key, [failed]);
+  }
+  countEnd(groups, end, 1);
+  return { ...end, fn, key: event.key, totalUsd: attempt?.spentUsd };
+}
+
+/** Adds the time and the cost of an attempt that has ended. */
+function countCost(
+  { models }: CallLedger,
+  groups: readonly CallCounts[],
+  { end, attempt }: { readonly end: EndedCall; readonly attempt: AttemptInFlight | undefined },
+): void {
+  const { outcome, usage, durationMs = 0 } = end;
+  // A call that a guard denied before its body ran is recorded as started all the same; no lane let it start.
+  const wasExecuted = outcome !== 'not-executed' && !(outcome === 'denied' && attempt?.lane === undefined && usage === undefined);
+  for (const counts of groups) {
+    if (attempt && !wasExecuted) countAttempt(counts, attempt.isRetry, -1);
+    if (!attempt && wasExecuted) countAttempt(counts, false, 1); // the line that started it is damaged
+    if (wasExecuted && isUnpriced(end)) counts.unpriced += 1;
+    counts.callsMs += durationMs;
+    counts.inputTokens = sumOf(counts.inputTokens, usage?.inputTokens);
+    counts.outputTokens = sumOf(counts.outputTokens, usage?.outputTokens);
+    counts.costUsd = sumOf(counts.costUsd, usage?.costUsd);
+  }
+  if (attempt && attempt.spentUsd !== undefined) attempt.spentUsd = isUnpriced(end) ? undefined : attempt.spentUsd + (usage?.costUsd ?? 0);
+  if (usage?.model !== undefined) models.set(usage.model, (models.get(usage.model) ?? 0) + 1);
+}
+
+function countAttempt(counts: CallCounts, isRetry: boolean, by: 1 | -1): void {
+  counts.attempts += by;
+  if (isRetry) counts.retries += by;
+}
+
+/** COUNTS-2 */
+function resolve({ failures }: CallLedger, key: CallKey): void {
+  const failed = failures.get(key);
+  if (!failed) return;
+  failures.delete(key);
+  for (const { groups, end } of failed) countEnd(groups, end, -1);
+}
+
+function countEnd(groups: readonly CallCounts[], { outcome, isAccepted, cause = 'crash' }: EndedCall, by: 1 | -1): void {
+  for (const counts of groups) {
+    counts[outcome === 'not-executed' ? 'notExecuted' : outcome] += by;
+    if (isAccepted) counts.accepted += by;
+    if (outcome === 'failed') addTo(counts.failedByClass, cause, by);
+    counts.unresolved = counts.failed - counts.accepted + counts.notExecuted;
+  }
+}
+
+function groupsOf(ledger: CallLedger, fn: string): readonly CallCounts[] {
+  let counts = ledger.functions.get(fn);
+  if (counts === undefined) ledger.functions.set(fn, (counts = noCalls()));
+  return [ledger.total, counts];
+}
+
+function addTo(counts: CallCounts['failedByClass'], cause: CallCause, by: number): void {
+  const sum = (counts[cause] ?? 0) + by;
+  if (sum === 0) delete counts[cause];
+  else counts[cause] = sum;
+}
+
+/** The counts that the last line of a run has. */
+export type RecordedCounts = Omit<CallCounts, 'callsMs' | 'failedByClass'> & { readonly model: string | null };
+
+/** Reads the counts in a run's last line. Undefined where an older program wrote it, which counted otherwise, and calls were executed. */
+export function recordedCounts(totals: RunTotals): RecordedCounts | undefined {
+  const { executed, reused, failed, withoutResult = 0 } = totals;
+  if (totals.attempts === undefined && executed + failed > 0) return undefined;
+  const { accepted = 0, denied = 0, notExecuted = 0, unresolved = 0, attempts = 0, retries = 0, unpriced = 0 } = totals;
+  const { inputTokens = null, outputTokens = null, costUsd = null, savedUsd = null, model = null } = totals;
+  const counts = { executed: executed - withoutResult, reused, failed: failed + withoutResult, accepted, denied, notExecuted, unresolved };
+  return { ...counts, attempts, retries, inputTokens, outputTokens, costUsd, unpriced, savedUsd, model };
 }
 
 function sumOf(sum: number | null, more: number | null | undefined): number | null {

@@ -8,8 +8,12 @@ export const PREVIEW_UNITS_MAX = 256;
 /** Undefined when there is no first argument, or when the arguments may not be read here (secret, redacted, in a blob). */
 export function previewOf(args: Payload): string | undefined {
   if (!('inline' in args) || !Array.isArray(args.inline)) return undefined;
-  const first = (args.inline as readonly Json[])[0];
-  return first === undefined ? undefined : textOf(promptOf(first) ?? first).slice(0, PREVIEW_UNITS_MAX);
+  return firstArgument(args.inline as readonly Json[], PREVIEW_UNITS_MAX);
+}
+
+/** Returns the first argument as text, at most so many UTF-16 units of it; undefined when there is none. */
+export function firstArgument([first]: readonly Json[], unitsMax = Number.POSITIVE_INFINITY): string | undefined {
+  return first === undefined ? undefined : textOf(promptOf(first) ?? first, unitsMax).slice(0, unitsMax);
 }
 
 /** Every member of the request of a pipeline stage; `carryOver` is there only when text goes before the prompt. */
@@ -24,8 +28,8 @@ function promptOf(first: Json): Json | undefined {
 }
 
 /** Text as it is, anything else as compact JSON with members in order of their names, as the call key has it. */
-function textOf(value: Json): string {
-  return typeof value === 'string' ? value : compactJson(value, PREVIEW_UNITS_MAX);
+function textOf(value: Json, unitsMax: number): string {
+  return typeof value === 'string' ? value : compactJson(value, unitsMax);
 }
 
 /** The right text up to so many units; what lies behind is not looked at, because arguments may be large. */

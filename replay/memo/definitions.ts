@@ -97,6 +97,7 @@ const HOW = { changed: 'was changed', added: 'was added', removed: 'was taken aw
 /** `its body was edited`, `@model was sonnet, is opus`, `guard @quality was added`: part of a sentence. */
 export function describeChange({ kind, name, how, was, is }: DefinitionChange): string {
   if (kind === 'body') return how === 'changed' ? BODY_EDITED : 'it is another function now';
+  if (kind === 'schema') return how === 'changed' ? `the schema of @${name} was edited` : `the schema of @${name} ${HOW[how]}`;
   if (kind === 'guard' || kind === 'hook') return `${kind} ${name} ${HOW[how]}`;
   const subject = kind === 'template' ? `the template ${name}` : `@${name}`;
   if (how === 'added') return `it uses ${subject} now`;

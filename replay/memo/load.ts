@@ -7,6 +7,7 @@
 import { seqOf, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../../journal/store.js';
 import { follow, type Projection } from '../fold/projection.js';
+import { isRecordOfUpkeep } from '../fold/record-of-upkeep.js';
 import { memo, type Memo } from './memo.js';
 import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
 
@@ -152,9 +153,14 @@ async function loadUntil(
   return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0 };
 }
 
-/** Those that `clean` has not put away; the last is the prior run. An emptied file is nothing recorded. */
+/** Those that `clean` has not put away, without records of upkeep; the last is the prior run. An emptied file is nothing recorded. */
 export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting }: Memo): readonly RunFile[] {
-  return files.filter(({ ref, bytes }) => bytes > 0 && (cleanedBy === undefined || ref.run > cleanedBy.run || outlasting.has(ref.run)));
+  return files.filter(
+    (file) =>
+      file.bytes > 0 &&
+      !isRecordOfUpkeep(file) &&
+      (cleanedBy === undefined || file.ref.run > cleanedBy.run || outlasting.has(file.ref.run)),
+  );
 }
 
 async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {

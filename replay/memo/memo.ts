@@ -11,6 +11,7 @@
  *        folded first
  * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
  *        llm calls is predicted if the last completed run or a later one made it
+ * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
 import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
@@ -18,6 +19,7 @@ import type { Position } from '../../journal/store.js';
 import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
+import { forgetRejections, rejectResult, restoreResult, type Rejection } from './rejected-results.js';
 
 /** The place of a result: the `call.completed` that holds it. */
 export interface StoredResult {
@@ -27,12 +29,14 @@ export interface StoredResult {
   readonly form: ResultForm | undefined;
   /** It takes a key to read it. */
   readonly sealed: boolean;
-  /** It has other labels or source markers than its arguments and its function; the event holds them beside the result. */
+  /** The event holds more about it: other labels or source markers than its arguments and its function have, or that it was in a reply. */
   readonly carries: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
   /** Bytes that the result takes: its blob, or its line in the journal. */
   readonly sizeBytes: number;
+  /** The cost of all attempts of its call, in US dollars; undefined where it is not known. */
+  readonly costUsd: number | undefined;
 }
 
 /** A call of the workflow; entries are in the order in which the calls were first made. */
@@ -59,12 +63,16 @@ export type UsableEntry = MemoEntry & { readonly result: StoredResult };
 interface Pending {
   readonly key: CallKey;
   readonly entry: MemoEntry;
+  /** The known cost of the attempts of this call that failed before. */
+  readonly failedUsd?: number;
 }
 
 export interface Memo {
   readonly entries: Map<CallKey, MemoEntry>;
   /** Results of fork sources that this workflow may not reuse. */
   readonly refused: Set<CallKey>;
+  /** Results that were rejected and not replaced since (MEMO-9). */
+  readonly rejected: Map<CallKey, Rejection>;
   /** Every function that was ever called, and the latest run that did. */
   readonly called: Map<string, RunRef>;
   /** The run that recorded `clean`: it and all runs before it no longer count. */
@@ -90,6 +98,7 @@ export const memo: Projection<Memo> = {
   initial: () => ({
     entries: new Map(),
     refused: new Set(),
+    rejected: new Map(),
     called: new Map(),
     cleanedBy: undefined,
     outlasting: new Set(),
@@ -119,8 +128,7 @@ export const memo: Projection<Memo> = {
       case 'call.reused':
         return reuseCall(state, event);
       case 'call.failed':
-        state.pending.delete(event.op);
-        return state;
+        return failCall(state, event);
       case 'checkpoint.reached':
         state.scope = event.name;
         return state;
@@ -131,8 +139,12 @@ export const memo: Projection<Memo> = {
         return invalidate(state, event);
       case 'memo.reset':
         return reset(state, event, place);
+      case 'result.rejected':
+        return rejectResult(state, event);
+      case 'result.restored':
+        return restoreResult(state, event);
       case 'run.finished':
-        if (event.status === 'completed') state.calledBefore.clear();
+        if (event.status === 'completed' && event.marked === undefined) state.calledBefore.clear();
         return state;
       default:
         return state;
@@ -192,7 +204,8 @@ function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
     inside: insideOf(state, event.op, known?.inside),
     result: undefined,
   };
-  state.pending.set(event.op, { key: event.key, entry });
+  const failedUsd = event.try === undefined ? undefined : state.pending.get(event.op)?.failedUsd;
+  state.pending.set(event.op, { key: event.key, entry, ...(failedUsd !== undefined && { failedUsd }) });
   // Its place in the order is that of its start (MEMO-4): an outer call ends after the calls inside it.
   if (known === undefined) state.entries.set(event.key, entry);
   else noteInside(state, event.key, known, entry.inside);
@@ -204,6 +217,7 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
   state.pending.delete(event.op);
   if (event.unusable !== undefined) return state;
   const { key, result } = event;
+  state.rejected.delete(key);
   // MEMO-6
   if ('redacted' in result) return removeResult(state, key);
   const stored: StoredResult = {
@@ -212,15 +226,33 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
     position: place.position,
     form: event.form,
     sealed: isSealed(result) || (event.notes !== undefined && isSealed(event.notes)),
-    carries: event.notes !== undefined || event.labels !== undefined || event.sources !== undefined || event.removed !== undefined,
+    carries:
+      event.notes !== undefined ||
+      event.labels !== undefined ||
+      event.sources !== undefined ||
+      event.removed !== undefined ||
+      event.reply?.inner === true,
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
+    costUsd: sumOf(event.usage?.costUsd, pending?.failedUsd),
   };
   // A damaged `call.started` loses the names, not the paid result.
   const entry = pending?.key === key ? pending.entry : (state.entries.get(key) ?? nameless(state, event.op));
   state.entries.set(key, { ...entry, result: stored });
   return state;
+}
+
+/** An attempt that another one follows leaves its call pending, with what it had cost. */
+function failCall(state: Memo, { op, retryInMs, usage }: EventOf<'call.failed'>): Memo {
+  const pending = state.pending.get(op);
+  if (pending === undefined || retryInMs === undefined) state.pending.delete(op);
+  else if (usage?.costUsd !== undefined) state.pending.set(op, { ...pending, failedUsd: (pending.failedUsd ?? 0) + usage.costUsd });
+  return state;
+}
+
+function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : one + other;
 }
 
 function isSealed(payload: Payload): boolean {
@@ -276,7 +308,9 @@ function noteInside(state: Memo, key: CallKey, known: MemoEntry, inside: readonl
   if (inside !== known.inside) state.entries.set(key, { ...known, inside });
 }
 
-function invalidate(state: Memo, { keys, borrowed, during }: EventOf<'memo.invalidated'>): Memo {
+function invalidate(state: Memo, event: EventOf<'memo.invalidated'>): Memo {
+  const { keys, borrowed, during } = event;
+  forgetRejections(state, event);
   for (const key of keys) {
     if (borrowed === true) {
       state.refused.add(key);
@@ -298,6 +332,7 @@ function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: 
   }
   for (const around of state.within.values()) for (const key of around) if (!state.entries.has(key)) around.delete(key);
   state.refused.clear();
+  state.rejected.clear();
   if (reason === 'clean') {
     state.outlasting.clear();
     for (const { run } of during ?? []) state.outlasting.add(run);

@@ -1,5 +1,5 @@
 /** Decides what a run records and reuses, from flags, the script's header and the scope of the call. */
-import type { CacheFlags } from '../../journal/run-event.js';
+import type { CacheFlags } from '../../journal/facts/run-event.js';
 
 export type ResumeMode = 'auto' | 'manual' | 'never';
 

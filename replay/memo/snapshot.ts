@@ -12,10 +12,11 @@ import { sha256Hex } from '../../journal/sha256.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
 import { internNames, memo, type StoredResult, type Memo, type MemoEntry } from './memo.js';
+import type { Rejection } from './rejected-results.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
 
-const VERSION = 9;
+const VERSION = 10;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -74,6 +75,7 @@ const COLUMNS = [
   'endedMs',
   'elapsedMs',
   'sizeBytes',
+  'costUsd',
 ] as const;
 type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
 /** A number per call, or the one number that all calls share, which is usual in most columns. */
@@ -100,6 +102,7 @@ interface Body {
   /** The time from which the times in `endedMs` are counted. */
   readonly fromMs: number;
   readonly refused: readonly CallKey[];
+  readonly rejected: readonly (readonly [CallKey, Rejection])[];
   readonly complete: readonly (readonly [string, boolean])[];
   readonly definitions: readonly (readonly [Fingerprint, RecordedDefinition])[];
   readonly called: readonly (readonly [string, number])[];
@@ -109,7 +112,7 @@ interface Body {
   readonly within: readonly (readonly [number, readonly number[]])[];
   readonly current: number;
   readonly scope: string | null;
-  readonly pending: readonly (readonly [OpPath, CallKey])[];
+  readonly pending: readonly (readonly [OpPath, CallKey, number])[];
   readonly open: readonly (readonly [OpPath, string])[];
   /** Absent in an index of a program that recorded no processes. */
   readonly processes?: PackedProcesses;
@@ -145,6 +148,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     rows.endedMs.push(answer ? answer.endedMs - (fromMs ?? 0) : NONE);
     rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
     rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
+    rows.costUsd.push(answer?.costUsd ?? NONE);
   };
   for (const [key, entry] of state.entries) {
     put(key, entry, (state.calledBefore.has(key) ? BEFORE : 0) | (state.calledNow.has(key) ? NOW : 0));
@@ -161,6 +165,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     columns: columnsOf((name) => packed(rows[name])),
     fromMs: fromMs ?? 0,
     refused: [...state.refused],
+    rejected: [...state.rejected],
     complete: [...complete],
     definitions: [...defined],
     processes: packProcesses(started),
@@ -170,7 +175,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     within: [...state.within].map(([key, around]) => [placeOf(key), [...around].map(placeOf)] as const),
     current: runs.of(state.current),
     scope: state.scope ?? null,
-    pending: [...state.pending].map(([op, { key }]) => [op, key] as const),
+    pending: [...state.pending].map(([op, { key, failedUsd = NONE }]) => [op, key, failedUsd] as const),
     open: [...state.inFlight],
     strings: strings.all,
     insides: insides.all,
@@ -234,6 +239,7 @@ function memoFrom(body: Body): Memo {
     const form = rows.form[row] as number;
     const bytes = rows.bytes[row] as number;
     const sizeBytes = rows.sizeBytes[row] as number;
+    const costUsd = rows.costUsd[row] as number;
     return {
       ref: runs[run] as RunRef,
       seq: rows.seq[row] as Seq,
@@ -244,6 +250,7 @@ function memoFrom(body: Body): Memo {
       endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
       elapsedMs: rows.elapsedMs[row] as number,
       sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
+      costUsd: costUsd === NONE ? undefined : costUsd,
     };
   };
   const entryAt = (row: number): MemoEntry => {
@@ -269,8 +276,15 @@ function memoFrom(body: Body): Memo {
     if ((when & BEFORE) !== 0) state.calledBefore.add(key);
     if ((when & NOW) !== 0) state.calledNow.add(key);
   }
-  body.pending.forEach(([op, key], place) => state.pending.set(op, { key, entry: entryAt(asked + place) }));
+  body.pending.forEach(([op, key, failedUsd], place) =>
+    state.pending.set(op, { key, entry: entryAt(asked + place), ...(failedUsd !== NONE && { failedUsd }) }),
+  );
   for (const key of body.refused) state.refused.add(key);
+  for (const [key, { from, result }] of body.rejected) {
+    // JSON has no NaN and no undefined.
+    const whole = result && { ...result, form: result.form, endedMs: (result.endedMs as number | null) ?? Number.NaN };
+    state.rejected.set(key, { from, ...(whole && { result: whole }) });
+  }
   for (const [fn, run] of body.called) state.called.set(fn, runs[run] as RunRef);
   for (const [op, fn] of body.open) state.inFlight.set(op, fn);
   state.cleanedBy = runs[body.cleanedBy];

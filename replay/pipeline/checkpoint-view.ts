@@ -1,6 +1,6 @@
 /** The execution state of a pipeline run as a value for people and tools: `checkpoint.json`. Resume reads the journal instead. */
 import type { Json } from '../../journal/event.js';
-import type { FidelityMode, GateStatus, StageOutcome } from '../../journal/pipeline-event.js';
+import type { FidelityMode, GateStatus, StageOutcome } from '../../journal/facts/pipeline-event.js';
 import { gateStatuses, type PipelineState } from './pipeline-state.js';
 import type { HistoryEntry } from './walk.js';
 

@@ -1,6 +1,6 @@
 /** Folds the visits of nodes in one run of a pipeline, its gates and the questions to people. */
 import type { EventOf, Json } from '../../journal/event.js';
-import type { StageOutcome, StageStatus } from '../../journal/pipeline-event.js';
+import type { StageOutcome, StageStatus } from '../../journal/facts/pipeline-event.js';
 import type { OpPath, Seq } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
 

@@ -7,8 +7,14 @@
  * PIPELINE-STATE-3 The answers of people, replies of models and retries that a visit had before a crash count until the visit ends.
  */
 import type { EventOf, JournalEvent, Json } from '../../journal/event.js';
-import type { RunStatus } from '../../journal/run-event.js';
-import { gateStatusAfter, type Fidelity, type GateStatus, type StageOutcome, type StageStatus } from '../../journal/pipeline-event.js';
+import type { RunStatus } from '../../journal/facts/run-event.js';
+import {
+  gateStatusAfter,
+  type Fidelity,
+  type GateStatus,
+  type StageOutcome,
+  type StageStatus,
+} from '../../journal/facts/pipeline-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';

@@ -1,6 +1,6 @@
 /** A walk of a pipeline: the main path, or a branch on a copy of the context around it. Found by the paths of operations. */
 import type { EventOf, Json } from '../../journal/event.js';
-import type { BranchRef, StageOutcome, StageStatus } from '../../journal/pipeline-event.js';
+import type { BranchRef, StageOutcome, StageStatus } from '../../journal/facts/pipeline-event.js';
 import type { OpPath } from '../../journal/ids.js';
 
 export const MAIN = 'main' as OpPath;

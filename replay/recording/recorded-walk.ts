@@ -5,7 +5,7 @@
  */
 import { canonicalJson } from '../../journal/canonical.js';
 import type { EventOf, JournalEvent } from '../../journal/event.js';
-import type { PipelineFact } from '../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../journal/facts/pipeline-event.js';
 import type { OpPath, Seq } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
 

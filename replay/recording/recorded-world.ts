@@ -3,12 +3,13 @@
  *
  * RECORDING-1 an effect is used once, in the order in which an operation made the same request several times
  * RECORDING-2 the state holds places, not outcomes: those are read when they are used
+ * RECORDING-3 an attempt that another one followed has left nothing: a replay executes only the last attempt of each call. calls.md 17
  */
 import type { EventOf, FactType, JournalEvent, ResultForm } from '../../journal/event.js';
-import type { RunStatus } from '../../journal/run-event.js';
+import type { RunStatus } from '../../journal/facts/run-event.js';
 import type { BlobId, CallKey, OpPath, RunId, Seq, Workflow } from '../../journal/ids.js';
 import type { Payload } from '../../journal/event.js';
-import { ancestorsOf } from '../fold/op-path.js';
+import { ancestorsOf, isInside } from '../fold/op-path.js';
 import type { Place, Projection } from '../fold/projection.js';
 
 export interface RecordedEffect {
@@ -97,7 +98,7 @@ export const recording: Projection<Recording> = {
         return handOver(state, event, event.op);
       }
       case 'call.failed':
-        return handOver(state, event, event.op);
+        return event.retryInMs === undefined ? handOver(state, event, event.op) : forgetAttempt(state, event.op);
       case 'checkpoint.reached':
         state.checkpoints.set(event.name, event.seq);
         return handOver(state, event, event.name);
@@ -119,6 +120,12 @@ const ENDED_EARLY: ReadonlySet<RunStatus> = new Set<RunStatus>(['interrupted', '
 /** Returns whether the run ended by itself: then its journal has the outcome of every effect. */
 export function isWhole({ finished }: Recording): boolean {
   return finished !== undefined && !ENDED_EARLY.has(finished.status) && finished.lost === undefined;
+}
+
+/** Returns whether the record ends where its run did: a paused run ended in order, with calls that waited. calls.md 17. */
+export function endsWithItsRun(state: Recording): boolean {
+  const { finished } = state;
+  return isWhole(state) || (finished?.status === 'paused' && finished.lost === undefined);
 }
 
 /** Returns the next unused effect of this request (RECORDING-1); undefined where the operation did not make the request. */
@@ -161,6 +168,26 @@ export function nextHandover(state: Recording, type: FactType, about: string): S
 /** Returns whether `nextHandover` has another event for the operation. */
 export function hasHandover(state: Recording, type: FactType, about: string): boolean {
   return (state.handovers.get(`${type} ${about}`)?.length ?? 0) > 0;
+}
+
+/** RECORDING-3 */
+function forgetAttempt(state: Recording, op: OpPath): Recording {
+  const since = state.calls.get(op)?.seq;
+  if (since === undefined) return state;
+  for (const [path, effects] of state.effects) {
+    if (isInside(path, op))
+      state.effects.set(
+        path,
+        effects.filter(({ seq }) => seq < since),
+      );
+  }
+  for (const [path, { seq }] of state.calls) if (seq >= since && isInside(path, op)) state.calls.delete(path);
+  for (const [about, events] of state.handovers) {
+    if (!isInside(about.slice(about.indexOf(' ') + 1), op)) continue;
+    const kept = events.filter((seq) => seq < since);
+    if (kept.length < events.length) state.handovers.set(about, kept);
+  }
+  return state;
 }
 
 function effectOf(event: EventOf<'effect.performed'>, place: Place): RecordedEffect {

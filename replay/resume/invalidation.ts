@@ -8,17 +8,22 @@ import type { CallRef, FunctionCall, FunctionHistory } from '../memo/history.js'
 import { usable, type Memo } from '../memo/memo.js';
 import { indexWithin, isInside } from '../fold/op-path.js';
 import { inExecutionOrder } from '../fold/execution-order.js';
-import type { CheckpointSelector, FunctionSelector, Selector } from './selector.js';
+import { callsWithArgument, type ExactSelector } from './exact-argument.js';
+import type { CallsAtPath } from './calls-at-path.js';
+import type { CheckpointSelector, FunctionSelector, PathSelector, Selector } from './selector.js';
 import {
   ambiguousCheckpoint,
+  ambiguousFailed,
   ambiguousFunction,
   ambiguousPrefix,
   malformedTarget,
   noMatch,
   noRunToResume,
   nothingCounts,
+  pathWithoutCalls,
   unknownCheckpoint,
   unknownFunction,
+  unknownPath,
   unknownSite,
   type RecordedRuns,
 } from './selector-errors.js';
@@ -33,7 +38,11 @@ export interface SelectorFacts {
   readonly runs: RecordedRuns;
   /** Function targets: the latest run that called the function; undefined when none did. */
   readonly history?: FunctionHistory | undefined;
-  /** Checkpoint and malformed targets: the prior run; undefined when there is none. */
+  /** Exact targets with a text longer than a preview: the calls whose whole argument it is. */
+  readonly confirmed?: ReadonlySet<CallKey> | undefined;
+  /** Paths: what the runs have there. */
+  readonly atPath?: CallsAtPath | undefined;
+  /** Checkpoint and malformed targets, and `failed`: the prior run; undefined when there is none. */
   readonly prior?: Checkpoints | undefined;
 }
 
@@ -55,11 +64,19 @@ export interface Invalidation {
 
 const NOTHING: Invalidation = { keys: [], forkedKeys: [] };
 
-/** Throws `ReplayError`: RESUME_TARGET, RESUME_FUNCTION, RESUME_SITE, RESUME_PREFIX, RESUME_AMBIGUOUS, RESUME_CHECKPOINT. */
+/**
+ * Throws `ReplayError`: RESUME_TARGET, RESUME_FUNCTION, RESUME_SITE, RESUME_PREFIX, RESUME_EXACT, RESUME_PATH, RESUME_AMBIGUOUS,
+ * RESUME_CHECKPOINT.
+ */
 export function resolveSelector(selector: Selector, facts: SelectorFacts, declarations: Declarations): Invalidation {
   switch (selector.kind) {
     case 'none':
       return NOTHING;
+    case 'failed':
+      if (facts.prior?.reached.some(({ name }) => name === selector.text) === true) throw ambiguousFailed();
+      return facts.runs === 'some' ? NOTHING : { ...NOTHING, notice: `nothing failed: ${nothingCounts(facts.runs)}` };
+    case 'path':
+      return atPath(selector, facts);
     case 'checkpoint':
       return afterCheckpoint(selector, facts);
     case 'function':
@@ -78,10 +95,12 @@ function ofFunction(selector: FunctionSelector, facts: SelectorFacts, declaratio
   if (index !== undefined) {
     const site = history.sites[index];
     if (site === undefined) throw unknownSite(selector, history);
+    if (isExact(selector)) return invalidateExactly(selector, facts, site.site);
     const calls = history.calls.filter((call) => call.site === site.site);
     return invalidate(facts, prefix === undefined ? keysOf(calls) : fromPrefix(selector, prefix, calls, history, facts));
   }
   if (declarationsOf(history) > 1) throw ambiguousFunction(selector, history);
+  if (isExact(selector)) return invalidateExactly(selector, facts);
   return prefix === undefined
     ? invalidateCallsOf(selector.name, facts)
     : invalidate(facts, fromPrefix(selector, prefix, history.calls, history, facts));
@@ -90,8 +109,10 @@ function ofFunction(selector: FunctionSelector, facts: SelectorFacts, declaratio
 function neverCalled(selector: FunctionSelector, facts: SelectorFacts, declarations: Declarations): Invalidation {
   const { name, text } = selector;
   // A fork source may have called it; those results can be refused before the workflow's own first run.
-  const forked = selector.site === undefined && selector.prefix === undefined ? invalidateCallsOf(name, facts) : NOTHING;
+  const isWhole = selector.site === undefined && selector.prefix === undefined && selector.exact === undefined;
+  const forked = isWhole ? invalidateCallsOf(name, facts) : NOTHING;
   if (forked.forkedKeys.length > 0) return forked;
+  if (isExact(selector) && selector.site === undefined && isForked(name, facts)) return invalidateExactly(selector, facts);
   if (facts.runs !== 'some') return { ...NOTHING, notice: `nothing to invalidate for ${text}: ${nothingCounts(facts.runs)}` };
   if (declarations.declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
   throw unknownFunction(selector, functionsOf(facts, declarations));
@@ -121,6 +142,33 @@ function keysOf(calls: readonly FunctionCall[]): ReadonlySet<CallKey> {
   const keys = new Set<CallKey>();
   for (const { by, inside } of calls) for (const { key } of by === undefined ? inside : [by]) keys.add(key);
   return keys;
+}
+
+// ---- exact arguments and paths
+
+function isExact(selector: FunctionSelector): selector is ExactSelector {
+  return selector.exact !== undefined;
+}
+
+function invalidateExactly(selector: ExactSelector, facts: SelectorFacts, site?: string): Invalidation {
+  const { memo, forks, history, confirmed } = facts;
+  return orNotice(selector, invalidate(facts, callsWithArgument(selector, { memos: [memo, ...forks], history, confirmed }, site)));
+}
+
+function atPath(selector: PathSelector, facts: SelectorFacts): Invalidation {
+  const { atPath: found } = facts;
+  if (found === undefined || !found.isRecorded) throw unknownPath(selector, found?.nearest);
+  if (found.keys.size === 0) throw pathWithoutCalls(selector);
+  return orNotice(selector, invalidate(facts, found.keys));
+}
+
+function isForked(fn: string, { forks }: SelectorFacts): boolean {
+  return forks.some(({ called }) => called.has(fn));
+}
+
+function orNotice({ text }: Selector & { readonly text: string }, invalidation: Invalidation): Invalidation {
+  if (invalidation.keys.length + invalidation.forkedKeys.length > 0) return invalidation;
+  return { ...invalidation, notice: `nothing to invalidate for ${text}: its calls have no result, and are executed in any case` };
 }
 
 // ---- prefix cursors

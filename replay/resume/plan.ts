@@ -22,7 +22,7 @@ import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../m
 import type { Index } from '../memo/snapshot.js';
 
 /** The reason for which a result that is usable now would not be reused. */
-export type WhyNotReused = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
+export type WhyNotReused = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs' | 'rejected';
 
 /** The definition of a function as the script has it now. */
 export interface CurrentDefinition {
@@ -259,7 +259,17 @@ function decisionOf(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision 
     if (why === undefined) return { kind: 'reused', result: entry.result, ...edit };
     if (decision.kind === 'none') decision = { kind: 'again', result: entry.result, why, changes: edit.changes };
   }
-  return decision;
+  return decision.kind === 'none' ? rejectedDecision(key, entry, facts) : decision;
+}
+
+/** A rejected result is there, and only the person who marked it can say that it is usable. */
+function rejectedDecision(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision {
+  const { before, forks, flags } = facts;
+  const rejection = before.memo.rejected.get(key);
+  if (rejection === undefined || flags.fresh === true) return NOTHING;
+  const known =
+    rejection.result === undefined ? forks.map(({ memo }) => usableEntry(memo, key)).find(Boolean) : { ...entry, result: rejection.result };
+  return known === undefined ? NOTHING : { kind: 'again', result: known.result, why: 'rejected', changes: editOf(known, facts).changes };
 }
 
 function whyOwnIsInvalid(isSelected: boolean, { fresh }: PolicyFlags): WhyNotReused | undefined {

@@ -5,12 +5,15 @@ import { checkpoints } from '../memo/checkpoints.js';
 import { functionHistory } from '../memo/history.js';
 import type { PriorRuns } from '../memo/load.js';
 import type { Memo } from '../memo/memo.js';
+import { findCallsAtPath } from './calls-at-path.js';
+import { confirmLongArgument } from './exact-argument.js';
 import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
 import type { RecordedRuns } from './selector-errors.js';
 import type { Selector } from './selector.js';
 
 /**
- * Returns what a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
+ * Returns what a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one. For a path it
+ * reads from the latest run back to one that has it; for a text longer than a preview also the arguments that begin like it.
  * Throws what `resolveSelector` throws.
  */
 export async function resolveTarget(
@@ -27,8 +30,18 @@ export async function resolveTarget(
     case 'function': {
       const ref = anyRun ? prior.memo.called.get(selector.name) : undefined;
       const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
-      return resolveSelector(selector, { ...common, history }, declarations);
+      const { exact } = selector;
+      const confirmed =
+        exact === undefined
+          ? undefined
+          : await confirmLongArgument(store, { ...selector, exact }, { memos: [prior.memo, ...forks], onDefect });
+      return resolveSelector(selector, { ...common, history, confirmed }, declarations);
     }
+    case 'path': {
+      const atPath = await findCallsAtPath(store, selector.text, { runs: prior.runs, onDefect });
+      return resolveSelector(selector, { ...common, atPath }, declarations);
+    }
+    case 'failed':
     case 'checkpoint':
     case 'malformed': {
       const ref = prior.runs.at(-1)?.ref;

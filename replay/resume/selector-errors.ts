@@ -2,7 +2,8 @@
 import type { ReachedCheckpoint } from '../memo/checkpoints.js';
 import { ReplayError } from './errors.js';
 import type { FunctionHistory } from '../memo/history.js';
-import type { FunctionSelector, MalformedSelector } from './selector.js';
+import { textSimilarity } from '../reports/text-similarity.js';
+import type { FunctionSelector, MalformedSelector, PathSelector } from './selector.js';
 
 /** Says whether a target has runs to be resolved in. `ignored`: there are runs, and `--fresh` lets none of them count. */
 export type RecordedRuns = 'some' | 'none' | 'ignored';
@@ -17,7 +18,9 @@ export function malformedTarget(
   const inQuotes = text.startsWith('@') ? `; a name that starts with @ goes in quotes: --resume '"${text}"'` : '';
   const message = `can't read the target ${text} of --resume: ${why}`;
   return new ReplayError('RESUME_TARGET', message + listed('it could name', candidates), {
-    hint: `a target is @fn, @fn:N, @fn("prefix"), @fn:N("prefix") or the name of a checkpoint${inQuotes}; --resume alone goes on where the last run ended`,
+    hint:
+      `a target is @fn, @fn:N, @fn("prefix"), @fn(= "whole text"), failed, the path of a call or the name of a checkpoint${inQuotes}; ` +
+      '--resume alone continues where the last run ended',
     candidates,
   });
 }
@@ -84,6 +87,42 @@ export function noMatch({ text, prefix = '' }: FunctionSelector, texts: Iterable
       hint: `${inside === 1 ? 'one contains' : `${inside} contain`} it further in; a prefix is what an argument begins with`,
     }),
     candidates,
+  });
+}
+
+/** The texts that a message about one text lists. */
+const NEAREST_MAX = 3;
+
+/** `texts`: the arguments and items that were compared. */
+export function noExactMatch({ text, exact = '' }: FunctionSelector, texts: Iterable<string | undefined>): ReplayError {
+  const known = new Set([...texts].filter((each) => each !== undefined));
+  const nearest = [...known].map((each) => ({ each, alike: textSimilarity(each, exact) })).sort((left, right) => right.alike - left.alike);
+  const candidates = nearest.slice(0, NEAREST_MAX).map(({ each }) => quoted(oneLine(each)));
+  return new ReplayError('RESUME_EXACT', `no recorded argument is exactly that of ${text}${listed('the nearest', candidates)}`, {
+    hint: 'without the = the text is a prefix, and selects from the first match on',
+    candidates,
+  });
+}
+
+/** `nearest`: a path that a run has. */
+export function unknownPath({ text }: PathSelector, nearest: string | undefined): ReplayError {
+  const candidates = nearest === undefined ? [] : [nearest];
+  return new ReplayError('RESUME_PATH', `no recorded run has the operation ${text}${listed('the nearest', candidates)}`, {
+    hint: `mlld journal explain lists the paths of a run's calls; a checkpoint of this name goes in quotes: --resume '"${text}"'`,
+    candidates,
+  });
+}
+
+export function pathWithoutCalls({ text }: PathSelector): ReplayError {
+  return new ReplayError('RESUME_PATH', `no recorded run made a call at ${text} or inside it`, {
+    hint: "mlld journal explain lists the paths of a run's calls",
+  });
+}
+
+export function ambiguousFailed(): ReplayError {
+  return new ReplayError('RESUME_AMBIGUOUS', 'ambiguous target failed: the prior run reached a checkpoint of this name', {
+    hint: `--resume '"failed"' continues from the checkpoint; --resume alone executes all calls without a result, the failed ones included`,
+    candidates: ['"failed"'],
   });
 }
 

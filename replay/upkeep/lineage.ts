@@ -75,6 +75,11 @@ export const lineage: Projection<Lineage> = {
       case 'memo.invalidated':
         for (const key of event.keys) (event.borrowed === true ? ties.refused : ties.invalidated).add(key);
         break;
+      case 'result.rejected':
+      case 'result.restored':
+        // The two stay together: without its restoration, a rejection would count again.
+        (event.from.workflow === undefined ? ties.invalidated : ties.refused).add(event.key);
+        break;
       case 'memo.reset':
         ties.reset = true;
         if (event.reason === 'clean') state.completedBy.clear();

@@ -1,7 +1,9 @@
 /** Audits one run: the entries that pass a filter, as they are read, then their totals and whether the journal is whole. */
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
-import { auditTrail, unended, type AuditedHook, type AuditEntry } from './audit.js';
+import { emptyLedger, endRun, followCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
 import { loadWorkflow } from '../../memo/load.js';
 import type { Memo } from '../../memo/memo.js';
 import { isInside } from '../../fold/op-path.js';
@@ -58,9 +60,11 @@ export async function auditRun(
   const projection = auditTrail({ keepAnswers: false });
   const trail = projection.initial();
   const totals = noTotals();
-  const take = (entry: AuditEntry): void => {
+  const calls = createCallTotals(totals);
+  const take = (entry: AuditEntry, ended?: JournalEvent): void => {
     if (!matches(entry, filter)) return;
-    count(totals, entry);
+    if (entry.entry === 'call') calls.count(entry, ended);
+    else count(totals, entry);
     // Firings that went well are in the totals: there may be several for every operation.
     if (entry.entry !== 'hook' || entry.error !== undefined) see(entry);
   };
@@ -70,13 +74,14 @@ export async function auditRun(
       const place = { ref, position };
       legality.apply(legal, event, place);
       projection.apply(trail, event, place);
-      if (trail.entries.length === 0) return;
-      for (const entry of trail.entries) take(withPreview(entry, previews));
+      if (event.type === 'call.started') calls.started(event);
+      for (const entry of trail.entries) take(withPreview(entry, previews), event);
       trail.entries = [];
     },
     { onDefect: (defect) => defects.push(defect) },
   );
   for (const call of unended(trail)) take(call);
+  if (file.liveness !== 'running') calls.endRun();
   return { totals, integrity: await conclude(store, ref, legal, defects) };
 }
 
@@ -114,12 +119,28 @@ function noTotals(): AuditTotals {
   };
 }
 
-function count(totals: AuditTotals, entry: AuditEntry): void {
+/** Counts the attempts whose entries pass the filter: an attempt is counted with its start once its entry is known. */
+function createCallTotals(totals: AuditTotals) {
+  const ledger = emptyLedger();
+  const starts = new Map<OpPath, EventOf<'call.started'>>();
+  return {
+    started: (event: EventOf<'call.started'>): void => void starts.set(event.op, { ...event, args: NO_ARGUMENTS }),
+    count({ op, outcome }: AuditedCall, ended: JournalEvent | undefined): void {
+      const start = starts.get(op);
+      if (start) followCall(ledger, start, [totals]);
+      starts.delete(op);
+      if (outcome === 'unfinished') totals.unfinished += 1;
+      else if (ended) followCall(ledger, ended, [totals]);
+    },
+    endRun: (): void => endRun(ledger),
+  };
+}
+
+/** Arguments may be large. */
+const NO_ARGUMENTS = { inline: null };
+
+function count(totals: AuditTotals, entry: Exclude<AuditEntry, AuditedCall>): void {
   switch (entry.entry) {
-    case 'call':
-      if (entry.outcome === 'unfinished') totals.unfinished += 1;
-      else countCall(totals, { ...entry, outcome: entry.outcome });
-      return;
     case 'command':
       totals.commands += 1;
       return;

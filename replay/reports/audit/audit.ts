@@ -9,6 +9,7 @@ import type { EventOf, Payload, Usage } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { endedCall, type CallOutcome } from '../../fold/call-counts.js';
+import type { CallCause } from '../../fold/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
@@ -22,6 +23,7 @@ interface Common {
   readonly labels?: readonly string[];
 }
 
+/** One attempt of a call, a reused result, or a call that was not executed. */
 export interface AuditedCall extends Common {
   readonly entry: 'call';
   readonly op: OpPath;
@@ -30,8 +32,17 @@ export interface AuditedCall extends Common {
   readonly site?: string;
   /** The first argument as text, clipped; absent for a secret. */
   readonly preview?: string;
+  /** The number of the attempt. Absent for a reused result and a call that was not executed. */
+  readonly try?: number;
   /** As `call-counts.ts` has it; `unfinished`: it was in flight when the events ended. */
   readonly outcome: CallOutcome | 'unfinished';
+  /** The class of a failed attempt. */
+  readonly class?: CallCause;
+  /** The attempt failed, and another one followed after this time. */
+  readonly retryInMs?: number;
+  readonly lane?: string;
+  /** The cost of the call whose result was reused, when it was executed. */
+  readonly savedUsd?: number;
   readonly message?: string;
   /** The event that holds a reused result. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
@@ -90,6 +101,8 @@ interface CallInFlight {
   readonly key: CallKey;
   readonly site?: string;
   readonly preview?: string;
+  readonly try: number;
+  readonly lane?: string;
 }
 
 export interface AuditTrail {
@@ -157,8 +170,18 @@ export function unended(state: AuditTrail): readonly AuditedCall[] {
 }
 
 function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
-  const { seq, ts, op, fn, key, site, preview = previewOf(event.args) } = event;
-  state.inFlight.set(op, { seq, ts, op, fn, key, ...(site !== undefined && { site }), ...(preview !== undefined && { preview }) });
+  const { seq, ts, op, fn, key, site, preview = previewOf(event.args), try: tried = 1, lane } = event;
+  state.inFlight.set(op, {
+    seq,
+    ts,
+    op,
+    fn,
+    key,
+    ...(site !== undefined && { site }),
+    ...(preview !== undefined && { preview }),
+    try: tried,
+    ...(lane !== undefined && { lane }),
+  });
 }
 
 function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
@@ -173,10 +196,12 @@ function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { pos
 /** A damaged `call.started` loses the names, not the entry. */
 function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): AuditedCall {
   const { op, key } = event;
-  const { outcome, message, usage, durationMs } = endedCall(event);
+  const { outcome, message, usage, durationMs, cause } = endedCall(event);
   const begun = state.inFlight.get(op);
   state.inFlight.delete(op);
-  const { fn = '', site, preview } = begun ?? {};
+  const named = event.type === 'call.failed' ? event.fn : undefined;
+  const retryInMs = event.type === 'call.failed' ? event.retryInMs : undefined;
+  const { fn = named ?? '', site, preview, lane } = begun ?? {};
   return {
     entry: 'call',
     ...common(state, event),
@@ -185,7 +210,11 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     key,
     ...(site !== undefined && { site }),
     ...(preview !== undefined && { preview }),
+    ...(begun !== undefined && { try: begun.try }),
     outcome,
+    ...(cause !== undefined && { class: cause }),
+    ...(retryInMs !== undefined && { retryInMs }),
+    ...(lane !== undefined && { lane }),
     ...(message !== undefined && { message }),
     ...(usage !== undefined && { usage }),
     ...(durationMs !== undefined && { durationMs }),
@@ -193,7 +222,7 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
 }
 
 function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
-  const { op, fn, key, site, preview, from, outputs } = event;
+  const { op, fn, key, site, preview, from, outputs, savedUsd } = event;
   state.entries.push({
     entry: 'call',
     ...common(state, event),
@@ -203,6 +232,7 @@ function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
     ...(site !== undefined && { site }),
     ...(preview !== undefined && { preview }),
     outcome: 'reused',
+    ...(savedUsd !== undefined && { savedUsd }),
     from,
     ...(outputs !== undefined && { outputs: outputs.map(({ path }) => ({ path })) }),
   });

@@ -1,10 +1,12 @@
 /**
- * Is this a possible history? One legal-transition function over the events of a run, for tests and for `journal verify`.
+ * Checks that a history is possible: one legal-transition function over the events of a run, for tests and for `journal verify`.
  *
  * V1 `seq` counts 0, 1, 2, … ; the first event is `run.started`, nothing follows `run.finished`
  * V2 an operation starts once, ends once after it started, never starts below one that has ended, never ends before what it contains
- * V3 `call.completed` ends a `call.started` of the same operation and key; `call.failed` too, unless the call was denied before
- * V4 calls belong to operations that are open; a run that completed leaves nothing open
+ * V3 `call.completed` ends a `call.started` of the same operation and key; `call.failed` too, unless the call was denied before or not
+ *    executed (`upstream`). An attempt from the second on follows one of the same call that failed with `retryInMs`; what is inside the
+ *    call starts again with it
+ * V4 calls belong to operations that are in flight; a run that completed leaves no operation and no call in flight
  * V5 every payload and source that events name is there
  */
 import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
@@ -25,16 +27,30 @@ export interface Legality {
   events: number;
   nextSeq: number;
   finished: boolean;
-  /** Operations so far; `open` says how many operations directly below are open, `undefined` that it has ended. */
-  readonly operations: Map<OpPath, { open: number } | undefined>;
+  /** Operations so far; `inFlight` counts the operations directly below that are in flight; `undefined` says that it has ended. */
+  readonly operations: Map<OpPath, { inFlight: number } | undefined>;
   readonly calls: Map<OpPath, CallKey>;
+  /** Calls whose last attempt failed and that wait for the next one. */
+  readonly waiting: Map<OpPath, CallKey>;
+  /** The operations that started inside a call in flight, by the operation of the call. */
+  readonly inside: Map<OpPath, OpPath[]>;
   /** Blobs that were named, and by which event first. */
   readonly blobs: Map<BlobId, Seq>;
 }
 
 /** Folds the events of one run. */
 export const legality: Projection<Legality> = {
-  initial: () => ({ violations: [], events: 0, nextSeq: 0, finished: false, operations: new Map(), calls: new Map(), blobs: new Map() }),
+  initial: () => ({
+    violations: [],
+    events: 0,
+    nextSeq: 0,
+    finished: false,
+    operations: new Map(),
+    calls: new Map(),
+    waiting: new Map(),
+    inside: new Map(),
+    blobs: new Map(),
+  }),
   apply(state, event) {
     const complain = (rule: Violation['rule'], message: string): void => void state.violations.push({ rule, seq: event.seq, message });
     checkSequence(state, event, complain);
@@ -52,8 +68,8 @@ export const legality: Projection<Legality> = {
         finishOperation(state, event.op, complain);
         break;
       case 'call.started':
-        if (!isOpen(state, event.op)) complain('V4', `a call starts in ${event.op}, which is not open`);
-        state.calls.set(event.op, event.key);
+        if (!isInFlight(state, event.op)) complain('V4', `a call starts in ${event.op}, which is not in flight`);
+        startCall(state, event, complain);
         namePayload(state, event.args, event.seq);
         break;
       case 'call.completed':
@@ -63,10 +79,10 @@ export const legality: Projection<Legality> = {
         for (const output of event.outputs ?? []) if ('blob' in output) nameBlob(state, output.blob, event.seq);
         break;
       case 'call.failed':
-        if (event.denied !== true || state.calls.has(event.op)) endCall(state, event, complain);
+        failCall(state, event, complain);
         break;
       case 'call.reused':
-        if (!isOpen(state, event.op)) complain('V4', `an answer is served to ${event.op}, which is not open`);
+        if (!isInFlight(state, event.op)) complain('V4', `a result is reused in ${event.op}, which is not in flight`);
         break;
       case 'effect.performed':
         if (event.result !== undefined) namePayload(state, event.result, event.seq);
@@ -113,11 +129,11 @@ export async function conclude(store: JournalStore, ref: RunRef, state: Legality
 type Complain = (rule: Violation['rule'], message: string) => void;
 
 function checkSequence(state: Legality, event: JournalEvent, complain: Complain): void {
-  if (event.seq !== state.nextSeq) complain('V1', `expected seq ${state.nextSeq}`);
+  if (event.seq !== state.nextSeq) complain('V1', `this event should have seq ${state.nextSeq}`);
   if ((event.type === 'run.started') !== (event.seq === 0)) {
-    complain('V1', event.seq === 0 ? `begins with ${event.type}` : 'the run starts a second time');
+    complain('V1', event.seq === 0 ? `the run begins with ${event.type}` : 'the run starts a second time');
   }
-  if (state.finished) complain('V1', `${event.type} after run.finished`);
+  if (state.finished) complain('V1', `${event.type} follows run.finished`);
   state.nextSeq = event.seq + 1;
   state.events += 1;
 }
@@ -125,7 +141,7 @@ function checkSequence(state: Legality, event: JournalEvent, complain: Complain)
 function finishRun(state: Legality, { status, lost }: EventOf<'run.finished'>, complain: Complain): void {
   state.finished = true;
   if (status !== 'completed' || lost !== undefined) return;
-  for (const [op, status] of state.operations) if (status !== undefined) complain('V4', `the run completes while ${op} is open`);
+  for (const [op, status] of state.operations) if (status !== undefined) complain('V4', `the run completes while ${op} is in flight`);
   for (const op of state.calls.keys()) complain('V4', `the run completes while the call in ${op} is in flight`);
 }
 
@@ -135,9 +151,11 @@ function startOperation(state: Legality, op: OpPath, complain: Complain): void {
   if (parent !== undefined) {
     const around = state.operations.get(parent);
     if (around === undefined) complain('V2', `${op} starts below ${parent}, which has ended`);
-    else around.open += 1;
+    else around.inFlight += 1;
   }
-  state.operations.set(op, { open: 0 });
+  state.operations.set(op, { inFlight: 0 });
+  if (state.calls.size === 0) return;
+  for (const path of ancestorsOf(op)) if (state.calls.has(path)) state.inside.get(path)?.push(op);
 }
 
 function finishOperation(state: Legality, op: OpPath, complain: Complain): void {
@@ -146,11 +164,11 @@ function finishOperation(state: Legality, op: OpPath, complain: Complain): void 
     complain('V2', state.operations.has(op) ? `${op} ends a second time` : `${op} ends without having started`);
     return;
   }
-  if (operation.open > 0) complain('V2', `${op} ends before ${operation.open} of the operations in it`);
+  if (operation.inFlight > 0) complain('V2', `${op} ends while ${operation.inFlight} of the operations in it are in flight`);
   state.operations.set(op, undefined);
   const parent = nearest(state, op);
   const around = parent === undefined ? undefined : state.operations.get(parent);
-  if (around !== undefined) around.open -= 1;
+  if (around !== undefined) around.inFlight -= 1;
 }
 
 /** The innermost operation around a path that was ever started: not every step of a path is an operation. */
@@ -159,15 +177,41 @@ function nearest(state: Legality, op: OpPath): OpPath | undefined {
   return undefined;
 }
 
-function isOpen(state: Legality, op: OpPath): boolean {
+function isInFlight(state: Legality, op: OpPath): boolean {
   return state.operations.get(op) !== undefined;
 }
 
+function startCall(state: Legality, { op, key, try: tried = 1 }: EventOf<'call.started'>, complain: Complain): void {
+  if (state.calls.has(op)) complain('V3', `an attempt starts in ${op}, where another one is in flight`);
+  if (tried > 1 && state.waiting.get(op) !== key) complain('V3', `attempt ${tried} in ${op} follows no failed attempt of the same call`);
+  state.waiting.delete(op);
+  state.calls.set(op, key);
+  state.inside.set(op, []);
+}
+
+function failCall(state: Legality, event: EventOf<'call.failed'>, complain: Complain): void {
+  const { op, key, denied, retryInMs } = event;
+  const wasStarted = state.calls.has(op);
+  if (!wasStarted && (denied === true || event.class === 'upstream' || state.waiting.get(op) === key)) {
+    state.waiting.delete(op);
+    return;
+  }
+  const started = state.inside.get(op) ?? [];
+  endCall(state, event, complain);
+  if (retryInMs === undefined) return;
+  state.waiting.set(op, key);
+  for (const path of started) state.operations.delete(path);
+  // An attempt that ran out of time may leave operations that never end.
+  const around = state.operations.get(op);
+  if (around !== undefined) around.inFlight = 0;
+}
+
 function endCall(state: Legality, { op, key, type }: EventOf<'call.completed' | 'call.failed'>, complain: Complain): void {
-  const asked = state.calls.get(op);
-  if (asked === undefined) complain('V3', `${type} in ${op}, where no call is in flight`);
-  else if (asked !== key) complain('V3', `${type} in ${op} answers another question than was asked there`);
+  const started = state.calls.get(op);
+  if (started === undefined) complain('V3', `${type} in ${op}, where no call is in flight`);
+  else if (started !== key) complain('V3', `${type} in ${op} has another call key than the call that started there`);
   state.calls.delete(op);
+  state.inside.delete(op);
 }
 
 function namePayload(state: Legality, payload: Payload, seq: Seq): void {

@@ -21,6 +21,7 @@ import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { runDurationMs } from '../../fold/run-duration.js';
 import { textDiff, type DiffLines } from './text-diff.js';
 
 /** A run on one side. Durations in milliseconds, costs in US dollars. */
@@ -33,6 +34,10 @@ export interface DiffSide {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly accepted: number;
+  readonly denied: number;
+  readonly notExecuted: number;
+  readonly unresolved: number;
   readonly durationMs: number;
   readonly callsMs: number;
   /** Null when no call reported its cost. */
@@ -283,7 +288,7 @@ async function blobText(store: JournalStore, blob: BlobId | undefined): Promise<
 }
 
 function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
-  const { executed, reused, failed, callsMs, costUsd } = state.counts;
+  const { executed, reused, failed, accepted, denied, notExecuted, unresolved, callsMs, costUsd } = state.ledger.total;
   return {
     workflow: ref.workflow,
     run: ref.run,
@@ -293,7 +298,11 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
     executed,
     reused,
     failed,
-    durationMs: state.startedMs === undefined ? 0 : state.lastMs - state.startedMs,
+    accepted,
+    denied,
+    notExecuted,
+    unresolved,
+    durationMs: state.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(state.lastTs)),
     callsMs,
     costUsd,
   };

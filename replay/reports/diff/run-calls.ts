@@ -3,7 +3,7 @@ import type { EventOf, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { sha256Hex } from '../../../journal/sha256.js';
-import { countCall, endedCall, noCalls, type CallCounts, type CallOutcome } from '../../fold/call-counts.js';
+import { emptyLedger, endedCall, followCall, isEndOfCall, type CallLedger, type CallOutcome } from '../../fold/call-counts.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { previewOf } from '../../fold/preview.js';
@@ -17,7 +17,7 @@ export interface ComparedCall {
   /** Undefined for a reused call whose event has none: the comparison fills it in. */
   preview: string | undefined;
   outcome: CallOutcome | 'unfinished';
-  /** Digest of the result or of the message; undefined for a reused call, or where there is none. */
+  /** Digest of the result, or class of the failure (its message without one); undefined for a reused call, or where there is none. */
   digest: string | undefined;
   /** The event that recorded its result: its own, or one of another run. */
   resultFrom: (EventRef & { readonly workflow?: Workflow }) | undefined;
@@ -38,9 +38,8 @@ export interface RunCalls {
   status: EventOf<'run.finished'>['status'] | undefined;
   error: EventOf<'run.finished'>['error'];
   forks: EventOf<'run.started'>['forks'];
-  startedMs: number | undefined;
-  lastMs: number;
-  readonly counts: CallCounts;
+  lastTs: string | undefined;
+  readonly ledger: CallLedger;
 }
 
 /** Standard output: a digest of all of it, and beginnings of the first writes. */
@@ -65,16 +64,15 @@ export const runCalls: Projection<RunCalls> = {
     status: undefined,
     error: undefined,
     forks: undefined,
-    startedMs: undefined,
-    lastMs: 0,
-    counts: noCalls(),
+    lastTs: undefined,
+    ledger: emptyLedger(),
   }),
   apply(state, event, place) {
     const { position } = place;
     nodeVisits.apply(state.nodes, event, place);
+    followCall(state.ledger, event);
     switch (event.type) {
       case 'run.started':
-        state.startedMs = Date.parse(event.ts);
         state.forks = event.forks;
         break;
       case 'run.finished':
@@ -86,6 +84,7 @@ export const runCalls: Projection<RunCalls> = {
         break;
       case 'call.started': {
         const { seq, op, fn, key, fingerprint, preview = previewOf(event.args) } = event;
+        if (state.inFlight.get(op)?.key === key) break; // a further attempt of the same call
         const call: ComparedCall = {
           seq,
           op,
@@ -107,11 +106,10 @@ export const runCalls: Projection<RunCalls> = {
         end(state, event, place, digestOf(event.result));
         break;
       case 'call.failed':
-        end(state, event, place, event.message);
+        if (isEndOfCall(event)) end(state, event, place, event.class ?? event.message);
         break;
       case 'call.reused': {
         const { seq, op, fn, key, fingerprint, preview, from } = event;
-        countCall(state.counts, endedCall(event));
         state.calls.push({
           seq,
           op,
@@ -134,8 +132,7 @@ export const runCalls: Projection<RunCalls> = {
       default:
         break;
     }
-    // Parsing the time of every event would cost more than all else here.
-    if (event.type !== 'op.started' && event.type !== 'op.finished') state.lastMs = Date.parse(event.ts);
+    state.lastTs = event.ts; // parsing the time of every event would cost more than all else here
     return state;
   },
 };
@@ -143,7 +140,6 @@ export const runCalls: Projection<RunCalls> = {
 function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, { ref, position }: Place, digest: string): void {
   const { op, key, seq } = event;
   const ended = endedCall(event);
-  countCall(state.counts, ended);
   const call = state.inFlight.get(op) ?? nameless(state, seq, op, key);
   state.inFlight.delete(op);
   call.outcome = ended.outcome;

@@ -1,5 +1,6 @@
 /** Compares the arguments of two calls: which argument, which member of it, and the words around the change. */
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 
 export interface ArgumentDifference {
   /** `argument 2`, `argument 1.files[3].name`. */
@@ -43,10 +44,6 @@ function compare(where: string, before: Json | undefined, now: Json | undefined,
 
 function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function whole(value: Json | undefined): string | undefined {

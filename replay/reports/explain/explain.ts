@@ -6,7 +6,7 @@
  * EXPLAIN-3 arguments and results stay where they are; a call keeps the places, and the caller reads them for a difference
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
-import type { CacheFlags } from '../../../journal/run-event.js';
+import type { CacheFlags } from '../../../journal/facts/run-event.js';
 import {
   startOf,
   type CallKey,
@@ -17,7 +17,7 @@ import {
   type Seq,
   type Workflow,
 } from '../../../journal/ids.js';
-import { endedCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
+import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
 import { usableEntry, cameLater, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
 import type { ForkSource } from '../../memo/overlay.js';
@@ -33,6 +33,8 @@ export type Miss =
   | { readonly why: 'invalidated'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
   /** A fork source has a result that this script may not reuse any more. */
   | { readonly why: 'refused'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
+  /** `mlld journal reject` marked its result as bad, in `run`, at `at` (ISO 8601, UTC). */
+  | { readonly why: 'rejected'; readonly reason?: string; readonly at: string; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'reset'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'failed'; readonly message: string; readonly denied: boolean; readonly run: RunId; readonly seq: Seq }
   /** There was a result that may not be reused: its command failed. */
@@ -56,6 +58,8 @@ export type Miss =
     }
   /** Declared output files were not what the recorded call had written. */
   | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
+  /** There is a result, and it does not fit the schema of now; or it can't be read by the adapter of now, or needs the one of then. */
+  | { readonly why: 'schema' | 'reply'; readonly run: RunId; readonly seq: Seq }
   /** There is a result, and it could not be read. */
   | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq }
   /** `journal redact` took the result out of the run that had it. */
@@ -88,7 +92,7 @@ export interface ExplainedCall {
 }
 
 /** The latest event that left a call without a usable result. */
-type Fate = Extract<Miss, { why: 'invalidated' | 'reset' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
+type Fate = Extract<Miss, { why: 'invalidated' | 'rejected' | 'reset' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
 
 export interface Explanation {
   /** The index as the next call sees it. */
@@ -101,7 +105,7 @@ export interface Explanation {
   readonly earlier: Map<string, Map<OpPath, CallKey>>;
   // The events by which calls lost their results.
   readonly fates: Map<CallKey, Fate>;
-  readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' }>>;
+  readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' | 'rejected' }>>;
   /** The event that holds the result that an earlier run reused. */
   readonly reusedFrom: Map<CallKey, Hit['from']>;
   // The run that is being folded.
@@ -173,6 +177,7 @@ function enterRun(state: Explanation, run: RunId): void {
 
 function started(state: Explanation, event: EventOf<'call.started'>, place: Place, forkSources: readonly ForkSource[] | undefined): void {
   const { key, op, seq, fn, attempt } = event;
+  if (event.try !== undefined && state.pending.get(op)?.key === key) return; // a further attempt of the same call
   let call: ExplainedCall | undefined;
   if (forkSources !== undefined) {
     const preview = event.preview ?? previewOf(event.args);
@@ -244,9 +249,17 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       else state.fates.delete(event.key);
       return;
     case 'call.failed': {
+      if (!isEndOfCall(event)) return;
       const denied = event.denied === true;
       finishCall(state, event);
       state.fates.set(event.key, { why: 'failed', message: event.message, denied, run, seq: event.seq });
+      return;
+    }
+    case 'result.rejected':
+      return noteRejection(state, event, run);
+    case 'result.restored': {
+      const places: readonly Map<CallKey, Miss>[] = [state.fates, state.refusals];
+      for (const place of places) if (place.get(event.key)?.why === 'rejected') place.delete(event.key);
       return;
     }
     case 'memo.reset':
@@ -264,6 +277,13 @@ function finishCall(state: Explanation, event: EndOfCall): void {
   const pending = state.pending.get(event.op);
   if (pending?.call !== undefined) pending.call.outcome = endedCall(event).outcome;
   state.pending.delete(event.op);
+}
+
+/** Called before the memo has the event: a rejection of a result that is not usable any more changes nothing. */
+function noteRejection(state: Explanation, { key, from, reason, ts, seq }: EventOf<'result.rejected'>, run: RunId): void {
+  const miss = { why: 'rejected', ...(reason !== undefined && { reason }), at: ts, run, seq } as const;
+  if (from.workflow !== undefined) state.refusals.set(key, miss);
+  else if (isFrom(state.index.memo.entries.get(key)?.result, from)) state.fates.set(key, miss);
 }
 
 function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }: EventOf<'memo.invalidated'>, run: RunId): void {
@@ -309,6 +329,7 @@ function whyNotServed(
   const { flags, header, scope } = state;
   const where = { run: answer.ref.run, seq: answer.seq };
   if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
+  if (event.unfit !== undefined) return { why: event.unfit, ...where };
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
   const isEarlier = answer.ref.run !== state.current;
   const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.reuses === 'no';

@@ -1,6 +1,6 @@
 /** Groups failures by cause: one entry for all that are alike. */
 import type { Payload } from '../../../journal/event.js';
-import type { OpPath, Seq } from '../../../journal/ids.js';
+import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
 
 export interface FailureGroup {
@@ -37,32 +37,51 @@ export interface GuardDenial {
 /** Part of a state that is folded. */
 export interface FailureGroups {
   readonly failures: Map<string, FailureGroup>;
+  /** The groups of the failures of calls that have no result; a group once for each failure. */
+  readonly failedCalls: Map<CallKey, string[]>;
 }
 
 const GROUPS_MAX = 200;
 export const SAID_UNITS_MAX = 160;
 
 export function countFailure(
-  { failures }: FailureGroups,
+  { failures, failedCalls }: FailureGroups,
   what: string,
   message: string,
-  where: { readonly op: OpPath; readonly seq: Seq },
+  { op, seq, key }: { readonly op: OpPath; readonly seq: Seq; readonly key?: CallKey },
   known?: FailureCause,
 ): void {
   const cause = known ?? causeOf(message);
-  tally(failures, [cause, what], { cause, what, message, ...where });
+  const group = tally(failures, [cause, what], { cause, what, message, op, seq });
+  if (key === undefined || group === undefined) return;
+  const groups = failedCalls.get(key);
+  if (groups) groups.push(group);
+  else failedCalls.set(key, [group]);
 }
 
-/** One entry for all that is alike; what comes beyond `GROUPS_MAX` different ones is not kept apart. */
+/** A call that got its result later in the run has not failed. */
+export function forgetFailures({ failures, failedCalls }: FailureGroups, key: CallKey): void {
+  for (const name of failedCalls.get(key) ?? []) {
+    const group = failures.get(name);
+    if (group === undefined) continue;
+    group.count -= 1;
+    if (group.count === 0) failures.delete(name);
+  }
+  failedCalls.delete(key);
+}
+
+/** Returns the name of the group. One entry for all that is alike; what comes beyond `GROUPS_MAX` different ones is not kept apart. */
 export function tally<Group extends { count: number }>(
   groups: Map<string, Group>,
   id: readonly (string | undefined)[],
   first: Omit<Group, 'count'>,
-): void {
+): string | undefined {
   const name = JSON.stringify(id);
   const known = groups.get(name);
   if (known !== undefined) known.count += 1;
   else if (groups.size < GROUPS_MAX) groups.set(name, { ...first, count: 1 } as unknown as Group);
+  else return undefined;
+  return name;
 }
 
 /** Returns the beginning of a text result, as long as a message may be. */

@@ -11,6 +11,7 @@ import { canonicalJson } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { isRecordOfUpkeep } from '../../fold/record-of-upkeep.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { postMortem } from './postmortem.js';
 
@@ -32,7 +33,7 @@ export async function latestFailure(store: JournalStore, runs: readonly RunFile[
   const latestCompleted = new Map<Workflow, RunFile>();
   for (const file of runs.toReversed()) {
     const { workflow } = file.ref;
-    if (file.bytes === 0 || file.isOfUnknownVersion || file.finished?.cleaned === true) continue;
+    if (file.bytes === 0 || file.isOfUnknownVersion || isRecordOfUpkeep(file)) continue;
     const head = await readHead(store, file);
     if (head?.parent !== undefined) continue;
     if (file.liveness === 'running') {
@@ -60,7 +61,7 @@ export async function successorOf(store: JournalStore, file: RunFile, runs: read
   const own = await readHead(store, file);
   const heads: { readonly file: RunFile; readonly head: Head }[] = [];
   for (const each of runs) {
-    if (each.ref.run <= file.ref.run || each.isOfUnknownVersion || each.finished?.cleaned === true) continue;
+    if (each.ref.run <= file.ref.run || each.isOfUnknownVersion || isRecordOfUpkeep(each)) continue;
     const head = await readHead(store, each);
     if (head !== undefined && head.parent === undefined) heads.push({ file: each, head });
   }

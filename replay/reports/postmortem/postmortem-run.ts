@@ -3,6 +3,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
 import { countingRuns } from '../../memo/load.js';
+import { endRun, type CallCounts } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
@@ -14,6 +15,7 @@ import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { runDurationMs } from '../../fold/run-duration.js';
 
 /** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
 export interface PostMortemReport {
@@ -41,6 +43,18 @@ export interface PostMortemReport {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly accepted: number;
+  readonly denied: number;
+  readonly notExecuted: number;
+  readonly unresolved: number;
+  readonly attempts: number;
+  readonly retries: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: number | null;
+  /** Attempts without a known cost. */
+  readonly unpriced: number;
+  readonly savedUsd: number | null;
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
@@ -140,7 +154,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     status,
     error: await errorOf(finished, known.lines),
     startedMs,
-    durationMs: startedMs === undefined ? undefined : untilMs - startedMs,
+    durationMs: startedMs === undefined ? undefined : runDurationMs(ref.run, untilMs),
     events: state.lastSeq + 1,
     torn: known.torn,
     chain: await linksOf(causeChain(state), known.lines),
@@ -155,14 +169,18 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],
     denials: [...state.denials.values()],
-    executed: state.counts.executed,
-    reused: state.counts.reused,
-    failed: state.counts.failed,
+    ...callFigures(state, status),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
     since:
       successor === undefined ? null : { run: successor.ref.run, status: reportedStatus(successor.finished?.status, successor.liveness) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
   };
+}
+
+function callFigures({ ledger }: PostMortem, status: ReportedStatus): Omit<CallCounts, 'callsMs' | 'failedByClass'> {
+  if (status !== 'running') endRun(ledger);
+  const { callsMs: _, failedByClass: __, ...figures } = ledger.total;
+  return figures;
 }
 
 async function errorOf(finished: PostMortem['finished'], lines: SourceLines): Promise<PostMortemReport['error']> {

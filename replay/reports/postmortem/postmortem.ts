@@ -6,8 +6,8 @@
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
-import { countCall, endedCall, flawOf, noCalls, type CallCounts } from '../../fold/call-counts.js';
-import { beginningOf, countFailure, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
+import { emptyLedger, flawOf, followCall, isEndOfCall, type CallLedger, type CountedCall } from '../../fold/call-counts.js';
+import { beginningOf, countFailure, forgetFailures, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
 import { endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
@@ -16,7 +16,7 @@ import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
 /** The reason for which a call has no reusable result. `invalidated`: it had one when the run ended, and has none now. */
-export type Unresolved = 'in-flight' | 'failed' | 'denied' | 'unusable' | 'invalidated';
+export type Unresolved = 'in-flight' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated';
 
 /** A call that had a result when the run ended. */
 export interface ResolvedCall {
@@ -44,7 +44,7 @@ export interface PostMortem extends InFlightOperations {
   readonly hookFailures: Map<string, HookFailure>;
   readonly denials: Map<string, GuardDenial>;
   checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
-  readonly counts: CallCounts;
+  readonly ledger: CallLedger;
   readonly resolved: Map<CallKey, ResolvedCall>;
   readonly unresolved: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unresolved }>;
   readonly rates: Map<string, Rate>;
@@ -64,10 +64,11 @@ export const postMortem: Projection<PostMortem> = {
     risen: new Map(),
     counted: new Set(),
     failures: new Map(),
+    failedCalls: new Map(),
     hookFailures: new Map(),
     denials: new Map(),
     checkpoint: undefined,
-    counts: noCalls(),
+    ledger: emptyLedger(),
     resolved: new Map(),
     unresolved: new Map(),
     rates: new Map(),
@@ -78,6 +79,7 @@ export const postMortem: Projection<PostMortem> = {
     state.lastMs = Date.parse(event.ts);
     state.lastSeq = event.seq;
     measureConcurrency(state.concurrency, event);
+    const ended = followCall(state.ledger, event);
     switch (event.type) {
       case 'run.started':
         state.started = event;
@@ -98,15 +100,14 @@ export const postMortem: Projection<PostMortem> = {
         startCall(state, event);
         break;
       case 'call.completed':
-        completeCall(state, event);
+        completeCall(state, event, ended);
         break;
       case 'call.reused':
-        countCall(state.counts, endedCall(event));
         settle(state, event.key, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
         countInLoops(state, event.op, event.fn);
         break;
       case 'call.failed':
-        failCall(state, event);
+        if (isEndOfCall(event)) failCall(state, event, ended);
         break;
       case 'effect.performed':
         noteExitStatus(state, event);
@@ -141,42 +142,44 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   const preview = event.preview ?? previewOf(event.args);
   const step = state.steps.get(op);
   if (step !== undefined) {
-    step.call = { key, fn, preview, startedMs: state.lastMs };
+    step.call = { key, fn, preview, startedMs: step.call?.startedMs ?? state.lastMs }; // of its first attempt
     step.site ??= site;
   }
   state.resolved.delete(key);
   state.unresolved.set(key, { fn, preview, why: 'in-flight' });
+  if (event.try !== undefined) return;
   countInLoops(state, op, fn);
 }
 
-function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void {
-  const { op, key, elapsedMs, usage, unusable, result, seq } = event;
-  countCall(state.counts, endedCall(event));
+function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
+  const { op, key, elapsedMs, unusable, result, seq } = event;
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
   if (step !== undefined) step.call = undefined;
   const rate = rateOf(state, fn);
   rate.calls += 1;
   rate.durationMs += elapsedMs;
-  if (usage?.costUsd !== undefined) {
+  if (ended?.totalUsd !== undefined) {
     rate.priced += 1;
-    rate.costUsd += usage.costUsd;
+    rate.costUsd += ended.totalUsd;
   }
   const open = state.unresolved.get(key);
   if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, forkSource: undefined });
   if (open !== undefined) open.why = 'unusable';
   if (flawOf(event) !== 'command') return;
   const said = beginningOf(result);
-  countFailure(state, fn, said === '' ? unusable : `${unusable}: ${said}`, { op, seq });
+  countFailure(state, fn, said === '' ? unusable : `${unusable}: ${said}`, { op, seq, key }, event.class);
 }
 
-function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
-  const { op, key, message, denied, seq } = event;
-  countCall(state.counts, endedCall(event));
+function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: CountedCall | undefined): void {
+  const { op, key, message, denied, seq, fn } = event;
   const step = state.steps.get(op);
   const open = state.unresolved.get(key);
-  countFailure(state, step?.call?.fn ?? open?.fn ?? step?.name ?? op, message, { op, seq }, denied === true ? 'denied' : undefined);
-  if (open !== undefined) open.why = denied === true ? 'denied' : 'failed';
+  const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
+  countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : event.class);
+  const why = denied === true ? 'denied' : ended?.outcome === 'not-executed' ? 'not-executed' : 'failed';
+  if (open !== undefined) open.why = why;
+  else if (why === 'not-executed' && !state.resolved.has(key)) state.unresolved.set(key, { fn: what, preview: undefined, why });
   if (step !== undefined) {
     step.call = undefined;
     state.counted.add(op);
@@ -186,6 +189,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
 function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
   state.resolved.set(key, had);
   state.unresolved.delete(key);
+  forgetFailures(state, key);
 }
 
 function countInLoops(state: PostMortem, op: OpPath, fn: string): void {

@@ -1,52 +1,39 @@
 /** Sums up many runs: hit rate, cost, time and failures, by function and by day. */
-import type { RunStatus } from '../../../journal/run-event.js';
-import { startOf, type OpPath } from '../../../journal/ids.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
+import { startOf } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { addCounts, countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { addCounts, emptyLedger, endRun, followCall, noCalls, type CallCounts, type CallLedger } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { runDurationMs } from '../../fold/run-duration.js';
 
-interface FunctionCounts {
-  readonly calls: CallCounts;
+interface Samples {
   /** Durations of the calls that were executed. */
   readonly durationMs: number[];
+  /** The cost of each result, all attempts of its call included, where it is known. */
+  readonly resultUsd: number[];
 }
 
 export interface RunCounts {
   status: RunStatus | undefined;
   lastTs: string | undefined;
-  readonly functions: Map<string, FunctionCounts>;
-  /** Functions of the calls in flight. */
-  readonly inFlight: Map<OpPath, string>;
+  readonly ledger: CallLedger;
+  /** By the name of the function. */
+  readonly samples: Map<string, Samples>;
 }
 
 /** Folds the events of one run. */
 export const runCounts: Projection<RunCounts> = {
-  initial: () => ({ status: undefined, lastTs: undefined, functions: new Map(), inFlight: new Map() }),
+  initial: () => ({ status: undefined, lastTs: undefined, ledger: emptyLedger(), samples: new Map() }),
   apply(state, event) {
     state.lastTs = event.ts;
-    switch (event.type) {
-      case 'run.finished':
-        state.status = event.status;
-        break;
-      case 'call.started':
-        state.inFlight.set(event.op, event.fn);
-        break;
-      case 'call.completed':
-      case 'call.failed':
-      case 'call.reused': {
-        const call = endedCall(event);
-        // A damaged `call.started` loses the name: its call counts for no function in particular.
-        const { calls, durationMs } = countsOf(state, event.type === 'call.reused' ? event.fn : (state.inFlight.get(event.op) ?? ''));
-        state.inFlight.delete(event.op);
-        countCall(calls, call);
-        if (call.outcome === 'executed' && call.durationMs !== undefined) durationMs.push(call.durationMs);
-        break;
-      }
-      default:
-        break;
-    }
+    if (event.type === 'run.finished') state.status = event.status;
+    const call = followCall(state.ledger, event);
+    if (call?.outcome !== 'executed') return state;
+    const { durationMs, resultUsd } = samplesOf(state, call.fn);
+    if (call.durationMs !== undefined) durationMs.push(call.durationMs);
+    if (call.totalUsd !== undefined) resultUsd.push(call.totalUsd);
     return state;
   },
 };
@@ -58,9 +45,20 @@ export interface Figures {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly accepted: number;
+  readonly denied: number;
+  readonly notExecuted: number;
+  readonly unresolved: number;
+  readonly attempts: number;
+  readonly retries: number;
   /** The reused part of all calls that have a result. */
   readonly hitRate: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
   readonly costUsd: number | null;
+  /** Attempts without a known cost. */
+  readonly unpriced: number;
+  readonly savedUsd: number | null;
   readonly medianMs: number | null;
   readonly slowestMs: number | null;
 }
@@ -70,8 +68,23 @@ export interface FunctionFigures {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly accepted: number;
+  readonly denied: number;
+  readonly notExecuted: number;
+  readonly unresolved: number;
+  readonly attempts: number;
+  readonly retries: number;
+  /** Failed calls by the class of their last attempt. */
+  readonly failedByClass: CallCounts['failedByClass'];
   readonly hitRate: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
   readonly costUsd: number | null;
+  readonly unpriced: number;
+  readonly savedUsd: number | null;
+  /** The cost of one result, all attempts of its call included. */
+  readonly medianResultUsd: number | null;
+  readonly p95ResultUsd: number | null;
   readonly medianMs: number | null;
   /** Nine of ten calls were faster. */
   readonly p90Ms: number | null;
@@ -99,11 +112,12 @@ export async function statsOf(store: JournalStore, files: readonly RunFile[], on
     const counts = await foldRun(store, ref, runCounts, { onDefect });
     // The scan has reported it as a defect: its outcome is unknown.
     if (isOfUnknownVersion) continue;
-    const startedMs = startOf(ref.run);
+    const status = reportedStatus(counts.status, liveness);
+    if (status !== 'running') endRun(counts.ledger);
     measured.push({
-      day: new Date(startedMs).toISOString().slice(0, 10),
-      durationMs: counts.lastTs === undefined ? 0 : Date.parse(counts.lastTs) - startedMs,
-      status: reportedStatus(counts.status, liveness),
+      day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
+      durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
+      status,
       counts,
     });
   }
@@ -132,41 +146,31 @@ function groupedByDay(measured: readonly Measured[]): ReadonlyMap<string, readon
 }
 
 function figuresOf(runs: readonly Measured[]): Figures {
-  const { executed, reused, failed, costUsd } = merged(runs.flatMap(({ counts }) => [...counts.functions.values()]));
+  const calls = merged(runs.map(({ counts }) => counts.ledger.total));
   const took = sorted(runs.filter(({ status }) => status === 'completed').map(({ durationMs }) => durationMs));
   return {
     runs: runs.length,
     completed: runs.filter(({ status }) => status === 'completed').length,
-    executed,
-    reused,
-    failed,
-    hitRate: hitRateOf(executed, reused),
-    costUsd,
+    ...countedFigures(calls),
     medianMs: quantile(took, 0.5),
     slowestMs: took.at(-1) ?? null,
   };
 }
 
 function functionFigures(runs: readonly Measured[]): readonly FunctionFigures[] {
-  const byName = new Map<string, FunctionCounts[]>();
-  for (const { counts } of runs) {
-    for (const [fn, each] of counts.functions) {
-      const all = byName.get(fn);
-      if (all === undefined) byName.set(fn, [each]);
-      else all.push(each);
-    }
-  }
-  return [...byName]
-    .map(([fn, all]) => {
-      const elapsed = sorted(all.flatMap(({ durationMs }) => durationMs));
-      const { executed, reused, failed, costUsd } = merged(all);
+  const names = new Set(runs.flatMap(({ counts }) => [...counts.ledger.functions.keys()]));
+  return [...names]
+    .map((fn) => {
+      const samples = runs.flatMap(({ counts }) => counts.samples.get(fn) ?? []);
+      const elapsed = sorted(samples.flatMap(({ durationMs }) => durationMs));
+      const costs = sorted(samples.flatMap(({ resultUsd }) => resultUsd));
+      const calls = merged(runs.flatMap(({ counts }) => counts.ledger.functions.get(fn) ?? []));
       return {
         fn,
-        executed,
-        reused,
-        failed,
-        hitRate: hitRateOf(executed, reused),
-        costUsd,
+        ...countedFigures(calls),
+        failedByClass: calls.failedByClass,
+        medianResultUsd: quantile(costs, 0.5),
+        p95ResultUsd: quantile(costs, 0.95),
         medianMs: quantile(elapsed, 0.5),
         p90Ms: quantile(elapsed, 0.9),
       };
@@ -174,10 +178,14 @@ function functionFigures(runs: readonly Measured[]): readonly FunctionFigures[] 
     .sort((one, other) => other.failed - one.failed || other.executed + other.reused - one.executed - one.reused);
 }
 
-function merged(all: readonly FunctionCounts[]): CallCounts {
+function merged(all: readonly CallCounts[]): CallCounts {
   const sum = noCalls();
-  for (const { calls } of all) addCounts(sum, calls);
+  for (const counts of all) addCounts(sum, counts);
   return sum;
+}
+
+function countedFigures({ callsMs: _callsMs, failedByClass: _failedByClass, ...counts }: CallCounts) {
+  return { ...counts, hitRate: hitRateOf(counts.executed, counts.reused) };
 }
 
 function hitRateOf(executed: number, reused: number): number | null {
@@ -193,8 +201,8 @@ function quantile(ascending: readonly number[], part: number): number | null {
   return ascending[Math.max(0, Math.ceil(ascending.length * part) - 1)] ?? null;
 }
 
-function countsOf(state: RunCounts, fn: string): FunctionCounts {
-  let counts = state.functions.get(fn);
-  if (counts === undefined) state.functions.set(fn, (counts = { calls: noCalls(), durationMs: [] }));
-  return counts;
+function samplesOf({ samples }: RunCounts, fn: string): Samples {
+  let known = samples.get(fn);
+  if (known === undefined) samples.set(fn, (known = { durationMs: [], resultUsd: [] }));
+  return known;
 }

@@ -13,7 +13,7 @@ import type { RunReport } from './summary.js';
 
 /** Holds beginnings of arguments. */
 export const CRASHED_RUNS = 'crashed';
-const VERSION = 3;
+const VERSION = 4;
 
 type Kept = { readonly [run: string]: { readonly bytes: number; readonly report: RunReport } };
 

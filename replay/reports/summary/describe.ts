@@ -22,13 +22,21 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'op.started': ({ kind, name, item, total }) =>
     `${kind}${name === undefined ? '' : ` ${name}`} started${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
   'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
-  'call.started': ({ fn, args, preview, attempt }) =>
-    `@${fn} called${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}`,
+  'call.started': ({ fn, args, preview, attempt, try: tried }) =>
+    `@${fn} called${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
     `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
   'call.reused': ({ fn, from, preview }) =>
     `@${fn}${withArgument(preview)} reused from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
-  'call.failed': ({ message, denied }) => `call ${denied === true ? 'denied' : 'failed'}: ${message}`,
+  'call.failed': ({ message, denied, class: failureClass, retryInMs }) =>
+    `${retryInMs === undefined ? 'call' : 'attempt'} ${denied === true ? 'denied' : failureClass === 'upstream' ? 'not executed' : 'failed'}${failureClass === undefined ? '' : ` (${failureClass})`}: ${message}${retryInMs === undefined ? '' : `, another attempt follows in ${duration(retryInMs)}`}`,
+  'lane.changed': ({ lane, why, limit, gapMs, heldUntil }) =>
+    `lane ${lane} ${why}: at most ${limit} at a time${gapMs === undefined ? '' : `, ${duration(gapMs)} apart`}${heldUntil === undefined ? '' : `, held until ${heldUntil}`}`,
+  'dispatch.stopped': ({ class: stopClass, lane, message, resetsAt }) =>
+    `no attempt is started any more${lane === undefined ? '' : ` in lane ${lane}`} (${stopClass})${because(message)}${resetsAt === undefined ? '' : `, resets at ${resetsAt}`}`,
+  'dispatch.resumed': ({ lane }) => `lane ${lane} starts attempts again`,
+  'result.rejected': ({ from, op, reason }) => `the result of ${op} in ${from.run} is rejected${because(reason)}`,
+  'result.restored': ({ from, op }) => `the result of ${op} in ${from.run} is usable again`,
   'effect.performed': ({ kind, subject, error }) => `${kind} ${subject}${because(error)}`,
   'process.started': ({ group }) => `process group ${group} started`,
   'hook.fired': ({ hook, timing, filter, transformed, error }) =>

@@ -1,13 +1,23 @@
 /** Folds a run to its status, counts, durations, cost and what is in flight. Current at any event while it is followed. */
-import type { EventOf } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/run-event.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { RunLiveness } from '../../../journal/store.js';
-import { countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import {
+  attemptsInFlight,
+  emptyLedger,
+  followCall,
+  isEndOfCall,
+  noCalls,
+  usualModel,
+  type CallCounts,
+  type CallLedger,
+} from '../../fold/call-counts.js';
 import { iterationOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { runDurationMs } from '../../fold/run-duration.js';
 
 export interface InFlight {
   readonly op: OpPath;
@@ -24,6 +34,8 @@ export interface LoopProgress {
 }
 
 export interface RunSummary extends Readonly<CallCounts> {
+  /** The counts by function and model, and what they need to go on. */
+  readonly ledger: CallLedger;
   readonly ref: RunRef | undefined;
   /** The script's name in messages. */
   readonly name: string | undefined;
@@ -32,6 +44,7 @@ export interface RunSummary extends Readonly<CallCounts> {
   /** Undefined: no `run.finished`; it is running or has crashed. */
   readonly status: RunStatus | undefined;
   readonly error: EventOf<'run.finished'>['error'];
+  readonly pause: EventOf<'run.finished'>['pause'];
   readonly startedMs: number | undefined;
   /** Time of the last event. */
   readonly lastMs: number | undefined;
@@ -50,7 +63,7 @@ type Draft = {
       : RunSummary[K];
 };
 
-const EMPTY = { status: undefined, error: undefined, startedMs: undefined, lastMs: undefined } as const;
+const EMPTY = { status: undefined, error: undefined, pause: undefined, startedMs: undefined, lastMs: undefined } as const;
 
 /** Folds the events of one run. */
 export const summary: Projection<RunSummary> = {
@@ -61,6 +74,7 @@ export const summary: Projection<RunSummary> = {
     argv: [],
     flags: {},
     ...noCalls(),
+    ledger: emptyLedger(),
     checkpoints: [],
     inFlight: new Map(),
     loops: new Map(),
@@ -80,6 +94,7 @@ export const summary: Projection<RunSummary> = {
       case 'run.finished':
         draft.status = event.status;
         draft.error = event.error;
+        draft.pause = event.pause;
         break;
       case 'op.started':
         if (event.total !== undefined) draft.loops.set(event.op, { op: event.op, total: event.total, done: 0 });
@@ -89,14 +104,16 @@ export const summary: Projection<RunSummary> = {
         break;
       case 'call.started': {
         const { op, fn, preview = previewOf(event.args) } = event;
-        draft.inFlight.set(op, { op, fn, preview, startedMs: draft.lastMs });
+        const { startedMs = draft.lastMs } = draft.inFlight.get(op) ?? {}; // of its first attempt
+        draft.inFlight.set(op, { op, fn, preview, startedMs });
+        count(draft, event);
         break;
       }
       case 'call.completed':
       case 'call.failed':
       case 'call.reused':
-        draft.inFlight.delete(event.op);
-        countCall(draft, endedCall(event));
+        if (isEndOfCall(event)) draft.inFlight.delete(event.op);
+        count(draft, event);
         break;
       case 'checkpoint.reached':
         draft.checkpoints.push(event.name);
@@ -115,16 +132,29 @@ export interface RunReport {
   readonly name: string | undefined;
   readonly status: ReportedStatus;
   readonly error?: RunSummary['error'];
+  /** Present for a paused run. */
+  readonly pause?: RunSummary['pause'];
   readonly startedMs: number | undefined;
   readonly endedMs: number | undefined;
   readonly durationMs: number | undefined;
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly accepted: number;
+  readonly denied: number;
+  readonly notExecuted: number;
+  readonly unresolved: number;
+  readonly attempts: number;
+  readonly retries: number;
+  readonly failedByClass: CallCounts['failedByClass'];
   readonly callsMs: number;
+  /** The model that most attempts used. */
+  readonly model: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly costUsd: number | null;
+  readonly unpriced: number;
+  readonly savedUsd: number | null;
   readonly checkpoints: readonly string[];
   /** Begun and not ended: what a running run waits for, what a crashed one lost. */
   readonly inFlight: readonly {
@@ -147,20 +177,37 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     name: state.name,
     status,
     ...(state.error !== undefined && { error: state.error }),
+    ...(state.pause !== undefined && { pause: state.pause }),
     startedMs: state.startedMs,
     endedMs,
-    durationMs: state.startedMs === undefined ? undefined : untilMs - state.startedMs,
+    durationMs: state.startedMs === undefined ? undefined : runDurationMs(ref.run, untilMs),
     executed: state.executed,
     reused: state.reused,
     failed: state.failed,
+    accepted: state.accepted,
+    denied: state.denied,
+    notExecuted: state.notExecuted,
+    unresolved: state.unresolved,
+    attempts: state.attempts,
+    retries: state.retries,
+    failedByClass: { ...state.failedByClass },
     callsMs: state.callsMs,
+    model: usualModel(state.ledger),
     inputTokens: state.inputTokens,
     outputTokens: state.outputTokens,
     costUsd: state.costUsd,
+    // An attempt that is in flight when its run ends has a cost that nobody will know.
+    unpriced: state.unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),
+    savedUsd: state.savedUsd,
     checkpoints: [...state.checkpoints],
     inFlight: [...state.inFlight.values()].map(({ op, fn, preview, startedMs }) => ({ op, fn, preview, durationMs: untilMs - startedMs })),
     loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
   };
+}
+
+function count(draft: Draft, event: JournalEvent): void {
+  followCall(draft.ledger, event);
+  Object.assign(draft, draft.ledger.total);
 }
 
 function endOperation(draft: Draft, op: OpPath): void {

@@ -1,8 +1,8 @@
 /** Makes the data of a report: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../../../journal/ids.js';
-import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { attemptsInFlight, type CallCounts } from '../../fold/call-counts.js';
 import { tracksOf } from './tracks.js';
-import { callsOf, endOf, type Span, type Timeline } from './timeline.js';
+import { endOf, type Span, type Timeline } from './timeline.js';
 
 /** The calls of a run, of a function, or of a phase. */
 export interface Tally extends CallCounts {
@@ -10,8 +10,8 @@ export interface Tally extends CallCounts {
 }
 
 /** `unfinished`: it never ended. `done`: it made no call itself. */
-export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'unfinished';
-const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'unfinished'];
+export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed' | 'unfinished';
+const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'not-executed', 'unfinished'];
 
 /** A column each; the n-th of every column belongs to the n-th span, in the order in which they began. */
 export interface SpanColumns {
@@ -55,15 +55,7 @@ export interface ReportData {
 /** `status`: of a run that has no last event, what became of it. */
 export function reportData({ workflow, run }: RunRef, state: Timeline, status: string): ReportData {
   const startedMs = state.startedMs ?? 0;
-  const total: Tally = { name: 'all', ...noCalls() };
-  const functions = new Map<string, Tally>();
-  const phases = new Map<string, Tally>();
-  for (const { span, call } of callsOf(state)) {
-    const { outcome } = call;
-    if (outcome === 'unfinished') continue;
-    for (const tally of [total, tallyOf(functions, call.fn), tallyOf(phases, span.phase ?? 'before the first checkpoint')])
-      countCall(tally, { ...call, outcome });
-  }
+  const functions = [...state.ledger.functions].map(([name, counts]) => ({ name, ...counts }));
   return {
     workflow,
     run,
@@ -72,9 +64,9 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
     error: state.error?.message ?? null,
     started: new Date(startedMs).toISOString(),
     durationMs: (state.lastMs ?? startedMs) - startedMs,
-    total,
-    functions: [...functions.values()].sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
-    phases: [...phases.values()],
+    total: { name: 'all', ...state.ledger.total, unpriced: unpricedOf(state, status) },
+    functions: functions.sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
+    phases: [...state.countsOfPhases].map(([name, counts]) => ({ name, ...counts })),
     marks: state.phases.map(({ name, atMs }) => ({ name, at: atMs - startedMs })),
     states: SPAN_STATES,
     spans: columnsOf(state, startedMs),
@@ -99,6 +91,11 @@ function columnsOf(state: Timeline, startedMs: number): SpanColumns {
   };
 }
 
+/** The cost of an attempt that was in flight when its run ended is not known. */
+function unpricedOf({ ledger, status }: Timeline, otherwise: string): number {
+  return ledger.total.unpriced + ((status ?? otherwise) === 'running' ? 0 : attemptsInFlight(ledger));
+}
+
 /** A track takes as many rows as its spans lie in each other. */
 function rowsOf(state: Timeline): readonly number[] {
   const placed = tracksOf(state);
@@ -115,17 +112,10 @@ function stateOf({ outcome, calls }: Span): SpanState {
   if (outcome !== 'ok') return outcome;
   const last = calls.at(-1)?.outcome;
   if (last === undefined) return 'done';
-  return last === 'failed' || last === 'denied' ? last : 'executed';
+  return last === 'failed' || last === 'denied' || last === 'not-executed' ? last : 'executed';
 }
 
 function costOf({ calls }: Span): number | null {
-  const counts = noCalls();
-  for (const { outcome, usage } of calls) if (outcome !== 'unfinished') countCall(counts, { outcome, usage });
-  return counts.costUsd;
-}
-
-function tallyOf(tallies: Map<string, Tally>, name: string): Tally {
-  let tally = tallies.get(name);
-  if (tally === undefined) tallies.set(name, (tally = { name, ...noCalls() }));
-  return tally;
+  const known = calls.flatMap(({ usage }) => usage?.costUsd ?? []);
+  return known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);
 }

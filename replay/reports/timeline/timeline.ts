@@ -2,16 +2,43 @@
  * Folds a run to spans: one for every operation, with its calls and what else happened to it. Used by reports and
  * exports. Arguments and results stay in the journal; a span keeps their places.
  */
-import type { EventOf, Usage } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/run-event.js';
+import type { EventOf, JournalEvent, Usage } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
-import { endedCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
+import { addUsage } from '../../fold/add-usage.js';
+import {
+  emptyLedger,
+  endedCall,
+  followCall,
+  isEndOfCall,
+  noCalls,
+  type CallCounts,
+  type CallLedger,
+  type CallOutcome,
+  type EndOfCall,
+} from '../../fold/call-counts.js';
+import type { CallCause } from '../../fold/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
 export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
+
+/** One execution of a call's body. */
+export interface TimelineAttempt {
+  readonly seq: Seq;
+  readonly try: number;
+  readonly lane: string | undefined;
+  readonly startedMs: number;
+  outcome: CallOutcome | 'unfinished';
+  endedMs: number | undefined;
+  durationMs: number | undefined;
+  usage: Usage | undefined;
+  message: string | undefined;
+  /** The class of its failure. */
+  cause: CallCause | undefined;
+}
 
 /** One call that an operation executed or reused. */
 export interface TimelineCall {
@@ -27,12 +54,17 @@ export interface TimelineCall {
   readonly startedAt: Position | undefined;
   /** The place of `call.completed`, which has the result. */
   endedAt: Position | undefined;
+  /** Empty for a reused result. */
+  readonly attempts: TimelineAttempt[];
   outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
-  /** As the call measured it. */
+  /** As the last attempt measured it. */
   durationMs: number | undefined;
+  /** Added up over all attempts. */
   usage: Usage | undefined;
   message: string | undefined;
+  /** The class of a failed call. */
+  cause: CallCause | undefined;
   /** The code of the error of a failed call; undefined where the journal does not have one. */
   errorCode: string | undefined;
 }
@@ -84,6 +116,9 @@ export interface Timeline {
   /** Time of the last event so far. */
   lastMs: number | undefined;
   lastSeq: Seq | undefined;
+  readonly ledger: CallLedger;
+  /** The calls by the checkpoint that was reached last when they began, in the order of the first call. */
+  readonly countsOfPhases: Map<string, CallCounts>;
   phase: string | undefined;
   readonly phases: { readonly name: string; readonly atMs: number }[];
   /** In the order in which they began. */
@@ -102,6 +137,8 @@ export const timeline: Projection<Timeline> = {
     startedMs: undefined,
     lastMs: undefined,
     lastSeq: undefined,
+    ledger: emptyLedger(),
+    countsOfPhases: new Map(),
     phase: undefined,
     phases: [],
     spans: [],
@@ -113,6 +150,7 @@ export const timeline: Projection<Timeline> = {
     state.startedMs ??= atMs;
     state.lastMs = atMs;
     state.lastSeq = event.seq;
+    if (event.type.startsWith('call.')) followCall(state.ledger, event, phaseOf(state, event));
     switch (event.type) {
       case 'run.started':
         state.name = event.name;
@@ -142,12 +180,7 @@ export const timeline: Projection<Timeline> = {
         close(state, event, atMs, event.status === 'fail' ? 'failed' : 'ok', event.outcome.failure_reason || undefined);
         break;
       case 'call.started':
-        spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
-          ...callBegun(event, event.fn, atMs),
-          attempt: event.attempt,
-          preview: event.preview ?? previewOf(event.args),
-          startedAt: position,
-        });
+        startAttempt(spanOf(state, event, atMs, { name: event.fn, site: event.site }), event, { atMs, position });
         break;
       case 'call.reused':
         spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
@@ -162,9 +195,9 @@ export const timeline: Projection<Timeline> = {
       case 'call.failed': {
         const span = spanOf(state, event, atMs, {});
         const call = span.calls.findLast(({ outcome }) => outcome === 'unfinished') ?? nameless(span, event, atMs);
-        Object.assign(call, NOTHING_ENDED, endedCall(event));
+        endAttempt(call, event, atMs);
+        if (!isEndOfCall(event)) break;
         span.errorCode = call.errorCode;
-        call.endedMs = atMs;
         if (event.type === 'call.completed') call.endedAt = position;
         break;
       }
@@ -244,7 +277,39 @@ function spanOf(state: Timeline, event: EndOfCall | EventOf<'call.started'>, atM
   return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', ...described });
 }
 
-const NOTHING_ENDED = { durationMs: undefined, usage: undefined, message: undefined, errorCode: undefined };
+/** A call counts for the phase in which it began. */
+function phaseOf({ countsOfPhases, phase = 'before the first checkpoint' }: Timeline, { type }: JournalEvent): readonly CallCounts[] {
+  let counts = countsOfPhases.get(phase);
+  if (counts === undefined && (type === 'call.started' || type === 'call.reused' || type === 'call.failed')) {
+    countsOfPhases.set(phase, (counts = noCalls()));
+  }
+  return counts === undefined ? [] : [counts];
+}
+
+function startAttempt(
+  { calls }: Span,
+  event: EventOf<'call.started'>,
+  { atMs, position }: { readonly atMs: number; readonly position: Position },
+): void {
+  const { seq, key, fn, attempt, args, preview = previewOf(args), lane, try: tried = 1 } = event;
+  let call = calls.findLast(({ outcome }) => outcome === 'unfinished');
+  if (tried === 1 || call?.key !== key) {
+    call = { ...callBegun(event, fn, atMs), attempt, preview, startedAt: position };
+    calls.push(call);
+  }
+  call.attempts.push({ seq, try: tried, lane, startedMs: atMs, outcome: 'unfinished', endedMs: undefined, ...NO_ATTEMPT_ENDED });
+}
+
+function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.failed'>, atMs: number): void {
+  const { errorCode, outcome, durationMs, usage, message, cause } = endedCall(event);
+  const attempt = call.attempts.findLast((each) => each.outcome === 'unfinished');
+  if (attempt) Object.assign(attempt, { outcome, durationMs, usage, message, cause, endedMs: atMs });
+  if (attempt || call.attempts.length === 0) call.usage = addUsage(call.usage, usage);
+  if (isEndOfCall(event)) Object.assign(call, { outcome, durationMs, message, cause, errorCode, endedMs: atMs });
+}
+
+const NO_ATTEMPT_ENDED = { durationMs: undefined, usage: undefined, message: undefined, cause: undefined };
+const NOTHING_ENDED = { ...NO_ATTEMPT_ENDED, errorCode: undefined };
 
 function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, fn: string, startedMs: number): TimelineCall {
   return {
@@ -257,6 +322,7 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
     from: undefined,
     startedAt: undefined,
     endedAt: undefined,
+    attempts: [],
     outcome: 'unfinished',
     endedMs: undefined,
     ...NOTHING_ENDED,
@@ -264,7 +330,7 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
 }
 
 /** The line that began it is damaged. */
-function nameless({ calls }: Span, event: EndOfCall, atMs: number): TimelineCall {
+function nameless({ calls }: Span, event: EndOfCall | EventOf<'call.failed'>, atMs: number): TimelineCall {
   const call = callBegun(event, '', atMs);
   calls.push(call);
   return call;

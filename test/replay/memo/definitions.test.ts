@@ -34,6 +34,12 @@ describe('what changed in a definition', () => {
       [{ kind: 'template', name: 'p.att', digest: '1' }],
       [{ kind: 'template', name: 'p.att', digest: '2' }],
     ],
+    [
+      'the schema of @review was edited',
+      [{ kind: 'schema', name: 'review', digest: '1' }],
+      [{ kind: 'schema', name: 'review', digest: '2' }],
+    ],
+    ['the schema of @review was added', [BODY], [BODY, { kind: 'schema', name: 'review', digest: '1' }]],
     ['it uses @model now', [BODY], [BODY, model('opus')]],
     ['it does not use @model any more', [BODY, model('opus')], [BODY]],
   ])('%s', (sentence, before, now) => {

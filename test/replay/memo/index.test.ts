@@ -18,7 +18,7 @@ const load = async (store: JournalStore) => loadWorkflow(store, JOB, { onDefect:
 /** So many calls that an index is worth its while. */
 const MANY = Array.from({ length: 500 }, (_, number) => call(`main/for#0[${number}]/ask#0`, `buoy ${number}`)).flat();
 
-it('ends with the first run that goes on, so that nothing which that run answers later is passed over', async () => {
+it('ends with the first run that is still being written, so that no later result of that run is missed', async () => {
   const store = openMemoryStore();
   const early = await begin(store, 1, MANY);
   const later = await begin(store, 2, [...MANY, finished()]);
@@ -30,7 +30,7 @@ it('ends with the first run that goes on, so that nothing which that run answers
   expect(usableEntry((await load(store)).memo, callKeyOf('late'))).toBeDefined();
 });
 
-it('remembers which answers take a key to read', async () => {
+it('remembers which results need a key to be read', async () => {
   const store = openMemoryStore();
   const sealed = call('main/ask#0', 'token').map((fact) =>
     fact.type === 'call.completed' ? { ...fact, result: { sealed: 'AAAA', keyId: '0011223344556677' } } : fact,

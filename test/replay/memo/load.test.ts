@@ -65,14 +65,14 @@ const withoutScratch = ({ memo, complete }: PriorRuns): unknown => {
   return { questions, refused, called, cleanedBy, current, scope, pending, open, complete };
 };
 
-describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore) => {
+describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, openStore) => {
   beforeEach(() => open(openStore));
 
-  it('is empty before the first run', async () => {
+  it('are none before the first run', async () => {
     expect(await load()).toMatchObject({ runs: [], covered: [] });
   });
 
-  it('gives answers that can be read back', async () => {
+  it('have results that can be read', async () => {
     await record(1, call('main/ask#0', 'ebb'));
     const entry = usableEntry((await load()).memo, callKeyOf('ebb'));
     expect(await readResult(store, callKeyOf('ebb'), entry!.result)).toMatchObject({
@@ -81,7 +81,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     });
   });
 
-  it('does not take another event for an answer', async () => {
+  it('don’t take another event for a result', async () => {
     await record(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
     const { result: answer } = usableEntry((await load()).memo, callKeyOf('ebb'))!;
     expect(await readResult(store, callKeyOf('flow'), answer)).toBeUndefined();
@@ -89,7 +89,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(await readResult(store, callKeyOf('ebb'), { ...answer, position: { ...answer.position, offset: 1e9 } })).toBeUndefined();
   });
 
-  it('reads every run once and then only what is new', async () => {
+  it('are read once, and then only what is new', async () => {
     await record(1, manyCalls('first'));
     await record(2, manyCalls('second'));
     const whole = withoutScratch(await load());
@@ -104,7 +104,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(scans.map(({ run }) => run)).toEqual([runRef(3).run]);
   });
 
-  it('goes on in the middle of a run that was still going on', async () => {
+  it('are read on from the middle of a run that was still being written', async () => {
     const journal = await begin(1, manyCalls('first'), call('main/ask#0', 'flow', { outcome: 'killed' }));
     await load();
     const [, , completed] = call('main/ask#0', 'flow');
@@ -117,7 +117,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(withoutScratch(await load())).toEqual(withoutScratch(caughtUp));
   });
 
-  it('folds runs in their order, also when an earlier one outlives a later one', async () => {
+  it('are folded in their order, also when an earlier one outlives a later one', async () => {
     const early = await begin(1, manyCalls('first'));
     await record(2, [{ type: 'memo.reset', reason: 'fresh' }], call('main/ask#0', 'ebb'));
     await load();
@@ -142,13 +142,13 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(scans).toHaveLength(1);
   });
 
-  it('does not mind when the index can not be written', async () => {
+  it('are loaded also when the index can’t be written', async () => {
     await record(1, manyCalls('first'));
     store.writeDerived = () => Promise.reject(new Error('read-only'));
     expect((await load()).memo.entries.size).toBe(500);
   });
 
-  it('notices that a run is not there any more', async () => {
+  it('don’t include a run that was deleted', async () => {
     await record(1, manyCalls('first'));
     await record(2, call('main/ask#0', 'ebb'));
     await load();
@@ -157,7 +157,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect([...usable((await load()).memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
   });
 
-  it('forgets the runs before a clean', async () => {
+  it('don’t include the runs before a clean', async () => {
     await record(1, call('main/ask#0', 'ebb'));
     await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
     expect(await load()).toMatchObject({ runs: [] });
@@ -165,7 +165,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect((await load()).runs.map(({ ref }) => ref)).toEqual([runRef(3)]);
   });
 
-  it('can be had as it was at an earlier event', async () => {
+  it('can be loaded as they were at an earlier event', async () => {
     await record(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
     await record(2, call('main/ask#0', 'slack'));
     const texts = async (run: number, seq?: number): Promise<unknown> => {
@@ -178,7 +178,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(await texts(2)).toEqual(['ebb', 'flow', 'slack']);
   });
 
-  it('is kept current by the run that follows it, and saved for the next', async () => {
+  it('are kept current by the run that follows, and saved for the next', async () => {
     await record(1, manyCalls('first'));
     const past = await load();
     const ref = runRef(2);
@@ -208,7 +208,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(next.runs).toHaveLength(2);
   });
 
-  it('is not saved for a little that is new, however large the past is', async () => {
+  it('are not saved for a few new events, however many there are', async () => {
     await record(1, manyCalls('first'));
     await load();
     const saved = await store.readDerived(JOB, 'index');
@@ -220,7 +220,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(await store.readDerived(JOB, 'index')).not.toEqual(saved);
   });
 
-  it('saves after --fresh what a reader would find', async () => {
+  it('are saved after --fresh as a reader would find them', async () => {
     await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], call('main/ask#0', 'ebb'));
     await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
     await record(3, call('main/judge#0', 'x', { fn: 'judge' }), [{ type: 'checkpoint.closed', name: 'a', complete: true }]);
@@ -245,7 +245,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect([...saved.memo.entries.keys()]).toEqual([...read.memo.entries.keys()]);
   });
 
-  it('drops only what was recorded of a run that goes on beside', async () => {
+  it('lose only what a concurrent run had recorded when it was invalidated', async () => {
     const ref = runRef(1);
     const older = await begin(1, call('main/ask#0', 'ebb'));
     const during = await concurrentRuns(store, await load(), runRef(9));
@@ -262,7 +262,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect([...usable((await load()).memo)]).toEqual([]);
   });
 
-  it('counts a run that was created since loading as one that had recorded nothing', async () => {
+  it('count a run that was created since loading as one that had recorded nothing', async () => {
     const past = await load();
     await record(1, call('main/ask#0', 'ebb'));
     const during = await concurrentRuns(store, past, runRef(2));
@@ -271,14 +271,14 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect([...usable((await load()).memo)].map(([key]) => key)).toEqual([callKeyOf('ebb')]);
   });
 
-  it('leaves the index to a reader when another run goes on beside it', async () => {
+  it('leave the index to a reader while another run is being written', async () => {
     await begin(1, call('main/ask#0', 'ebb'));
     const past = await load();
     await saveIndex(store, past, runRef(2).run, endedAt(1));
     expect(await store.readDerived(JOB, 'index')).toBeUndefined();
   });
 
-  it('resolves a resume target by reading one run', async () => {
+  it('resolve a resume target by reading one run', async () => {
     await record(1, call('main/ask#0', 'ebb', { site: 'a' }), call('main/ask#1', 'flow', { site: 'b' }));
     await record(2, [{ type: 'checkpoint.reached', name: 'here' }]);
     const past = await load();
@@ -301,7 +301,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     });
   });
 
-  it('sums up a run that is going on', async () => {
+  it('have a summary of a run that is being written', async () => {
     await begin(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'killed' }));
     const [file] = await store.runs(JOB);
     expect(await summariseRun(store, file!, { nowMs: Date.now() + 1000 })).toMatchObject({
@@ -340,7 +340,7 @@ describe('an index snapshot', () => {
   });
 });
 
-it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j of answers in an index', (times) => {
+it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j of results in an index', (times) => {
   const history = times.flatMap((ms, i) =>
     entries(runRef(1), call(`main/ask#${i}`, `question ${i}`)).map(({ event, place }): Entry => {
       const ts = Number.isNaN(ms) ? 'some day' : new Date(ms).toISOString();
@@ -367,7 +367,7 @@ describe('a damaged store', () => {
     };
   };
 
-  it('is read again where the index does not fit it, and keeps what is whole', async () => {
+  it('is read again where the index does not fit it, and keeps what is intact', async () => {
     const { file } = folder();
     await record(1, manyCalls('first'));
     await record(2, call('main/ask#0', 'ebb'), manyCalls('second'));
@@ -381,7 +381,7 @@ describe('a damaged store', () => {
     expect(emptied.runs.map(({ ref }) => ref)).toEqual([runRef(2)]);
   });
 
-  it('does not give an answer that was changed behind the index', async () => {
+  it('has no result where the event was changed after the index was saved', async () => {
     const { file } = folder();
     await record(1, manyCalls('first'), call('main/ask#0', 'ebb'));
     await load();

@@ -15,7 +15,7 @@ const invalidated = (texts: readonly string[], borrowed = false): Fact => ({
 });
 
 describe('memo', () => {
-  it('knows where an answer lies and who asked for it', () => {
+  it('knows where a result is stored and which call returned it', () => {
     const ref = runRef(1);
     const state = fold(memo, run(ref, call('main/ask#0', { berth: 4, port: 'Oban' }, { site: 'job.mld:3:6', declared: 'job.mld:1:5' })));
     expect(usableEntry(state, callKeyOf({ berth: 4, port: 'Oban' }))).toMatchObject({
@@ -40,21 +40,21 @@ describe('memo', () => {
     expect(usableEntry(fold(memo, run(runRef(1), call('main/ask#0', argument))), callKeyOf(argument))?.preview).toBe(preview);
   });
 
-  it.each(['failed', 'unusable', 'killed', 'reused'] as const)('has no answer from a call that was %s', (outcome) => {
+  it.each(['failed', 'unusable', 'killed', 'reused'] as const)('has no result of a call that was %s', (outcome) => {
     expect(usableTexts(run(runRef(1), call('main/ask#0', 'ebb', { outcome })))).toEqual([]);
   });
 
-  it('keeps an earlier answer when asking again fails', () => {
+  it('keeps an earlier result when a second execution fails', () => {
     const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'failed' }))];
     expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.result.ref).toEqual(runRef(1));
   });
 
-  it('serves the later of two answers', () => {
+  it('has the later of two results', () => {
     const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), call('main/ask#0', 'ebb'))];
     expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.result.ref).toEqual(runRef(2));
   });
 
-  it('lists what was dropped and asked again where it was first asked', () => {
+  it('lists a call that was invalidated and executed again where it was first made', () => {
     const first = run(runRef(1), call('main/ask#0', 'one'), call('main/ask#1', 'two'), call('main/ask#2', 'three'));
     const dropped = run(runRef(2), [invalidated(['one', 'two'])]);
     expect(usableTexts([...first, ...dropped])).toEqual(['three']);
@@ -79,13 +79,13 @@ describe('memo', () => {
     expect(fold(memo, reset('clean')).cleanedBy).toEqual(runRef(2));
   });
 
-  it('refuses borrowed answers until fresh, whatever is asked since', () => {
+  it('keeps forked results invalidated until --fresh, whatever is executed since', () => {
     const history = [...run(runRef(1), [invalidated(['ebb'], true)]), ...run(runRef(2), call('main/ask#0', 'ebb'))];
     expect([...fold(memo, history).refused]).toEqual([callKeyOf('ebb')]);
     expect(usableTexts(history)).toEqual(['ebb']);
   });
 
-  it('drops of a run that goes on beside what it had recorded by then, the last event included', () => {
+  it('invalidates what a concurrent run had recorded by then, the last event included', () => {
     const early = run(runRef(1), call('main/ask#0', 'ebb')); // its result is event 3
     const during = (seq: number) => [{ run: runRef(1).run, seq: seqOf(seq) }];
     const drops = (seq: number): Fact[] => [
@@ -103,14 +103,14 @@ describe('memo', () => {
     expect([...fold(memo, [...first, ...run(runRef(3), clean([]))]).outlasting]).toEqual([]);
   });
 
-  it('has no answer from a result that was taken out, nor the one that it had replaced', () => {
+  it('has neither a result that was redacted nor the one that it had replaced', () => {
     const redacted = call('main/ask#0', 'ebb').map((fact) =>
       fact.type === 'call.completed' ? { ...fact, result: { redacted: 'asked by customer' } } : fact,
     );
     expect(usableTexts([...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), redacted)])).toEqual([]);
   });
 
-  it('remembers the ordinary functions around a question, over all its runs', () => {
+  it('remembers the ordinary functions around a call, over all runs', () => {
     const survey = (name: string, outcome?: 'reused'): Fact[] =>
       inside(
         `main/${name}#0`,
@@ -121,7 +121,7 @@ describe('memo', () => {
     expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.inside).toEqual(['audit', 'survey']);
   });
 
-  it('does not take an llm function for a place that others are asked in', () => {
+  it('does not count an llm function among the functions around a call', () => {
     const [begin, asked, ...end] = call('main/plan#0', 'outer', { fn: 'plan' }) as [Fact, Fact, ...Fact[]];
     const state = fold(
       memo,
@@ -130,19 +130,19 @@ describe('memo', () => {
     expect([...usable(state)].map(([, question]) => question.inside)).toEqual([[], [], []]);
   });
 
-  it('keeps a paid answer whose call.started can not be read', () => {
+  it('keeps a paid result whose call.started can’t be read', () => {
     const ref = runRef(1);
     const history = entries(ref, [started(ref), ...call('main/ask#0', 'ebb')]).filter(({ event }) => event.type !== 'call.started');
     expect(usableEntry(fold(memo, history), callKeyOf('ebb'))).toMatchObject({ fn: '', result: { ref } });
   });
 
-  it('forgets what a killed run was asking when the next run begins', () => {
+  it('forgets the calls that a killed run had in flight when the next run begins', () => {
     const crashed = entries(runRef(1), [started(runRef(1)), ...call('main/ask#0', 'ebb', { outcome: 'killed' })]);
     expect(fold(memo, crashed).pending.size).toBe(1);
     expect(fold(memo, [...crashed, ...entries(runRef(2), [started(runRef(2))])]).pending.size).toBe(0);
   });
 
-  it('notes under which checkpoint a question was asked', () => {
+  it('records under which checkpoint a call was made', () => {
     const history = run(
       runRef(1),
       call('main/ask#0', 'one'),
@@ -154,19 +154,19 @@ describe('memo', () => {
     expect([...usable(fold(memo, history))].map(([, { scope }]) => scope)).toEqual([undefined, 'survey', undefined]);
   });
 
-  it('counts an llm function as called when it has asked, not when the run died on the way there', () => {
+  it('counts an llm function as called once its call has started, not when the run died before', () => {
     const begun: Fact = { type: 'op.started', op: opPath('main/ask#0'), kind: 'exe', name: 'ask', labels: ['llm'] };
     const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...entries(runRef(2), [started(runRef(2)), begun])];
     expect(fold(memo, history).called.get('ask')).toEqual(runRef(1));
   });
 
-  it('remembers where it asked for what it borrowed', () => {
+  it('remembers which function made the call of a forked result', () => {
     const survey = { kind: 'exe', name: 'survey' };
     const state = fold(memo, run(runRef(1), inside('main/survey#0', survey, call('main/survey#0/ask#0', 'ebb', { outcome: 'reused' }))));
     expect(state.entries.get(callKeyOf('ebb'))).toMatchObject({ fn: 'ask', inside: ['survey'], result: undefined });
   });
 
-  it('remembers where a question was asked again in vain', () => {
+  it('remembers which function repeated a call that failed', () => {
     const again = inside('main/survey#0', { kind: 'exe', name: 'survey' }, call('main/survey#0/ask#0', 'ebb', { outcome: 'failed' }));
     const state = fold(memo, [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), again)]);
     expect(state.entries.get(callKeyOf('ebb'))?.inside).toEqual(['survey']);

@@ -35,8 +35,8 @@ function answers(
 const serves = (given: Overlay, text: string, policy: CachePolicy, nowMs = ENDED_MS): boolean =>
   given.lookup({ ...EBB, key: callKeyOf(text) }, policy, nowMs) !== undefined;
 
-describe('answers', () => {
-  it('are those of the fork source first, then one’s own', () => {
+describe('the result cache', () => {
+  it('finds the result of the fork source first, then the script’s own', () => {
     const forked = answers({ forked: true });
     expect(forked.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: COLLECT, entry: { result: { ref: runRef(1, COLLECT) } } });
     expect(forked.lookup({ ...EBB, key: callKeyOf('flow') }, ALL, ENDED_MS)).toMatchObject({
@@ -46,24 +46,24 @@ describe('answers', () => {
     expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: undefined, entry: { result: { ref: runRef(1) } } });
   });
 
-  it('are never borrowed once they were refused', () => {
+  it('never reuses a forked result that was invalidated', () => {
     const refused = answers({ forked: true, refused: true });
     expect(refused.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: undefined, entry: { result: { ref: runRef(1) } } });
     expect(serves(refused, 'slack', ALL)).toBe(false);
   });
 
-  it('serve nothing where the policy says so', () => {
+  it('reuses nothing where the policy forbids it', () => {
     expect(serves(answers({ forked: true }), 'ebb', { records: false, reuses: 'no' })).toBe(false);
   });
 
-  it('serve only this run’s own where the mode is manual, and what is borrowed', () => {
+  it('reuses only results of this run and forked ones where the mode is manual', () => {
     const manual: CachePolicy = { records: true, reuses: 'this-run' };
     expect(serves(answers(), 'ebb', manual)).toBe(false);
     expect(serves(answers(), 'flow', manual)).toBe(true);
     expect(serves(answers({ forked: true }), 'slack', manual)).toBe(true);
   });
 
-  it('expire with ttl, except within the run', () => {
+  it('lets results expire after their ttl, except those of this run', () => {
     expect(serves(answers(), 'ebb', { ...ALL, ttlMs: 1000 }, ENDED_MS + 999)).toBe(true);
     expect(serves(answers(), 'ebb', { ...ALL, ttlMs: 1000 }, ENDED_MS + 1000)).toBe(false);
     expect(serves(answers(), 'ebb', { ...ALL, ttlMs: 0 })).toBe(false);
@@ -71,7 +71,7 @@ describe('answers', () => {
     expect(serves(answers({ forked: true }), 'slack', { ...ALL, ttlMs: 0 })).toBe(false);
   });
 
-  it('wait for their scope to be complete, except within the run', () => {
+  it('reuses results of a complete scope only, except those of this run', () => {
     const survey: CachePolicy = { ...ALL, requireComplete: 'survey' };
     expect(serves(answers(), 'ebb', survey)).toBe(false);
     expect(serves(answers({ complete: false }), 'ebb', survey)).toBe(false);
@@ -79,7 +79,7 @@ describe('answers', () => {
     expect(serves(answers({ complete: false }), 'flow', survey)).toBe(true);
   });
 
-  it('say when the definition has changed, and are misses then if that is wished', () => {
+  it('marks a hit whose definition has changed, and makes it a miss where changed definitions execute', () => {
     const edited = { ...EBB, fingerprint: `sha256:${'e'.repeat(64)}` as Fingerprint };
     expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ edit: { definition: false } });
     expect(answers().lookup(edited, ALL, ENDED_MS)).toMatchObject({ edit: { definition: true } });

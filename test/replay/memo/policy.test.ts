@@ -22,7 +22,7 @@ describe('cache policy', () => {
     expect(policy({ checkpoint: true, resume: '@ask', noCheckpoint: true }, header)).toEqual(OFF);
   });
 
-  it('records where only that is asked for, and reuses nothing', () => {
+  it('records and reuses nothing where only recording is requested', () => {
     const only = { records: true, reuses: 'no' };
     const record = { record: true };
     expect(policy(record)).toEqual(only);
@@ -48,7 +48,7 @@ describe('cache policy', () => {
     expect(policy({ checkpoint: true }, 'never', { name: 'again', resume: 'manual' })).toEqual(RUN);
   });
 
-  it('applies ttl and complete only where something is served, and never with --resume', () => {
+  it('applies ttl and complete only where results are reused, and never with --resume', () => {
     const scope: Scope = { name: 'weather', ttlMs: 0, complete: true };
     expect(policy({}, 'auto', scope)).toEqual({ ...ALL, ttlMs: 0, requireComplete: 'weather' });
     expect(policy({}, undefined, scope)).toEqual(OFF);
@@ -57,7 +57,7 @@ describe('cache policy', () => {
 });
 
 it.each([{ changed: 'ask' }, { changed: 'serve' }, { keepFiles: true }] as const)(
-  'records and serves with a flag that is about answers: %o',
+  'records and reuses with a flag that is about results: %o',
   (flags) => {
     expect(cachePolicy({ flags, header: undefined, scope: undefined })).toMatchObject({ records: true, reuses: 'all' });
   },

@@ -119,22 +119,31 @@ function ends(event: JournalEvent, begun: JournalEvent): boolean {
 }
 
 describe('memo', () => {
-  it('has an answer exactly where the last word on a question was one', () => {
+  it('has a result exactly for the calls whose last event is one', () => {
     fc.assert(
       fc.property(anyRuns, (runs) => {
-        const expected = new Map<string, number>();
-        for (const { event } of runs.flat()) {
-          if (event.type === 'call.completed' && event.unusable === undefined) expected.set(event.key, event.seq);
-          if (event.type === 'memo.invalidated' && event.borrowed !== true) for (const key of event.keys) expected.delete(key);
-          if (event.type === 'memo.reset') expected.clear();
+        const [expected, rejected] = [new Map<string, string>(), new Map<string, string>()];
+        const move = (key: string, at: string, [from, to]: readonly [Map<string, string>, Map<string, string>]): void => {
+          if (from.get(key) === at && from.delete(key)) to.set(key, at);
+        };
+        for (const { event, place } of runs.flat()) {
+          if (event.type === 'call.completed' && event.unusable === undefined) {
+            expected.set(event.key, `${place.ref.run}:${event.seq}`);
+            rejected.delete(event.key);
+          }
+          if (event.type === 'memo.invalidated' && event.borrowed !== true)
+            for (const key of event.keys) for (const results of [expected, rejected]) results.delete(key);
+          if (event.type === 'result.rejected') move(event.key, `${event.from.run}:${event.from.seq}`, [expected, rejected]);
+          if (event.type === 'result.restored') move(event.key, `${event.from.run}:${event.from.seq}`, [rejected, expected]);
+          if (event.type === 'memo.reset') for (const results of [expected, rejected]) results.clear();
         }
         const state = fold(memo, runs.flat());
-        expect(new Map([...usable(state)].map(([key, { result: answer }]) => [key, answer.seq]))).toEqual(expected);
+        expect(new Map([...usable(state)].map(([key, { result }]) => [key, `${result.ref.run}:${result.seq}`]))).toEqual(expected);
       }),
     );
   });
 
-  it('gives back what was invalidated when it is asked again', () => {
+  it('has a result again when an invalidated call is executed again', () => {
     fc.assert(
       fc.property(anyRuns, fc.constantFrom('ebb', 'flow', 'slack'), (runs, text) => {
         const key = callKeyOf(text);
@@ -196,7 +205,7 @@ describe('the index', () => {
 const endOf = async (store: ReturnType<typeof openMemoryStore>, number: number) => (await store.scan(runRef(number), () => undefined)).end;
 
 describe('a fork', () => {
-  it('never changes its source, and never serves what was refused', () => {
+  it('never changes its source, and never reuses what was invalidated', () => {
     fc.assert(
       fc.property(anyRuns, anyRun, (lent, run) => {
         const source = fold(memo, lent.flat());

@@ -1,7 +1,7 @@
 /** Single events of a pipeline change its state, and a resume keeps a part of the run before. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import type { StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
+import type { StageOutcome, StageStatus } from '../../../journal/facts/pipeline-event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
 import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { fold } from '../../../replay/fold/projection.js';
@@ -64,17 +64,17 @@ function chain(...runs: readonly { readonly enterAt?: string; readonly facts: re
   );
 }
 
-describe('what a visit got before it ended', () => {
+describe('the replies of a visit before it ended', () => {
   const model = 'main/plan#0/try#1/model#0';
 
-  it('is there until it ends, also in the run that resumes it', () => {
+  it('are there until it ends, also in the run that resumes it', () => {
     const before = { facts: [begins('main/plan#0'), replies(model)] };
     expect([...chain(before).received]).toEqual([[model, { reply: key(model) }]]);
     expect(chain(before, { facts: [begins('main/plan#0')] }).received.size).toBe(1);
     expect(chain(before, { facts: [begins('main/plan#0'), ends('main/plan#0')] }).received.size).toBe(0);
   });
 
-  it('is no reply that can not be used, and none to what a stage asks otherwise', () => {
+  it('include none that can’t be used, and none to another prompt', () => {
     expect(chain({ facts: [begins('main/plan#0'), replies(model, 'status 1')] }).received.size).toBe(0);
     expect(chain({ facts: [begins('main/plan#0'), replies(`${model}/review#0`)] }).received.size).toBe(0);
   });
@@ -84,18 +84,18 @@ describe('a resume', () => {
   const jump: Fact = { type: 'edge.selected', op: opPath('main'), from: 'plan', to: 'plan', via: 'retry_target' };
   const walked = { facts: [begins('main/plan#0'), ends('main/plan#0', 'fail'), jump] };
 
-  it('goes on with what is left of the limits, and gets new ones where it is told a node', () => {
+  it('continues with what is left of the limits, and gets new ones where it names a node', () => {
     expect(chain(walked, { facts: [] })).toMatchObject({ steps: 1, jumps: 1 });
     expect(chain(walked, { enterAt: 'plan', facts: [] })).toMatchObject({ steps: 0, jumps: 0 });
   });
 
-  it('waits for no answer that the run before was waiting for', () => {
+  it('does not wait for the questions that the run before was waiting for', () => {
     const waiting = { facts: [begins('main/gate#0'), asks('main/gate#0/try#1')] };
     expect([...chain(waiting).questions.keys()]).toEqual(['q1']);
     expect(chain(waiting, { facts: [] })).toMatchObject({ questions: new Map(), questionCount: 1 });
   });
 
-  it('has its first model told in short what came before, and no other', () => {
+  it('summarises what came before for its first model stage, and for no other', () => {
     expect(chain(walked).degradeNext).toBe(false);
     expect(chain(walked, { facts: [] }).degradeNext).toBe(true);
     expect(chain(walked, { facts: [begins('main/plan#1', 1)] }).degradeNext).toBe(false);

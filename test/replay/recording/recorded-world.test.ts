@@ -1,11 +1,12 @@
 /** The recorded world returns the outcomes of a run by operation and effect. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/run-event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import { opPath } from '../../../journal/ids.js';
 import { fold } from '../../../replay/fold/projection.js';
 import {
   callAround,
+  endsWithItsRun,
   isWhole,
   nextEffect,
   nextHandover,
@@ -35,7 +36,7 @@ function recorded(...facts: readonly Fact[]): Recording {
 }
 
 describe('the recorded world', () => {
-  it('gives an answer once, in the order in which an operation asked the same several times', () => {
+  it('returns each recorded outcome once, in the order in which an operation repeated an effect', () => {
     const state = recorded(effect(READ, 'a'), effect(MAIN, 'a'), effect(READ, 'b'), effect(READ, 'a'));
     const taken = [1, 2, 3].map(() => {
       const answer = nextEffect(state, READ, 'file.read', 'a');
@@ -87,6 +88,39 @@ describe('the recorded world', () => {
   ])('is whole, with all that a run was answered, when the run ended as %s: %s', (status, whole) => {
     const ends: Fact[] = status === undefined ? [] : [{ type: 'run.finished', status, totals: { executed: 0, reused: 0, failed: 0 } }];
     expect(isWhole(recorded(...ends))).toBe(whole);
+  });
+
+  it('keeps of a call that was executed several times only the last attempt, and what came before the first', () => {
+    const call = { key: 'sha256:1' as never, op: opPath('main/ask#0'), fn: 'ask' };
+    const start: Fact = { type: 'call.started', ...call, args: { inline: [] }, fingerprint: 'sha256:2' as never };
+    const state = recorded(
+      effect('main/ask#0', 'of the hook'),
+      start,
+      effect('main/ask#0', 'body'),
+      effect('main/ask#0/look#0', 'inside'),
+      { type: 'call.failed', key: call.key, op: call.op, message: 'no', elapsedMs: 1, class: 'overloaded', retryInMs: 5 },
+      { ...start, try: 2 },
+      effect('main/ask#0', 'body'),
+      { type: 'call.completed', ...call, result: { inline: 'answer' }, elapsedMs: 1 },
+    );
+    expect(unusedEffects(state).map(({ seq, request }) => [seq, request])).toEqual([
+      [1, 'of the hook'],
+      [7, 'body'],
+    ]);
+    expect([1, 2].map(() => nextHandover(state, 'call.started', 'main/ask#0'))).toEqual([6, undefined]);
+    expect(nextHandover(state, 'call.failed', 'main/ask#0')).toBeUndefined();
+  });
+
+  it('ends with its run when that paused in order', () => {
+    const ends = (more: object): Fact => ({
+      type: 'run.finished',
+      status: 'paused',
+      totals: { executed: 0, reused: 0, failed: 0 },
+      ...more,
+    });
+    expect(endsWithItsRun(recorded(ends({})))).toBe(true);
+    expect(endsWithItsRun(recorded(ends({ lost: 2 })))).toBe(false);
+    expect(endsWithItsRun(recorded())).toBe(false);
   });
 
   it('finds the call around the function that it forwards to, and its turns', () => {

@@ -54,7 +54,7 @@ describe('an audit', () => {
     expect(totals).toMatchObject({ executed: 1, reused: 1, failed: 1, unfinished: 1, inputTokens: 7, costUsd: 0.25, callsMs: 6 });
   });
 
-  it('tells a file that was read from one that was looked for in vain', async () => {
+  it('separates a file that was read from one that was not found', async () => {
     const { entries, totals } = await audited([
       inside('main/run#0', { kind: 'run' }, [
         effect('main/run#0', 'file.read', '/pier/log', { result: { inline: { text: 'ebb' } }, file: 'sha256:1' as BlobId }),
@@ -131,7 +131,7 @@ describe('where a file comes from', () => {
     return { ...report, origins: report.origins.map(({ call, evidence }) => [call.preview, evidence]) };
   };
 
-  it('knows the calls whose answers stand in it', async () => {
+  it('knows the calls whose results it contains', async () => {
     const text = 'high water: A:"flow"';
     const facts = [call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'), write('main/output#0', text), call('main/ask#2', 'late')];
     expect(await originsOf(text, ...facts)).toMatchObject({

@@ -14,7 +14,7 @@ import { foldRun } from '../../../replay/fold/fold-run.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
-import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
 import { anyFacts } from '../../support/any-run.js';
 import { call, JOB, runRef, started } from '../../support/written-runs.js';
 
@@ -22,13 +22,26 @@ interface Counts {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly denied: number;
 }
 
-const countsOf = ({ executed, reused, failed }: Counts): Counts => ({ executed, reused, failed });
+const countsOf = ({ executed, reused, failed, denied }: Counts): Counts => ({ executed, reused, failed, denied });
 
-function countOutcomes(outcomes: readonly unknown[]): Counts {
-  const count = (...wanted: readonly string[]): number => outcomes.filter((outcome) => wanted.includes(outcome as string)).length;
-  return { executed: count('executed'), reused: count('reused'), failed: count('failed', 'denied') };
+/** Rows are facts: a call that failed has its row also where another call of the run got the result later, and is not counted. */
+function countOutcomes(outcomes: readonly unknown[], recovered: number): Counts {
+  const count = (wanted: string): number => outcomes.filter((outcome) => wanted === outcome).length;
+  return { executed: count('executed'), reused: count('reused'), failed: count('failed') - recovered, denied: count('denied') };
+}
+
+/** Counts the failed calls whose key got a result later in the run. */
+function recoveredIn(state: Timeline): number {
+  const calls = [...callsOf(state)].map(({ call }) => call);
+  const hasResult = ({ outcome }: TimelineCall): boolean => outcome === 'executed' || outcome === 'reused';
+  return calls.filter(
+    (failed) =>
+      failed.outcome === 'failed' &&
+      calls.some((other) => other.key === failed.key && hasResult(other) && (other.endedMs ?? 0) > (failed.endedMs ?? 0)),
+  ).length;
 }
 
 interface Otlp {
@@ -55,9 +68,15 @@ async function everyReport(store: JournalStore, file: RunFile): Promise<{ readon
     page: countsOf(reportData(file.ref, state, 'crashed').total),
     postmortem: countsOf(await postMortemOf(store, file, options)),
     diff: countsOf(left),
-    csv: countOutcomes([...callRows(file.ref, state)].map(({ outcome }) => outcome)),
+    csv: countOutcomes(
+      [...callRows(file.ref, state)].map(({ outcome }) => outcome),
+      recoveredIn(state),
+    ),
     trace: countsOf((chromeTrace(file.ref, state) as { readonly otherData: Counts }).otherData),
-    otlp: countOutcomes(spans.map((span) => attribute(span, 'mlld.call.outcome'))),
+    otlp: countOutcomes(
+      spans.map((span) => attribute(span, 'mlld.call.outcome')),
+      recoveredIn(state),
+    ),
   };
 }
 
@@ -101,7 +120,8 @@ it('counts a failed command as failed, and a result that is not kept as executed
     fact.type === 'call.completed' ? { ...fact, unusable: 'recording is off here' } : fact,
   );
   const { store, file } = await recorded([started(runRef(1)), ...call('main/ask#0', 'ebb', { outcome: 'unusable' }), ...unkept]);
-  for (const counts of Object.values(await everyReport(store, file))) expect(counts).toEqual({ executed: 1, reused: 0, failed: 1 });
+  for (const counts of Object.values(await everyReport(store, file)))
+    expect(counts).toEqual({ executed: 1, reused: 0, failed: 1, denied: 0 });
 });
 
 it('says nowhere that unknown tokens and costs are 0', async () => {

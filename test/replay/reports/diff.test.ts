@@ -86,7 +86,7 @@ describe('the diff of two runs', () => {
     ]);
   });
 
-  it('tells an edited definition from another answer', async () => {
+  it('separates an edited definition from another result', async () => {
     const before = call('main/ask#0', 'ebb');
     expect((await diffOf(whole(before), whole(edited(before)))).calls.changed).toMatchObject([{ changes: ['definition'] }]);
     expect((await diffOf(whole(before), whole(answering('late', before)))).calls.changed).toMatchObject([
@@ -97,7 +97,7 @@ describe('the diff of two runs', () => {
     ]);
   });
 
-  it('sees no difference between an answer and the same answer served', async () => {
+  it('sees no difference between a result and the same result reused', async () => {
     const before = whole(call('main/ask#0', 'ebb'));
     const seq = before.findIndex(({ type }) => type === 'call.completed');
     const served = call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
@@ -116,7 +116,7 @@ describe('the diff of two runs', () => {
 });
 
 describe('the fork point of two runs', () => {
-  it('is where they stop asking the same', async () => {
+  it('is where they stop making the same calls', async () => {
     const runs = await storeWith(whole(survey('ebb', 'flow', 'neap')), whole(survey('ebb', 'flow', 'spring')));
     expect(await forkPointOf(runs.store, runs.left, runs.right, { onDefect })).toMatchObject({
       common: 2,

@@ -29,24 +29,24 @@ function withFlags(flags: Partial<Fact & { type: 'run.started' }>, ...facts: rea
   return entries(runRef(2), [{ ...(started(runRef(2)) as Fact & { type: 'run.started' }), ...flags }, ...facts.flat(), finished()]);
 }
 
-describe('why a call was asked', () => {
-  it('says what no run had asked', () => {
+describe('why a call was executed', () => {
+  it('says that no run had made the call', () => {
     expect(misses(run(runRef(1), call('main/ask#0', 'flow')))).toEqual([{ why: 'new' }]);
   });
 
-  it('names the selector that dropped its answer, and the run', () => {
+  it('names the selector that invalidated its result, and the run', () => {
     const dropped: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] };
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), secondRun([dropped], call('main/ask#0', 'ebb')))).toEqual([
       { why: 'invalidated', selector: '@ask', run: SECOND, seq: 1 },
     ]);
   });
 
-  it.each(['fresh', 'clean'] as const)('says that %s forgot it', (reason) => {
+  it.each(['fresh', 'clean'] as const)('says that %s removed its result', (reason) => {
     const second = secondRun([{ type: 'memo.reset', reason }], call('main/ask#0', 'ebb'));
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), second)).toEqual([{ why: 'reset', by: reason, run: SECOND, seq: 1 }]);
   });
 
-  it('says how it failed before, and that a result was no answer', () => {
+  it('says how it failed before, and that a result was not usable', () => {
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'failed' })))).toEqual([
       { why: 'failed', message: 'no', denied: false, run: FIRST, seq: 3 },
     ]);
@@ -55,13 +55,13 @@ describe('why a call was asked', () => {
     ]);
   });
 
-  it('tells a run that crashed from a line that is lost', () => {
+  it('separates a run that crashed from a line that is lost', () => {
     const killed = call('main/ask#0', 'ebb', { outcome: 'killed' });
     expect(misses(entries(runRef(1), [started(runRef(1)), ...killed]))).toEqual([{ why: 'interrupted', run: FIRST, seq: 2 }]);
     expect(misses(run(runRef(1), killed))).toEqual([{ why: 'damaged', run: FIRST, seq: 2 }]);
   });
 
-  it('says that an answer was too old, or of a scope that was not complete', () => {
+  it('says that a result was too old, or of a scope that was not complete', () => {
     const first = run(runRef(1), call('main/ask#0', 'ebb'));
     const aged: Fact = { type: 'checkpoint.reached', name: 'weather', ttlMs: 0 };
     expect(misses(first, secondRun([aged], call('main/ask#0', 'ebb')))).toMatchObject([{ why: 'expired', ttlMs: 0, run: FIRST }]);
@@ -69,13 +69,13 @@ describe('why a call was asked', () => {
     expect(misses(first, secondRun([conditional], call('main/ask#0', 'ebb')))).toEqual([{ why: 'incomplete', checkpoint: 'survey' }]);
   });
 
-  it('says that the mode wanted nothing of earlier runs', () => {
+  it('says that the mode reuses nothing of earlier runs', () => {
     const first = run(runRef(1), call('main/ask#0', 'ebb'));
     const manual = withFlags({ header: 'manual', flags: {} }, call('main/ask#0', 'ebb'));
     expect(misses(first, manual)).toEqual([{ why: 'manual', run: FIRST, seq: 3 }]);
   });
 
-  it('says what changed when changed definitions ask', () => {
+  it('says what changed where changed definitions execute', () => {
     const defined = (fingerprint: Fingerprint, digest: string): Fact => ({
       type: 'definition.recorded',
       fn: 'ask',
@@ -95,7 +95,7 @@ describe('why a call was asked', () => {
     ]);
   });
 
-  it('says that an answer is there and can’t be read', () => {
+  it('says that a result is there and can’t be read', () => {
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb')))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
   });
 
@@ -106,7 +106,7 @@ describe('why a call was asked', () => {
     ]);
   });
 
-  it('names the selector that refused what a fork lends', () => {
+  it('names the selector that invalidated a forked result', () => {
     const source = runRef(1, workflowOf('collect.mld'));
     const lent = run(source, call('main/ask#0', 'ebb'));
     const lender = { workflow: source.workflow, memo: fold(memo, lent), definitions: fold(definitions, lent) };
@@ -116,13 +116,13 @@ describe('why a call was asked', () => {
   });
 });
 
-describe('a call that was served', () => {
+describe('a call that was reused', () => {
   const served = (fingerprint: Fingerprint): Fact[] =>
     call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact) =>
       fact.type === 'call.reused' ? { ...fact, from: { run: FIRST, seq: seqOf(3) }, fingerprint } : fact,
     );
 
-  it('tells from where, and whether its function was edited since', () => {
+  it('says from where, and whether its function was edited since', () => {
     const first = run(runRef(1), call('main/ask#0', 'ebb'));
     expect(explained(first, secondRun(served(FINGERPRINT)))).toMatchObject([
       { outcome: 'reused', preview: 'ebb', hit: { from: { run: FIRST, seq: 3 }, edited: false, changes: [] } },
@@ -147,7 +147,7 @@ describe('the explanation of any history', () => {
   });
 });
 
-describe('a question that is new', () => {
+describe('a new call', () => {
   async function explainedRuns(...runs: readonly (readonly Fact[])[]) {
     const store = openMemoryStore();
     for (const [number, facts] of runs.entries()) {
@@ -159,7 +159,7 @@ describe('a question that is new', () => {
     return (await explainRun(store, file, { onDefect: () => undefined })).calls;
   }
 
-  it('is compared with what stood at its place, unless that is still asked', async () => {
+  it('is compared with the earlier call at its place, unless that one is still made', async () => {
     const calls = await explainedRuns(
       [...call('main/ask#0', 'read docs/a.md'), ...call('main/ask#1', 'read docs/b.md')],
       [...call('main/ask#0', 'read docs/c.md'), ...call('main/ask#1', 'read docs/a.md')],

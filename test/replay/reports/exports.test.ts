@@ -50,7 +50,7 @@ describe('OpenTelemetry spans', () => {
     }
   });
 
-  it('name executed calls as requests to a model, and served ones not', () => {
+  it('name executed calls as requests to a model, and reused ones not', () => {
     const spans = otlpSpans(run(ref, LOOP));
     const asked = spans.find(({ name }) => name === 'chat ask');
     const served = spans.find(({ name }) => name === 'reused ask');
@@ -70,7 +70,7 @@ describe('OpenTelemetry spans', () => {
     expect(spans[2]?.status).toEqual({ code: 2, message: 'no' });
   });
 
-  it("name the model and the provider of a pipeline's stage, which its node tells and its call asks", () => {
+  it("name the model and the provider of a pipeline's stage, which its node names and its call requests", () => {
     const node = { op: opPath('main/plan#0'), node: 'plan', visit: 0 };
     const stage: Fact[] = [
       { type: 'op.started', op: node.op, kind: 'node', name: 'plan' },
@@ -95,7 +95,7 @@ describe('OpenTelemetry spans', () => {
     expect([valueOf(span, 'code.line.number'), valueOf(span, 'code.column.number')]).toEqual([{ intValue: '12' }, { intValue: '3' }]);
   });
 
-  it('give each question a span where an operation asked more than once', () => {
+  it('give each call a span where an operation made several', () => {
     const twice = call('main/ask#0', 'ebb', { outcome: 'failed' }).slice(0, 3);
     const spans = otlpSpans(run(ref, twice, call('main/ask#0', 'flow').slice(1)));
     expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'chat ask', 'chat ask']);
@@ -134,7 +134,7 @@ describe('the Chrome trace', () => {
 });
 
 describe('rows of calls', () => {
-  it('are one for each question', () => {
+  it('are one for each call', () => {
     const rows = [...callRows(ref, fold(timeline, run(ref, LOOP)))];
     expect(rows).toMatchObject([
       { fn: 'ask', outcome: 'executed', argument: 'ebb', durationMs: 5 },

@@ -58,7 +58,7 @@ describe('the chain of a post-mortem', () => {
     expect(paths(state)).toEqual(['main/for#0', 'main/for#0/ask#0']);
   });
 
-  it('is what is open where a run stopped without a word', () => {
+  it('is what is in flight where a run crashed', () => {
     const state = stateOf([begin('main/survey#0')], call('main/survey#0/ask#0', 'ebb', { outcome: 'killed' }));
     expect(paths(state)).toEqual(['main/survey#0', 'main/survey#0/ask#0']);
     expect(inFlight(state).map(({ op, call }) => [op, call?.preview])).toEqual([['main/survey#0/ask#0', 'ebb']]);
@@ -69,8 +69,8 @@ describe('the chain of a post-mortem', () => {
   });
 });
 
-describe('what a resume would come to', () => {
-  it('serves what is answered, asks again what is not, and looks ahead in open loops', () => {
+describe('the estimate of a resume', () => {
+  it('reuses what has a result, executes what has none, and counts the rest of loops in flight', () => {
     const items = ['a', 'b', 'c', 'd', 'e'];
     const open = loop('main/for#0', items, (item, path) => call(`${path}/ask#0`, item)).slice(0, 1 + 2 * 6);
     const state = stateOf(
@@ -89,7 +89,7 @@ describe('what a resume would come to', () => {
     expect(estimateResume(state, 10).notStarted).toBe(7);
   });
 
-  it('counts an answer that came later, and not one that can not be served', () => {
+  it('counts a result that came later, and not one that can’t be reused', () => {
     const state = stateOf(
       failing('main/ask#0', 'ebb', 'no'),
       call('main/ask#1', 'ebb'),
@@ -98,7 +98,7 @@ describe('what a resume would come to', () => {
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 1, unresolved: [{ preview: 'flow', why: 'unusable' }] });
   });
 
-  it('tells what the calls ahead will cost from what those behind did', () => {
+  it('takes the cost of the coming calls from that of the earlier ones', () => {
     const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
     );
@@ -129,8 +129,8 @@ it('counts a command that a call ran with the call, and one of the script by its
 it.each([
   ['HTTP 429: slow down', 'rate-limit'],
   ['its command ended with status 7: Too Many Requests', 'rate-limit'],
-  ['The run timed out after 500 ms', 'time-out'],
-  ['Unexpected token < in JSON at position 0', 'bad-output'],
+  ['The run timed out after 500 ms', 'timeout'],
+  ['Unexpected token < in JSON at position 0', 'bad-reply'],
   ['its command ended with status 2', 'exit-status'],
   ["Cannot read properties of undefined (reading 'x')", 'code'],
   ['require is not a function', 'code'],

@@ -5,11 +5,11 @@ import { fold } from '../../../replay/fold/projection.js';
 import { reportRun, summary } from '../../../replay/reports/summary/summary.js';
 import { call, entries, finished, inside, run, runRef, started } from '../../support/written-runs.js';
 
-const REF = runRef(1);
+const REF = runRef(0);
 const AT = (seconds: number): number => Date.parse('2026-01-01T00:00:00.000Z') + seconds * 1000;
 
 describe('run summary', () => {
-  it('counts what was executed, served and failed, and what it cost', () => {
+  it('counts what was executed, reused and failed, and what it cost', () => {
     const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 10, outputTokens: 20, costUsd: 0.5 } } : fact,
     );
@@ -61,13 +61,13 @@ describe('run summary', () => {
     });
   });
 
-  it('tells why a run failed', () => {
+  it('says why a run failed', () => {
     const error = { code: 'BAIL', message: 'the pier is closed' };
     const failed = fold(summary, entries(REF, [started(REF), { ...finished('failed'), error } as Fact]));
     expect(reportRun(failed, REF, 'finished', 0)).toMatchObject({ status: 'failed', error });
   });
 
-  it('tells how far open loops have come', () => {
+  it('says how far loops in flight are', () => {
     const iteration = (index: number): Fact[] => inside(`main/for#0[${index}]`, { kind: 'for:iteration', item: 'x' }, []);
     const begin: Fact = { type: 'op.started', op: opPath('main/for#0'), kind: 'for', total: 3 };
     const half = entries(REF, [started(REF), begin, ...iteration(0), ...iteration(2)]);

@@ -7,7 +7,7 @@ import { anyRun } from '../../support/any-run.js';
 import { call, entries, inside, loop, run, runRef, started } from '../../support/written-runs.js';
 
 describe('the timeline', () => {
-  it('has a span for every operation, inside the one around it, with what it asked', () => {
+  it('has a span for every operation, inside the one around it, with its calls', () => {
     const items = loop('main/for#0', ['ebb', 'flow'], (item, at) => call(`${at}/ask#0`, item));
     const state = fold(timeline, run(runRef(1), items));
     expect(state.spans.map(({ op, parent }) => [op, parent?.op])).toEqual([
@@ -24,7 +24,7 @@ describe('the timeline', () => {
     expect(state).toMatchObject({ name: 'job', status: 'completed' });
   });
 
-  it('tells served, failed and unanswered calls apart, and the phase they belong to', () => {
+  it('separates reused, failed and unfinished calls, and names the phase they belong to', () => {
     const state = fold(
       timeline,
       entries(runRef(1), [

@@ -17,6 +17,10 @@ const DENIED: Fact = {
   denied: true,
   elapsedMs: 0,
 };
+const AGAIN: Fact = { ...DENIED, denied: undefined, class: 'overloaded', retryInMs: 5 } as unknown as Fact;
+const RETRIED: Fact = { ...ASKED, try: 2 } as Fact;
+const LOOK: Fact = { type: 'op.started', op: opPath('main/ask#0/look#0'), kind: 'exe' };
+const LOOKED: Fact = { type: 'op.finished', op: opPath('main/ask#0/look#0'), outcome: 'ok' };
 const op = (path: string): Fact => ({ type: 'op.started', op: opPath(path), kind: 'for' });
 const done = (path: string): Fact => ({ type: 'op.finished', op: opPath(path), outcome: 'ok' });
 
@@ -24,10 +28,19 @@ describe('a possible history', () => {
   it.each<[string, Fact[]]>([
     ['a whole run', [S, BEGIN, ASKED, ANSWERED, END, finished()]],
     ['a crash at any point', [S, BEGIN, ASKED]],
-    ['a call that is denied before it is asked', [S, BEGIN, DENIED, END, finished()]],
-    ['a call that is denied after its answer', [S, BEGIN, ASKED, DENIED, END, finished()]],
-    ['a call that a guard has asked again', [S, BEGIN, ASKED, DENIED, OTHER, OTHER_ANSWERED, END, finished()]],
-    ['a failed run that left something open', [S, BEGIN, ASKED, finished('failed')]],
+    ['a call that is denied before it starts', [S, BEGIN, DENIED, END, finished()]],
+    ['a call that is denied after it started', [S, BEGIN, ASKED, DENIED, END, finished()]],
+    ['a call that a guard has executed again', [S, BEGIN, ASKED, DENIED, OTHER, OTHER_ANSWERED, END, finished()]],
+    [
+      'a call that fails twice, whose attempts do the same inside it',
+      [S, BEGIN, ASKED, LOOK, LOOKED, AGAIN, RETRIED, LOOK, LOOKED, AGAIN, { ...RETRIED, try: 3 } as Fact, ANSWERED, END, finished()],
+    ],
+    ['an attempt that ran out of time and left something in flight', [S, BEGIN, ASKED, LOOK, AGAIN, RETRIED, ANSWERED, END, finished()]],
+    [
+      'a call that is not executed',
+      [S, BEGIN, { ...DENIED, denied: undefined, class: 'upstream', fn: 'ask' } as unknown as Fact, END, finished()],
+    ],
+    ['a failed run that left a call in flight', [S, BEGIN, ASKED, finished('failed')]],
     [
       'operations in parallel',
       [
@@ -56,9 +69,13 @@ describe('a possible history', () => {
     ['V2', 'an operation that ends before what is in it', [S, op('main/for#0'), op('main/for#0[0]/x#0'), done('main/for#0')]],
     ['V3', 'a result of no call', [S, BEGIN, ANSWERED]],
     ['V3', 'a result of another call', [S, BEGIN, ASKED, OTHER_ANSWERED]],
+    ['V3', 'a second attempt behind none that failed', [S, BEGIN, RETRIED, ANSWERED, END]],
+    ['V3', 'a second attempt of another call', [S, BEGIN, ASKED, AGAIN, { ...OTHER, try: 2 } as Fact]],
+    ['V3', 'two attempts at once', [S, BEGIN, ASKED, RETRIED]],
+    ['V2', 'an operation that starts twice in one attempt', [S, BEGIN, ASKED, LOOK, LOOKED, LOOK]],
     ['V3', 'a second result', [S, BEGIN, ASKED, ANSWERED, ANSWERED]],
     ['V4', 'a call in no operation', [S, ASKED, ANSWERED]],
-    ['V4', 'a completed run with an open operation', [S, op('main/for#0'), finished()]],
+    ['V4', 'a completed run with an operation in flight', [S, op('main/for#0'), finished()]],
     ['V4', 'a completed run with a call in flight', [S, BEGIN, ASKED, END, finished()]],
   ])('is not (%s) %s', (rule, _what, facts) => {
     expect(fold(legality, entries(runRef(1), facts)).violations.map((violation) => violation.rule)).toContain(rule);

@@ -32,7 +32,7 @@ const closed = (complete: boolean): Fact[] => [{ type: 'checkpoint.closed', name
 const twoAnswers = run(runRef(1), call('main/ask#0', 'ebb'), checkpoint({ ttlMs: 1000 }), call('main/ask#1', 'flow'));
 
 describe('a plan', () => {
-  it('knows what the options of a checkpoint and the mode will not serve', () => {
+  it('knows what the options of a checkpoint and the mode keep from being reused', () => {
     expect(planRun(facts(twoAnswers)).functions).toMatchObject([
       { usable: 2, again: 1, reasons: { expired: 1 }, examples: [{ preview: 'flow' }] },
     ]);
@@ -50,14 +50,14 @@ describe('a plan', () => {
     ]);
   });
 
-  it('counts what was dropped, and what the last run left without an answer', () => {
+  it('counts what was invalidated, and what the last run left without a result', () => {
     const last = run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' }));
     const plan = planRun(facts(last, { invalidatedKeys: new Set([callKeyOf('ebb')]) }));
     expect(plan).toMatchObject({ usable: 1, again: 1, unresolved: 1, estimate: { calls: 2, durationMs: 10, callsMs: 10 } });
     expect(plan.functions[0]?.examples.map(({ why }) => why)).toEqual(['invalidated', 'unresolved']);
   });
 
-  it('tells what came up when something that is asked again had its answer: that may be asked otherwise', () => {
+  it('counts the calls that started after a result which will be new: their arguments may change', () => {
     const before = call('main/ask#0', 'before');
     const first = call('main/group#0[0]/ask#0', 'first');
     const beside = call('main/group#0[1]/ask#0', 'beside');
@@ -71,7 +71,7 @@ describe('a plan', () => {
     expect(planned('beside', 'behind', 'before', 'first')).toMatchObject({ again: 4, later: 0 });
   });
 
-  it('takes what a fork lends first, and one’s own where that is refused', () => {
+  it('takes the forked result first, and the script’s own where that one is invalidated', () => {
     const lent = fold(index, run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'neap')));
     const forks = [{ workflow: workflowOf('collect.mld'), memo: lent.memo, definitions: lent.definitions }];
     const alone = run(runRef(1), call('main/ask#0', 'ebb'));
@@ -84,7 +84,7 @@ describe('a plan', () => {
     expect(planRun(facts(own, { forks, flags: { fresh: true } }))).toMatchObject({ usable: 2, again: 0 });
   });
 
-  it('tells an edit from what it can’t tell', () => {
+  it('separates an edited definition from one that is not known', () => {
     const parts = (model: string, extra = 'same') => [
       { kind: 'body', name: 'ask', digest: extra } as const,
       { kind: 'variable', name: 'model', digest: model, preview: `"${model}"` } as const,
@@ -128,7 +128,7 @@ describe('a plan', () => {
     expect(planRun(facts(last)).functions).toMatchObject([{ declared: false }]);
   });
 
-  it('estimates the cost where calls told theirs', () => {
+  it('estimates the cost where calls reported theirs', () => {
     const priced = call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact));
     const last = run(runRef(1), priced, call('main/ask#1', 'flow', { outcome: 'failed' }));
     expect(planRun(facts(last)).estimate).toEqual({ calls: 1, durationMs: 5, callsMs: 5, costUsd: 0.5 });

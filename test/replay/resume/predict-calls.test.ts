@@ -21,26 +21,26 @@ function predicted(own: Memo, forks: readonly Memo[] = [], missed: readonly Call
 }
 const keys = (...texts: string[]): CallKey[] => texts.map((text) => callKeyOf(text)).sort();
 
-describe('what comes up', () => {
-  it('is what stands inside a call only where that is executed', () => {
+describe('the predicted calls', () => {
+  it('include the calls inside a call only where the outer one is executed', () => {
     const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'flow')));
     expect(predicted(state)).toEqual([WRAP, callKeyOf('flow')].sort());
     expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER, callKeyOf('flow')].sort());
     expect(predicted(state, [], [INNER])).not.toContain(INNER);
   });
 
-  it('is also inside when the last run was served the call around it', () => {
+  it('include the calls inside also when the last run reused the outer one', () => {
     const served = run(runRef(2), call('main/wrap#0', 'ebb', { fn: 'wrap', outcome: 'reused' }));
     const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb')), served);
     expect(predicted(state)).toEqual([WRAP]);
     expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER].sort());
   });
 
-  it('counts for itself where it was asked outside as well', () => {
+  it('include a call that was also made outside', () => {
     expect(predicted(memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'ebb'))))).toEqual([WRAP, INNER].sort());
   });
 
-  it('is what the last run that completed and the broken ones since asked', () => {
+  it('are those of the last completed run and of the broken ones since', () => {
     const [first, second, third] = ['one', 'two', 'three'].map((text, at) => run(runRef(at + 1), call('main/ask#0', text)));
     expect(predicted(memoOf(first as Entry[], second as Entry[]))).toEqual(keys('two'));
     const half = broken(third as Entry[]);
@@ -49,18 +49,18 @@ describe('what comes up', () => {
     expect(predicted(memoOf(broken(first as Entry[]), second as Entry[], half))).toEqual(keys('two', 'three'));
   });
 
-  it('is what the fork sources asked, for a script that has asked nothing', () => {
+  it('are those of the fork sources for a script that has made none', () => {
     const source = memoOf(run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow')));
     expect(predicted(memoOf(), [source])).toEqual(keys('ebb', 'flow'));
     expect(predicted(memoOf(run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'reused' }))), [source])).toEqual(keys('ebb'));
   });
 });
 
-describe('what an invalidation comes to', () => {
+describe('the impact of an invalidation', () => {
   const told = (own: Memo, dropped: readonly CallKey[], sources: readonly Memo[] = [], refused: readonly CallKey[] = []) =>
     invalidationImpact({ keys: dropped, forkedKeys: refused }, { priorOwn: own, own, sources });
 
-  it('leaves out what is dropped and not missed', () => {
+  it('leaves out invalidated results that the next run does not need', () => {
     const state = memoOf(
       run(runRef(1), call('main/ask#0', 'stale')),
       run(runRef(2), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'flow')),
@@ -75,7 +75,7 @@ describe('what an invalidation comes to', () => {
     ).toEqual({ predicted: 3, again: 3, unaffected: 1, unresolved: 0 });
   });
 
-  it('takes the other owner’s answer where only one is dropped', () => {
+  it('takes the result of the other owner where only one is invalidated', () => {
     const own = memoOf(run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' })));
     const source = memoOf(run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'slack')));
     expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1 });

@@ -48,7 +48,7 @@ const reached = (name: string): Fact[] => [{ type: 'checkpoint.reached', name }]
 describe('--resume @fn', () => {
   const mixed = run(runRef(1), call('main/ask#0', 'ebb'), call('main/judge#0', 'plain', { fn: 'judge' }));
 
-  it('drops what the function asked, and only that', () => {
+  it('invalidates the calls of the function, and only those', () => {
     expect(dropped('@judge', [mixed])).toEqual(['plain']);
   });
 
@@ -56,7 +56,7 @@ describe('--resume @fn', () => {
     expect(dropped('@ask', [mixed, run(runRef(2), call('main/ask#0', 'flow')), run(runRef(3))])).toEqual(['ebb', 'flow']);
   });
 
-  it('drops what was asked inside an ordinary function', () => {
+  it('invalidates the calls made inside an ordinary function', () => {
     const facts = [...call('main/ask#0', 'before'), ...survey('main/survey#0', 's', ['ebb', 'flow']), ...call('main/ask#1', 'after')];
     expect(dropped('@survey', [run(runRef(1), facts)])).toEqual(['ebb', 'flow']);
   });
@@ -67,7 +67,7 @@ describe('--resume @fn', () => {
     expect(dropped('@survey:0', [run(runRef(1), facts)])).toEqual(['ebb']);
   });
 
-  it('drops only what is usable: dropping twice drops nothing', () => {
+  it('invalidates only what is usable: the second time nothing', () => {
     const first = run(runRef(1), call('main/ask#0', 'ebb'));
     const second = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] }]);
     expect(dropped('@ask', [first, second])).toEqual([]);
@@ -106,7 +106,7 @@ describe('--resume @fn', () => {
     );
   });
 
-  it('says so when there is nothing to drop yet', () => {
+  it('says so when there is nothing to invalidate yet', () => {
     expect(resolve('@survey', [mixed])).toMatchObject({ keys: [], notice: expect.stringContaining('@survey') });
     expect(resolve('@aks', [])).toMatchObject({ keys: [], notice: expect.stringContaining('no recorded run') });
   });
@@ -132,7 +132,7 @@ describe('--resume @fn:N', () => {
     expect(() => resolve('@ask:1', [history, later])).toThrow(expect.objectContaining({ code: 'RESUME_SITE' }));
   });
 
-  it('finds served calls like executed ones', () => {
+  it('finds reused calls like executed ones', () => {
     const served = run(runRef(2), askEach('main/for#0', ['loop a'], 'job.mld:3:30'), call('main/ask#0', 'first', { outcome: 'reused' }));
     expect(dropped('@ask:1', [history, served])).toEqual(['first']);
   });
@@ -143,7 +143,7 @@ describe('--resume @fn:N', () => {
     expect(dropped('@survey:0("a2")', [two])).toEqual(['a2']);
   });
 
-  it('counts a site whose calls asked nothing', () => {
+  it('counts a site whose calls made no call inside', () => {
     const two = run(runRef(1), survey('main/survey#0', 'job.mld:6:6', []), survey('main/survey#1', 'job.mld:7:6', ['b1']));
     expect(dropped('@survey:0', [two])).toEqual([]);
     expect(dropped('@survey:1', [two])).toEqual(['b1']);
@@ -157,11 +157,11 @@ describe('--resume @fn:N', () => {
 });
 
 describe('--resume @fn("prefix")', () => {
-  it('drops from the first matching call on, over call sites in the order of execution', () => {
+  it('invalidates from the first matching call on, over call sites in the order of execution', () => {
     expect(dropped('@ask("be")', [run(runRef(1), asks('alpha', 'beta', 'gamma'))])).toEqual(['beta', 'gamma']);
   });
 
-  it('finds the text of served calls', () => {
+  it('finds the text of reused calls', () => {
     const first = run(runRef(1), asks('alpha', 'beta', 'gamma'));
     const served = run(
       runRef(2),
@@ -170,7 +170,7 @@ describe('--resume @fn("prefix")', () => {
     expect(dropped('@ask("be")', [first, served])).toEqual(['beta', 'gamma']);
   });
 
-  it('finds a call whose answer was dropped since, and drops what comes behind it', () => {
+  it('finds a call whose result was invalidated since, and invalidates what follows it', () => {
     const first = run(runRef(1), asks('alpha', 'beta', 'gamma'));
     const died = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask:1', keys: [callKeyOf('beta')] }]);
     expect(dropped('@ask("be")', [first, died])).toEqual(['gamma']);
@@ -199,7 +199,7 @@ describe('--resume @fn("prefix")', () => {
     expect(dropped('@survey:1("fl")', nested)).toEqual(['flow', 'slack']);
   });
 
-  it('keeps what was asked before the cursor, also where it is asked again behind it', () => {
+  it('keeps a call that was made before the match, also where it is made again after it', () => {
     expect(dropped('@ask("be")', [run(runRef(1), asks('alpha', 'beta', 'alpha', 'gamma'))])).toEqual(['beta', 'gamma']);
   });
 
@@ -233,7 +233,7 @@ describe('--resume @fn("prefix")', () => {
     expect(dropped('@survey("tests")', [run(runRef(1), facts)])).toEqual(['Please review tests/b', 'Please review tests/c']);
   });
 
-  it('passes over loops that ask nothing', () => {
+  it('skips loops that make no call', () => {
     const facts = inside('main/survey#0', { kind: 'exe', name: 'survey', site: 's' }, [
       ...loop('main/survey#0/for#0', ['ebb', 'flow'], () => []),
       ...askEach('main/survey#0/for#1', ['ebb', 'flow'], 'a'),
@@ -254,7 +254,7 @@ describe('--resume @fn("prefix")', () => {
     expect(() => resolve('@ask("zzz")', [run(runRef(1), asks('alder', 'beech'))])).toThrow(expect.objectContaining(error));
   });
 
-  it('shows what is near first, what looks alike once, and says where the text stands further in', () => {
+  it('shows similar candidates first, equal previews once, and says how many contain the text further in', () => {
     const prompt = (file: string): string => `You review one file of a project, and say what is worth a change. File: ${file}`;
     const near = { candidates: ['"src/world/clock.ts"', '"src/session/script/run-script.ts"', '"cli/main.ts"'] };
     const files = run(runRef(1), asks('cli/main.ts', 'src/session/script/run-script.ts', 'src/world/clock.ts'));
@@ -275,12 +275,12 @@ describe('--resume "name"', () => {
     call('main/show#2/ask#0', 'three'),
   );
 
-  it('drops everything that was first used after the checkpoint', () => {
+  it('invalidates everything that was first used after the checkpoint', () => {
     expect(dropped('reviewed', [phases])).toEqual(['three']);
     expect(dropped('coll', [phases])).toEqual(['two', 'three']);
   });
 
-  it('keeps what was used before, executed or served, also where it is used again after', () => {
+  it('keeps what was used before, executed or reused, also where it is used again after', () => {
     const again = run(
       runRef(2),
       call('main/show#0/ask#0', 'one', { outcome: 'reused' }),
@@ -324,23 +324,23 @@ describe('--resume "name"', () => {
   });
 });
 
-describe('borrowed answers', () => {
+describe('forked results', () => {
   const source = fold(
     memo,
     run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'), call('main/judge#0', 'x', { fn: 'judge' })),
   );
 
-  it('are refused by a function target, also before the first own run', () => {
+  it('are invalidated by a function target, also before the script’s first run', () => {
     expect(resolve('@ask', [], [source])).toEqual({ keys: [], forkedKeys: [callKeyOf('ebb'), callKeyOf('flow')] });
   });
 
-  it('are refused once: what is not borrowed any more is not counted again', () => {
+  it('are invalidated once: what can’t be reused any more is not counted again', () => {
     const keys = [callKeyOf('ebb')];
     const own = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys, borrowed: true }]);
     expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], forkedKeys: [callKeyOf('flow')] });
   });
 
-  it('are refused where only their owner asked them inside the function; what the script asked elsewhere stays its own', () => {
+  it('are invalidated where only the fork source made the call inside the function; the script’s own result of it is kept', () => {
     const lender = fold(memo, run(runRef(1), survey('main/survey#0', 's', ['ebb'])));
     const elsewhere = run(runRef(2), call('main/ask#0', 'ebb'));
     expect(resolve('@survey', [elsewhere], [lender])).toEqual({ keys: [], forkedKeys: [callKeyOf('ebb')] });
@@ -353,13 +353,13 @@ describe('borrowed answers', () => {
     expect(resolve('@survey', [toured], [lender])).toEqual({ keys: [callKeyOf('slack')], forkedKeys: [callKeyOf('ebb')] });
   });
 
-  it('are refused by a checkpoint unless the prior run used them before it', () => {
+  it('are invalidated by a checkpoint unless the prior run used them before it', () => {
     const own = run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'reused' }), reached('middle'), call('main/ask#1', 'own'));
     const invalidation = resolve('middle', [own], [source]);
     expect(invalidation).toEqual({ keys: [callKeyOf('own')], forkedKeys: [callKeyOf('flow'), callKeyOf('x', 'judge')] });
   });
 
-  it('are found by a prefix where they were served', () => {
+  it('are found by a prefix where they were reused', () => {
     const own = run(
       runRef(2),
       call('main/ask#0', 'ebb', { outcome: 'reused', site: 'a' }),

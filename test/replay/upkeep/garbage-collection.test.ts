@@ -61,7 +61,7 @@ const without = (runs: readonly Recorded[], gone: readonly RunRef[]): Recorded[]
   runs.filter(({ ref }) => !gone.some(({ run }) => run === ref.run));
 
 describe('what may be removed', () => {
-  it('never changes what a next run is served or resumes from, however far the removal gets', async () => {
+  it('never changes what the next run reuses or resumes from, however far the removal gets', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyFacts, { minLength: 1, maxLength: 7 }), fc.nat(7), async (histories, keep) => {
         const runs = histories.map((facts, number) => ({ ref: runRef(number + 1), facts }));
@@ -75,7 +75,7 @@ describe('what may be removed', () => {
     );
   });
 
-  it('is a run whose answers were all given anew', async () => {
+  it('is a run whose results were all replaced later', async () => {
     const runs = [
       whole(1, call('main/ask#0', 'ebb')),
       whole(2, [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] }], call('main/ask#0', 'ebb')),
@@ -85,7 +85,7 @@ describe('what may be removed', () => {
     expect(remove).toEqual([runRef(1)]);
   });
 
-  it('is not a run that took back what an earlier one still holds', async () => {
+  it('is not a run that invalidated what an earlier one still holds', async () => {
     const runs = [
       whole(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow')),
       whole(2, [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] }]),
@@ -96,7 +96,7 @@ describe('what may be removed', () => {
     expect(protectedRuns.map(({ reason }) => reason)).toEqual(['results', 'revokes', 'latest']);
   });
 
-  it('is neither a run that goes on nor what a staying run was served from', async () => {
+  it('is neither a run that is being written nor one whose results a remaining run reused', async () => {
     const served: Fact[] = call('main/ask#0', 'ebb').map((fact): Fact => fact);
     const reused: Fact = {
       type: 'call.reused',
@@ -130,7 +130,7 @@ describe('what may be removed', () => {
     expect({ remove, protectedRuns }).toEqual({ remove: [], protectedRuns: [{ ref: runRef(1), reason: 'resume' }] });
   });
 
-  it('is not a past that another script was forked from', async () => {
+  it('is not a run that another script was forked from', async () => {
     const other = runRef(9, workflowOf('other.mld'));
     const lender = [
       whole(1, call('main/ask#0', 'ebb')),
@@ -144,7 +144,7 @@ describe('what may be removed', () => {
     expect((await planCollection(store, WISH)).remove).toEqual([]);
   });
 
-  it('is not the run that a fork began at, even when it has nothing to give', async () => {
+  it('is not the run that a fork began at, even when it has no results', async () => {
     const other = runRef(9, workflowOf('other.mld'));
     const lender = [whole(1, call('main/ask#0', 'ebb')), whole(2), whole(3)];
     expect((await planCollection(await storeOf(lender), WISH)).remove).toEqual([runRef(2)]);
@@ -153,7 +153,7 @@ describe('what may be removed', () => {
     expect(protectedRuns).toContainEqual({ ref: runRef(2), reason: 'fork' });
   });
 
-  it('is everything but the latest and the running, once told; never what would bring an answer back', async () => {
+  it('is all but the latest and the running where needed runs may go; never what would revive an invalidated result', async () => {
     const runs = [whole(1, call('main/ask#0', 'ebb')), whole(2), whole(3)];
     expect((await planCollection(await storeOf(runs), { ...WISH, needed: 'goes' })).remove).toEqual([runRef(1), runRef(2)]);
   });

@@ -1,0 +1,68 @@
+/** Folds what a run learned about its lanes, and what its attempts cost: a later run begins with that. calls.md 12.9 and 13.3. */
+import type { OpPath } from '../../journal/ids.js';
+import type { Projection } from './projection.js';
+
+/** Costs that are kept for each function. */
+const COSTS_MAX = 100;
+
+/** The limits of a lane, as its last event has them. */
+export interface LaneState {
+  readonly limit: number;
+  readonly ceiling?: number;
+  readonly gapMs?: number;
+  /** Milliseconds since 1970, like `atMs`. */
+  readonly heldUntilMs?: number;
+  /** The time of the event. */
+  readonly atMs: number;
+}
+
+export interface KnownCost {
+  /** US dollars. */
+  readonly usd?: number;
+  readonly tokens?: number;
+}
+
+export interface CallHistory {
+  readonly lanes: Map<string, LaneState>;
+  /** By function, oldest first. */
+  readonly costs: Map<string, KnownCost[]>;
+  /** The functions of the attempts that have not ended. */
+  readonly running: Map<OpPath, string>;
+}
+
+export const callHistory: Projection<CallHistory> = {
+  initial: () => ({ lanes: new Map(), costs: new Map(), running: new Map() }),
+  apply(state, event) {
+    switch (event.type) {
+      case 'lane.changed': {
+        const { lane, limit, ceiling, gapMs, heldUntil, ts } = event;
+        state.lanes.set(lane, {
+          limit,
+          ...(ceiling === undefined ? {} : { ceiling }),
+          ...(gapMs === undefined ? {} : { gapMs }),
+          ...(heldUntil === undefined ? {} : { heldUntilMs: Date.parse(heldUntil) }),
+          atMs: Date.parse(ts),
+        });
+        return state;
+      }
+      case 'call.started':
+        state.running.set(event.op, event.fn);
+        return state;
+      case 'call.completed':
+      case 'call.failed': {
+        const fn = state.running.get(event.op);
+        state.running.delete(event.op);
+        const { costUsd: usd, inputTokens, outputTokens } = event.usage ?? {};
+        const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
+        if (fn === undefined || (usd === undefined && tokens === undefined)) return state;
+        const costs = state.costs.get(fn) ?? [];
+        costs.push({ ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) });
+        if (costs.length > COSTS_MAX) costs.shift();
+        state.costs.set(fn, costs);
+        return state;
+      }
+      default:
+        return state;
+    }
+  },
+};

@@ -1,0 +1,25 @@
+/** Names the class in which a call failed, also for journals of before, which have only its message. calls.md 16.2. */
+import type { EventOf } from '../../journal/event.js';
+import type { FailureClass } from '../../journal/facts/call-event.js';
+
+/** `interrupted`: the run had to stop while an attempt was in flight. */
+export type CallCause = FailureClass | 'interrupted';
+
+export function causeOfCall({ class: recorded, code, message }: Pick<EventOf<'call.failed'>, 'class' | 'code' | 'message'>): CallCause {
+  if (recorded !== undefined) return recorded;
+  if (code === 'INTERRUPTED') return 'interrupted';
+  return SIGNS.find(([, sign]) => sign.test(message))?.[0] ?? 'crash';
+}
+
+/** Guesses for reports, never for decisions: providers and commands word the same things in many ways. */
+const SIGNS: readonly (readonly [CallCause, RegExp])[] = [
+  ['overloaded', /\boverloaded\b|\b(529|503|502)\b/i],
+  ['rate-limit', /\b429\b|rate.?limit|too many requests/i],
+  ['quota', /quota exceeded|usage limit reached/i],
+  ['timeout', /timed? ?out|time-?out|deadline exceeded|ETIMEDOUT/i],
+  ['interrupted', /^(the run was )?(interrupted|called off|aborted)\b|\bSIG(INT|TERM|HUP|KILL)\b/i],
+  [
+    'bad-reply',
+    /(not|in)\s?valid JSON|JSON\.parse|unexpected (token|end of)|\b(can't|cannot|could not) (be )?parsed?\b|malformed|does not match .*schema/i,
+  ],
+];

@@ -1,0 +1,164 @@
+/** The count of calls: each once, by its last attempt and by what came after. calls.md 10.5, 10.6, 14.1. */
+import { describe, expect, it } from 'vitest';
+import type { Fact, FactOf, Usage } from '../../../journal/event.js';
+import { opPath, seqOf } from '../../../journal/ids.js';
+import {
+  attemptsInFlight,
+  emptyLedger,
+  endRun,
+  followCall,
+  recordedCounts,
+  usualModel,
+  type CallLedger,
+} from '../../../replay/fold/call-counts.js';
+import { callKeyOf, entries, FINGERPRINT, runRef } from '../../support/written-runs.js';
+
+const start = (path: string, text: string, more: Partial<FactOf<'call.started'>> = {}): Fact => ({
+  type: 'call.started',
+  key: callKeyOf(text),
+  op: opPath(path),
+  fn: 'ask',
+  lane: '@ask',
+  args: { inline: [text] },
+  fingerprint: FINGERPRINT,
+  ...more,
+});
+const fail = (path: string, text: string, more: Partial<FactOf<'call.failed'>> = {}): Fact => ({
+  type: 'call.failed',
+  key: callKeyOf(text),
+  op: opPath(path),
+  message: 'no',
+  elapsedMs: 2,
+  class: 'overloaded',
+  ...more,
+});
+const complete = (path: string, text: string, more: Partial<FactOf<'call.completed'>> = {}): Fact => ({
+  type: 'call.completed',
+  key: callKeyOf(text),
+  op: opPath(path),
+  result: { inline: 'A' },
+  elapsedMs: 5,
+  ...more,
+});
+const reuse = (path: string, text: string, savedUsd?: number): Fact => ({
+  type: 'call.reused',
+  key: callKeyOf(text),
+  op: opPath(path),
+  fn: 'ask',
+  from: { run: runRef(0).run, seq: seqOf(1) },
+  ...(savedUsd !== undefined && { savedUsd }),
+});
+const usage = (costUsd: number, model = 'sonnet'): Usage => ({ model, inputTokens: 10, outputTokens: 2, costUsd });
+
+function count(...facts: readonly Fact[]): CallLedger {
+  const ledger = emptyLedger();
+  for (const { event } of entries(runRef(1), facts)) followCall(ledger, event);
+  return ledger;
+}
+
+describe('the count of calls', () => {
+  it('counts a call once, and each of its attempts with what it had cost', () => {
+    const { total, functions } = count(
+      start('main/ask#0', 'ebb'),
+      fail('main/ask#0', 'ebb', { retryInMs: 10, usage: usage(0.25) }),
+      start('main/ask#0', 'ebb', { try: 2 }),
+      fail('main/ask#0', 'ebb', { retryInMs: 0, class: 'rate-limit' }),
+      start('main/ask#0', 'ebb', { try: 3 }),
+      complete('main/ask#0', 'ebb', { try: 3, usage: usage(0.5) }),
+    );
+    expect(total).toMatchObject({ executed: 1, failed: 0, unresolved: 0, attempts: 3, retries: 2, callsMs: 9 });
+    expect(total).toMatchObject({ costUsd: 0.75, inputTokens: 20, outputTokens: 4, unpriced: 0, savedUsd: null });
+    expect(functions.get('ask')).toEqual(total);
+  });
+
+  it('counts as failed what has no result at the end, by the class of the last attempt', () => {
+    const failing = [
+      start('main/ask#0', 'ebb'),
+      fail('main/ask#0', 'ebb', { retryInMs: 1, class: 'rate-limit' }),
+      start('main/ask#0', 'ebb', { try: 2 }),
+      fail('main/ask#0', 'ebb', { try: 2, class: 'crash' }),
+    ];
+    expect(count(...failing).total).toMatchObject({ failed: 1, unresolved: 1, failedByClass: { crash: 1 }, attempts: 2, unpriced: 1 });
+    const again = [start('main/ask#1', 'ebb'), complete('main/ask#1', 'ebb')];
+    expect(count(...failing, ...again).total).toMatchObject({ executed: 1, failed: 0, unresolved: 0, failedByClass: {}, attempts: 3 });
+    expect(count(...failing, reuse('main/ask#1', 'ebb')).total).toMatchObject({ reused: 1, failed: 0, unresolved: 0 });
+  });
+
+  it('counts accepted failures among the failed, and resolves them', () => {
+    const marker = [start('main/ask#0', 'ebb'), fail('main/ask#0', 'ebb', { accepted: true })];
+    expect(count(...marker).total).toMatchObject({ failed: 1, accepted: 1, unresolved: 0 });
+    const value = [start('main/ask#0', 'ebb'), complete('main/ask#0', 'ebb', { class: 'crash', unusable: 'it failed', exitCode: 3 })];
+    expect(count(...value).total).toMatchObject({ failed: 1, accepted: 1, unresolved: 0, failedByClass: { crash: 1 } });
+  });
+
+  it('counts denied calls and calls that were not executed apart, without an attempt', () => {
+    const denied = { class: undefined, denied: true } as unknown as Partial<FactOf<'call.failed'>>;
+    const { total, functions } = count(
+      start('main/ask#0', 'ebb', { lane: undefined } as unknown as Partial<FactOf<'call.started'>>),
+      fail('main/ask#0', 'ebb', denied),
+      fail('main/judge#0', 'flow', { class: 'upstream', fn: 'judge' }),
+    );
+    expect(total).toMatchObject({ denied: 1, notExecuted: 1, failed: 0, unresolved: 1, attempts: 0, unpriced: 0, failedByClass: {} });
+    expect(functions.get('judge')).toMatchObject({ notExecuted: 1 });
+  });
+
+  it('counts an attempt that a guard denied afterwards, with its cost', () => {
+    const { total } = count(start('main/ask#0', 'ebb'), fail('main/ask#0', 'ebb', { denied: true, usage: usage(0.5) }));
+    expect(total).toMatchObject({ denied: 1, attempts: 1, costUsd: 0.5, unpriced: 0 });
+  });
+
+  it.each(['rate-limit', 'overloaded', 'quota', 'auth'] as const)(
+    'knows that an attempt of class %s without usage cost nothing',
+    (each) => {
+      const { total } = count(start('main/ask#0', 'ebb'), fail('main/ask#0', 'ebb', { class: each }));
+      expect(total).toMatchObject({ unpriced: 0, costUsd: null });
+    },
+  );
+
+  it.each(['crash', 'timeout', 'network', 'bad-reply', 'content'] as const)('does not know what an attempt of class %s cost', (each) => {
+    expect(count(start('main/ask#0', 'ebb'), fail('main/ask#0', 'ebb', { class: each })).total.unpriced).toBe(1);
+  });
+
+  it('counts an attempt that is in flight when its run ends as unpriced', () => {
+    const ledger = count(start('main/ask#0', 'ebb'), start('main/ask#1', 'flow'), fail('main/ask#1', 'flow', { retryInMs: 1000 }));
+    expect(attemptsInFlight(ledger)).toBe(1);
+    endRun(ledger);
+    expect(ledger.total).toMatchObject({ attempts: 2, unpriced: 1, failed: 0, executed: 0 });
+  });
+
+  it('adds up what reused results had cost', () => {
+    const { total } = count(reuse('main/ask#0', 'ebb', 0.5), reuse('main/ask#1', 'ebb', 0.25), reuse('main/ask#2', 'flow'));
+    expect(total).toMatchObject({ reused: 3, savedUsd: 0.75, costUsd: null, attempts: 0 });
+  });
+
+  it('names the model that most attempts used', () => {
+    const ledger = count(
+      ...['a', 'b', 'c'].flatMap((text, place) => [
+        start(`main/ask#${place}`, text),
+        complete(`main/ask#${place}`, text, { usage: usage(1, place === 0 ? 'haiku' : 'sonnet') }),
+      ]),
+    );
+    expect(usualModel(ledger)).toBe('sonnet');
+    expect(usualModel(emptyLedger())).toBeNull();
+  });
+
+  it('counts by a group from the first event of a call on', () => {
+    const ledger = emptyLedger();
+    const group = emptyLedger().total;
+    const [begin, end] = entries(runRef(1), [start('main/ask#0', 'ebb'), complete('main/ask#0', 'ebb')]);
+    followCall(ledger, begin!.event, [group]);
+    expect(followCall(ledger, end!.event)).toMatchObject({ fn: 'ask', outcome: 'executed', totalUsd: undefined });
+    expect(group).toEqual(ledger.total);
+  });
+
+  it('reads the last line of a run, and not that of a program that counted otherwise', () => {
+    expect(recordedCounts({ executed: 2, reused: 0, failed: 1, withoutResult: 0 })).toBeUndefined();
+    expect(recordedCounts({ executed: 0, reused: 2, failed: 0, withoutResult: 0 })).toMatchObject({
+      reused: 2,
+      unresolved: 0,
+      costUsd: null,
+    });
+    const totals = { executed: 2, reused: 0, failed: 1, withoutResult: 0, attempts: 5, unresolved: 1, model: 'sonnet' };
+    expect(recordedCounts(totals)).toMatchObject({ executed: 2, failed: 1, attempts: 5, unresolved: 1, model: 'sonnet' });
+  });
+});
