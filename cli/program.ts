@@ -27,11 +27,11 @@ export function printHelp(io: Io, name?: 'run'): void {
 }
 
 function programFor(io: Io, onStatus: (status: number) => void): Command {
-  const program = attached(toCommand('mlld', PROGRAM), io);
+  const program = attached(toCommand('mlld', PROGRAM), PROGRAM, io);
   for (const [words, row] of COMMAND_ROWS) {
     const [first = '', second] = words.split(' ');
     const parent = second === undefined ? program : (program.commands.find((group) => group.name() === first) ?? program);
-    const command = toCommand(second ?? first, row).copyInheritedSettings(parent);
+    const command = attached(toCommand(second ?? first, row).copyInheritedSettings(parent), row, io);
     if (isParsed(words)) command.action((...given: unknown[]) => act(words, io, given).then(onStatus));
     parent.addCommand(command);
   }

@@ -56,7 +56,7 @@ export const JOURNAL_COMMANDS = {
     examples: ['mlld journal list', 'mlld journal list nightly --json'],
   },
   'journal show': {
-    does: 'print the events of a run, one a line',
+    does: 'print the events of a run, one per line',
     arguments: [RUN],
     flags: [
       {
@@ -78,7 +78,7 @@ export const JOURNAL_COMMANDS = {
     ],
   },
   'journal explain': {
-    does: 'say of every llm call of a run whether its result was reused, and if not, why',
+    does: 'list the llm calls of a run: whether each result was reused, and if not, why',
     arguments: [RUN, { written: '[path]', does: 'only calls in this operation, as journal show prints it', completes: 'operation' }],
     flags: [JSON_FLAG('print the report as JSON')],
     examples: [
@@ -194,7 +194,7 @@ export const JOURNAL_COMMANDS = {
     examples: ['mlld journal stats', 'mlld journal stats nightly --last 20', 'mlld journal stats --json | jq .days'],
   },
   'journal export': {
-    does: 'write a run for other programs: tracing services, trace viewers, spreadsheets',
+    does: 'export a run to other programs: tracing services, trace viewers, spreadsheets',
     arguments: [RUN],
     flags: [
       {
@@ -249,6 +249,19 @@ export const JOURNAL_COMMANDS = {
       "mlld journal redact latest --op 'main/for#0[3]' --reason 'asked by customer'",
     ],
   },
+  'journal reject': {
+    does: 'mark the result of a call as bad: the call is executed again when a run next makes it',
+    arguments: [RUN, { written: '<path>', does: 'the call, as journal explain prints it', completes: 'operation' }],
+    flags: [
+      { flags: ['reason'], value: 'required', written: 'text', does: 'what is wrong with it; journal explain repeats it' },
+      { flags: ['undo'], value: 'none', does: 'take the newest rejection back: the result is usable again unless it was replaced since' },
+      JSON_FLAG('print what was marked as JSON'),
+    ],
+    examples: [
+      "mlld journal reject nightly 'main/for#0[3]/review#0' --reason 'off topic'",
+      "mlld journal reject nightly 'main/for#0[3]/review#0' --undo",
+    ],
+  },
   'journal bundle': {
     does: 'put a run into one file: its events, results and sources, and the runs whose results it reused',
     arguments: [RUN],
@@ -271,7 +284,7 @@ export const JOURNAL_COMMANDS = {
     examples: ['mlld journal unbundle run.tgz'],
   },
   'journal report': {
-    does: 'make a page of a run that any browser shows, without a network',
+    does: 'write a run as one HTML page that any browser shows, without a network',
     arguments: [RUN],
     flags: [
       { flags: ['output', 'o'], value: 'required', written: 'file', does: 'the page (default: standard output)' },

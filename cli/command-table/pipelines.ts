@@ -1,6 +1,7 @@
 /** The commands about pipelines. graph-pipelines.md 13. */
 import type { WhoAnswers } from '../../src/api/commands/pipeline.js';
 import { durationMs } from '../options/duration.js';
+import { CALL_FLAGS } from './call-flags.js';
 import { JSON_FLAG, type CommandRow } from './rows.js';
 import { keyValues, texts, wholeNumber } from './values.js';
 
@@ -73,6 +74,7 @@ export const RUN_PIPELINE = {
       parse: (text) => durationMs(text, 'journal-wait'),
     },
     { flags: ['unrecorded'], value: 'none', does: 'continue without a record when the journal is lost, instead of pausing the run' },
+    ...CALL_FLAGS.filter(({ flags: [name] }) => name !== 'allow-failures'),
   ],
   examples: ['mlld run release.dot --yes', 'mlld run release.dot --resume', 'mlld run release.dot --set berth=4 --ask remote'],
   exits: [

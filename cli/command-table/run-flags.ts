@@ -1,4 +1,5 @@
 /** The flags of `mlld FILE`, `mlld -e` and `mlld run NAME`. Every other flag belongs to the script. world.md 17.3. */
+import { CALL_FLAGS } from './call-flags.js';
 import type { CommandForm, FlagRow } from './rows.js';
 
 export const RUN_FLAGS: readonly FlagRow[] = [
@@ -31,7 +32,9 @@ export const RUN_FLAGS: readonly FlagRow[] = [
     flags: ['resume'],
     value: 'optional',
     written: 'target',
-    does: 'continue where the last run ended; @fn, @fn:N, \'@fn("item")\' or "checkpoint" executes again from there',
+    does:
+      'continue where the last run ended; @fn, @fn:N, \'@fn("item")\' or "checkpoint" executes again from there, ' +
+      '\'@fn(= "whole text")\' and the path of a call only these, failed only what failed or was rejected',
     completes: 'resume-target',
   },
   { flags: ['fresh', 'new'], value: 'none', does: 'record the run, and never again reuse what was recorded before' },
@@ -63,6 +66,7 @@ export const RUN_FLAGS: readonly FlagRow[] = [
     usage: '--journal-wait 60s, or 900ms, 5m, 0, or a number of milliseconds',
   },
   { flags: ['unrecorded'], value: 'none', does: 'continue without a record when the journal is lost, instead of pausing the run' },
+  ...CALL_FLAGS,
   { flags: ['keep-orphans'], value: 'none', does: 'wait for commands that a killed run left running, instead of ending them' },
   {
     flags: ['plan'],

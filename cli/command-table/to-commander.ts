@@ -3,6 +3,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
 import { dashed, InvalidValue, type ArgumentRow, type CommandRow, type FlagRow } from './rows.js';
+import { usageError } from './usage-error.js';
 
 export function toCommand(name: string, { does, alias, usage, arguments: words = [], flags = [], examples, exits }: CommandRow): Command {
   const command = new Command(name).description(does);
@@ -13,7 +14,7 @@ export function toCommand(name: string, { does, alias, usage, arguments: words =
   return command.addHelpText('after', helpAfter(examples, exits));
 }
 
-/** Commander has printed its own errors by the time it throws them. */
+/** Resolves to the exit status, also where commander printed help instead of running a command. Throws USAGE for its other errors. */
 export async function withCommander(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
@@ -23,12 +24,13 @@ export async function withCommander(work: () => Promise<number>): Promise<number
   }
 }
 
-/** Makes commander throw instead of ending the process, and write where the command writes. */
-export function attached(command: Command, io: Io): Command {
+/** Makes commander throw instead of ending the process or printing an error, and write where the command writes. */
+export function attached(command: Command, { examples }: CommandRow, io: Io): Command {
   return command
-    .exitOverride()
-    .showHelpAfterError('(--help lists what is possible)')
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
+    .exitOverride((error) => {
+      throw error.code.startsWith('commander.help') ? error : usageError(error, command, examples[0]);
+    })
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr, outputError: () => undefined });
 }
 
 function toArgument({ written, does, choices }: ArgumentRow): Argument {

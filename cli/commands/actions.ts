@@ -24,6 +24,7 @@ export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action>
   'journal export': async () => (await import('./journal/export.js')).exportRun,
   'journal gc': async () => (await import('./journal/gc.js')).gc,
   'journal redact': async () => (await import('./journal/redact.js')).redact,
+  'journal reject': async () => (await import('./journal/reject.js')).reject,
   'journal bundle': async () => (await import('./journal/bundle.js')).bundle,
   'journal unbundle': async () => (await import('./journal/bundle.js')).unbundle,
   'journal report': async () => (await import('./journal/report.js')).report,

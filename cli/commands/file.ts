@@ -47,13 +47,16 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
   if (code !== undefined) return { kind: 'text', text: code, directory, label: '-e' };
   if (script === undefined) {
     throw new MlldError('USAGE', 'No script was given', {
-      hint: 'mlld FILE, mlld -e CODE or mlld run NAME; the script stands before its flags',
+      hint: `mlld FILE [FLAGS], mlld run NAME [FLAGS] or mlld -e CODE; for a script on standard input: mlld ${STDIN}`,
     });
   }
   if (script === STDIN) return { kind: 'text', text: (await io.stdin()) ?? '', directory, label: STDIN };
   const file = path.resolve(directory, script);
   const stat = statOf(file);
-  if (stat === undefined) throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, { hint: await similarFiles(io, file) });
+  if (stat === undefined)
+    throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, {
+      hint: script === '-' ? `for a script on standard input: mlld ${STDIN}` : await similarFiles(io, file),
+    });
   if (stat.isDirectory()) {
     throw new MlldError('FILE_IS_DIRECTORY', `${script} is a directory`, {
       hint: 'name the file in it, or validate all of it: mlld validate',

@@ -8,6 +8,7 @@ import { backendFor, runPipeline, type PipelineReport, type PipelineRunOptions, 
 import { findProject } from '../../src/api/commands/project.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { RUN_PIPELINE } from '../command-table/pipelines.js';
+import { callSettings } from '../options/call-settings.js';
 import { attached, toCommand, withCommander } from '../command-table/to-commander.js';
 import { listenForInterruption } from '../terminal/interruption.js';
 import type { Io } from '../terminal/io.js';
@@ -29,13 +30,20 @@ interface Options {
   readonly timeout?: number;
   readonly journalWait?: number;
   readonly unrecorded?: boolean;
+  readonly retries?: string;
+  readonly callTimeout?: string;
+  readonly concurrency?: string;
+  readonly budget?: string;
+  readonly maxCalls?: string;
+  readonly budgetStrict?: true;
+  readonly waitQuota?: string;
   readonly plan?: boolean;
   readonly json?: boolean;
 }
 
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
   let status: number = EXIT_OK;
-  const command = attached(toCommand('mlld run', RUN_PIPELINE), io).action(async (file: string, options: Options) => {
+  const command = attached(toCommand('mlld run', RUN_PIPELINE), RUN_PIPELINE, io).action(async (file: string, options: Options) => {
     status = await runAndRender(io, argv, file, options);
   });
   return withCommander(async () => {
@@ -54,6 +62,7 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
   const interruption = listenForInterruption(io);
   let runId = '';
   const people = options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin'));
+  const calls = callSettings(options);
   const wanted: PipelineRunOptions = {
     file,
     name: target,
@@ -72,6 +81,7 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
     ...(options.journalWait === undefined ? {} : { journalWaitMs: options.journalWait }),
     ...(options.unrecorded === undefined ? {} : { unrecorded: options.unrecorded }),
+    ...(calls === undefined ? {} : { calls }),
     io: {
       stdin: io.stdin,
       stdout: io.document,

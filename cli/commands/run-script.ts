@@ -107,6 +107,7 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.journalWaitMs === undefined ? {} : { journalWaitMs: request.journalWaitMs }),
     unrecorded: request.unrecorded,
+    ...(request.calls === undefined ? {} : { calls: request.calls }),
     name,
     project,
     workingDirectory: io.workingDirectory,

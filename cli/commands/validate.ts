@@ -52,7 +52,7 @@ async function fileReport(absolute: string, target: string, settings: ValidatorS
       hint: 'their names end in .mld, .mld.md, .att or .mtt, those of pipelines in .dot',
     });
   const report = await createValidator(settings).validate(absolute, target);
-  if (!report) throw new MlldError('FILE_NOT_FOUND', `${target} can't be read`);
+  if (!report) throw new MlldError('FILE_NOT_FOUND', `${target} can't be read`, { hint: 'make it a file that this user may read' });
   return { path: target, report };
 }
 

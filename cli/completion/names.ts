@@ -29,10 +29,12 @@ const FINDERS: { readonly [C in Exclude<Completion, object>]: Finder } = {
     const { workflows, runs } = await recordedNames(io.workingDirectory);
     return [{ text: 'latest', about: 'the latest run of the project' }, ...workflows, ...runs];
   },
-  'resume-target': async (io, { arguments: [script] }) => {
+  'resume-target': async (io, { arguments: [script], word }) => {
     if (script === undefined) return [];
-    const { functions, checkpoints } = await namesInRun(io.workingDirectory, script);
+    const { functions, checkpoints, operations } = await namesInRun(io.workingDirectory, script);
+    if (word.startsWith('main/')) return nextSteps(operations, word);
     return [
+      { text: 'failed', about: 'execute only the calls that failed or were rejected' },
       ...functions.map((fn) => ({ text: `@${fn}`, about: 'execute the calls of this function again' })),
       ...checkpoints.map((name) => ({ text: name, about: 'continue from this checkpoint' })),
     ];

@@ -2,10 +2,11 @@
  * Parses the words behind `mlld FILE`, `mlld -e` and `mlld run`. Options are few and fixed; every other flag, and every flag behind
  * `--`, belongs to the script and becomes a member of `@payload`. world.md 16.2 and 17.3; checkpoint-resume.md 3.
  */
-import type { CacheRequest } from '../../src/api/commands/script.js';
+import type { CacheRequest, RunOptions } from '../../src/api/commands/script.js';
 import { MlldError } from '../../src/errors.js';
 import type { CommandForm, FlagRow } from '../command-table/rows.js';
 import { RUN_FLAGS, runFlags, spellingsOf } from '../command-table/run-flags.js';
+import { callSettings } from './call-settings.js';
 import { durationMs } from './duration.js';
 
 export interface Flags {
@@ -33,6 +34,7 @@ export interface RunRequest {
   readonly timeoutMs?: number;
   readonly journalWaitMs?: number;
   readonly unrecorded: boolean;
+  readonly calls?: RunOptions['calls'];
   readonly environment?: string;
   readonly mode?: 'strict' | 'markdown';
   readonly errorBehavior: 'continue' | 'halt';
@@ -83,12 +85,23 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   const journalWaitMs = duration('journal-wait');
   const mode = has('md') ? 'markdown' : oneOf('--mode', last('mode'), ['strict', 'markdown'] as const);
   const environment = last('mlld-env');
+  const calls = callSettings({
+    retries: last('retries'),
+    callTimeout: last('call-timeout'),
+    concurrency: last('concurrency'),
+    budget: last('budget'),
+    maxCalls: last('max-calls'),
+    budgetStrict: has('budget-strict'),
+    allowFailures: has('allow-failures'),
+    waitQuota: last('wait-quota'),
+  });
   return {
     ...(script === undefined ? {} : { script }),
     ...(code === undefined ? {} : { code }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
     unrecorded: has('unrecorded'),
+    ...(calls === undefined ? {} : { calls }),
     ...(mode === undefined ? {} : { mode }),
     ...(environment === undefined ? {} : { environment }),
     help,

@@ -8,8 +8,9 @@ export function time(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 
+/** `$1.37`, `$0.0042` below a cent. calls.md 10.6. */
 export function money(usd: number): string {
-  return `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+  return `$${usd !== 0 && Math.abs(usd) < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 
 /** Formats a size of data. */
@@ -22,6 +23,11 @@ export function size(bytes: number): string {
 /** Returns a dash where the duration is not known. */
 export function durationOrDash(ms: number | null): string {
   return ms === null ? '-' : duration(ms);
+}
+
+/** `$1.37 + 12 unpriced`; a dash where nothing is known. */
+export function costOrDash({ costUsd, unpriced }: { readonly costUsd: number | null; readonly unpriced: number | null }): string {
+  return costUsd === null || unpriced === null || unpriced === 0 ? moneyOrDash(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
 }
 
 /** Returns a dash where no call reported its cost. */

@@ -11,7 +11,8 @@ import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';
-import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../../render/reports/audit.js';
+import { CSV_HEAD, renderCsv } from '../../render/reports/audit-csv.js';
+import { renderConclusion, renderEntry, renderOrigin } from '../../render/reports/audit.js';
 import { reportStyle, type Style } from '../../render/style.js';
 
 interface AuditOptions {
@@ -81,7 +82,7 @@ async function textOf(lines: Lines, style: Style, read: Read): Promise<AuditConc
 
 async function origin(io: Io, text: string, written: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
   if ([op, label, from, to, csv].some((option) => option !== undefined)) {
-    throw new MlldError('USAGE', '--file goes with --json only', { hint: 'mlld journal audit RUN --file PATH' });
+    throw new MlldError('USAGE', '--file can be combined only with --json', { hint: 'mlld journal audit RUN --file PATH' });
   }
   const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);

@@ -12,7 +12,7 @@ export async function explain(io: Io, text: string, path: string | undefined, { 
   const file = await resolveRun(store, project, text);
   const report = await explainRun(store, file, { onDefect: reportDefects(io), op: path });
   if (path !== undefined && report.calls.length === 0) {
-    throw new MlldError('OPERATION_UNKNOWN', `No llm call of run ${file.ref.run} lies in ${path}`, {
+    throw new MlldError('OPERATION_UNKNOWN', `Run ${file.ref.run} made no llm call in ${path}`, {
       hint: `mlld journal explain ${file.ref.run} lists all of them`,
     });
   }

@@ -36,7 +36,7 @@ function requestOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<
 }
 
 function countOf(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new MlldError('USAGE', `--keep ${text} is not a number of runs`);
+  if (!/^\d{1,9}$/.test(text)) throw new MlldError('USAGE', `--keep ${text} is not a number of runs`, { hint: '--keep 5' });
   return Number(text);
 }
 

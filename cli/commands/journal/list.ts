@@ -2,10 +2,11 @@
 import type { RunId } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
-import { crashedRuns, recordedCounts, startOf } from '../../../src/api/commands/run-list.js';
+import { crashedRuns, recordedCounts, runDurationMs, startOf } from '../../../src/api/commands/run-list.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
+import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
-import { allRuns, isCleanup, recordedScript } from '../../../src/api/recorded-runs.js';
+import { allRuns, recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';
 import { renderRuns, type ListedRun } from '../../render/reports/journal.js';
@@ -37,21 +38,58 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
-    const status = isCleanup(file) ? 'cleaned' : finished.status;
-    return { ...common, durationMs: Date.parse(finished.ts) - startedMs, status, ...counts, inFlight: [] };
+    const status = finished.cleaned === true ? 'cleaned' : (finished.marked ?? listedStatus(finished.status, counts));
+    return { ...common, durationMs: runDurationMs(ref.run, Date.parse(finished.ts)), status, ...counts, inFlight: [] };
   }
   if (file.isOfUnknownVersion) {
-    return { ...common, durationMs: null, status: 'unreadable', executed: null, reused: null, failed: null, costUsd: null, inFlight: [] };
+    return { ...common, durationMs: null, status: 'unreadable', ...UNKNOWN_COUNTS, inFlight: [] };
   }
-  const {
-    durationMs = null,
-    status,
+  const report = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
+  const { durationMs = null, status, inFlight, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
+  const { attempts, retries, model, inputTokens, outputTokens, costUsd, unpriced, savedUsd } = report;
+  const calls = inFlight.map(({ fn, preview = null, durationMs: ms }) => ({ fn, preview, durationMs: ms }));
+  return {
+    ...common,
+    durationMs,
+    status: listedStatus(status, report),
     executed,
     reused,
     failed,
+    accepted,
+    denied,
+    notExecuted,
+    unresolved,
+    attempts,
+    retries,
+    model,
+    inputTokens,
+    outputTokens,
     costUsd,
-    inFlight,
-  } = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
-  const calls = inFlight.map(({ fn, preview = null, durationMs: ms }) => ({ fn, preview, durationMs: ms }));
-  return { ...common, durationMs, status, executed, reused, failed, costUsd, inFlight: calls };
+    unpriced,
+    savedUsd,
+    inFlight: calls,
+  };
 }
+
+/** calls.md 14.2 */
+function listedStatus(status: ReportedStatus, { unresolved }: { readonly unresolved: number }): ListedRun['status'] {
+  return status === 'completed' && unresolved > 0 ? 'incomplete' : status;
+}
+
+const UNKNOWN_COUNTS = {
+  executed: null,
+  reused: null,
+  failed: null,
+  accepted: null,
+  denied: null,
+  notExecuted: null,
+  unresolved: null,
+  attempts: null,
+  retries: null,
+  model: null,
+  inputTokens: null,
+  outputTokens: null,
+  costUsd: null,
+  unpriced: null,
+  savedUsd: null,
+};

@@ -80,7 +80,7 @@ async function replayedRun(
 
 function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {
   if (until !== undefined && at !== undefined)
-    throw new MlldError('USAGE', '--until and --at both say where to stop', { hint: 'give one' });
+    throw new MlldError('USAGE', "--until and --at can't be combined: both say where to stop", { hint: 'use one of the two' });
   if (until !== undefined) return { until: { seq: until } };
   return at === undefined ? {} : { until: { at } };
 }
@@ -111,7 +111,9 @@ function printVariables(io: Io, variables: Variables, names: readonly string[] |
   for (const name of names) {
     const found = variables.find((variable) => `@${variable.name}` === name || variable.name === name);
     if (!found)
-      throw new MlldError('UNKNOWN_VARIABLE', `There is no variable ${name} in scope there`, { hint: 'without --print all are listed' });
+      throw new MlldError('UNKNOWN_VARIABLE', `There is no variable ${name} in scope there`, {
+        hint: 'leave --print out to list all of them',
+      });
     io.stdout(`${renderValue(found.value)}\n`);
   }
 }

@@ -1,7 +1,6 @@
-/** Renders `mlld journal audit`, as text and as CSV: an entry a line. */
+/** Renders `mlld journal audit` as text: an entry a line. */
 import type { AuditEntry, AuditConclusion, Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
 import { counted } from './garbage-collection.js';
-import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -106,57 +105,6 @@ function originLines(path: string, { run, touched, written, content, origins }: 
   const lines = shown.map(({ call, evidence }) => `${entryLine(call, style)}  ${EVIDENCE[evidence]}`);
   const more = origins.length - shown.length;
   return [head, title, ...lines, ...(more === 0 ? [] : [`and ${more} more came before it`])];
-}
-
-const COLUMNS =
-  'seq time entry operation subject detail outcome from_run from_seq input_tokens output_tokens cost_usd elapsed_ms exit_code hash labels';
-export const CSV_HEAD = csvLine(COLUMNS.split(' '));
-
-export function renderCsv(entry: AuditEntry): string {
-  const cells: { [column: string]: string | number | undefined } = {};
-  switch (entry.entry) {
-    case 'call':
-      Object.assign(cells, {
-        subject: entry.fn,
-        detail: entry.preview,
-        outcome: entry.outcome,
-        run: entry.from?.run,
-        from: entry.from?.seq,
-      });
-      Object.assign(cells, { tokensIn: entry.usage?.inputTokens, tokensOut: entry.usage?.outputTokens, cost: entry.usage?.costUsd });
-      cells['elapsed'] = entry.durationMs;
-      break;
-    case 'command':
-      Object.assign(cells, { subject: entry.command, detail: entry.error, elapsed: entry.durationMs, exit: entry.exitCode });
-      break;
-    case 'file':
-      Object.assign(cells, { subject: entry.path, detail: entry.error, outcome: entry.did, hash: entry.hash });
-      break;
-    case 'guard':
-      Object.assign(cells, { subject: entry.guard, detail: entry.reason, outcome: entry.decision });
-      break;
-    case 'hook':
-      Object.assign(cells, { subject: entry.hook, detail: entry.error, outcome: 'failed', elapsed: entry.durationMs });
-  }
-  const { subject, detail, outcome, run, from, tokensIn, tokensOut, cost, elapsed, exit, hash } = cells;
-  const row = [
-    entry.seq,
-    entry.ts,
-    entry.entry,
-    entry.op,
-    subject,
-    detail,
-    outcome,
-    run,
-    from,
-    tokensIn,
-    tokensOut,
-    cost,
-    elapsed,
-    exit,
-    hash,
-  ];
-  return csvLine([...row, entry.labels?.join(' ')]);
 }
 
 function because(error: string | undefined, style: Style): string {

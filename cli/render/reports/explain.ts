@@ -5,7 +5,7 @@ import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/r
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { duration } from '../units.js';
+import { duration, time } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const DIFFERENCES_SHOWN = 2;
@@ -51,6 +51,8 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
       return `--resume ${miss.selector} invalidated its result ${inRun(miss)}`;
     case 'refused':
       return `--resume ${miss.selector} refused the forked result ${inRun(miss)}`;
+    case 'rejected':
+      return `its result was rejected on ${time(Date.parse(miss.at))}${miss.reason === undefined ? '' : `: ${miss.reason}`}`;
     case 'reset':
       return miss.by === 'fresh'
         ? `--fresh invalidated its result ${inRun(miss)}`
@@ -73,6 +75,10 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
       return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
     case 'outputs':
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
+    case 'schema':
+      return `its result ${inRun(miss)} does not fit the schema of the function`;
+    case 'reply':
+      return `its result ${inRun(miss)} does not go with the option reply of the function`;
     case 'damaged':
       return `its result ${inRun(miss)} can't be read`;
     case 'redacted':
@@ -90,8 +96,13 @@ function changed({ preview, differences, changes = [] }: Resembles): string {
   if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
   const shown = differences.slice(0, DIFFERENCES_SHOWN).map(({ where, was, is }) => {
     if (was === undefined) return `${where} is new: ${is}`;
-    return is === undefined ? `${where} is gone: ${was}` : `${where} was "${was}", is "${is}"`;
+    return is === undefined ? `${where} is gone: ${was}` : `${where} was ${quoted(was)}, is ${quoted(is)}`;
   });
   const more = differences.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** Escapes the quotes inside, so that a reader sees where the excerpt ends. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', String.raw`\"`)}"`;
 }

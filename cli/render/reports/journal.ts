@@ -7,7 +7,7 @@ import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { figures, tableRows, type Cell } from '../table.js';
-import { durationOrDash, moneyOrDash, time } from '../units.js';
+import { costOrDash, durationOrDash, moneyOrDash, time } from '../units.js';
 
 /** A row of `journal list`; the shape that `--json` prints. */
 export interface ListedRun {
@@ -17,13 +17,26 @@ export interface ListedRun {
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number | null;
-  /** `unreadable`: a newer program recorded it. */
-  readonly status: ReportedStatus | 'cleaned' | 'unreadable';
-  /** This and the next two are null where the run can't be read. */
+  /** `incomplete`: it reached its end, and calls are unresolved. `unreadable`: a newer program recorded it. */
+  readonly status: ReportedStatus | 'incomplete' | 'cleaned' | 'rejected' | 'restored' | 'unreadable';
+  /** This and the members up to `savedUsd` are null where the run can't be read. */
   readonly executed: number | null;
   readonly reused: number | null;
   readonly failed: number | null;
+  readonly accepted: number | null;
+  readonly denied: number | null;
+  readonly notExecuted: number | null;
+  readonly unresolved: number | null;
+  readonly attempts: number | null;
+  readonly retries: number | null;
+  /** The model that most attempts used. */
+  readonly model: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
   readonly costUsd: number | null;
+  /** Attempts without a known cost. */
+  readonly unpriced: number | null;
+  readonly savedUsd: number | null;
   /** The calls in flight; of a crashed run, those in flight when it ended. */
   readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly durationMs: number }[];
 }
@@ -39,7 +52,8 @@ export function renderRuns(runs: readonly ListedRun[], style: Style): string {
     { title: 'STARTED' },
     ...figures('TOOK'),
     { title: 'STATUS' },
-    ...figures('EXECUTED', 'REUSED', 'FAILED', 'COST'),
+    { title: 'MODEL' },
+    ...figures('EXECUTED', 'REUSED', 'FAILED', 'COST', 'SAVED'),
   ];
   const [titles = [], ...lines] = tableRows(
     columns,
@@ -60,16 +74,18 @@ function rowOf(run: ListedRun, style: Style): readonly Cell[] {
     run.script,
     time(Date.parse(run.started)),
     durationOrDash(run.durationMs),
-    { text: status, style: colourOf(status, style) },
+    { text: status === 'incomplete' ? `incomplete (${run.unresolved})` : status, style: colourOf(status, style) },
+    run.model ?? '-',
     ...[run.executed, run.reused, run.failed].map((calls) => calls?.toString() ?? '-'),
-    moneyOrDash(run.costUsd),
+    costOrDash(run),
+    moneyOrDash(run.savedUsd),
   ];
 }
 
 function colourOf(status: ListedRun['status'], style: Style): (text: string) => string {
   if (status === 'completed') return style.green;
-  if (status === 'cleaned') return style.dim;
-  return status === 'running' ? style.yellow : style.red;
+  if (status === 'cleaned' || status === 'rejected' || status === 'restored') return style.dim;
+  return status === 'running' || status === 'paused' || status === 'incomplete' ? style.yellow : style.red;
 }
 
 function inFlightOf(calls: ListedRun['inFlight']): string {

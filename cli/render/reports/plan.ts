@@ -88,6 +88,7 @@ const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   incomplete: () => 'their checkpoint is not complete',
   manual: () => 'resume: manual',
   off: () => 'nothing is reused here',
+  rejected: () => 'rejected',
   outputs: () => 'their files changed since; --keep-files keeps what is there',
 };
 

@@ -19,8 +19,16 @@ const GROUPS_SHOWN = 20;
 
 const CAUSES: { readonly [C in FailureCause]: string } = {
   'rate-limit': 'rate limit',
-  'time-out': 'time-out',
-  'bad-output': 'bad output',
+  overloaded: 'overloaded',
+  network: 'network',
+  timeout: 'timeout',
+  'bad-reply': 'bad reply',
+  content: 'content refused',
+  quota: 'quota used up',
+  auth: 'not authorised',
+  budget: 'budget of the call',
+  crash: 'crash',
+  upstream: 'not executed, because an argument has a failure in it',
   denied: 'denied by a guard',
   interrupted: 'interrupted',
   'exit-status': 'exit status of a command',

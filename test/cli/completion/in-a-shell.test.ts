@@ -67,7 +67,7 @@ function has(name: string): boolean {
 describe('completion in bash', () => {
   it.each([
     ['mlld jour', ['journal']],
-    ['mlld journal re', ['replay', 'redact', 'report']],
+    ['mlld journal re', ['replay', 'redact', 'reject', 'report']],
     ['mlld run ni', ["'nice $(touch executed)'", "'nightly'"]],
     ['mlld run nightly --keep', ['--keep-files', '--keep-orphans']],
     ['mlld run nightly --changed ask', ['ask', 'ask-guards']],
@@ -78,6 +78,8 @@ describe('completion in bash', () => {
     ["mlld run nightly --resume '@re", ['review']],
     ['mlld run nightly --resume "after re', ['after reading']],
     ['mlld run nightly --resume after', ["'after collecting'", "'after reading'"]],
+    ['mlld run nightly --resume fai', ['failed']],
+    ['mlld run nightly --resume main/r', ["'main/review#0'", "'main/rank#0'"]],
     ['mlld run release.dot --resume b', ['build']],
     ['mlld checkpoint list ni', ['nightly']],
     ['mlld run rel', ['release.dot']],

@@ -68,7 +68,7 @@ describe('mlld journal bundle and unbundle', () => {
     expect(made).toMatchObject({ status: 1, stderr: expect.stringContaining('is damaged in the journal') });
     await fs.writeFile(path.join(cwd, 'run.tgz'), 'no bundle');
     const taken = await runCli(['journal', 'unbundle', 'run.tgz'], { cwd });
-    expect(taken).toMatchObject({ status: 1, stderr: expect.stringContaining('not a whole bundle') });
+    expect(taken).toMatchObject({ status: 1, stderr: expect.stringContaining('not a complete bundle') });
     expect(await runCli(['journal', 'unbundle', 'none.tgz'], { cwd })).toMatchObject({ status: 1 });
   });
 });

@@ -2,13 +2,13 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { JournalEvent } from '../../../journal/event.js';
+import type { Fact, JournalEvent } from '../../../journal/event.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { runRef } from '../../support/written-runs.js';
 
 const SCRIPT = `exe llm @good(q) = js { return q }
-exe llm @sick(q) = sh { echo "$q"; exit 3 }
+exe llm @sick(q) = sh { echo "$q"; exit 3 } with { onFailure: "value" }
 exe llm @loud(q) = js { throw new Error("no " + q) }
 exe llm @shut(q) = when [
   denied => "shut"
@@ -25,6 +25,7 @@ interface Counts {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  readonly denied: number;
 }
 
 it.each([[1], [2]])('run %i of a script with calls that fail in every way', async (number) => {
@@ -32,9 +33,11 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
   for (let run = 0; run < number; run++) await runCli(['job.mld', '--checkpoint'], { cwd });
   const json = async (...argv: string[]): Promise<unknown> =>
     JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
-  const counts = ({ executed, reused, failed }: Counts): Counts => ({ executed, reused, failed });
+  const counts = ({ executed, reused, failed, denied }: Counts): Counts => ({ executed, reused, failed, denied });
   const [listed] = (await json('list')) as [Counts & { run: string }];
-  expect(counts(listed)).toEqual(number === 1 ? { executed: 2, reused: 0, failed: 3 } : { executed: 0, reused: 2, failed: 3 });
+  expect(counts(listed)).toEqual(
+    number === 1 ? { executed: 2, reused: 0, failed: 2, denied: 1 } : { executed: 0, reused: 2, failed: 2, denied: 1 },
+  );
   const { run } = listed;
   const { audit, report } = {
     audit: (await json('audit', run)) as { totals: Counts },
@@ -45,7 +48,7 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
   expect(report.total).toMatchObject({ costUsd: null, inputTokens: null, outputTokens: null });
   expect(counts((await json('postmortem', run)) as Counts)).toEqual(counts(listed));
   expect(counts(((await json('diff', run, run)) as { left: Counts }).left)).toEqual(counts(listed));
-  expect(((await json('stats')) as { total: Counts }).total.failed).toBe(3 * number);
+  expect(((await json('stats')) as { total: Counts }).total.failed).toBe(2 * number);
   const { stdout: shown } = await runCli(['journal', 'show', run], { cwd });
   expect(shown).toContain(`(${listed.executed} executed, ${listed.reused} reused, ${listed.failed} failed)`);
   const { stdout: csv } = await runCli(['journal', 'export', run, '--format', 'csv'], { cwd });
@@ -67,12 +70,35 @@ it('reads the counts of a run of an older program from its events, which counted
   const text = await fs.readFile(path.join(folder, name as string), 'utf8');
   const journal = await openFileStore(cwd).create(runRef(1));
   for (const line of text.trim().split('\n')) {
-    const { v: _v, seq: _s, ts: _t, hash: _h, exitCode: _e, ...fact } = JSON.parse(line) as JournalEvent & { exitCode?: number };
-    if (fact.type === 'run.finished') delete (fact.totals as { withoutResult?: number }).withoutResult;
-    await journal.append(fact);
+    const { v: _v, seq: _s, ts: _t, hash: _h, ...fact } = JSON.parse(line) as JournalEvent;
+    await journal.append(asBefore(fact));
   }
   await journal.close();
   await fs.rm(path.join(folder, name as string));
   const [listed] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as [Counts & { status: string }];
-  expect(listed).toMatchObject({ executed: 2, reused: 0, failed: 3, status: 'failed' });
+  expect(listed).toMatchObject({ executed: 2, reused: 0, failed: 2, denied: 1, status: 'failed' });
+});
+
+/** Returns a fact as it was recorded before calls failed in classes. */
+function asBefore(fact: Fact): Fact {
+  if (fact.type === 'run.finished') return { ...fact, totals: { executed: 4, reused: 0, failed: 1 } };
+  if (fact.type === 'call.failed') {
+    const { class: _, ...others } = fact;
+    return others;
+  }
+  if (fact.type !== 'call.completed' || fact.class === undefined) return fact;
+  const { class: _, exitCode: __, ...others } = fact;
+  return { ...others, unusable: 'its command ended with status 3' };
+}
+
+it('says the same of how long a run took', async () => {
+  const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return q }\nshow @ask("ebb")\n' });
+  await runCli(['job.mld', '--checkpoint'], { cwd });
+  const json = async (...argv: string[]): Promise<unknown> =>
+    JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
+  const [{ run, durationMs }] = (await json('list')) as [{ run: string; durationMs: number }];
+  expect(durationMs).toBeGreaterThan(0);
+  expect(await json('diff', run, run)).toMatchObject({ left: { durationMs }, right: { durationMs } });
+  expect(await json('stats')).toMatchObject({ total: { medianMs: durationMs, slowestMs: durationMs } });
+  expect(await json('postmortem', run)).toMatchObject({ durationMs });
 });

@@ -42,6 +42,7 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
   'journal replay': [['good']],
   'journal gc': [['--dry-run']],
   'journal redact': [['good', '--match', 'zzz', '--dry-run']],
+  'journal reject': [['rejected', 'main/for#0[0]/review#0']],
   'journal bundle': [['good', '-o', 'run.tgz']],
   'journal unbundle': [['run.tgz']],
   'run --plan': [['good', '--resume', '@review']],
@@ -74,12 +75,13 @@ const WALK =
 
 let cwd: string;
 beforeAll(async () => {
-  cwd = await projectFolder({ 'llm/run/good.mld': GOOD('c'), 'llm/run/bad.mld': BAD, 'walk.dot': WALK });
+  cwd = await projectFolder({ 'llm/run/good.mld': GOOD('c'), 'llm/run/bad.mld': BAD, 'llm/run/rejected.mld': GOOD('c'), 'walk.dot': WALK });
   const record = (script: string) => runCli(['run', script, '--checkpoint'], { cwd });
   await record('good');
   writeFileSync(path.join(cwd, 'llm/run/good.mld'), GOOD('c and more'));
   await record('good');
   await record('bad');
+  await record('rejected');
   const { workflow, run } = await recordCrash(cwd, 1, call('main/ask#0', 'ebb'));
   appendFileSync(path.join(cwd, '.mlld/journal', workflow, 'runs', `${run}.ndjson`), 'no event\n');
 });

@@ -14,6 +14,15 @@ show @shaky("x")
 `;
 
 describe('mlld journal explain', () => {
+  it('escapes the quotes inside an argument, so that a reader sees where it ends', async () => {
+    const asking = (words: string): string => `exe llm @ask(q) = js { return q; }\nvar @q = '${words}'\nshow @ask(@q)\n`;
+    const cwd = await projectFolder({ 'job.mld': asking('say "ebb"') });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    fs.writeFileSync(path.join(cwd, 'job.mld'), asking('say "flow"'));
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toContain(String.raw`was "say \"ebb\"", is "say \"flow\""`);
+  });
+
   it('says of every call whether its result was reused, and if not, why', async () => {
     const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
     const mlld = (...argv: string[]) => runCli(argv, { cwd });
@@ -28,9 +37,7 @@ describe('mlld journal explain', () => {
       /^main\/review#0 @review\(docs\/a\.md\) reused from event \d+ of \S+, from before its definition was edited \(@model was sonnet, is opus\)$/,
     );
     expect(changed).toBe('main/review#1 @review(docs/c.md) executed: argument 1 was "docs/b.md", is "docs/c.md"');
-    expect(failed).toMatch(
-      /^main\/shaky#0 @shaky\(x\) executed: its result in run \S+ can't be reused: its command ended with status 3, and failed$/,
-    );
+    expect(failed).toMatch(/^main\/shaky#0 @shaky\(x\) executed: it failed in run \S+: crash: exit status 3, and failed$/);
 
     await mlld('job.mld', '--resume', '@review');
     expect((await mlld('journal', 'explain', 'job', 'main/review#1')).stdout).toMatch(
@@ -74,7 +81,7 @@ describe('mlld journal explain', () => {
     await runCli(['job.mld', '--checkpoint'], { cwd });
     expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/^\S+ of job\.mld: no llm calls\n$/);
     const { status, stderr } = await runCli(['journal', 'explain', 'job', 'main/for#0'], { cwd });
-    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('No llm call of run') as string });
+    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('made no llm call in') as string });
   });
 
   it('says why a result is missing: redacted, removed with its run, recorded for another script', async () => {

@@ -30,8 +30,8 @@ describe('mlld journal list', () => {
     const { stdout, status } = await runCli(['journal', 'list'], { cwd });
     const lines = stdout.split('\n');
     expect(status).toBe(0);
-    expect(lines[0]).toMatch(/^RUN +SCRIPT +STARTED +TOOK +STATUS +EXECUTED +REUSED +FAILED +COST$/);
-    expect(lines[1]).toMatch(new RegExp(`^${crashed.run} +job +2026-01-01 00:02:00Z +\\S+ +crashed +1 +0 +0 +-$`));
+    expect(lines[0]).toMatch(/^RUN +SCRIPT +STARTED +TOOK +STATUS +MODEL +EXECUTED +REUSED +FAILED +COST +SAVED$/);
+    expect(lines[1]).toMatch(new RegExp(`^${crashed.run} +job +2026-01-01 00:02:00Z +\\S+ +crashed +- +1 +0 +0 +- +-$`));
     expect(lines[2]).toBe('  was in flight: @ask(slack\\u001b[2J water)');
     expect(lines[3]).toMatch(/ completed /);
   });

@@ -24,7 +24,7 @@ it('is listed as unreadable, beside the crash, also the second time', async () =
     const listed = JSON.parse((await journal('list', '--json')).stdout) as object[];
     expect(listed).toMatchObject([{ run: newer, status: 'unreadable', executed: null }, { status: 'crashed' }, { status: 'completed' }]);
   }
-  expect((await journal('list')).stdout).toMatch(/- {2}unreadable +- +- +- +-\n/);
+  expect((await journal('list')).stdout).toMatch(/- {2}unreadable +- +- +- +- +- +-\n/);
 });
 
 it.each([

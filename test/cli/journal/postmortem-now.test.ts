@@ -71,12 +71,13 @@ describe('without a name', () => {
 
   it('names the failures of a run that completed all the same', async () => {
     const cwd = await projectFolder({
-      'job.mld': 'exe llm @sick(q) = sh { echo no >&2; exit 3 }\nvar @b = @sick("x")\nrun sh { exit 4 }\nshow "done"\n',
+      'job.mld':
+        'exe llm @sick(q) = sh { echo no >&2; exit 3 } with { onFailure: "value" }\nvar @b = @sick("x")\nrun sh { exit 4 }\nshow "done"\n',
     });
     expect((await runCli(['job.mld', '--checkpoint'], { cwd })).status).toBe(0);
     const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toContain('job completed');
-    expect(stdout).toContain('1 x exit status of a command in sick: its command ended with status 3');
+    expect(stdout).toContain('1 x crash in sick: the call failed (crash), and its function passes on what was printed: no');
     expect(stdout).toContain('1 x exit status of a command in command: ended with status 4');
     expect(stdout).not.toContain('To continue');
   });

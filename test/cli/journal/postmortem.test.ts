@@ -18,7 +18,7 @@ describe('mlld journal postmortem', () => {
     const failed = await runCli(['run', 'tide', '--checkpoint', '--place', 'the pier'], { cwd });
     expect(failed.status).toBe(1);
     expect(failed.stderr.split('\n').slice(-4)).toEqual([
-      '  2 results kept; failed: 1 x rate limit; last checkpoint "begun"',
+      '  2 results kept; failed: 1 x crash; last checkpoint "begun"',
       "  resume: mlld run tide --place 'the pier' --resume",
       expect.stringMatching(/^ {2}look at it: mlld journal postmortem \d{8}-\S+$/),
       '',
@@ -28,7 +28,7 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toContain('tide failed');
     expect(stdout).toMatch(/at llm\/run\/tide\.mld:1:\d+ {2}exe llm @ask/);
     expect(stdout).toMatch(/for#0\[2\] with slack\n\s+@ask {2}llm\/run\/tide\.mld:3:\d+ {2}var @r = for/);
-    expect(stdout).toContain('1 x rate limit in ask: 429 rate limit');
+    expect(stdout).toContain('1 x crash in ask: crash: 429 rate limit');
     expect(stdout).toContain('Resuming reuses 2 results and makes 1 call:');
     expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
   });

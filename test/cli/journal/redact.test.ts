@@ -1,11 +1,11 @@
 import fs from 'node:fs/promises';
-import path from 'node:path';
 import fc from 'fast-check';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact, Json } from '../../../journal/event.js';
 import { opPath, runIdAt, type RunRef } from '../../../journal/ids.js';
+import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
@@ -135,7 +135,9 @@ async function runRedaction(cwd: string, ref: RunRef, match: RegExp): Promise<vo
   const store = openFileStore(cwd);
   const wish = await redactionRequest(store, ref, { op: undefined, match, reason: 'gone' });
   await rewriteRun(cwd, ref, (event) => redactEvent(event, wish), { at: '2026-11-21T09:00:00.000Z', reason: 'gone' });
-  for (const blob of wish.blobs) await fs.rm(path.join(cwd, '.mlld/journal/blobs', blob.slice(7, 9), blob.slice(7)));
+  const deleter = openDeleter(cwd);
+  await deleter.trash([...wish.blobs]);
+  await deleter.deleteTrashed([...wish.blobs]);
 }
 
 describe('mlld journal redact --op', () => {

@@ -212,7 +212,7 @@ checkpoint "here"
       'exe llm @draw(n) = sh { if [ $n != c ]; then echo "$n" > $n.txt; fi; echo ok } with { writes: [`@root/@n\\.txt`] }\nfor @i in ["a", "c"] => show @draw(@i)\n';
     const { mlld } = await project({ 'job.mld': script });
     const recorded = await mlld('job.mld', '--checkpoint');
-    expect(recorded.stderr).toMatch(/^warning: c\.txt was declared as an output and is not kept: \S+c\.txt does not exist\n$/);
+    expect(recorded.stderr).toMatch(/^warning: c\.txt was declared as an output and can't be recorded: \S+c\.txt does not exist\n$/);
     const replayed = await mlld('journal', 'replay', 'latest');
     expect(replayed).toMatchObject({ stdout: recorded.stdout, status: 0 });
     expect(replayed.stderr.startsWith(`${recorded.stderr}same: `)).toBe(true);

@@ -54,7 +54,7 @@ describe('mlld journal report', () => {
     const cwd = await project();
     await recordCrash(cwd, 2, call('main/ask#0', 'slack', { outcome: 'killed' }));
     const { stdout } = await runCli(['journal', 'report', 'job', '--json'], { cwd });
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'crashed', spans: { state: [5] } });
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'crashed', spans: { state: [6] } });
     expect(await runCli(['journal', 'report', 'nothing', '-o', 'r.html'], { cwd })).toMatchObject({ status: 1 });
   });
 });

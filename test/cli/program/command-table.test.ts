@@ -47,7 +47,7 @@ describe('the flags of a run', () => {
       ({ instead, flags }) => instead === undefined && !['changed', 'mode', 'error-behavior'].includes(flags[0]),
     )) {
       for (const flag of spellingsOf(row)) {
-        const value = row.value === 'none' ? [] : ['1s'];
+        const value = row.value === 'none' ? [] : [row.written === 'count' ? '1' : '1s'];
         const source = row.flags[0] === 'eval' ? [] : ['x'];
         expect(parseRunRequest([...source, dashed(flag), ...value], form).looseFlags, flag).toEqual([]);
       }

@@ -159,7 +159,7 @@ describe('a misspelt command', () => {
     [['journl', 'list', 'a b'], /There is no command and no file "journl"\n {2}hint: did you mean: mlld journal list 'a b'\n/],
     [['chekpoint', 'list', 'job'], /did you mean: mlld checkpoint list job/],
     [['rnu', 'job'], /did you mean: mlld run job/],
-    [['journal', 'shwo', 'latest'], /unknown command 'shwo'\n\(Did you mean show\?\)/],
+    [['journal', 'shwo', 'latest'], /There is no command "journal shwo"\n {2}hint: did you mean show\?\n/],
     [['help', 'jounal'], /There is no command "jounal"\n {2}hint: did you mean journal\?/],
     [['help', 'journal', 'shwo'], /did you mean show\?/],
     [['tides'], /File not found: tides/],

@@ -84,7 +84,10 @@ describe('mlld validate FILE', () => {
       stdout: '',
       stderr: expect.stringContaining('b.mld') as string,
     });
-    expect(await runCli(['validate'], { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('required') as string });
+    expect(await runCli(['validate'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('mlld validate needs a <path>') as string,
+    });
   });
 });
 
@@ -104,7 +107,7 @@ describe('mlld validate FOLDER', () => {
     expect(stdout.split('\n')).toEqual([
       '  ✓ doc.mld.md',
       '  ✗ lib/bad.mld',
-      '      (line 1:1) - Expected a name behind `@` in `var`',
+      '      (line 1:1) - Expected a name after `@` in `var`',
       '  ⚠ main.mld',
       '      @nmae (line 3:10) - undefined variable',
       '  ✓ note.att',

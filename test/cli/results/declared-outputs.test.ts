@@ -45,6 +45,17 @@ describe('files that an llm function declares to write', () => {
     expect({ calls: calls(), files: fs.readdirSync(file('out')) }).toEqual({ calls: 2, files: ['a.bin', 'a.txt', 'b.bin', 'b.txt'] });
   });
 
+  it('are not stored where the result is secret, also one that a control word carries', async () => {
+    for (const end of ['=> @token', 'done @token']) {
+      const cwd = await projectFolder({
+        'job.mld': `var secret @token = "swordfish"\nexe llm @draft(path) = [\n  output "text" to "@path"\n  ${end}\n] with { writes: ["@path"] }\nvar @x = @draft("out.txt")\n`,
+      });
+      await runCli(['job.mld', '--checkpoint'], { cwd });
+      const { stdout } = await runCli(['journal', 'show', 'job', '--type', 'call.completed', '--json'], { cwd });
+      expect(JSON.parse(stdout)).toMatchObject({ outputs: [{ path: 'out.txt', reason: 'secret' }] });
+    }
+  });
+
   it('stay when they are what the call wrote', async () => {
     const { run, calls, file } = await project('show @draw("a", "x")\n');
     await run();

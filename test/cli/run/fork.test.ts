@@ -104,7 +104,9 @@ describe('--fork', () => {
       expect(stderr).toContain(`--fork ${source}`);
       expect(stderr).toContain(run);
     }
-    expect((await project.mlld('analyze.mld', '--fork', 'nobody@latest')).stderr).toContain('no recorded run of nobody');
+    expect((await project.mlld('analyze.mld', '--fork', 'nobody@latest')).stderr).toMatch(
+      /no recorded run of nobody, so @latest names none\n {2}hint: record one first: mlld run nobody --checkpoint; runs are recorded of /,
+    );
     for (const source of ['collect@', `collect@${run}:`, `collect@${run}:x`, 'collect@RUN']) {
       const { stderr } = await project.mlld('analyze.mld', '--fork', source);
       expect(stderr).toContain(`--fork ${source}: no run matches the part after @\n  hint: collect@latest, collect@2`);

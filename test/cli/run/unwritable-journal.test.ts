@@ -97,7 +97,9 @@ describe('a journal that can be read and not written', () => {
   it('is no journal when a file is in its place: everything is executed, with --unrecorded', async () => {
     fs.rmSync(path.join(cwd, '.mlld/journal'), { recursive: true });
     fs.writeFileSync(path.join(cwd, '.mlld/journal'), 'mine');
-    expect(await mlld('again', 'job.mld', '--checkpoint')).toMatchObject({ status: 5, stdout: '' });
+    const paused = await mlld('again', 'job.mld', '--checkpoint');
+    expect(paused).toMatchObject({ status: 5, stdout: '' });
+    for (const once of ['ENOTDIR', 'move it away', '.mlld/journal']) expect(paused.stderr.split(once)).toHaveLength(2);
     const { status, stdout, stderr } = await mlld('again', 'job.mld', '--checkpoint', '--unrecorded');
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'again:ebb\nagain:flow\n' });
     expect(stderr).toMatch(/^warning: the journal can't be written, results are not recorded: .*move it away\.\)\n$/);

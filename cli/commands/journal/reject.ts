@@ -1,0 +1,36 @@
+/** `mlld journal reject RUN PATH`: marks the result of a call as bad, so that the next run executes the call again. calls.md 15.1. */
+import { hostname } from 'node:os';
+import { scriptName } from '../../../src/api/commands/project.js';
+import { rejectResult, restoreResult, type Marking } from '../../../src/api/commands/checkpoints.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
+import { MlldError } from '../../../src/errors.js';
+import { clip, oneLine } from '../../render/one-line.js';
+import type { Io } from '../../terminal/io.js';
+import { openProject, reportDefects } from '../open-project.js';
+
+interface RejectOptions {
+  readonly reason?: string;
+  readonly undo?: true;
+  readonly json?: true;
+}
+
+export async function reject(io: Io, text: string, path: string, { reason, undo, json }: RejectOptions): Promise<void> {
+  if (undo && reason !== undefined) throw new MlldError('USAGE', '--undo takes a rejection back and has no --reason');
+  const { project, store } = await openProject(io);
+  const file = await resolveRun(store, project, text);
+  const name = scriptName(project, file.ref.workflow);
+  const by = { argv: io.argv, host: hostname(), ...io.program };
+  const request = { store, file, path, name, by, nowMs: io.todayMs, onDefect: reportDefects(io) };
+  const marking = undo ? await restoreResult(request) : await rejectResult({ ...request, reason });
+  io.stdout(json ? `${JSON.stringify(marking, undefined, 2)}\n` : render(marking));
+}
+
+const PREVIEW_UNITS_MAX = 60;
+
+function render({ fn, preview, op, run, marked, isUsable }: Marking): string {
+  const call = oneLine(`@${fn}(${preview === null ? '' : clip(preview, PREVIEW_UNITS_MAX)}) at ${op} of run ${run}`);
+  if (marked === 'rejected') return `Rejected the result of ${call}: the call is executed again when a run next makes it.\n`;
+  return isUsable
+    ? `Took the rejection back: the result of ${call} is usable again.\n`
+    : `Took the rejection of ${call} back; the result has been replaced or invalidated since, which stays so.\n`;
+}

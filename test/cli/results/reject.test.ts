@@ -1,0 +1,82 @@
+/** `mlld journal reject RUN PATH` (calls.md 15.1 to 15.4). */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+let cwd: string;
+const mlld = async (...argv: string[]) => runCli(argv, { cwd });
+const PATH = 'main/for#0[1]/ask#0';
+
+beforeEach(async () => {
+  cwd = await projectFolder({
+    'job.mld':
+      'exe llm @ask(q) = sh { echo $q >> calls.log; echo "$(grep -cx $q calls.log):$q" }\nvar @r = for @i in ["a", "b"] => @ask(@i)\nshow @r.join(" ")\n',
+    'other.mld':
+      'exe llm @ask(q) = sh { echo $q >> other.log; echo "other:$q" }\nvar @r = for @i in ["a", "b"] => @ask(@i)\nshow @r.join(" ")\n',
+  });
+  expect(await mlld('job.mld', '--checkpoint')).toMatchObject({ status: 0, stdout: '1:a 1:b\n' });
+});
+
+const shown = async (...argv: string[]): Promise<string> => (await mlld(...argv)).stdout;
+
+describe('mlld journal reject', () => {
+  it('has the call executed again, once, and is passed over by latest and SCRIPT@2', async () => {
+    expect(await shown('journal', 'reject', 'job', PATH, '--reason', 'off topic')).toContain('@ask(b)');
+    expect(await shown('checkpoint', 'list', 'job')).toBe('Checkpoint entries for job:\n- ask | a\nTotal: 1\n');
+    const statuses = (JSON.parse(await shown('journal', 'list', '--json')) as { status: string }[]).map(({ status }) => status);
+    expect(statuses).toEqual(['rejected', 'completed']);
+    expect(await shown('journal', 'show', 'latest', '--type', 'call.completed')).toContain('1:b');
+    expect(await shown('job.mld', '--checkpoint')).toBe('1:a 2:b\n');
+    expect(await shown('job.mld', '--checkpoint')).toBe('1:a 2:b\n');
+    expect(await shown('journal', 'explain', 'job@2')).toMatch(/executed: its result was rejected on \d{4}-.*: off topic/);
+  });
+
+  it('is named by a plan and counted by --resume failed', async () => {
+    await mlld('journal', 'reject', 'job', PATH);
+    const plan = JSON.parse(await shown('job.mld', '--plan', '--json')) as object;
+    expect(plan).toMatchObject({ again: 1, functions: [{ reasons: { rejected: 1 }, examples: [{ preview: 'b', why: 'rejected' }] }] });
+    expect(await shown('job.mld', '--plan')).toContain('1 again (rejected)');
+    expect((await mlld('job.mld', '--resume', 'failed')).stderr).toContain('1 call has no result and will be executed; 1 result is reused');
+  });
+
+  it('reports what it marked as JSON, and takes it back', async () => {
+    const rejected: unknown = JSON.parse(await shown('journal', 'reject', 'job', PATH, '--json'));
+    expect(rejected).toMatchObject({ op: PATH, fn: 'ask', preview: 'b', marked: 'rejected', reason: null, isUsable: false });
+    const restored: unknown = JSON.parse(await shown('journal', 'reject', 'job', PATH, '--undo', '--json'));
+    expect(restored).toMatchObject({ op: PATH, marked: 'restored', isUsable: true });
+    expect(await shown('job.mld', '--checkpoint')).toBe('1:a 1:b\n');
+  });
+
+  it('says when a newer result stays', async () => {
+    await mlld('journal', 'reject', 'job', PATH);
+    await mlld('job.mld', '--checkpoint');
+    expect(await mlld('journal', 'reject', 'job', PATH, '--undo')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('replaced'),
+    });
+    expect(await shown('job.mld', '--checkpoint')).toBe('1:a 2:b\n');
+  });
+
+  it('does not offer the result to forks, and a fork rejects for itself alone', async () => {
+    await mlld('journal', 'reject', 'job', PATH);
+    expect(await shown('other.mld', '--fork', 'job')).toBe('1:a other:b\n');
+    expect((await mlld('journal', 'reject', 'other', 'main/for#0[0]/ask#0', '--reason', 'dull')).status).toBe(0);
+    expect(await shown('other.mld', '--fork', 'job')).toBe('other:a other:b\n');
+    expect(await shown('journal', 'explain', 'other')).toContain('rejected');
+    expect(await shown('checkpoint', 'list', 'job')).toContain('- ask | a\n');
+  });
+
+  it.each([
+    [['job', 'main/for#0[9]/ask#0'], 'the nearest: main/for#0[0]/ask#0'],
+    [['job', 'main/for#0'], '2 calls lie in it'],
+    [['job', PATH, '--undo'], 'not rejected'],
+    [['job', PATH, '--undo', '--reason', 'x'], '--reason'],
+    [['nobody', PATH], 'nobody'],
+  ])('refuses %j', async (argv, message) => {
+    expect(await mlld('journal', 'reject', ...argv)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+  });
+
+  it('refuses a result that is rejected already', async () => {
+    await mlld('journal', 'reject', 'job', PATH);
+    expect(await mlld('journal', 'reject', 'job', PATH)).toMatchObject({ status: 1, stderr: expect.stringContaining('already') });
+  });
+});
