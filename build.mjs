@@ -5,6 +5,7 @@
  *
  *   dist/mlld.cjs   the command: answers `--version`, else loads cli.cjs through V8's code cache
  *   dist/cli.cjs    the command line in one CommonJS file; what `await import()` names is only run when it is asked for
+ *   dist/prices.cjs the table of prices, which is loaded when a cost is looked up in it
  *   dist/index.js   the library, an ES module; packages stay imports
  *   dist/mlld.tmLanguage.json   colours for editors
  *   dist/report.*   what a report page carries: its viewer and style
@@ -62,6 +63,14 @@ module.exports = { get default() { return load(); }, ${members.join(', ')} };`,
   },
 };
 
+/** The table of prices is large, and few runs need it: it has a file of its own. */
+const pricesApart = {
+  name: 'prices-apart',
+  setup(build) {
+    build.onResolve({ filter: /^@pydantic\/genai-prices$/ }, () => ({ path: './prices.cjs', external: true }));
+  },
+};
+
 const commandLine = {
   format: 'cjs',
   // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`.
@@ -69,7 +78,7 @@ const commandLine = {
   // Packages that are ES modules ask where they are.
   define: { ...common.define, 'import.meta.url': 'fileUrl' },
   banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
-  plugins: [lazyBuiltins],
+  plugins: [lazyBuiltins, pricesApart],
 };
 
 /** Runs in a browser, and is sent along with every report. */
@@ -84,6 +93,14 @@ async function main() {
       ...commandLine,
       entryPoints: ['cli/main.ts'],
       outfile: 'dist/cli.cjs',
+      minifyWhitespace: true,
+      lineLimit: LINE_COLUMNS,
+    }),
+    esbuild.build({
+      ...common,
+      entryPoints: [createRequire(import.meta.url).resolve('@pydantic/genai-prices')],
+      format: 'cjs',
+      outfile: 'dist/prices.cjs',
       minifyWhitespace: true,
       lineLimit: LINE_COLUMNS,
     }),

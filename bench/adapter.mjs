@@ -45,3 +45,5 @@ export async function openWriter(dir) {
 export async function replay(dir, onEvent) {
   return (await openFileStore(dir).scan(ref, onEvent)).events;
 }
+
+export const openStore = openFileStore;

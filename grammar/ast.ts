@@ -17,11 +17,17 @@ export type ResumeMode = 'auto' | 'manual' | 'never';
 export interface Script extends At {
   readonly kind: 'script';
   readonly mode: 'strict' | 'markdown';
-  /** `resume: auto` on the very first line. */
+  /** `resume: auto` in the header, the first lines of a file. */
   readonly resume?: ResumeMode;
+  /** `budget: 5usd,300calls` in the header, as it is written. */
+  readonly budget?: HeaderLine;
   /** The YAML text between the two `---` lines. */
   readonly frontmatter?: { readonly at: number; readonly text: string };
   readonly statements: readonly Statement[];
+}
+
+export interface HeaderLine extends At {
+  readonly value: string;
 }
 
 /** Markdown mode only: text between statements, output as it is. */

@@ -73,7 +73,7 @@ export function textMateGrammar(): TextMateGrammar {
         patterns: [
           { name: 'keyword.control.mlld', match: `^\\s*/?${words(statementWords)}` },
           { name: 'keyword.control.mlld', match: `\\bimport\\s+${words(IMPORT_TYPES)}` },
-          { name: 'keyword.control.mlld', match: '^resume(?=\\s*:)' },
+          { name: 'keyword.control.mlld', match: '^(?:resume|budget)(?=\\s*:)' },
           { name: 'keyword.control.mlld', match: words([...statementWords, ...CONTROL]) },
           { name: 'constant.language.mlld', match: words(['true', 'false', 'null']) },
           { name: 'entity.other.attribute-name.mlld', match: '\\bop:[\\w:-]+' },

@@ -66,7 +66,10 @@ const TOUCHES_PROCESS: { readonly [path: string]: string } = {
 
 /** Names the one place that may import each package; a folder means all its files. */
 const WRAPPED_BY: { readonly [dependency: string]: string } = {
+  '@pydantic/genai-prices': 'src/calls/price/genai-prices.ts',
   '@viz-js/viz': 'src/pipeline/render/layout.ts',
+  ajv: 'src/calls/schema/compile-schema.ts',
+  'ajv-formats': 'src/calls/schema/compile-schema.ts',
   commander: 'cli/',
   diff: 'replay/reports/diff/text-diff.ts',
   'fast-json-stable-stringify': 'journal/canonical.ts',
@@ -108,7 +111,7 @@ const KNOT_FILES_MAX = 2;
 const KNOTS: { readonly [folders: string]: string } = {};
 
 /** Rooms where a test reaches every file directly, and not only through the command line. */
-const TESTED_ROOMS = ['src/runtime/', 'src/operation/', 'src/hooks/', 'src/guards/'];
+const TESTED_ROOMS = ['src/runtime/', 'src/operation/', 'src/hooks/', 'src/guards/', 'src/pipeline/handlers/', 'src/session/upkeep/'];
 
 const files = sourceFiles(Object.keys(MAY_IMPORT));
 

@@ -48,6 +48,14 @@ describe('what surrounds a script', () => {
     expect(parseScript("resume: 'never'", { mode: 'markdown' }).resume).toBe('never');
   });
 
+  it('may be a header of several lines, in any order', () => {
+    const expected = { resume: 'auto', budget: { value: '5usd, 300calls' } };
+    const header = (text: string) => parseScript(`${text}\nshow "a"`, { mode: 'strict' });
+    expect(header('resume: auto\nbudget: 5usd, 300calls')).toMatchObject({ ...expected, budget: { at: 13 } });
+    expect(header('Budget: "5usd, 300calls"\nresume: auto')).toMatchObject(expected);
+    expect(header('budget: 3h').resume).toBeUndefined();
+  });
+
   it('returns the offset of every statement and name', () => {
     const [first, second] = parseScript('show "a"\n  var @b = 1', { mode: 'strict' }).statements;
     expect(first?.at).toBe(0);

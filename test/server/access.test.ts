@@ -80,7 +80,7 @@ describe('without a token', () => {
     const { port } = new URL(served.url);
     const { status, stderr } = await runCli(['serve', '--port', port], { cwd: served.folder });
     expect(status).toBe(1);
-    expect(stderr).toContain(`can't listen at 127.0.0.1:${port}`);
+    expect(stderr).toContain(`Can't listen at 127.0.0.1:${port}`);
     expect(stderr).toContain('--port 0');
   });
 });

@@ -8,7 +8,20 @@ import { entries, FINGERPRINT, finished, callKeyOf, runRef, started } from './wr
 /** One thing that a script might do next; `pick` chooses among what is possible. */
 interface Step {
   readonly act:
-    'open' | 'iterate' | 'ask' | 'reuse' | 'answer' | 'fail' | 'spoil' | 'close' | 'checkpoint' | 'invalidate' | 'refuse' | 'reset';
+    | 'open'
+    | 'iterate'
+    | 'ask'
+    | 'reuse'
+    | 'answer'
+    | 'fail'
+    | 'spoil'
+    | 'close'
+    | 'checkpoint'
+    | 'invalidate'
+    | 'refuse'
+    | 'reset'
+    | 'reject'
+    | 'restore';
   readonly pick: number;
 }
 
@@ -30,6 +43,8 @@ const ACTS = [
   'invalidate',
   'refuse',
   'reset',
+  'reject',
+  'restore',
 ] as const;
 const TEXTS = ['ebb', 'flow', 'slack', 'neap', 'spring'] as const;
 const FUNCTIONS = ['ask', 'judge'] as const;
@@ -99,6 +114,11 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     }
     end(call, act === 'fail' ? 'failed' : 'ok');
   };
+  /** A run does not reject results itself; that these are its own makes the marks concern something. */
+  const results = () =>
+    facts.flatMap((fact, seq) =>
+      fact.type === 'call.completed' ? [{ key: fact.key, op: fact.op, from: { run: ref.run, seq: seqOf(seq) } }] : [],
+    );
   const isLeaf = ({ op }: Open): boolean =>
     open.every((other) => other.op === op || !(other.op.startsWith(`${op}/`) || other.op.startsWith(`${op}[`)));
 
@@ -152,6 +172,14 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     refuse(pick) {
       const { fn, text } = question(pick);
       facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [callKeyOf(text, fn)], borrowed: true });
+    },
+    reject(pick) {
+      const result = choose(results(), pick);
+      if (result !== undefined) facts.push({ type: 'result.rejected', ...result, reason: `${pick}` });
+    },
+    restore(pick) {
+      const result = choose(results(), pick);
+      if (result !== undefined) facts.push({ type: 'result.restored', ...result });
     },
     reset(pick) {
       if (pick % 5 === 0) facts.push({ type: 'memo.reset', reason: pick % 2 === 0 ? 'fresh' : 'clean' });

@@ -2,6 +2,7 @@
  * A run of small real parts, for tests of a single stage: its recorder keeps facts in a list, its result cache finds the results among
  * them, and its clock advances by a millisecond with each look.
  */
+import { RunUsage } from '../../src/runtime/calls/run-usage.js';
 import type { Expression, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, Json, Payload } from '../../journal/event.js';
 import { seqOf, type CallKey, type Fingerprint, type RunId } from '../../journal/ids.js';
@@ -20,6 +21,7 @@ import { recordedResultLabels } from '../../src/runtime/calls/result-labels.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import type { Value } from '../../src/values/value.js';
 import { FakeWorld } from './fake-world.js';
+import { CollectedFailures } from '../../src/values/failures.js';
 
 const RUN = '20260101-000000-000-bare' as RunId;
 
@@ -31,7 +33,7 @@ export interface BareRun {
   readonly world: FakeWorld;
 }
 
-export interface BareOptions extends Partial<Pick<RunState, 'interceptors' | 'paidCalls' | 'recorder'>> {
+export interface BareOptions extends Partial<Pick<RunState, 'interceptors' | 'calls' | 'recorder'>> {
   readonly policy?: { readonly records: boolean; readonly reuses: boolean };
   readonly files?: { readonly [path: string]: string };
   readonly evaluate?: (node: Expression, frame: Frame) => Promise<Value>;
@@ -53,7 +55,8 @@ export function bareRun(options: BareOptions = {}): BareRun {
   const run: RunState = {
     world,
     recorder,
-    ...(options.paidCalls && { paidCalls: options.paidCalls }),
+    ...(options.calls && { calls: options.calls }),
+    usage: new RunUsage(),
     cache: cacheOver(facts, policy),
     secrets: new SecretRegistry(),
     document: {
@@ -80,6 +83,7 @@ export function bareRun(options: BareOptions = {}): BareRun {
       hookLimitMs: 60_000,
     },
     hookErrors: [],
+    failures: new CollectedFailures(),
     failedCommands: [],
     unrecordedResults: 0,
     stateWrites: [],

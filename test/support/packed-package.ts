@@ -30,9 +30,12 @@ export function packPackage(): PackedPackage {
     }),
   ) as [{ readonly files: readonly { readonly path: string }[]; readonly filename: string }];
   execFileSync('tar', ['-xzf', path.join(folder, filename), '-C', folder]);
-  mkdirSync(path.join(folder, 'node_modules', '@viz-js'), { recursive: true });
   cpSync(path.join(folder, 'package'), path.join(folder, 'node_modules', 'mlld'), { recursive: true });
-  for (const name of Object.keys(dependencies)) symlinkSync(path.join(NODE_MODULES, name), path.join(folder, 'node_modules', name));
+  for (const name of Object.keys(dependencies)) {
+    const link = path.join(folder, 'node_modules', name);
+    mkdirSync(path.dirname(link), { recursive: true }); // the scope of the name
+    symlinkSync(path.join(NODE_MODULES, name), link);
+  }
   symlinkSync(path.join(NODE_MODULES, '@types'), path.join(folder, 'node_modules', '@types'));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
   return { folder, files: files.map((file) => file.path) };

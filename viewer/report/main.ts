@@ -112,7 +112,7 @@ function link(text: string, about: string, act: () => void): HTMLElement {
 /** Lists the innermost failures only: an operation that fails makes those around it fail. */
 function failuresOf(model: Model, goTo: (span: number) => void): HTMLElement | undefined {
   const { spans } = model.data;
-  const failing = (span: number): boolean => ['failed', 'denied', 'unfinished'].includes(model.stateOf(span));
+  const failing = (span: number): boolean => ['failed', 'denied', 'not-executed', 'unfinished'].includes(model.stateOf(span));
   const all = [...spans.op.keys()].filter((span) => failing(span) && !model.childrenOf(span).some(failing));
   if (all.length === 0) return undefined;
   const shown = all.slice(0, FAILURES_MAX).map((span) => {

@@ -40,7 +40,7 @@ export function timelineView(model: Model, onChoose: (span: number) => void): Ti
     button('+', 'zoom in', () => zoom(ZOOM)),
     button('−', 'zoom out', () => zoom(1 / ZOOM)),
     button('all', 'show all', () => show(0, whole)),
-    ...(['executed', 'reused', 'failed', 'denied', 'unfinished', 'done'] as const).map((state) =>
+    ...(['executed', 'reused', 'failed', 'denied', 'not-executed', 'unfinished', 'done'] as const).map((state) =>
       element('span', { class: `state ${state}` }, state),
     ),
   );

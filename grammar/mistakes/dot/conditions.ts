@@ -37,7 +37,7 @@ export function behindClause(context: ErrorContext): false {
   const { at } = context;
   if (look(/\|/y, context)) refuse(at, 'A condition has no `||`', 'draw a second edge with the other condition');
   if (look(/&(?!&)/y, context)) refuse(at, '`&` does not join clauses', 'write `&&`');
-  refuse(at, `Expected \`&&\` or the end of the condition, found ${describe(context)}`, 'a value with blanks is written in quotes');
+  refuse(at, `Expected \`&&\` or the end of the condition, found ${describe(context)}`, 'a value with spaces is written in quotes');
 }
 
 function refuse(at: number, message: string, hint: string): never {

@@ -28,14 +28,14 @@ export function graphName(context: ErrorContext): false {
 }
 
 export function opening(context: ErrorContext): false {
-  fail('dot_syntax', context.at, `Expected \`{\` behind the name of the graph, found ${describe(context)}`);
+  fail('dot_syntax', context.at, `Expected \`{\` after the name of the graph, found ${describe(context)}`);
 }
 
 export function behindGraph(context: ErrorContext): false {
   const isGraph = look(/(?:strict\s+)?(?:di)?graph(?!\w)/iy, context);
   if (isGraph) fail('dot_one_graph', context.at, 'A file holds one graph, and here begins a second one', 'put it into a file of its own');
   const hint = look(/\}/y, context) ? 'one `}` too many' : 'only white space and comments may follow the closing brace';
-  fail('dot_one_graph', context.at, `Found ${describe(context)} behind the end of the graph`, hint);
+  fail('dot_one_graph', context.at, `Found ${describe(context)} after the end of the graph`, hint);
 }
 
 export function subgraph(context: ErrorContext): false {
@@ -43,7 +43,7 @@ export function subgraph(context: ErrorContext): false {
   fail(
     'dot_syntax',
     context.at,
-    `Expected \`{\` behind \`subgraph\`, found ${describe(context)}`,
+    `Expected \`{\` after \`subgraph\`, found ${describe(context)}`,
     'write `subgraph name { … }`; the name may be left out',
   );
 }

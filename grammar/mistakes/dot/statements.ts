@@ -28,7 +28,7 @@ function keyword(context: ErrorContext, word: string): never {
   if (look(/=/y, behind)) fail('dot_syntax', context.at, `\`${word}\` is a keyword and not a key of an attribute`);
   if (!isDefaults || look(/--|->|:/y, behind))
     fail('dot_node_id', context.at, `\`${word}\` is a reserved word and can't be a node id`, ID_HINT);
-  fail('dot_syntax', behind.at, `Expected \`[\` behind \`${word}\`, found ${describe(behind)}`, `write \`${word} [key=value]\``);
+  fail('dot_syntax', behind.at, `Expected \`[\` after \`${word}\`, found ${describe(behind)}`, `write \`${word} [key=value]\``);
 }
 
 /** Called at an identifier in the place of a node id; returns true when it is one. */
@@ -53,7 +53,7 @@ export function edgeEnd(context: ErrorContext): false {
   badId(context);
   const word = look(/[A-Za-z_]\w*/y, context)?.[0];
   if (word !== undefined) fail('dot_node_id', at, `\`${word}\` is a reserved word and can't be a node id`, ID_HINT);
-  fail('dot_syntax', at, `Expected a node id behind \`->\`, found ${describe(context)}`);
+  fail('dot_syntax', at, `Expected a node id after \`->\`, found ${describe(context)}`);
 }
 
 export function emptyAttributes({ at }: ErrorContext): false {
@@ -66,7 +66,7 @@ export function attribute(context: ErrorContext): false {
   if (at >= context.text.length) notClosed(context);
   if (look(/\]/y, context)) fail('dot_attributes', at, 'A comma before the end of the attribute list', 'leave it out');
   if (look(/,/y, context)) fail('dot_attributes', at, 'A comma without an attribute before it', 'leave it out');
-  if (look(/;/y, context)) fail('dot_attributes', at, 'Attributes are parted by commas, not by `;`');
+  if (look(/;/y, context)) fail('dot_attributes', at, 'Attributes are separated by commas, not by `;`');
   const key = look(/"[^"\n]*"|[\p{L}\p{N}_.-]+/uy, context)?.[0];
   if (key === undefined) fail('dot_syntax', at, `Expected an attribute, found ${describe(context)}`, 'write `key=value`');
   const name = key.replace(/^"|"$/g, '');
@@ -83,13 +83,13 @@ export function attributesEnd(context: ErrorContext): false {
   if (at >= context.text.length) notClosed(context);
   if (look(/\]/y, context)) {
     const second = pastBlanks({ ...context, at: at + 1 });
-    fail('dot_attributes', second.at, 'A second attribute list', 'put all attributes into one `[…]`, parted by commas');
+    fail('dot_attributes', second.at, 'A second attribute list', 'put all attributes into one `[…]`, separated by commas');
   }
-  if (look(/;/y, context)) fail('dot_attributes', at, 'Attributes are parted by commas, not by `;`', 'write a comma');
+  if (look(/;/y, context)) fail('dot_attributes', at, 'Attributes are separated by commas, not by `;`', 'write a comma');
   if (look(/\+/y, context)) fail('dot_string', at, 'Strings are not joined with `+`', 'write one string; it may run over several lines');
   if (look(/[\w"]/y, context))
-    fail('dot_attributes', at, 'Attributes are parted by commas, not by blanks', `write a comma before ${describe(context)}`);
-  fail('dot_syntax', at, `Expected \`,\` or \`]\` behind an attribute, found ${describe(context)}`);
+    fail('dot_attributes', at, 'Attributes are separated by commas, not by spaces', `write a comma before ${describe(context)}`);
+  fail('dot_syntax', at, `Expected \`,\` or \`]\` after an attribute, found ${describe(context)}`);
 }
 
 function notClosed({ at }: ErrorContext): never {

@@ -19,7 +19,7 @@ export function rule(context: ErrorContext): false {
   if (selector === undefined) refuse(at, `Expected a rule, found ${describe(context)}`, RULES);
   const behind = { ...context, at: at + selector.length };
   if (look(/\{/y, behind)) refuse(at, `\`${selector.trim()}\` selects nothing`, RULES);
-  refuse(behind.at, `Expected \`{\` behind \`${selector.trim()}\`, found ${describe(behind)}`, RULES);
+  refuse(behind.at, `Expected \`{\` after \`${selector.trim()}\`, found ${describe(behind)}`, RULES);
 }
 
 export function declaration(context: ErrorContext): false {
@@ -28,18 +28,18 @@ export function declaration(context: ErrorContext): false {
   const word = look(/[\w-]+/y, context)?.[0];
   if (word === undefined) refuse(at, `Expected a declaration, found ${describe(context)}`, PROPERTIES);
   if (!/^(?:llm_model|llm_provider|reasoning_effort)$/.test(word)) refuse(at, `\`${word}\` is not a property`, PROPERTIES);
-  refuse(at + word.length, `Expected \`:\` behind \`${word}\``, `write \`${word}: value\``);
+  refuse(at + word.length, `Expected \`:\` after \`${word}\``, `write \`${word}: value\``);
 }
 
 export function declarationsEnd(context: ErrorContext): false {
   if (context.at >= context.text.length) refuse(context.at, 'The rule is not closed', 'a `}` is missing');
-  refuse(context.at, `Expected \`;\` or \`}\`, found ${describe(context)}`, 'declarations are parted by `;`');
+  refuse(context.at, `Expected \`;\` or \`}\`, found ${describe(context)}`, 'declarations are separated by `;`');
 }
 
 export function styleValue(context: ErrorContext): false {
   const written = look(/[^\s;}"]+/y, context)?.[0];
   if (written === undefined)
-    refuse(context.at, `Expected a value behind \`:\`, found ${describe(context)}`, 'write a word or a text in quotes');
+    refuse(context.at, `Expected a value after \`:\`, found ${describe(context)}`, 'write a word or a text in quotes');
   refuse(context.at, `\`${written}\` is not a bare word`, `write it in quotes: "${written}"`);
 }
 

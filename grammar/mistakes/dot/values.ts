@@ -24,7 +24,7 @@ export function behindString(context: ErrorContext): false {
   fail(
     'dot_value',
     context.at,
-    `Expected a comma or a blank behind the string, found ${describe(context)}`,
+    `Expected a comma or a space after the string, found ${describe(context)}`,
     'a quote inside a string is written \\"',
   );
 }
@@ -35,7 +35,7 @@ export function value(context: ErrorContext): false {
   if (look(/</y, context)) fail('dot_html', at, 'HTML is not a value', 'write the text in double quotes');
   const written = look(/[^\s,;\]}"]+/y, context)?.[0];
   if (written === undefined)
-    fail('dot_value', at, `Expected a value behind \`=\`, found ${describe(context)}`, 'an empty text is written ""');
+    fail('dot_value', at, `Expected a value after \`=\`, found ${describe(context)}`, 'an empty text is written ""');
   const quoted = `text is written in double quotes: "${written}"`;
   if (/^[-+]?\d/.test(written)) {
     const hint = /[a-z]$/i.test(written)

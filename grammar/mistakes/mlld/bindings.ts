@@ -22,7 +22,7 @@ function binding(context: ErrorContext, word: 'var' | 'let'): false {
   const digit = find(`${labels}@([^\\sA-Za-z_=][^\\s=]*)`);
   if (digit) fail(at + digit[0].length - (digit[1] as string).length, `\`@${digit[1]}\`: a name must start with a letter or underscore`);
   if (find(`${labels}@\\s*(?:=|$)`) || find(`${labels}@\\s`))
-    fail(statementAt, `Expected a name behind \`@\` in \`${word}\``, `write \`${word} @name = …\``);
+    fail(statementAt, `Expected a name after \`@\` in \`${word}\``, `write \`${word} @name = …\``);
   const field = find(`${labels}@([A-Za-z_][\\w-]*[.[][^=\\s]*)\\s*\\+?=`);
   if (field) fail(at, `\`${word}\` needs a whole variable, not \`@${field[1]}\``);
   const equals = find(`${labels}@([A-Za-z_][\\w-]*)\\??`);
@@ -35,7 +35,7 @@ function binding(context: ErrorContext, word: 'var' | 'let'): false {
     fail(at, `Two labels of a \`${word}\` need a comma between them`, `write \`${word} ${several[1]}, ${several[2]} @name = …\``);
   const badLabel = find('([^\\sA-Za-z@=][^\\s@=]*)\\s*@');
   if (badLabel) fail(at, `\`${badLabel[1]}\` is not a label of a \`${word}\`: a label begins with a letter`);
-  if (!find('\\S')) fail(at, `Expected a name behind \`${word}\``, `write \`${word} @name = …\``);
+  if (!find('\\S')) fail(at, `Expected a name after \`${word}\``, `write \`${word} @name = …\``);
   return false;
 }
 
@@ -85,7 +85,7 @@ export function assignment(context: ErrorContext): never {
 }
 
 export function executable(context: ErrorContext): false {
-  if (!look(/exe\s+\S/y, context)) fail(context.at, 'Expected a name behind `exe`', 'write `exe @name(…) = …`');
+  if (!look(/exe\s+\S/y, context)) fail(context.at, 'Expected a name after `exe`', 'write `exe @name(…) = …`');
   const bare = look(/exe\s+(?:[A-Za-z][\w:,\s-]*\s)?([A-Za-z_][\w-]*)\s*(?:\([^)\n]*\)\s*=|=\s*[^{\s])/y, context);
   if (bare)
     fail(

@@ -6,11 +6,7 @@ export function stage(context: ErrorContext): false {
   if (!word) {
     if (look(/[[{@]/y, context)) return false;
     if (context.text[context.at - 1] === '|') otherOperator({ ...context, at: context.at - 1 });
-    fail(
-      context.at,
-      `Expected a stage behind \`|\`, found ${describe(context.text, context.at)}`,
-      'a stage is a function, as in `| @trim`',
-    );
+    fail(context.at, `Expected a stage after \`|\`, found ${describe(context.text, context.at)}`, 'a stage is a function, as in `| @trim`');
   }
   if (/^(?:output|append|while|show|log|cmd|sh|bash|js|javascript|node|py|python|data)$/.test(word)) {
     if (word === 'output' && context.furthest <= context.at + word.length + 1)
@@ -29,7 +25,7 @@ export function whileCap(context: ErrorContext): never {
 }
 
 export function whileCall(context: ErrorContext): never {
-  fail(context.at, '`while(CAP)` needs a function behind it', 'write `| while(10) @step`');
+  fail(context.at, '`while(CAP)` needs a function after it', 'write `| while(10) @step`');
 }
 
 export function unclosedCode(context: ErrorContext & { readonly opener: number }): never {

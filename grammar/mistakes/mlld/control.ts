@@ -40,7 +40,7 @@ export function block(original: ErrorContext): false {
     fail(at, `\`${word}\` is allowed only at the top level of a file, not inside a block`, hint);
   }
   if (word === 'else') {
-    fail(at, '`else` belongs behind the `]` of an `if`', `the block that begins in line ${lineOf(text, context.bracketAt)} is not closed`);
+    fail(at, '`else` belongs after the `]` of an `if`', `the block that begins in line ${lineOf(text, context.bracketAt)} is not closed`);
   }
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
   if (word === 'while')
@@ -83,7 +83,7 @@ export function ifBody(original: ErrorContext): false {
   if (context.furthest > context.at) return false;
   fail(
     context.at,
-    `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(context.text, context.at)}`,
+    `Expected a block \`[ … ]\` after the condition of \`if\`, found ${describe(context.text, context.at)}`,
     'write `if CONDITION [ … ]`',
   );
 }
@@ -106,7 +106,7 @@ export function when(context: ErrorContext): false {
     if (word && words.has(word))
       fail(
         furthest,
-        `Expected \`=>\` or \`[\` behind the condition of \`when\`, found \`${word}\``,
+        `Expected \`=>\` or \`[\` after the condition of \`when\`, found \`${word}\``,
         `write \`when CONDITION => ${word} …\``,
       );
   }
@@ -148,7 +148,7 @@ export function action(context: ErrorContext): false {
   const word = look(/[a-z]+(?![\w-])/y, context)?.[0];
   if (word && topLevel.has(word)) fail(at, `\`${word}\` cannot follow an arrow`);
   if (word && (words.has(word) || /^(?:retry|skip|pass)$/.test(word))) return false;
-  if (look(/[\]\r\n;]/y, context) || at >= text.length) fail(at, 'Expected an action or a value behind `=>`');
+  if (look(/[\]\r\n;]/y, context) || at >= text.length) fail(at, 'Expected an action or a value after `=>`');
   return value(context);
 }
 
@@ -166,7 +166,7 @@ export function forBinding(context: ErrorContext): never {
   if (name) fail(context.at, `Missing \`@\` before \`${name}\` in \`for\``, `write \`for @${name} in @list => …\``);
   fail(
     context.at,
-    `Expected a loop variable behind \`for\`, found ${describe(context.text, context.at)}`,
+    `Expected a loop variable after \`for\`, found ${describe(context.text, context.at)}`,
     'write `for @item in @list => …`',
   );
 }
@@ -174,13 +174,13 @@ export function forBinding(context: ErrorContext): never {
 export function forIn(context: ErrorContext): never {
   fail(
     context.at,
-    `Expected \`in\` behind the variable of \`for\`, found ${describe(context.text, context.at)}`,
+    `Expected \`in\` after the variable of \`for\`, found ${describe(context.text, context.at)}`,
     'write `for @item in @list => …`',
   );
 }
 
 export function forSource(context: ErrorContext): false {
-  if (look(/=>/y, context)) fail(context.at, 'Expected the list of the `for` behind `in`', 'write `for @item in @list => …`');
+  if (look(/=>/y, context)) fail(context.at, 'Expected the list of the `for` after `in`', 'write `for @item in @list => …`');
   return value(context);
 }
 

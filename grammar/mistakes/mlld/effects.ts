@@ -65,7 +65,7 @@ export function output(context: ErrorContext & { readonly word: string }): false
   if (new RegExp(`^${word}\\s*(?:$|[;\\]])`).test(line))
     fail(at, `\`${word}\` needs a value and a target`, `write \`${word} @value to "file"\``);
   if (/\sto\s*$/.test(line))
-    fail(at + line.length, `Expected a target behind \`to\``, 'a target is a quoted path, `stdout`, `stderr` or `env`');
+    fail(at + line.length, `Expected a target after \`to\``, 'a target is a quoted path, `stdout`, `stderr` or `env`');
   if (/\sto\s/.test(line)) return false;
   fail(
     Math.max(furthest, at),
@@ -89,7 +89,7 @@ export function importStatement(context: ErrorContext): false {
     fail(context.at, '`import { * }` needs a name', 'write `import { * as @name } from "…"`');
   if (look(/import\s+(?:\w+\s+)?\{\s*\}/y, context)) fail(context.at, '`import { }` names nothing');
   if (look(/import\s+(?:\w+\s+)?\{[^}]*\}\s*(?!from\b|\s)/y, context))
-    fail(context.at, 'Expected `from` and a source behind the names of `import`', 'write `import { @name } from "./file.mld"`');
+    fail(context.at, 'Expected `from` and a source after the names of `import`', 'write `import { @name } from "./file.mld"`');
   const bare = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=\.{0,2}\/)/y, context);
   if (bare) {
     const path = look(/[^\s]*/y, { ...context, at: context.at + bare[0].length })?.[0];

@@ -28,7 +28,7 @@ export function hook(context: ErrorContext): false {
   const after = pastSpace({ ...context, at: filterAt + known.length });
   if (look(/\(/y, after)) fail(after.at, 'The prefix in a filter is a quoted text', `write \`${known}("prefix")\``);
   if (look(/,/y, after)) fail(after.at, 'A hook has one filter', 'declare a second hook for the other one');
-  if (!look(/=(?!=)/y, after)) fail(at, 'A hook needs `=` and a body behind its filter', hookForm);
+  if (!look(/=(?!=)/y, after)) fail(at, 'A hook needs `=` and a body after its filter', hookForm);
   const body = pastSpace({ ...context, at: after.at + 1 });
   if (!look(/\[|when(?![\w-])/y, body)) fail(body.at, 'The body of a hook is a block `[ … ]` or a `when`', hookForm);
   return false;

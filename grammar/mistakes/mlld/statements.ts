@@ -14,6 +14,12 @@ export function statement(context: ErrorContext): false {
       'A `resume:` header must be the very first line, alone on it',
       'write `resume: auto`, `resume: manual` or `resume: never` in line 1',
     );
+  if (look(/budget\s*:/iy, context))
+    fail(
+      at,
+      'A `budget:` header must be in the first lines, alone on its line',
+      'write `budget: 5usd,300calls` in line 1, or after `resume:`',
+    );
   if (look(/---[ \t]*(?:\n|$)/y, context)) {
     if (at > 0) fail(at, 'Frontmatter must be at the start of a file', 'only a `resume:` header may precede it');
     fail(at, 'Unclosed frontmatter: expected a second line `---`');
@@ -23,7 +29,7 @@ export function statement(context: ErrorContext): false {
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
   if (word === 'while')
     fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
-  if (word === 'skip' || word === 'retry' || word === 'pass') fail(at, `\`${word}\` belongs behind an arrow, not on a line of its own`);
+  if (word === 'skip' || word === 'retry' || word === 'pass') fail(at, `\`${word}\` belongs after an arrow, not on a line of its own`);
   if (word && words.has(word.toLowerCase()))
     fail(at, `\`${word}\` is not a statement: statement words are written in lower case`, `write \`${word.toLowerCase()}\``);
   if (word) otherWord(context, word);
@@ -99,7 +105,7 @@ export function otherChange(context: ErrorContext): void {
 /** Refuses an `else` that does not follow the block of an `if`. */
 export function elseAlone(context: ErrorContext, word: string): never {
   if (word !== 'else') fail(context.at, `There is no \`${word}\``, 'write `else if CONDITION [ … ]`');
-  fail(context.at, '`else` belongs behind the `]` of an `if`', 'write `if CONDITION [ … ] else [ … ]`');
+  fail(context.at, '`else` belongs after the `]` of an `if`', 'write `if CONDITION [ … ] else [ … ]`');
 }
 
 /** Called in a `mlld-run` fence of a Markdown file, where a statement or its end is expected. */
@@ -132,20 +138,22 @@ export function afterStatement(original: ErrorContext): false {
   if (context.furthest > at) return false;
   if (look(/\.[A-Za-z_]/y, original)) fail(at, 'A field or method cannot follow this value directly', 'bind the value to a variable first');
   if (look(/=(?![=>~])/y, context)) fail(at, 'Unexpected `=`', 'compare with `==`');
-  if (look(/,/y, context)) fail(at, 'Unexpected comma behind a statement');
+  if (look(/,/y, context)) fail(at, 'Unexpected comma after a statement');
   const word = look(/[A-Za-z]+/y, context)?.[0];
   if (word && words.has(word)) fail(at, `A second statement (\`${word}\`) on the same line`, 'put each statement on a line of its own');
   const closing = look(/[\])}]/y, context)?.[0];
   if (closing) fail(at, `\`${closing}\` without an opening \`${{ ']': '[', ')': '(', '}': '{' }[closing]}\``);
   if (word && /^else?if$|^elif$/.test(word)) elseAlone(context, word);
-  fail(at, `Expected the end of the statement, found ${describe(text, at)}`, word && 'a comment behind a statement begins with `>>`');
+  fail(at, `Expected the end of the statement, found ${describe(text, at)}`, word && 'a comment after a statement begins with `>>`');
 }
 
 export function header(context: ErrorContext): never {
   const line = look(/[^\n]*/y, context)?.[0].trim() ?? '';
+  if (/^budget/i.test(line))
+    fail(context.at, `\`${line}\` is not a valid header`, 'a budget is a list of limits: `budget: 5usd,2Mtok,300calls,3h`');
   fail(
     context.at,
     `\`${line}\` is not a valid header`,
-    'the first line may be `resume: auto`, `resume: manual` or `resume: never`, with nothing behind it',
+    'the first line may be `resume: auto`, `resume: manual` or `resume: never`, with nothing after it',
   );
 }

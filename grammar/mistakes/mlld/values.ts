@@ -31,7 +31,7 @@ export function value(context: ErrorContext): false {
     /\n[ \t]*$/.test(text.slice(0, at)) &&
     !valueWord.test(word)
   ) {
-    fail(context.statementAt, 'Expected a value behind `=`');
+    fail(context.statementAt, 'Expected a value after `=`');
   }
   if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
   if (word && valueWord.test(word)) return false;
@@ -55,7 +55,7 @@ export function value(context: ErrorContext): false {
 }
 
 function broken(context: ErrorContext): false {
-  if (look(/@[^A-Za-z_]/y, context)) fail(context.at, 'Expected a name behind `@`: a name must start with a letter or underscore');
+  if (look(/@[^A-Za-z_]/y, context)) fail(context.at, 'Expected a name after `@`: a name must start with a letter or underscore');
   return false;
 }
 
@@ -74,7 +74,7 @@ export function number({ text, at }: ErrorContext): never {
   const hints: [RegExp, string][] = [
     [/^-?\d+\.?\d*[eE]/, 'numbers have no exponent: write all digits'],
     [/^0[xX]/, 'numbers are decimal'],
-    [/^-?\d+\.$/, 'leave the dot out or write digits behind it'],
+    [/^-?\d+\.$/, 'leave the dot out or write digits after it'],
     [/^\d+(?:\.\d+)?(?:ms|[smhdw])$/, 'a duration is written in quotes here'],
     [/_/, 'numbers have no separators'],
     [/\.[A-Za-z_]/, 'bind the number to a variable before you use a method'],
@@ -211,7 +211,7 @@ function unclosedHere(context: ErrorContext): boolean {
 function commentIn(context: ErrorContext, where: string): boolean {
   const { text, at } = context;
   if (look(/>>|<<(?=\s)/y, context))
-    fail(at, `Comments are not allowed inside ${where}`, 'move the comment before the statement or behind it');
+    fail(at, `Comments are not allowed inside ${where}`, 'move the comment before the statement or after it');
   if (look(/\/\/|\/\*|#\s/y, context)) fail(at, `\`${text[at]}\` does not begin a comment, and comments are not allowed inside ${where}`);
   return false;
 }
@@ -235,6 +235,6 @@ export function load(original: ErrorContext): never {
   const context = pastBlanks(original);
   if (look(/\{/y, context)) fail(context.at, 'A path cannot contain `{`', 'write several loads instead of a brace pattern');
   if (look(/>/y, context)) fail(context.at, 'Expected a path between `<` and `>`', 'a file is written `<path>`');
-  if (look(/#\s*>/y, context)) fail(context.at, 'Expected the title of a section behind `#`', '`# ??` lists the titles of a file');
+  if (look(/#\s*>/y, context)) fail(context.at, 'Expected the title of a section after `#`', '`# ??` lists the titles of a file');
   fail(context.statementAt, 'Unclosed file reference: expected `>`', 'a file is written `<path>`, on one line');
 }

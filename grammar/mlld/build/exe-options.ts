@@ -2,7 +2,34 @@
 import { closest } from '../../closest.js';
 import { SyntaxFailure } from '../../errors.js';
 
-const OPTIONS = ['pipeline', 'stdin', 'stream', 'streamFormat', 'parallel', 'delay', 'format', 'description', 'key', 'writes'];
+/** Options that say something about the llm calls of the function. checkpoint-resume.md 5.5 and 6.2, calls.md 11.1. */
+export const CALL_OPTIONS = [
+  'key',
+  'writes',
+  'reply',
+  'schema',
+  'repair',
+  'retries',
+  'timeout',
+  'lane',
+  'model',
+  'maxCost',
+  'onFailure',
+  'partial',
+  'files',
+] as const;
+
+const OPTIONS: readonly string[] = [
+  'pipeline',
+  'stdin',
+  'stream',
+  'streamFormat',
+  'parallel',
+  'delay',
+  'format',
+  'description',
+  ...CALL_OPTIONS,
+];
 
 interface Named {
   readonly at: number;

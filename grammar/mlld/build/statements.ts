@@ -110,11 +110,31 @@ export function guard(at: number, { name, privileged, timing, filter, rules }: G
   return { kind: 'guard', at, ...(name ? { name } : {}), ...(marked ? { privileged: true } : {}), timing, filter, rules };
 }
 
+type HeaderPart =
+  | { readonly name: 'resume'; readonly at: number; readonly value: ResumeMode }
+  | { readonly name: 'budget'; readonly at: number; readonly value: string };
+
+export function header(first: HeaderPart | null, rest: readonly HeaderPart[]): Pick<Script, 'resume' | 'budget'> {
+  let head: Pick<Script, 'resume' | 'budget'> = {};
+  for (const line of first ? [first, ...rest] : rest) {
+    if (head[line.name] !== undefined)
+      throw new SyntaxFailure(`A second \`${line.name}:\` in the header`, { at: line.at, hint: 'each line of a header is written once' });
+    head = { ...head, ...(line.name === 'resume' ? { resume: line.value } : { budget: { at: line.at, value: line.value } }) };
+  }
+  return head;
+}
+
+/** Takes a line's value out of its quotes, if it has some. */
+export function unquoted(text: string): string {
+  const written = text.trim();
+  return (/^(["'])(.*)\1$/.exec(written)?.[2] ?? written).trim();
+}
+
 export function script(
   mode: Script['mode'],
-  resume: ResumeMode | null,
+  head: Pick<Script, 'resume' | 'budget'>,
   frontmatter: Script['frontmatter'] | null,
   body: readonly Statement[],
 ): Script {
-  return { kind: 'script', at: 0, mode, ...(resume ? { resume } : {}), ...(frontmatter ? { frontmatter } : {}), statements: body };
+  return { kind: 'script', at: 0, mode, ...head, ...(frontmatter ? { frontmatter } : {}), statements: body };
 }

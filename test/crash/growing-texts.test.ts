@@ -1,0 +1,83 @@
+/**
+ * SIGKILL while the history of a conversation is stored, then the same command again, and again.
+ *
+ * KILL-GROWING-1 the output is that of an undisturbed run
+ * KILL-GROWING-2 each kill costs one call at most: the one whose result was not stored yet
+ * KILL-GROWING-3 every journal verifies, and the histories take less space than two copies of each per kill
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+
+import { projectFolder, type CliResult } from '../support/cli.js';
+import { journalFiles, run, runIdOf } from './workflow.js';
+
+const TURNS = 24;
+const START_UNITS = 90_000;
+const GROWTH_UNITS = 4000;
+
+/** Each call writes a line into `calls.log`. With `kill.json`, the process is killed so long after it has returned the n-th result. */
+async function talkProject(): Promise<string> {
+  const words = [
+    '  const { createHash } = require("crypto");',
+    '  let text = "";',
+    '  for (let i = 0; text.length < length; i++) text += createHash("sha256").update(seed + i).digest("base64") + " ";',
+  ];
+  const script = [
+    'exe @words(seed, length) = node {',
+    ...words,
+    '  return text.slice(0, length);',
+    '}',
+    'exe llm @turn(history, seed, length) = node {',
+    '  const fs = require("fs");',
+    '  fs.appendFileSync(process.cwd() + "/calls.log", seed + "\\n");',
+    '  const kill = fs.existsSync(process.cwd() + "/kill.json") ? JSON.parse(fs.readFileSync(process.cwd() + "/kill.json", "utf8")) : {};',
+    '  if (seed === "turn " + kill.turn) setTimeout(() => process.kill(process.pid, "SIGKILL"), kill.afterMs);',
+    ...words,
+    '  return history + text.slice(0, length);',
+    '}',
+    `var @h0 = @words("start", ${START_UNITS})`,
+    ...Array.from({ length: TURNS }, (_, n) => `var @h${n + 1} = @turn(@h${n}, "turn ${n}", ${GROWTH_UNITS})`),
+    `show @h${TURNS}`,
+  ].join('\n');
+  return projectFolder({ 'llm/run/hull.mld': `${script}\n` });
+}
+
+const callsMade = (cwd: string): number => readFileSync(path.join(cwd, 'calls.log'), 'utf8').split('\n').length - 1;
+
+async function runKilled(cwd: string, kill: { readonly turn: number; readonly afterMs: number }): Promise<CliResult> {
+  const file = path.join(cwd, 'kill.json');
+  writeFileSync(file, JSON.stringify(kill));
+  const result = await run(cwd);
+  rmSync(file);
+  return result;
+}
+
+it('loses no stored history, wherever in the storing of one the process is killed', async () => {
+  const undisturbed = await run(await talkProject());
+  expect(undisturbed.status).toBe(0);
+  expect(undisturbed.stdout.length).toBeGreaterThanOrEqual(START_UNITS + TURNS * GROWTH_UNITS); // a blank at the end isn't shown
+
+  const cwd = await talkProject();
+  let kills = 0;
+  for (const [turn, afterMs] of [1, 5, 6, 12, 13, 20, TURNS - 1].map((each, n) => [each, n % 4] as const)) {
+    const { status } = await runKilled(cwd, { turn, afterMs });
+    if (status === undefined) kills++;
+  }
+  const { stdout, status } = await run(cwd);
+  expect({ status, isSame: stdout === undisturbed.stdout }).toEqual({ status: 0, isSame: true }); // KILL-GROWING-1
+  expect(kills).toBeGreaterThan(2);
+  expect(callsMade(cwd)).toBeLessThanOrEqual(TURNS + kills); // KILL-GROWING-2
+  for (const file of journalFiles(cwd)) {
+    const verified = await run(cwd, ['journal', 'verify', runIdOf(file)]);
+    expect(verified, verified.stdout + verified.stderr).toMatchObject({ status: 0 });
+  }
+  expect(packBytes(cwd)).toBeLessThan((kills + 1) * 2 * undisturbed.stdout.length);
+});
+
+function packBytes(cwd: string): number {
+  const folder = path.join(cwd, '.mlld', 'journal', 'blobs', 'packs');
+  expect(existsSync(folder)).toBe(true);
+  const names = readdirSync(folder).filter((name) => name.endsWith('.pack'));
+  return names.reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
+}
