@@ -60,14 +60,14 @@ it('asks again only what it must', async () => {
   expect(await executed()).toBe(3); // the file, its folder, the report
 });
 
-it('says so when the model gives nothing that can be read, and does not remember it', async () => {
+it('ends with the words of a model program that fails, and does not remember them', async () => {
   const programs = join(cwd, 'bin');
   mkdirSync(programs);
   writeFileSync(join(programs, 'claude'), '#!/bin/sh\necho "rate limited" >&2\nexit 1\n', { mode: 0o755 });
   const env = { PATH: `${programs}:${process.env['PATH'] ?? ''}` };
   const failed = await runCli(['run', 'repo-review', '--checkpoint', '--model', 'claude'], { cwd, env });
   expect(failed.status).toBe(1);
-  expect(failed.stderr).toContain('src/tidy.ts: no JSON in the answer');
+  expect(failed.stderr).toMatch(/@\w+\(.*\) failed: crash: rate limited/);
   writeFileSync(join(programs, 'claude'), '#!/bin/sh\ncat > /dev/null\necho \'{"summary": "fine", "findings": [], "patterns": []}\'\n', {
     mode: 0o755,
   });

@@ -9,8 +9,8 @@ interface Wording {
 
 /** Each pattern is a message of the version of commander that is installed; `test/cli/program/usage-errors.test.ts` holds them. */
 const WORDINGS: readonly Wording[] = [
-  { pattern: /^missing required argument '(.+)'$/, message: ([argument], command) => `${command} needs a <${argument}>` },
-  { pattern: /^required option '(.+)' not specified$/, message: ([option], command) => `${command} needs ${option}` },
+  { pattern: /^missing required argument '(.+)'$/, message: ([argument], command) => `<${argument}> is required by ${command}` },
+  { pattern: /^required option '(.+)' not specified$/, message: ([option], command) => `${option} is required by ${command}` },
   { pattern: /^unknown option '(.+)'$/, message: ([option], command) => `${command} has no option ${option}` },
   { pattern: /^unknown command '(.+)'$/, message: ([word], command) => `There is no command "${command.replace(/^mlld /, '')} ${word}"` },
   { pattern: /^option '(.+)' argument missing$/, message: ([option]) => `${option} needs a value` },

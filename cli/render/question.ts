@@ -1,6 +1,6 @@
 /** Renders a question of a pipeline that is answered from elsewhere. */
 import type { EventOf } from '../../journal/event.js';
-import { answerMeaning, choiceLine } from '../../src/api/commands/words.js';
+import { answerMeaning, choiceLine } from '../../src/api/commands/pipeline.js';
 import { shellWords } from './shell-words.js';
 
 /** Returns the question, its choices, and the command that answers it. */

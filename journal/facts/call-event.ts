@@ -25,7 +25,7 @@ export type FailureClass =
   'rate-limit' | 'overloaded' | 'network' | 'timeout' | 'bad-reply' | 'content' | 'quota' | 'auth' | 'budget' | 'crash' | 'upstream';
 
 /** The kind of evidence that decided the class, in the order in which it is looked at. calls.md 4. */
-export type Evidence = 'report' | 'clock' | 'envelope' | 'text' | 'exit' | 'error' | 'words' | 'none';
+export type FailureEvidence = 'report' | 'clock' | 'envelope' | 'text' | 'exit' | 'error' | 'words' | 'none';
 
 /** The usage of one attempt. A member that is not known is absent: unknown is not 0. Tokens are whole numbers. calls.md 10.1. */
 export interface Usage {
@@ -170,7 +170,7 @@ export type CallFact =
       readonly elapsedMs: number;
       /** Absent in journals of before, and for a call that was denied or interrupted. */
       readonly class?: FailureClass;
-      readonly evidence?: Evidence;
+      readonly evidence?: FailureEvidence;
       readonly try?: number;
       /** Another attempt follows after this time, or once the lane opens. */
       readonly retryInMs?: number;

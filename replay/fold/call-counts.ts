@@ -69,7 +69,7 @@ export interface CountedCall extends EndedCall {
   readonly totalUsd: number | undefined;
 }
 
-interface AttemptInFlight {
+export interface AttemptInFlight {
   readonly key: CallKey;
   readonly fn: string;
   readonly lane: string | undefined;
@@ -81,7 +81,7 @@ interface AttemptInFlight {
   hasFailed: boolean;
 }
 
-interface FailedCall {
+export interface FailedCall {
   readonly end: EndedCall;
   readonly groups: readonly CallCounts[];
 }

@@ -13,13 +13,33 @@ export type {
   QuestionOption,
   Routing,
 } from '../../journal/facts/pipeline-event.js';
-export type { CacheFlags, ForkRef, Pause, RecordedInputs, RunFact, RunTotals } from '../../journal/facts/run-event.js';
+export type { CallFact, FailureEvidence, FailureClass, Reservation, StopClass, WrittenFile } from '../../journal/facts/call-event.js';
+export type {
+  CacheFlags,
+  ForkRef,
+  Pause,
+  RecordedCallSettings,
+  RecordedInputs,
+  RunFact,
+  RunTotals,
+} from '../../journal/facts/run-event.js';
 export type { SealingKey } from '../../journal/secrets/keyring.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';
 export type { CreateOptions, ImmediateReads, PayloadStore, Recorded, RunStore } from '../../journal/store.js';
 export type { Secrets } from '../../journal/secrets/sealing.js';
-export type { CallCounts, CallOutcome } from '../../replay/fold/call-counts.js';
+export type {
+  AttemptInFlight,
+  CallCounts,
+  CallLedger,
+  CallOutcome,
+  CountedCall,
+  EndedCall,
+  EndOfCall,
+  FailedCall,
+  RecordedCounts,
+} from '../../replay/fold/call-counts.js';
+export type { CallCause } from '../../replay/fold/failure-class.js';
 export type { ReportedStatus } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
 export type { WaitingQuestion } from '../../replay/pipeline/pipeline-state.js';
@@ -39,6 +59,12 @@ export type { FailureCause } from '../../replay/reports/postmortem/failure-cause
 export type { Unresolved } from '../../replay/reports/postmortem/postmortem.js';
 export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-estimate.js';
 export type { CallDetails } from '../../replay/reports/timeline/report-details.js';
+export type { CallOptions, CallSettings, LaneSettings, Retries } from '../calls/options.js';
+export type { BudgetLimits } from '../calls/budget/limits.js';
+export type { Cost } from '../calls/budget/budget.js';
+export type { OwnPrice } from '../calls/price/own-prices.js';
+export type { AdapterName } from '../calls/replies/reply.js';
+export type { ResultSchema } from '../calls/schema/compile-schema.js';
 export type { ErrorDetails } from '../errors.js';
 export type { EdgeAttributes, GraphAttributes, NodeAttributes } from '../pipeline/model/attributes.js';
 export type { Choice } from '../pipeline/model/labels.js';

@@ -1,12 +1,12 @@
 /** A failure of an attempt: its class, the evidence for it, and what it requests. calls.md 3 and 4. */
-import type { Evidence, FailureClass } from '../../journal/facts/call-event.js';
+import type { FailureEvidence, FailureClass } from '../../journal/facts/call-event.js';
 
-export type { Evidence, FailureClass } from '../../journal/facts/call-event.js';
+export type { FailureEvidence, FailureClass } from '../../journal/facts/call-event.js';
 
 /** Explains why an attempt has no result. */
 export interface Failure {
   readonly class: FailureClass;
-  readonly evidence: Evidence;
+  readonly evidence: FailureEvidence;
   /** The first line of what the program or provider said; empty when it said nothing. */
   readonly message: string;
   /** The wait that the provider requests. */

@@ -159,9 +159,9 @@ describe('the results that a next run reuses', () => {
 });
 
 describe('the events of a run', () => {
-  const completed: Projection<number> = {
+  const executed: Projection<number> = {
     initial: () => 0,
-    apply: (count, event) => (event.type === 'call.completed' ? count + 1 : count),
+    apply: (count, event) => (event.type === 'call.started' ? count + 1 : count),
   };
 
   async function all(events: AsyncIterable<JournalEvent>): Promise<JournalEvent[]> {
@@ -179,8 +179,8 @@ describe('the events of a run', () => {
   });
 
   it('are folded, for one run and for all of a workflow', async () => {
-    expect(await foldRun(store, before, completed)).toBe(2);
-    expect(await foldWorkflow(store, before.ref.workflow, completed)).toBe(3);
+    expect(await foldRun(store, before, executed)).toBe(2);
+    expect(await foldWorkflow(store, before.ref.workflow, executed)).toBe(3);
   });
 
   it('are followed while the run goes on, to its last', async () => {

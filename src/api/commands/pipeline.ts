@@ -2,3 +2,4 @@
 export { backendFor } from '../../pipeline/backends/select-backend.js';
 export { runPipeline } from '../../session/pipeline/run-pipeline.js';
 export type { PipelineReport, PipelineRunOptions, WhoAnswers } from '../../session/pipeline/run-pipeline-options.js';
+export { answerMeaning, choiceLine } from '../../pipeline/model/labels.js';

@@ -12,7 +12,7 @@ import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf, KNOWN_TEXT_MAX } from '../evidence/known-texts.js';
 import { retryAfterOf, type Headers } from '../evidence/times.js';
 import { classOfWords } from '../evidence/words.js';
-import type { Evidence, Failure, FailureClass } from '../failure.js';
+import type { FailureEvidence, Failure, FailureClass } from '../failure.js';
 import { anthropic } from './anthropic.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';
@@ -136,7 +136,7 @@ function textFailure({ reply, output, reading, program }: Evidences, { commandLi
 function statusFailure({ reply: { exitCode, stderr, stdout }, program }: Evidences): Failure | undefined {
   if (exitCode === 0) return undefined;
   const message = firstLine(stderr.trim() === '' ? stdout : lastLines(stderr)) || `exit status ${exitCode}`;
-  const failure = (failureClass: FailureClass, evidence: Evidence): Failure => ({ class: failureClass, evidence, message });
+  const failure = (failureClass: FailureClass, evidence: FailureEvidence): Failure => ({ class: failureClass, evidence, message });
   const byExit = classOfExit(program, exitCode);
   if (byExit !== undefined) return failure(byExit, 'exit');
   // A program that is recognised has texts and statuses of its own, so words are no evidence about it.

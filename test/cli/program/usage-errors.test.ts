@@ -3,9 +3,13 @@ import { projectFolder, runCli } from '../../support/cli.js';
 
 describe('words that a command can’t take', () => {
   it.each([
-    [['checkpoint', 'list'], 'mlld checkpoint list needs a <script>', 'for example: mlld checkpoint list nightly; '],
-    [['journal', 'redact'], 'mlld journal redact needs a <run>', 'for example: mlld journal redact nightly '],
-    [['journal', 'export', 'x'], 'mlld journal export needs --format <format>', 'for example: mlld journal export latest --format '],
+    [['checkpoint', 'list'], '<script> is required by mlld checkpoint list', 'for example: mlld checkpoint list nightly; '],
+    [['journal', 'redact'], '<run> is required by mlld journal redact', 'for example: mlld journal redact nightly '],
+    [
+      ['journal', 'export', 'x'],
+      '--format <format> is required by mlld journal export',
+      'for example: mlld journal export latest --format ',
+    ],
     [['journal', 'show', '--follw'], 'mlld journal show has no option --follw', 'did you mean --follow?'],
     [['journal', 'shwo'], 'There is no command "journal shwo"', 'did you mean show?'],
     [['journal', 'show', 'latest', '--op'], '--op <path> needs a value', 'for example: mlld journal show'],

@@ -86,7 +86,7 @@ describe('mlld validate FILE', () => {
     });
     expect(await runCli(['validate'], { cwd })).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('mlld validate needs a <path>') as string,
+      stderr: expect.stringContaining('<path> is required by mlld validate') as string,
     });
   });
 });
