@@ -44,30 +44,35 @@ export interface FailureGroups {
 const GROUPS_MAX = 200;
 export const SAID_UNITS_MAX = 160;
 
+/** Returns the name of the group; `undefined` where it is not kept apart. */
 export function countFailure(
   { failures, failedCalls }: FailureGroups,
   what: string,
   message: string,
   { op, seq, key }: { readonly op: OpPath; readonly seq: Seq; readonly key?: CallKey },
   known?: FailureCause,
-): void {
+): string | undefined {
   const cause = known ?? causeOf(message);
   const group = tally(failures, [cause, what], { cause, what, message, op, seq });
-  if (key === undefined || group === undefined) return;
+  if (key === undefined || group === undefined) return group;
   const groups = failedCalls.get(key);
   if (groups) groups.push(group);
   else failedCalls.set(key, [group]);
+  return group;
 }
 
 /** A call that got its result later in the run has not failed. */
 export function forgetFailures({ failures, failedCalls }: FailureGroups, key: CallKey): void {
-  for (const name of failedCalls.get(key) ?? []) {
-    const group = failures.get(name);
-    if (group === undefined) continue;
-    group.count -= 1;
-    if (group.count === 0) failures.delete(name);
-  }
+  for (const name of failedCalls.get(key) ?? []) forgetFailure(failures, name);
   failedCalls.delete(key);
+}
+
+/** Takes one failure out of the group of this name. */
+export function forgetFailure(failures: Map<string, FailureGroup>, name: string): void {
+  const group = failures.get(name);
+  if (group === undefined) return;
+  group.count -= 1;
+  if (group.count === 0) failures.delete(name);
 }
 
 /** Returns the name of the group. One entry for all that is alike; what comes beyond `GROUPS_MAX` different ones is not kept apart. */

@@ -39,6 +39,8 @@ export interface InFlightCall {
   readonly fn: string;
   readonly preview: string | undefined;
   readonly startedMs: number;
+  /** Groups of the commands inside that failed; they are counted with the call when it fails because of them. */
+  readonly failedCommands: string[];
 }
 
 interface Chain {
@@ -116,6 +118,15 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
 
 /** Limit per operation: a loop may collect any number of failed iterations before it ends. */
 const CHAINS_MAX = 100;
+
+/** Returns the innermost call in flight around an operation. */
+export function callAround(state: InFlightOperations, op: OpPath): InFlightCall | undefined {
+  for (const path of ancestorsOf(op)) {
+    const call = state.steps.get(path)?.call;
+    if (call !== undefined) return call;
+  }
+  return undefined;
+}
 
 function nearest(state: InFlightOperations, op: OpPath): Step | undefined {
   for (const path of ancestorsOf(op)) {

@@ -7,10 +7,19 @@
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import { emptyLedger, flawOf, followCall, isEndOfCall, type CallLedger, type CountedCall } from '../../fold/call-counts.js';
-import { beginningOf, countFailure, forgetFailures, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
+import {
+  beginningOf,
+  countFailure,
+  forgetFailure,
+  forgetFailures,
+  SAID_UNITS_MAX,
+  tally,
+  type GuardDenial,
+  type HookFailure,
+} from './failure-groups.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
-import { endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
+import { callAround, endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../fold/call-concurrency.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
@@ -142,7 +151,13 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   const preview = event.preview ?? previewOf(event.args);
   const step = state.steps.get(op);
   if (step !== undefined) {
-    step.call = { key, fn, preview, startedMs: step.call?.startedMs ?? state.lastMs }; // of its first attempt
+    step.call = {
+      key,
+      fn,
+      preview,
+      startedMs: step.call?.startedMs ?? state.lastMs, // of its first attempt
+      failedCommands: step.call?.failedCommands ?? [],
+    };
     step.site ??= site;
   }
   state.resolved.delete(key);
@@ -177,6 +192,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   const open = state.unresolved.get(key);
   const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
   countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : event.class);
+  for (const command of step?.call?.failedCommands ?? []) forgetFailure(state.failures, command);
   const why = denied === true ? 'denied' : ended?.outcome === 'not-executed' ? 'not-executed' : 'failed';
   if (open !== undefined) open.why = why;
   else if (why === 'not-executed' && !state.resolved.has(key)) state.unresolved.set(key, { fn: what, preview: undefined, why });
@@ -199,7 +215,7 @@ function countInLoops(state: PostMortem, op: OpPath, fn: string): void {
   }
 }
 
-/** Counts failed commands of the script itself; a command that is the body of a call is counted with the call. */
+/** Counts failed commands of the script itself; a command for which a call fails is counted with the call. */
 function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): void {
   if (state.steps.get(event.op)?.call !== undefined) return;
   if (event.kind !== 'command.run' || event.result === undefined || !('inline' in event.result)) return;
@@ -207,7 +223,8 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
   if (typeof exitCode !== 'number' || exitCode === 0) return;
   const said = typeof stderr === 'string' ? stderr.trim().slice(0, SAID_UNITS_MAX) : '';
   const message = `ended with status ${exitCode}: ${said === '' ? event.subject : said}`;
-  countFailure(state, 'command', message, { op: event.op, seq: event.seq });
+  const group = countFailure(state, 'command', message, { op: event.op, seq: event.seq });
+  if (group !== undefined) callAround(state, event.op)?.failedCommands.push(group);
   // A status that also ends the operation is one failure, not two.
   if (state.steps.has(event.op)) state.counted.add(event.op);
 }

@@ -106,15 +106,16 @@ describe('the estimate of a resume', () => {
   });
 });
 
+const command = (op: string): Fact => ({
+  type: 'effect.performed',
+  op: opPath(op),
+  kind: 'command.run',
+  subject: 'make tide',
+  request: 'sha256:0',
+  result: { inline: { exitCode: 2, stderr: 'no water' } },
+});
+
 it('counts a command that a call ran with the call, and one of the script by itself', () => {
-  const command = (op: string): Fact => ({
-    type: 'effect.performed',
-    op: opPath(op),
-    kind: 'command.run',
-    subject: 'make tide',
-    request: 'sha256:0',
-    result: { inline: { exitCode: 2, stderr: 'no water' } },
-  });
   const asked = call('main/ask#0', 'ebb', { outcome: 'unusable' });
   const state = stateOf(
     [...asked.slice(0, 2), command('main/ask#0'), ...asked.slice(2)],
@@ -124,6 +125,13 @@ it('counts a command that a call ran with the call, and one of the script by its
     ['exit-status', 'ask', expect.stringContaining('ended with status 1')],
     ['exit-status', 'command', 'ended with status 2: no water'],
   ]);
+});
+
+it.each(['failed', 'completed'] as const)('counts a command deeper inside a call once, also where the call %s', (outcome) => {
+  const asked = call('main/ask#0', 'ebb', { outcome });
+  const inner = [begin('main/ask#0/claude#0'), command('main/ask#0/claude#0'), ok('main/ask#0/claude#0')];
+  const state = stateOf([...asked.slice(0, 2), ...inner, ...asked.slice(2)]);
+  expect([...state.failures.values()].map(({ what, count }) => [what, count])).toEqual([[outcome === 'failed' ? 'ask' : 'command', 1]]);
 });
 
 it.each([
