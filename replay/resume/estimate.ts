@@ -1,6 +1,7 @@
 /** Estimates the calls, the time and the cost of the next run, if it makes the same calls as the last one. */
 import type { CallKey } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
+import { quantile, sorted } from '../fold/quantile.js';
 import type { LatestRun } from './latest-run.js';
 
 export interface Estimate {
@@ -9,8 +10,22 @@ export interface Estimate {
   readonly durationMs: number;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number;
-  /** Undefined where no recorded call of the same functions reported its cost. */
-  readonly costUsd?: number;
+  /** The median cost of a result, for each call whose function has one; null where none has. */
+  readonly costUsd: number | null;
+  /** The same with the 95th percentile. */
+  readonly p95Usd: number | null;
+  /** Calls of functions none of whose results has a known cost. */
+  readonly unpriced: number;
+  /** In the order of their first calls. */
+  readonly functions: readonly FunctionEstimate[];
+}
+
+/** The cost of one result, as it was in the journal; null where it is not known. */
+export interface FunctionEstimate {
+  readonly fn: string;
+  readonly calls: number;
+  readonly medianUsd: number | null;
+  readonly p95Usd: number | null;
 }
 
 export interface CallNow {
@@ -20,34 +35,90 @@ export interface CallNow {
   readonly elapsedMs: number | undefined;
   /** Time at which the recorded result was made, milliseconds since 1970; not finite where the journal does not have it. */
   readonly endedMs: number | undefined;
+  /** The cost of the recorded result. */
+  readonly costUsd: number | undefined;
 }
 
-export function estimateOf(
-  { calls: last, costs, concurrency }: LatestRun,
-  now: ReadonlyMap<CallKey, CallNow>,
-  predicted: ReadonlySet<CallKey>,
-): Estimate {
+/** Known costs of results, by function. */
+export type CostsByFunction = ReadonlyMap<string, readonly number[]>;
+
+/** Results whose costs are looked at, the latest ones: prices change with models. */
+const COSTS_MAX = 100;
+
+interface EstimateFacts {
+  readonly latest: LatestRun;
+  readonly now: ReadonlyMap<CallKey, CallNow>;
+  readonly predicted: ReadonlySet<CallKey>;
+  /** For functions of which neither a result nor the last run has a cost. */
+  readonly earlierCosts: CostsByFunction;
+}
+
+/** `executes`: the functions of the calls, in their order. */
+export function estimateOf({ latest, now, predicted, earlierCosts }: EstimateFacts): {
+  readonly estimate: Estimate;
+  readonly executes: readonly string[];
+} {
+  const { calls: last, concurrency } = latest;
   const means = meanTimes(now);
-  let [calls, callsMs, longestMs, costUsd, costKnown] = [0, 0, 0, 0, false];
+  const executes: string[] = [];
+  let [callsMs, longestMs] = [0, 0];
   for (const key of new Set([...last.keys(), ...predicted])) {
     const known = now.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.isReused === true) continue;
-    calls++;
+    executes.push(fn);
     const callMs = known?.elapsedMs ?? means.get(fn) ?? 0;
     callsMs += callMs;
     longestMs = Math.max(longestMs, callMs);
-    const cost = costs.get(fn);
-    if (cost === undefined) continue;
-    costKnown = true;
-    costUsd += cost.usd / cost.calls;
   }
-  return {
-    calls,
+  const functions = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
+  const estimate = {
+    calls: executes.length,
     durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values()))),
     callsMs: Math.round(callsMs),
-    ...(costKnown && { costUsd }),
+    costUsd: sumOf(functions, ({ medianUsd }) => medianUsd),
+    p95Usd: sumOf(functions, ({ p95Usd }) => p95Usd),
+    unpriced: functions.reduce((sum, { calls, medianUsd }) => sum + (medianUsd === null ? calls : 0), 0),
+    functions,
   };
+  return { estimate, executes };
+}
+
+/** Takes the costs of a function from the first source that has some. */
+function pricesOf(executes: readonly string[], sources: readonly CostsByFunction[]): readonly FunctionEstimate[] {
+  const counts = new Map<string, number>();
+  for (const fn of executes) counts.set(fn, (counts.get(fn) ?? 0) + 1);
+  return [...counts].map(([fn, calls]) => {
+    const costs = sorted(
+      sources
+        .find((source) => source.has(fn))
+        ?.get(fn)
+        ?.slice(-COSTS_MAX) ?? [],
+    );
+    return { fn, calls, medianUsd: quantile(costs, 0.5), p95Usd: quantile(costs, 0.95) };
+  });
+}
+
+function costsOfResults(now: ReadonlyMap<CallKey, CallNow>): CostsByFunction {
+  const costs = new Map<string, { readonly usd: number; readonly endedMs: number }[]>();
+  for (const { fn, costUsd: usd, endedMs = 0 } of now.values()) {
+    if (usd === undefined) continue;
+    const known = costs.get(fn);
+    if (known) known.push({ usd, endedMs });
+    else costs.set(fn, [{ usd, endedMs }]);
+  }
+  const oldestFirst = (known: readonly { readonly usd: number; readonly endedMs: number }[]): readonly number[] =>
+    known.toSorted((one, other) => one.endedMs - other.endedMs).map(({ usd }) => usd);
+  return new Map([...costs].map(([fn, known]) => [fn, oldestFirst(known)]));
+}
+
+function sumOf(functions: readonly FunctionEstimate[], usdOf: (estimate: FunctionEstimate) => number | null): number | null {
+  let sum: number | null = null;
+  for (const each of functions) {
+    const usd = usdOf(each);
+    if (usd !== null) sum = (sum ?? 0) + usd * each.calls;
+  }
+  return sum;
 }
 
 /** Measures the concurrency of the calls whose results are recorded, for a last run that executed nothing. */

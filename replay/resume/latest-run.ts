@@ -4,6 +4,7 @@ import type { ReachedCheckpoint } from '../memo/checkpoints.js';
 import { previewOf } from '../fold/preview.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { Projection } from '../fold/projection.js';
+import { resultCosts, type ResultCosts } from '../fold/result-costs.js';
 
 interface CallThen {
   readonly fn: string;
@@ -19,16 +20,16 @@ export interface LatestRun {
   /** Every call that the run made. */
   readonly calls: Map<CallKey, CallThen>;
   readonly checkpoints: Map<string, ReachedCheckpoint>;
-  /** By function: the cost of the calls that reported one. */
-  readonly costs: Map<string, { usd: number; calls: number }>;
+  readonly costs: ResultCosts;
   readonly concurrency: CallConcurrency;
 }
 
 /** Folds the events of one run. */
 export const latestRun: Projection<LatestRun> = {
-  initial: () => ({ calls: new Map(), checkpoints: new Map(), costs: new Map(), concurrency: noConcurrency() }),
-  apply(state, event) {
+  initial: () => ({ calls: new Map(), checkpoints: new Map(), costs: resultCosts.initial(), concurrency: noConcurrency() }),
+  apply(state, event, place) {
     measureConcurrency(state.concurrency, event);
+    resultCosts.apply(state.costs, event, place);
     switch (event.type) {
       case 'call.started':
         noteStart(state, event, event.preview ?? previewOf(event.args));
@@ -38,17 +39,9 @@ export const latestRun: Projection<LatestRun> = {
         noteEnd(state, event);
         return state;
       case 'call.failed':
+      case 'call.completed':
         noteEnd(state, event);
         return state;
-      case 'call.completed': {
-        noteEnd(state, event);
-        const fn = state.calls.get(event.key)?.fn;
-        const usd = event.usage?.costUsd;
-        if (fn === undefined || usd === undefined) return state;
-        const cost = state.costs.get(fn) ?? { usd: 0, calls: 0 };
-        state.costs.set(fn, { usd: cost.usd + usd, calls: cost.calls + 1 });
-        return state;
-      }
       case 'checkpoint.reached': {
         const { name, seq, resume, ttlMs, conditional } = event;
         state.checkpoints.set(name, { name, seq, resume, ttlMs, conditional, usedBefore: 0 });

@@ -15,14 +15,15 @@ import {
   type RecordedDefinition,
 } from '../memo/definitions.js';
 import type { ForkSource } from '../memo/overlay.js';
-import { estimateOf, type CallNow, type Estimate } from './estimate.js';
+import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
 import type { LatestRun } from './latest-run.js';
 import { usableEntry, type StoredResult, type UsableEntry, type MemoEntry } from '../memo/memo.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
 
 /** The reason for which a result that is usable now would not be reused. */
-export type WhyNotReused = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs' | 'rejected';
+export type WhyNotReused =
+  'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs' | 'rejected' | 'schema' | 'reply';
 
 /** The definition of a function as the script has it now. */
 export interface CurrentDefinition {
@@ -81,6 +82,8 @@ export interface Plan {
   readonly later: number;
   /** Results of calls that are not predicted: recent runs did not make them, or made them only inside calls that are reused. */
   readonly unused: number;
+  /** The cost of the results that are reused for predicted calls, when they were made; null where none of them is known. */
+  readonly savedUsd: number | null;
   /** In the order in which they were first called. */
   readonly functions: readonly PlannedFunction[];
   /** The estimate if the run makes the same calls as the last one. Undefined without a recorded run. */
@@ -103,13 +106,20 @@ export interface PlanFacts {
   readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
   /** Results that can't be reused because of the output files of their calls. */
   readonly outdated: ReadonlySet<StoredResult>;
+  /** Results that don't fit an option of their function as it is now. */
+  readonly unfit?: ReadonlyMap<StoredResult, 'schema' | 'reply'>;
+  /** Costs of results in runs before the last one. */
+  readonly earlierCosts?: CostsByFunction;
 }
+
+/** `executes`: the functions of the calls that the estimate expects, in their order; undefined without a recorded run. */
+export type PlanWithCalls = Plan & { readonly executes: readonly string[] | undefined };
 
 const EXAMPLES_MAX = 3;
 /** Function names of the calls that `var llm @x = sh { … }` makes. */
 const COMMANDS: ReadonlySet<string> = new Set(['cmd', 'sh', 'bash', 'js', 'node', 'py']);
 
-export function planRun(facts: PlanFacts): Plan {
+export function planRun(facts: PlanFacts): PlanWithCalls {
   const functions = new Map<string, PlannedFunction>();
   const entryOf = (fn: string): PlannedFunction => {
     const known = functions.get(fn);
@@ -139,6 +149,7 @@ export function planRun(facts: PlanFacts): Plan {
   const now = new Map<CallKey, CallNow>();
   const reused: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
   let firstEnd = Number.POSITIVE_INFINITY;
+  let savedUsd: number | null = null;
   const decisions = new Map<CallKey, Decision>();
   for (const [key, entry] of everyEntry(facts)) decisions.set(key, decisionOf(key, entry, facts));
   const predicted = predictCalls(
@@ -155,6 +166,7 @@ export function planRun(facts: PlanFacts): Plan {
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
       elapsedMs: decision.kind === 'none' ? undefined : decision.result.elapsedMs,
       endedMs: decision.kind === 'none' ? undefined : decision.result.endedMs,
+      costUsd: decision.kind === 'none' ? undefined : decision.result.costUsd,
     });
     if (decision.kind === 'none') {
       if (!isPredicted) continue;
@@ -178,6 +190,8 @@ export function planRun(facts: PlanFacts): Plan {
     }
     if (decision.kind === 'reused') {
       if (decision.edited) entry.stale++;
+      const { costUsd } = decision.result;
+      if (costUsd !== undefined) savedUsd = (savedUsd ?? 0) + costUsd;
       reused.push({ key, entry });
       continue;
     }
@@ -188,6 +202,8 @@ export function planRun(facts: PlanFacts): Plan {
   }
   for (const { key, entry } of reused) if ((facts.latest?.calls.get(key)?.lastSeq ?? -1) > firstEnd) entry.later++;
   const all = [...functions.values()].filter(({ usable, unresolved }) => usable + unresolved > 0);
+  const { latest, earlierCosts = new Map<string, never>() } = facts;
+  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts });
   return {
     usable: sum(all, ({ usable }) => usable),
     again: sum(all, ({ again }) => again),
@@ -195,8 +211,10 @@ export function planRun(facts: PlanFacts): Plan {
     forwarded: sum(all, ({ forwarded }) => forwarded),
     later: sum(all, ({ later }) => later),
     unused: sum([...functions.values()], ({ unused }) => unused),
+    savedUsd,
     functions: all,
-    estimate: facts.latest && estimateOf(facts.latest, now, predicted),
+    estimate: expected?.estimate,
+    executes: expected?.executes,
   };
 }
 
@@ -254,12 +272,15 @@ function decisionOf(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision 
     if (entry === undefined) continue;
     const edit = editOf(entry, facts);
     const invalid = isOwn ? whyOwnIsInvalid(invalidatedKeys.has(key), flags) : invalidatedForkedKeys.has(key) ? 'invalidated' : undefined;
-    const why =
-      invalid ?? whyNotReused(entry, entry.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.result) ? 'outputs' : undefined);
+    const why = invalid ?? whyNotReused(entry, entry.scope, isOwn, edit, facts) ?? whyUnfit(entry.result, facts);
     if (why === undefined) return { kind: 'reused', result: entry.result, ...edit };
     if (decision.kind === 'none') decision = { kind: 'again', result: entry.result, why, changes: edit.changes };
   }
   return decision.kind === 'none' ? rejectedDecision(key, entry, facts) : decision;
+}
+
+function whyUnfit(result: StoredResult, { unfit, outdated }: PlanFacts): WhyNotReused | undefined {
+  return unfit?.get(result) ?? (outdated.has(result) ? 'outputs' : undefined);
 }
 
 /** A rejected result is there, and only the person who marked it can say that it is usable. */

@@ -1,10 +1,11 @@
 /** Renders `--plan`: the number that matters first, then function by function, then the estimate. */
-import type { RunPlan } from '../../../src/api/commands/plan.js';
-import { describeChange } from '../../../src/api/commands/words.js';
+import type { BudgetVerdict, RunPlan } from '../../../src/api/commands/plan.js';
+import { budgetText, describeChange } from '../../../src/api/commands/words.js';
 import type { WhyNotReused, PlannedFunction } from '../../../replay/resume/plan.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { duration, money } from '../units.js';
+import type { FunctionEstimate } from '../../../replay/resume/estimate.js';
+import { costOrDash, duration, money } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 40;
 const CHANGES_SHOWN = 5;
@@ -16,7 +17,8 @@ export function renderPlan(plan: RunPlan, style: Style): string {
     style.bold(headline(plan)),
   ];
   for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, style));
-  if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', estimateLine(plan));
+  if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', ...estimateLines(plan));
+  if (plan.budget !== null) lines.push('', budgetLine(plan, plan.budget, style));
   return `${lines.map(oneLine).join('\n')}\n`;
 }
 
@@ -89,6 +91,8 @@ const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   manual: () => 'resume: manual',
   off: () => 'nothing is reused here',
   rejected: () => 'rejected',
+  schema: () => 'they do not fit the schema',
+  reply: () => 'the option reply does not fit them',
   outputs: () => 'their files changed since; --keep-files keeps what is there',
 };
 
@@ -97,12 +101,34 @@ function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
   return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
 }
 
-function estimateLine({ estimate, lastRun }: RunPlan): string {
-  if (estimate === undefined) return '';
-  const { calls, durationMs, costUsd } = estimate;
-  const cost = costUsd === undefined ? '' : `, ${money(costUsd)}`;
-  const rest = calls === 0 ? '' : `, ${duration(durationMs)}${cost}`;
-  return `Estimate, if it makes the same calls as run ${lastRun}: ${counted(calls, 'call')}${rest}`;
+function estimateLines({ estimate, lastRun, savedUsd }: RunPlan): string[] {
+  if (estimate === undefined) return [];
+  const { calls, durationMs, costUsd, unpriced, functions } = estimate;
+  const cost = functions.every(isUnknown) ? 'cost unknown' : costOrDash({ costUsd, unpriced });
+  const rest = calls === 0 ? '' : `, ${duration(durationMs)}, ${cost}`;
+  const saved = savedUsd === null ? [] : [`  the reused results save ${money(savedUsd)}`];
+  return [
+    `Estimate, if it makes the same calls as run ${lastRun}: ${counted(calls, 'call')}${rest}`,
+    ...functions.map(priceLine),
+    ...saved,
+  ];
+}
+
+const isUnknown = ({ medianUsd }: FunctionEstimate): boolean => medianUsd === null;
+
+function priceLine({ fn, calls, medianUsd, p95Usd }: FunctionEstimate): string {
+  const price = medianUsd === null ? 'price unknown' : `median ${money(medianUsd)}, 95% at most ${money(p95Usd ?? medianUsd)}`;
+  return `  @${fn}: ${counted(calls, 'call')}, ${price}`;
+}
+
+function budgetLine({ estimate }: RunPlan, { limits, suffices, limit, after }: BudgetVerdict, style: Style): string {
+  const budget = `Budget ${budgetText(limits)}`;
+  if (suffices === true) return `${budget}: it will do.`;
+  const calls = estimate?.calls ?? 0;
+  if (suffices === false)
+    return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(calls, 'call')}.`);
+  const unknown = estimate?.functions.filter(isUnknown).map(({ fn }) => `@${fn}`) ?? [];
+  return `${budget}: not known if it will do${unknown.length === 0 ? '' : `, because nothing is known of the cost of ${unknown.join(', ')}`}.`;
 }
 
 function counted(number: number, what: string): string {

@@ -5,6 +5,7 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { addCounts, emptyLedger, endRun, followCall, noCalls, type CallCounts, type CallLedger } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
+import { quantile, sorted } from '../../fold/quantile.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
 
@@ -190,15 +191,6 @@ function countedFigures({ callsMs: _callsMs, failedByClass: _failedByClass, ...c
 
 function hitRateOf(executed: number, reused: number): number | null {
   return executed + reused === 0 ? null : reused / (executed + reused);
-}
-
-function sorted(numbers: readonly number[]): readonly number[] {
-  return numbers.toSorted((one, other) => one - other);
-}
-
-/** The smallest that at least this part of the numbers does not exceed. */
-function quantile(ascending: readonly number[], part: number): number | null {
-  return ascending[Math.max(0, Math.ceil(ascending.length * part) - 1)] ?? null;
 }
 
 function samplesOf({ samples }: RunCounts, fn: string): Samples {

@@ -1,4 +1,4 @@
 /** Says in words what reports name: durations, changes of definitions. */
 export { describeChange, describeEdit } from '../../../replay/memo/definitions.js';
 export { duration } from '../../../replay/fold/duration.js';
-export { parseBudget } from '../../calls/budget/limits.js';
+export { budgetText, parseBudget } from '../../calls/budget/limits.js';

@@ -38,3 +38,33 @@ export function parseBudget(text: string, written: string): BudgetLimits {
   }
   return limits;
 }
+
+/** Writes limits as `parseBudget` reads them, each in its largest whole unit. */
+export function budgetText({ usd, tokens, calls, ms }: BudgetLimits): string {
+  const parts: string[][] = [
+    usd === undefined ? [] : [`${usd}usd`],
+    tokens === undefined ? [] : [inUnit(tokens, TOKEN_UNITS)],
+    calls === undefined ? [] : [`${calls}calls`],
+    ms === undefined ? [] : [inUnit(ms, TIME_UNITS)],
+  ];
+  return parts.flat().join(',');
+}
+
+/** The largest first; the last one takes what no other fits. */
+type Units = readonly [...larger: (readonly [factor: number, name: string])[], least: readonly [factor: number, name: string]];
+
+const TOKEN_UNITS: Units = [
+  [1_000_000, 'Mtok'],
+  [1_000, 'ktok'],
+  [1, 'tok'],
+];
+const TIME_UNITS: Units = [
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+];
+
+function inUnit(amount: number, units: Units): string {
+  const [factor, name] = units.find(([each]) => amount % each === 0) ?? (units.at(-1) as Units[number]);
+  return `${amount / factor}${name}`;
+}

@@ -19,21 +19,26 @@ import { schemaOfCall } from './call-schema.js';
 
 const NAMES = ['reply', 'schema', 'repair', 'retries', 'timeout', 'lane', 'model', 'maxCost', 'onFailure', 'partial'] as const;
 
-/** `frame` is that of the function, so its parameters are in scope. Throws CALL_OPTION for a value of the wrong kind. */
-export async function callOptions(executable: Executable, frame: Frame): Promise<CallOptions> {
-  const values: { [N in (typeof NAMES)[number]]?: { readonly value: Value; readonly refuse: (wanted: string) => MlldError } } = {};
+export type OptionName = (typeof NAMES)[number];
+
+/**
+ * Evaluates those of `only`. `frame` is that of the function, so its parameters are in scope. Throws CALL_OPTION for a value of the wrong
+ * kind.
+ */
+export async function callOptions(executable: Executable, frame: Frame, only: readonly OptionName[] = NAMES): Promise<CallOptions> {
+  const values: { [N in OptionName]?: { readonly value: Value; readonly refuse: (wanted: string) => MlldError } } = {};
   for (const { name, value } of executable.node.options) {
-    const known = NAMES.find((each) => each === name);
+    const known = only.find((each) => each === name);
     if (known === undefined || known === 'schema') continue;
     const evaluated = await frame.evaluate(value, frame);
     if (evaluated !== undefined && dataOf(evaluated) !== null)
       values[known] = { value: evaluated, refuse: refusal(known, value, evaluated, frame) };
   }
-  const { schema, schemaOption } = executable;
+  const schemaOption = only.includes('schema') ? executable.schemaOption : undefined;
   const { reply, repair, retries, timeout, lane, model, maxCost, onFailure, partial } = values;
   return withoutUndefined<CallOptions>({
     reply: reply && oneOf(reply, ADAPTERS),
-    schema: schema ?? (schemaOption && (await schemaOfCall(executable, schemaOption, frame))),
+    schema: schemaOption && (executable.schema ?? (await schemaOfCall(executable, schemaOption, frame))),
     repair: repair && booleanIn(repair),
     retries: retries && retriesIn(retries),
     timeoutMs: timeout && durationOf(timeout.value, locationOf(frame.module, executable.node.at)),

@@ -6,10 +6,11 @@
 import type { Guard, Hook, Script, Statement } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { CurrentDefinition } from '../../../replay/resume/plan.js';
+import type { CallOptions } from '../../calls/options.js';
+import { callOptions } from '../../language/calls/call-options.js';
 import { execute } from '../../language/evaluate.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { Interceptors } from '../../runtime/ports.js';
 import type { Module } from '../../runtime/module.js';
 import type { BindingKind } from '../../runtime/scope.js';
 import { bindFrontmatter } from '../../language/source-module.js';
@@ -65,6 +66,11 @@ interface DefinitionsRequest {
   readonly keyed: KeyedDigest;
 }
 
+/** A definition with the options that decide about results and prices; undefined where only the run can tell them. */
+export interface ScriptDefinition extends CurrentDefinition {
+  readonly options: Pick<CallOptions, 'reply' | 'schema' | 'maxCost'> | undefined;
+}
+
 /** Returns the definitions by name of the function; there are several if modules declare the same name. */
 export async function currentDefinitions({
   script,
@@ -72,7 +78,7 @@ export async function currentDefinitions({
   options,
   world,
   keyed,
-}: DefinitionsRequest): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+}: DefinitionsRequest): Promise<ReadonlyMap<string, readonly ScriptDefinition[]>> {
   const refusals = new Refusals();
   const silent = { ...options, io: { ...options.io, stdout: () => undefined, stderr: () => undefined } };
   const run = createRunState({
@@ -92,7 +98,7 @@ export async function currentDefinitions({
   const modules = [module];
   for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
   for (const { node, frame: at } of refusals.interceptors) register(node, at);
-  return definitionsIn(modules, keyed, run.interceptors);
+  return definitionsIn(modules, keyed, frame);
 }
 
 /** Skips one that can't be registered: the run itself reports why. */
@@ -199,13 +205,14 @@ class Unknown extends LazyData {
 async function definitionsIn(
   modules: readonly Module[],
   keyed: KeyedDigest,
-  interceptors: Interceptors,
-): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+  frame: Frame,
+): Promise<ReadonlyMap<string, readonly ScriptDefinition[]>> {
   const unknown = modules.flatMap(({ scope }) =>
     [...scope.entries()].flatMap((binding) => (binding.value instanceof Unknown ? [{ scope, binding }] : [])),
   );
   for (const { scope, binding } of unknown) scope.define({ ...binding, value: UNKNOWN_TEXT });
-  const found = new Map<string, CurrentDefinition[]>();
+  const found = new Map<string, ScriptDefinition[]>();
+  const { interceptors } = frame.run;
   const seen = new Set<Executable>();
   for (const { scope } of modules) {
     for (const { value } of scope.entries()) {
@@ -223,6 +230,7 @@ async function definitionsIn(
         guardsByLabel: interceptors.guardsByLabel(),
         forwards: executable.forwarded !== undefined,
         writes: declaresFiles(executable),
+        options: await declaredOptions(executable, frame),
       };
       found.set(executable.name, [...(found.get(executable.name) ?? []), current]);
     }
@@ -249,6 +257,16 @@ function callOf({ name, labels, params, code }: Executable): Operation {
       repeatable: false,
     },
   };
+}
+
+/** Undefined where an option depends on an argument, or on a value that is known only during the run. */
+async function declaredOptions(executable: Executable, frame: Frame): Promise<ScriptDefinition['options']> {
+  const { module } = executable;
+  try {
+    return await callOptions(executable, { ...frame, module, scope: module.scope }, ['reply', 'schema', 'maxCost']);
+  } catch {
+    return undefined; // a wrong one is an error of the run itself
+  }
 }
 
 function declaresFiles({ node }: Executable): boolean {

@@ -1,21 +1,27 @@
 /** `--plan`: predicts which calls a run with these flags would execute, and which results it would reuse. Writes and executes nothing. */
 import type { Workflow } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
 import type { FactOf } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { sealingSecrets } from '../../../journal/secrets/sealing.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
+import { callHistory } from '../../../replay/fold/call-history.js';
+import { resultCosts } from '../../../replay/fold/result-costs.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
-import { planRun, type Plan } from '../../../replay/resume/plan.js';
+import { planRun, type Plan, type PlanFacts, type PlanWithCalls } from '../../../replay/resume/plan.js';
 import { cachePolicy, type ResumeMode } from '../../../replay/memo/policy.js';
+import type { Cost } from '../../calls/budget/budget.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from './run-options.js';
 import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
 import { createLiveWorld } from '../../world/live.js';
-import { currentDefinitions } from './current-definitions.js';
+import { callSettings, headerBudget } from './call-settings.js';
+import { currentDefinitions, type ScriptDefinition } from './current-definitions.js';
 import { declarationsOf } from './declarations.js';
 import { openScript } from './open-script.js';
+import { budgetVerdict, type BudgetVerdict } from './plan-budget.js';
 import { outdatedResults } from './planned-outputs.js';
+import { unfitResults } from './unfit-results.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { writtenScopes } from './written-scopes.js';
@@ -33,6 +39,8 @@ export interface RunPlan extends Plan {
   readonly resume: string | null;
   /** The id of the last recorded run. */
   readonly lastRun: string | null;
+  /** Says if the budget will do; null without one. */
+  readonly budget: BudgetVerdict | null;
   /** Lines that the run would write to stderr before it starts. */
   readonly notices: readonly string[];
 }
@@ -69,7 +77,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       keyed: async (text) => secrets?.digest(text) ?? sha256(text),
     });
     const memos = [{ workflow, memo: loaded.memo }, ...forks];
-    const report = planRun({
+    const facts: PlanFacts = {
       before: loaded,
       forks,
       invalidatedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed !== true).flatMap(({ keys }) => keys)),
@@ -81,7 +89,17 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       latest: last && (await foldRun(store, last, latestRun)),
       current,
       outdated: await outdatedResults({ store: readOnly, world, root: project.root, keepsNewer: cache.keepFiles === true, current, memos }),
-    });
+      unfit: await unfitResults({ store: readOnly, root: project.root, nowMs: io.nowMs(), current, memos }),
+    };
+    const { executes, ...report } = await planWithCosts(facts, loaded.runs.slice(0, -1), store);
+    const limits = callSettings(options, headerBudget(script, module)).budget;
+    const expected = report.estimate && executes && last && { estimate: report.estimate, executes, last };
+    const budget =
+      limits &&
+      budgetVerdict(
+        limits,
+        expected && { ...expected, history: (await foldRun(store, expected.last, callHistory)).costs, maxCosts: maxCostsIn(current) },
+      );
     return {
       workflow,
       name: options.name,
@@ -90,12 +108,41 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       reuses: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
+      budget: budget ?? null,
       notices: invalidations.length === 0 ? notices : [], // the report itself counts what is invalidated
       ...report,
     };
   } finally {
     await world.close('the plan is made');
   }
+}
+
+function maxCostsIn(current: ReadonlyMap<string, readonly ScriptDefinition[]>): ReadonlyMap<string, Cost> {
+  const declared = [...current].map(
+    ([fn, definitions]) => [fn, definitions.find(({ options }) => options?.maxCost)?.options?.maxCost] as const,
+  );
+  return new Map(declared.flatMap(([fn, cost]) => (cost ? [[fn, cost]] : [])));
+}
+
+/** Runs before the last one are not read beyond this size for what calls had cost. */
+const EARLIER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Plans again with the costs of earlier runs where neither results nor the last run have one: that run may have crashed early. */
+async function planWithCosts(facts: PlanFacts, earlier: readonly RunFile[], store: JournalStore): Promise<PlanWithCalls> {
+  const plan = planRun(facts);
+  const missing = new Set(plan.estimate?.functions.flatMap(({ fn, medianUsd }) => (medianUsd === null ? [fn] : [])));
+  const earlierCosts = new Map<string, readonly number[]>();
+  let bytesLeft = EARLIER_BYTES_MAX;
+  for (const { ref, bytes } of earlier.toReversed()) {
+    bytesLeft -= bytes;
+    if (missing.size === 0 || bytesLeft < 0) break;
+    const { usd } = await foldRun(store, ref, resultCosts);
+    for (const fn of missing) {
+      const costs = usd.get(fn);
+      if (costs && missing.delete(fn)) earlierCosts.set(fn, costs);
+    }
+  }
+  return earlierCosts.size === 0 ? plan : planRun({ ...facts, earlierCosts });
 }
 
 /** A run without any flag reuses nothing, which needs no plan: `--checkpoint` is assumed. */

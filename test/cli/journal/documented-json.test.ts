@@ -45,7 +45,7 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
   'journal reject': [['rejected', 'main/for#0[0]/review#0']],
   'journal bundle': [['good', '-o', 'run.tgz']],
   'journal unbundle': [['run.tgz']],
-  'run --plan': [['good', '--resume', '@review']],
+  'run --plan': [['good', '--resume', '@review', '--budget', '5usd']],
   'run FILE.dot --plan': [['walk.dot']],
   'checkpoint list': [['good']],
   'checkpoint inspect': [['good']],

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import { workflowOf, type Fingerprint } from '../../../journal/ids.js';
+import { opPath, workflowOf, type Fingerprint } from '../../../journal/ids.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
 import { planRun, type CurrentDefinition, type PlanFacts } from '../../../replay/resume/plan.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
+import type { StoredResult } from '../../../replay/memo/memo.js';
 import { index } from '../../../replay/memo/snapshot.js';
 import { call, FINGERPRINT, callKeyOf, run, runRef } from '../../support/written-runs.js';
 
@@ -128,9 +129,54 @@ describe('a plan', () => {
     expect(planRun(facts(last)).functions).toMatchObject([{ declared: false }]);
   });
 
-  it('estimates the cost where calls reported theirs', () => {
-    const priced = call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact));
-    const last = run(runRef(1), priced, call('main/ask#1', 'flow', { outcome: 'failed' }));
-    expect(planRun(facts(last)).estimate).toEqual({ calls: 1, durationMs: 5, callsMs: 5, costUsd: 0.5 });
+  const costing = (path: string, text: string, costUsd: number, fn = 'ask'): Fact[] =>
+    call(path, text, { fn }).map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd } } : fact));
+
+  it('prices what is executed by the costs of results, and names functions without one', () => {
+    const costs = [0.1, 0.2, 0.3, 0.4, 2.5];
+    const priced = costs.map((usd, number) => costing(`main/ask#${number}`, `${number}`, usd));
+    const failed = [call('main/ask#9', 'flow', { outcome: 'failed' }), call('main/free#0', 'flow', { fn: 'free', outcome: 'failed' })];
+    const plan = planRun(facts(run(runRef(1), ...priced, ...failed), { invalidatedKeys: new Set([callKeyOf('0')]) }));
+    expect(plan.executes).toEqual(['ask', 'ask', 'free']);
+    expect(plan.estimate).toMatchObject({ calls: 3, costUsd: 0.6, p95Usd: 5, unpriced: 1 });
+    expect(plan.estimate?.functions).toEqual([
+      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5 },
+      { fn: 'free', calls: 1, medianUsd: null, p95Usd: null },
+    ]);
+    expect(plan.savedUsd).toBeCloseTo(3.4); // all but the invalidated one
+  });
+
+  it('knows no price that nothing in the journal has, and takes that of earlier runs where the last one has none', () => {
+    const last = run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'failed' }));
+    expect(planRun(facts(last))).toMatchObject({ savedUsd: null, estimate: { calls: 1, costUsd: null, p95Usd: null, unpriced: 1 } });
+    const earlierCosts = new Map([['ask', [0.25, 0.5]]]);
+    expect(planRun(facts(last, { earlierCosts })).estimate).toMatchObject({ costUsd: 0.25, p95Usd: 0.5, unpriced: 0 });
+  });
+
+  it('counts the attempts of a result that failed before', () => {
+    const [begin, begun, ended] = costing('main/ask#0', 'ebb', 0.5) as [Fact, Fact, Fact];
+    const retried = begun.type === 'call.started' ? [begun, { ...begun, try: 2 }] : [];
+    const failed: Fact = {
+      type: 'call.failed',
+      key: callKeyOf('ebb'),
+      op: opPath('main/ask#0'),
+      message: 'no',
+      elapsedMs: 1,
+      retryInMs: 1,
+      class: 'network',
+      usage: { costUsd: 0.25 },
+    };
+    const last = run(runRef(1), [begin, retried[0] as Fact, failed, retried[1] as Fact, ended]);
+    expect(planRun(facts(last, { flags: { checkpoint: true, fresh: true } })).estimate).toMatchObject({ calls: 1, costUsd: 0.75 });
+  });
+
+  it('executes again what does not fit an option of now', () => {
+    const { memo } = fold(index, twoAnswers);
+    const [first, second] = [...memo.entries.values()].flatMap(({ result }) => result ?? []);
+    const before = { ...fold(index, twoAnswers), memo };
+    const unfit = new Map<StoredResult, 'schema' | 'reply'>();
+    if (first && second) unfit.set(first, 'schema').set(second, 'reply');
+    const plan = planRun(facts(twoAnswers, { before, unfit, flags: { resume: '' } }));
+    expect(plan).toMatchObject({ usable: 2, again: 2, functions: [{ reasons: { schema: 1, reply: 1 } }] });
   });
 });

@@ -1,0 +1,52 @@
+/** Says, for a plan, if a budget will do for the calls that are expected, by the rule with which the run will start them. calls.md 13.2. */
+import type { KnownCost } from '../../../replay/fold/call-history.js';
+import { quantile, sorted } from '../../../replay/fold/quantile.js';
+import type { Estimate } from '../../../replay/resume/estimate.js';
+import { Budget, type Cost } from '../../calls/budget/budget.js';
+import type { BudgetLimits } from '../../calls/budget/limits.js';
+
+export interface BudgetVerdict {
+  /** US dollars, tokens, attempts, and milliseconds since the start of the run. */
+  readonly limits: BudgetLimits;
+  /** False if a limit is reached before the last call; null where that is not known, because a cost is not. */
+  readonly suffices: boolean | null;
+  /** The limit that is reached first. */
+  readonly limit: keyof BudgetLimits | null;
+  /** The number of calls that are executed before. */
+  readonly after: number | null;
+}
+
+interface ExpectedCalls {
+  readonly estimate: Estimate;
+  /** The functions of the calls, in their order. */
+  readonly executes: readonly string[];
+  /** The costs of attempts that the run will begin with, by function. */
+  readonly history: ReadonlyMap<string, readonly KnownCost[]>;
+  /** `maxCost` of the functions that have it. */
+  readonly maxCosts: ReadonlyMap<string, Cost>;
+}
+
+/** Executes the calls one after the other in thought: each costs the median of its function, and has one attempt. */
+export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | undefined): BudgetVerdict {
+  if (expected === undefined) return { limits, suffices: null, limit: null, after: null };
+  const { estimate, executes, history, maxCosts } = expected;
+  const usual = new Map(estimate.functions.map(({ fn, medianUsd }) => [fn, usualCost(medianUsd, history.get(fn))]));
+  const budget = new Budget(limits, history);
+  let isKnown = true;
+  for (const [after, fn] of executes.entries()) {
+    const admission = budget.admit(fn, (estimate.durationMs * after) / executes.length, maxCosts.get(fn));
+    if (admission.kind !== 'start') {
+      // Nothing is in flight here that could settle, so that the only other answer is a limit that is reached.
+      return { limits, suffices: false, limit: admission.kind === 'reached' ? admission.limit : null, after };
+    }
+    const cost = usual.get(fn) ?? {};
+    isKnown &&= (limits.usd === undefined || cost.usd !== undefined) && (limits.tokens === undefined || cost.tokens !== undefined);
+    budget.settle(admission.reserved, cost);
+  }
+  return { limits, suffices: isKnown ? true : null, limit: null, after: null };
+}
+
+function usualCost(medianUsd: number | null, history: readonly KnownCost[] = []): Cost {
+  const tokens = quantile(sorted(history.flatMap(({ tokens: known }) => known ?? [])), 0.5);
+  return { ...(medianUsd !== null && { usd: medianUsd }), ...(tokens !== null && { tokens }) };
+}

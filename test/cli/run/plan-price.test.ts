@@ -1,0 +1,88 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunPlan } from '../../../src/session/script/plan-script.js';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const PRICED = (fn: string, usd: string): string => `exe llm @${fn}(q) = js { mlld.usage({ costUsd: ${usd} }); return "R:" + q }\n`;
+const ITEMS = '["a", "b", "c", "d", "e", "f"]';
+
+async function project(script: string): Promise<{
+  run: (...flags: string[]) => ReturnType<typeof runCli>;
+  plan: (...flags: string[]) => Promise<RunPlan>;
+  text: (...flags: string[]) => Promise<string>;
+  write: (script: string) => void;
+}> {
+  const cwd = await projectFolder({ 'llm/run/job.mld': script });
+  const run = (...flags: string[]): ReturnType<typeof runCli> => runCli(['run', 'job', ...flags], { cwd });
+  return {
+    run,
+    plan: async (...flags) => JSON.parse((await run(...flags, '--plan', '--json')).stdout) as RunPlan,
+    text: async (...flags) => (await run(...flags, '--plan')).stdout,
+    write: (changed) => fs.writeFileSync(path.join(cwd, 'llm/run/job.mld'), changed),
+  };
+}
+
+describe('the price in a plan', () => {
+  it('is that of recorded results, with what is saved and the verdict of the budget', async () => {
+    const { run, plan, text } = await project(
+      `${PRICED('ask', 'q == "f" ? 1 : 0.5')}exe llm @free(q) = js { return q }\nfor @i in ${ITEMS} => show @ask(@i)\nshow @free("x")\n`,
+    );
+    expect(await plan('--budget', '1usd')).toMatchObject({ budget: { limits: { usd: 1 }, suffices: null, limit: null, after: null } });
+    await run('--checkpoint');
+    expect(await plan()).toMatchObject({ savedUsd: 3.5, budget: null, estimate: { calls: 0, costUsd: null } });
+    expect(await plan('--resume', '@ask("e")')).toMatchObject({ savedUsd: 2, estimate: { calls: 2, costUsd: 1, p95Usd: 2, unpriced: 0 } });
+    expect(await plan('--resume', '@ask', '--budget', '2.5usd')).toMatchObject({
+      budget: { limits: { usd: 2.5 }, suffices: false, limit: 'usd', after: 4 },
+    });
+    expect(await plan('--resume', '@ask', '--budget', '4usd')).toMatchObject({ budget: { suffices: true, limit: null, after: null } });
+    expect(await plan('--resume', '@ask', '--budget', '5calls')).toMatchObject({ budget: { suffices: false, limit: 'calls', after: 5 } });
+    const all = await text('--fresh', '--budget', '9usd');
+    expect(all).toContain(', $3.00 + 1 unpriced\n  @ask: 6 calls, median $0.50, 95% at most $1.00\n  @free: 1 call, price unknown\n');
+    expect(all).toContain('Budget 9usd: not known if it will do, because nothing is known of the cost of @free.\n');
+    expect(await text('--resume', '@ask("e")', '--budget', '1usd')).toContain(
+      '  the reused results save $2.00\n\nBudget 1usd: it will not do: usd is reached after 1 of 2 calls.\n',
+    );
+  });
+
+  it('is found in an earlier run where the last one has no result left', async () => {
+    const { run, plan, write } = await project(`${PRICED('ask', '0.5')}show @ask("a")\n`);
+    await run('--checkpoint');
+    write('exe llm @ask(q) = js { throw new Error("no") }\nshow @ask("a")\n');
+    expect((await run('--resume', '@ask')).status).toBe(1);
+    expect(await plan('--resume')).toMatchObject({ unresolved: 1, estimate: { calls: 1, costUsd: 0.5 } });
+  });
+
+  it('reserves what a function says it costs at most', async () => {
+    const script = PRICED('ask', '0.5').replace(/\n$/, ' with { maxCost: 2 }\n');
+    const { run, plan } = await project(`${script}for @i in ["a", "b", "c"] => show @ask(@i)\n`);
+    await run('--checkpoint');
+    expect(await plan('--resume', '@ask', '--budget', '2.6usd')).toMatchObject({ budget: { suffices: false, after: 2 } });
+    expect(await plan('--resume', '@ask', '--budget', '3usd')).toMatchObject({ budget: { suffices: true } });
+  });
+});
+
+describe('a plan of results that do not fit any more', () => {
+  it('executes again what the schema or the reply option of now refuses, as the run does', async () => {
+    const json = (options: string): string =>
+      `exe llm @ask(q) = js { return JSON.stringify({ mark: q }) }${options}\nfor @i in [1, 7] => show @ask(@i)\n`;
+    const { run, plan, text, write } = await project(json(''));
+    await run('--checkpoint');
+    const fits = ' with { schema: { "type": "object", "required": ["mark"] } }';
+    write(json(fits));
+    expect(await plan('--checkpoint')).toMatchObject({ usable: 2, again: 0 });
+    write(json(fits.replace('}', ', "properties": { "mark": { "maximum": 6 } } }')));
+    expect(await plan('--checkpoint')).toMatchObject({ usable: 2, again: 1, functions: [{ reasons: { schema: 1 } }] });
+    expect(await text('--checkpoint')).toContain('1 again (they do not fit the schema)');
+    write(json(' with { reply: "claude" }'));
+    expect(await plan('--checkpoint')).toMatchObject({ again: 2, functions: [{ reasons: { reply: 2 } }] });
+  });
+
+  it('leaves to the run what depends on an argument', async () => {
+    const script = (options: string): string => `exe llm @ask(q, kind) = js { return q }${options}\nshow @ask("a", "object")\n`;
+    const { run, plan, write } = await project(script(''));
+    await run('--checkpoint');
+    write(script(' with { schema: { "type": @kind } }'));
+    expect(await plan('--checkpoint')).toMatchObject({ usable: 1, again: 0 });
+  });
+});
