@@ -31,6 +31,8 @@ export class Attempt {
   /** The failure of a command inside the body that fails the call (calls.md 7.4), also where a construct collected its error. */
   failedInside: Failure | undefined;
   exitCode: number | undefined;
+  /** The last text in quotes that code of the body printed or returned; its value is the text inside the quotes. */
+  quoted: { readonly written: string; readonly text: string } | undefined;
   private bodyUsage: ReportedUsage | undefined;
   /** The usage that commands inside the body had. */
   private innerUsage: ReportedUsage | undefined;

@@ -14,7 +14,7 @@ import { isDataObject } from '../values/plain-object.js';
 import { textOf } from '../values/text.js';
 import { dataOf, metadataOf, type Data, type Value } from '../values/value.js';
 import { exceedingOutput } from '../world/process/output.js';
-import { fitToSchema, replyText, resultIn } from './replies/result-of-reply.js';
+import { fitToSchema, hasText, replyText, resultIn, type Given } from './replies/result-of-reply.js';
 
 export type Judgement =
   | { readonly kind: 'completed'; readonly value: Outcome }
@@ -47,13 +47,20 @@ export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<O
   if (found) return { kind: 'failed', failure: found, printed: outcome, ...problemOf(found, attempt) };
   const isInner = reply !== undefined && attempt.options.reply !== undefined;
   const result = isInner ? resultIn(reply, outcome) : outcome;
-  return fitting(result, isInner ? reply : undefined, attempt.options.schema) ?? { kind: 'completed', value: result };
+  const written = isInner ? undefined : writtenFor(outcome, attempt);
+  const given = { ...(isInner && { data: reply.data }), ...(written !== undefined && { written }) };
+  return fitting(result, given, attempt.options.schema) ?? { kind: 'completed', value: result };
+}
+
+/** Returns the text in its quotes where the result is what is inside them. */
+function writtenFor(value: Value, { quoted }: Attempt): string | undefined {
+  return quoted && hasText(value) && textOf(value) === quoted.text ? quoted.written : undefined;
 }
 
 /** Undefined where there is no schema. */
-function fitting(result: Value, reply: ReadReply | undefined, schema: ResultSchema | undefined): Judgement | undefined {
+function fitting(result: Value, given: Given, schema: ResultSchema | undefined): Judgement | undefined {
   if (!schema) return undefined;
-  const fit = fitToSchema(result, schema, reply?.data);
+  const fit = fitToSchema(result, schema, given);
   if (fit.kind === 'fits') return { kind: 'completed', value: fit.value };
   return { ...badReply(fit.problems), printed: result };
 }
@@ -83,7 +90,7 @@ function replyIn(value: Value, attempt: Attempt, { isCommand, language }: Judged
   const hasAdapter = attempt.options.reply !== undefined;
   const isCode = language === 'js' || language === 'node';
   if (!hasAdapter && !(isCode && mayBeReply(dataOf(value)))) return undefined;
-  return attempt.readOwn({ stdout: replyText(value), stderr: '', exitCode: 0 });
+  return attempt.readOwn({ stdout: writtenFor(value, attempt) ?? replyText(value), stderr: '', exitCode: 0 });
 }
 
 /** Members of which at least one is in every reply that is recognised by its shape. */

@@ -20,8 +20,9 @@ describe('the result in a reply', () => {
 
   it('is fitted to the schema: structured data as it is, a text as JSON', async () => {
     const schema = await compileSchema({ type: 'string' });
-    expect(fitToSchema('4', schema, '4')).toEqual({ kind: 'fits', value: '4' });
+    expect(fitToSchema('4', schema, { data: '4' })).toEqual({ kind: 'fits', value: '4' });
     expect(fitToSchema('4', schema)).toEqual({ kind: 'misfits', problems: ['the result must be string'] });
     expect(fitToSchema('"4"', schema)).toEqual({ kind: 'fits', value: '4' });
+    expect(fitToSchema('4', schema, { written: '"4"' })).toEqual({ kind: 'fits', value: '4' });
   });
 });

@@ -74,6 +74,7 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
   // A `node` body that returns null has the result null; in `js` null is no result, and the log is taken instead.
   const isNull = language === 'node' && value === null && log === '';
   const result = isNull ? null : isNothing ? parseResult(log, 'code', 'both') : resultOfCode(value);
+  noteQuotes(frame, isNothing ? log : value, result);
   return flow(result, valuesOf(listed), [], [`src:${language}`]);
 }
 
@@ -108,7 +109,9 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   const output = exitCode !== 0 && stdout.trimEnd() === '' ? stderr : stdout;
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
   const facts = { source: language, command: code, exitCode, durationMs, stderr };
-  return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
+  const result = parseResult(output, medium);
+  noteQuotes(frame, output, result);
+  return flow(withFacts(result, facts), used, [], [`src:${language}`]);
 }
 
 /** True for the command that is the body of the innermost call around, also where functions of one call lead to it. */
@@ -130,6 +133,14 @@ function readReply({ attempt }: Frame, isBody: boolean, commandLine: string | un
     const failure = attempt?.readInner(reply, commandLine);
     if (failure) throw new AttemptFailed(failure);
   }
+}
+
+/** Keeps a JSON text with its quotes for the schema of the call around, which reads JSON from what was printed. calls.md 8.2. */
+function noteQuotes({ attempt }: Frame, written: unknown, value: Value): void {
+  const text = dataOf(value);
+  const { schema, reply } = attempt?.options ?? {};
+  if (!attempt || (!schema && reply === undefined) || typeof written !== 'string' || typeof text !== 'string') return;
+  if (written.trim() !== text) attempt.quoted = { written, text };
 }
 
 /** Makes an argument that was not passed None in Python, and leaves its variable unset in a shell. */

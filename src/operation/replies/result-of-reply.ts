@@ -23,15 +23,23 @@ export function resultIn({ data, text = '' }: ReadReply, printed: Value): Value 
   return annotate(dataOf(result), { ...kept, ...(view === undefined ? {} : { text: view }) });
 }
 
-/** `data` is the structured result of a reply, which is checked as it is even if it is a text. */
-export function fitToSchema(result: Value, schema: ResultSchema, data?: Json): Fit {
-  const raw = data !== undefined ? { data } : hasText(result) ? { text: textOf(result) } : { data: toJson(result) };
+/** What a result is read from, where that is not its own text or data. */
+export interface Given {
+  /** The structured result of a reply, which is checked as it is even if it is a text. */
+  readonly data?: Json | undefined;
+  /** The text that was printed. */
+  readonly written?: string;
+}
+
+export function fitToSchema(result: Value, schema: ResultSchema, { data, written }: Given = {}): Fit {
+  const text = written ?? (hasText(result) ? textOf(result) : undefined);
+  const raw = data !== undefined ? { data } : text !== undefined ? { text } : { data: toJson(result) };
   const fit = structuredResult(raw, schema);
   if (fit.kind === 'misfits') return fit;
   const { text: _text, ...kept } = metadataOf(result) ?? NO_METADATA;
   return { kind: 'fits', value: annotate(fit.value as Data, kept) };
 }
 
-function hasText(value: Value): boolean {
+export function hasText(value: Value): boolean {
   return typeof dataOf(value) === 'string' || (value instanceof Annotated && value.text !== undefined);
 }

@@ -36,7 +36,7 @@ export function resultNow(known: CachedResult, { reply: adapter, schema }: CallO
   /** A text may be the reply that JSON is read from, or the text that was read from it when the result was recorded. */
   function fitted(value: Value): Value {
     for (const data of read ? [read.data] : [undefined, toJson(value)]) {
-      const fit = fitToSchema(value, schema as NonNullable<typeof schema>, data);
+      const fit = fitToSchema(value, schema as NonNullable<typeof schema>, { data });
       if (fit.kind === 'fits') return fit.value;
     }
     return undefined;
