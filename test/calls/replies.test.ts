@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { readReply, type ReplyContext } from '../../src/calls/replies/read-reply.js';
+import { modelOf } from '../../src/calls/replies/program.js';
 import type { Reply } from '../../src/calls/replies/reply.js';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -315,5 +316,37 @@ describe('with an adapter that was chosen', () => {
     ['a stream that is cut', 'codex', CODEX, 'network'],
   ] as const)('fails for %s', (_, adapter, stdout, failureClass) => {
     expect(read(stdout, { adapter }).failure).toMatchObject({ class: failureClass });
+  });
+});
+
+describe('the model that a command line names', () => {
+  it.each([
+    ['codex exec --json -m gpt-5 "ebb"', 'gpt-5'],
+    ['X=1 /usr/bin/claude --model=haiku -p ebb', 'haiku'],
+    ["claude -p 'take --model b' --model 'a'", 'a'],
+    ['cat x | claude -p --model "opus" | jq -m 3', 'opus'],
+    ['claude -p "say --model x"', undefined],
+    ['claude -p ebb | jq -m 3', undefined],
+    ['curl -m 10 http://localhost', undefined],
+    ['claude -p --model', undefined],
+  ])('of %s is %s', (line, model) => {
+    expect(modelOf(line)).toBe(model);
+  });
+
+  it('is that of the usage where the reply names none', () => {
+    const commandLine = 'codex exec --json -m gpt-5 ebb';
+    expect(read([...CODEX, CODEX_END], { commandLine }).usage).toMatchObject({ model: 'gpt-5', inputTokens: 2000 });
+    expect(read({ ...CLAUDE, ...CLAUDE_USAGE }, { commandLine: 'claude --model opus -p ebb' }).usage).toMatchObject({
+      model: 'claude-sonnet-4-5',
+    });
+  });
+});
+
+it('a known text has the HTTP status that it names', () => {
+  const commandLine = 'claude -p ebb | cat';
+  expect(read('API Error: 429 {"type":"error"}', { commandLine }).failure).toMatchObject({
+    class: 'rate-limit',
+    evidence: 'text',
+    status: 429,
   });
 });

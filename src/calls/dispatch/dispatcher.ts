@@ -361,7 +361,7 @@ export class Dispatcher {
     const learned = this.learned?.lanes.get(name);
     const lane = openLane<Started>(name, this.ports, learned);
     this.lanes.set(name, lane);
-    if (learned) this.recordLane(lane, { ...lane.limiter.limits, why: 'restored' });
+    this.recordLane(lane, { ...lane.limiter.limits, why: learned ? 'restored' : 'began' });
     return lane;
   }
 

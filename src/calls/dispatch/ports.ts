@@ -53,4 +53,4 @@ export interface DispatchRecord {
   readonly learn: () => Promise<LearnedPace>;
 }
 
-export type RecordedChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' | 'told' | 'restored' };
+export type RecordedChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' | 'told' | 'began' | 'restored' };

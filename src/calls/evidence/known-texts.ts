@@ -6,6 +6,8 @@ import { durationIn, momentOfSeconds, nextClockTime } from './times.js';
 export interface KnownText {
   readonly class: FailureClass;
   readonly resetsAtMs?: number;
+  /** The HTTP status that the text names. */
+  readonly status?: number;
 }
 
 type Recognise = (match: RegExpExecArray, nowMs: number) => KnownText | undefined;
@@ -62,7 +64,7 @@ function always(failureClass: FailureClass): Recognise {
 
 function byStatus([, status = '']: RegExpExecArray): KnownText | undefined {
   const failureClass = classOfStatus(Number(status));
-  return failureClass === undefined ? undefined : { class: failureClass };
+  return failureClass === undefined ? undefined : { class: failureClass, status: Number(status) };
 }
 
 /** codex prints a refused prompt as a bad request. */

@@ -23,5 +23,29 @@ export function namesProgram(commandLine: string, program: string): boolean {
 }
 
 function baseName(word: string): string {
-  return word.replace(/^["']|["']$/g, '').replace(/^.*\//, '');
+  return unquoted(word).replace(/^.*\//, '');
+}
+
+/** Programs that take the name of a model as `--model` or `-m`. */
+const TAKES_MODEL: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini', 'opencode']);
+
+/** A word of a shell: quoted and unquoted pieces without a blank between them. The operators between commands are words of their own. */
+const SHELL_WORD = /[|;&()]+|(?:"(?:[^"\\]|\\[^])*"|'[^']*'|\\[^]|[^\s"'\\|;&()])+/g;
+
+/** The model that a command line names for one of the known programs: `gpt-5` of `codex exec -m gpt-5 "…"`. calls.md 10.2 and 12.1. */
+export function modelOf(commandLine: string): string | undefined {
+  const words = commandLine.match(SHELL_WORD) ?? [];
+  const program = words.findIndex((word) => TAKES_MODEL.has(baseName(word)));
+  if (program < 0) return undefined;
+  for (let at = program + 1; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (/^[|;&()]/.test(word)) return undefined;
+    if (word === '--model' || word === '-m') return unquoted(words[at + 1] ?? '') || undefined;
+    if (word.startsWith('--model=')) return unquoted(word.slice('--model='.length)) || undefined;
+  }
+  return undefined;
+}
+
+function unquoted(word: string): string {
+  return word.replace(/^["']|["']$/g, '');
 }

@@ -20,7 +20,7 @@ import { envelopeOf, httpReplyOf, type HttpReply } from './envelope.js';
 import { gemini } from './gemini.js';
 import { openai } from './openai.js';
 import { opencode } from './opencode.js';
-import { namesProgram, programOf } from './program.js';
+import { modelOf, namesProgram, programOf } from './program.js';
 import type { Adapter, AdapterName, Reading, Reply, ReportedUsage } from './reply.js';
 
 const ADAPTERS: { readonly [N in AdapterName]: Adapter } = { claude, codex, gemini, opencode, openai, anthropic };
@@ -62,13 +62,20 @@ export function readReply(reply: Reply, context: ReplyContext): ReadReply {
   const read = withoutUndefined<Omit<ReadReply, 'adapter' | 'failure'>>({
     text: reading ? reading.text : output,
     data: reading?.data,
-    usage: reading?.usage,
+    usage: withModel(reading?.usage, context.commandLine),
     session: reading?.session,
     truncated: reading?.truncated,
     headers: http?.headers,
   });
   const failure = failureOf({ reply, output, http, reading, program, hasAdapter: context.adapter !== undefined }, context);
   return { adapter: adapter?.name ?? 'text', ...read, ...(failure ? { failure } : {}) };
+}
+
+/** A reply that names no model is that of the model in the command line. calls.md 10.2. */
+function withModel(usage: ReportedUsage | undefined, commandLine: string | undefined): ReportedUsage | undefined {
+  if (!usage || usage.model !== undefined || usage.models !== undefined || commandLine === undefined) return usage;
+  const model = modelOf(commandLine);
+  return model === undefined ? usage : { model, ...usage };
 }
 
 function adapterFor(

@@ -3,7 +3,7 @@ import type { Expression } from '../../../grammar/ast.js';
 import type { Cost } from '../../calls/budget/budget.js';
 import { parseBudget } from '../../calls/budget/limits.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
-import { programOf } from '../../calls/replies/program.js';
+import { modelOf, programOf } from '../../calls/replies/program.js';
 import { isRetries, RETRIES_WANTED } from '../../calls/retries.js';
 import { MlldError } from '../../errors.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
@@ -64,8 +64,14 @@ export function defaultLane({ name, code }: Executable, model?: string): string 
   const [first] = code?.language === 'cmd' ? code.text : [];
   const program = first?.kind === 'text' ? programOf(first.text) : undefined;
   if (program === undefined || !PROGRAMS.includes(program)) return `@${name}`;
-  return model === undefined ? program : `${program}/${model}`;
+  const written = code?.text.map((part) => (part.kind === 'text' ? part.text : HOLE)).join('') ?? '';
+  const named = modelOf(written);
+  const known = named === undefined || named.includes(HOLE) ? model : named;
+  return known === undefined ? program : `${program}/${known}`;
 }
+
+/** Stands for the value of a reference, which is not known before the call. */
+const HOLE = '\0';
 
 interface Given {
   readonly value: Value;

@@ -23,7 +23,7 @@ export function resultIn({ data, text = '' }: ReadReply, printed: Value): Value 
   return annotate(dataOf(result), { ...kept, ...(view === undefined ? {} : { text: view }) });
 }
 
-/** What a result is read from, where that is not its own text or data. */
+/** The source of a result, where that is not its own text or data. */
 export interface Given {
   /** The structured result of a reply, which is checked as it is even if it is a text. */
   readonly data?: Json | undefined;

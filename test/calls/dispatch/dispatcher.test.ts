@@ -72,6 +72,13 @@ describe('DISPATCH-1: an attempt starts', () => {
   });
 });
 
+it('records with which limits a lane begins, once', async () => {
+  const { facts, start } = fixture({ lanes: [['claude', { start: 4 }]] });
+  await start('a');
+  await start('b');
+  expect(facts).toEqual([{ type: 'lane.changed', lane: 'claude', limit: 4, why: 'began' }]);
+});
+
 describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
   const QUOTA = { class: 'quota', evidence: 'text', message: 'used up' } as const;
 
@@ -95,7 +102,7 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
     dispatcher.ended();
     await vi.advanceTimersByTimeAsync(100);
     expect([pauses(), await refused]).toEqual([1, 'INTERRUPTED']);
-    expect(facts).toMatchObject([{ type: 'dispatch.stopped', class: 'quota', lane: 'claude', op: 'a' }]);
+    expect(facts.filter((fact) => !('why' in fact))).toMatchObject([{ type: 'dispatch.stopped', class: 'quota', lane: 'claude', op: 'a' }]);
     expect(dispatcher.pausedBy).toMatchObject({ class: 'quota', lane: 'claude' });
   });
 
