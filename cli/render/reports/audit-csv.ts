@@ -10,42 +10,56 @@ const COLUMNS = [
   'op',
   'subject',
   'detail',
+  'try',
   'outcome',
+  'class',
+  'retryInMs',
+  'lane',
   'fromRun',
   'fromSeq',
+  'savedUsd',
+  'model',
   'inputTokens',
   'outputTokens',
   'costUsd',
+  'costSource',
   'durationMs',
   'exitCode',
   'hash',
   'labels',
 ] as const;
 
-type Row = { readonly [C in (typeof COLUMNS)[number]]?: string | number | undefined };
+type Row = { readonly [C in (typeof COLUMNS)[number]]?: string | number | null | undefined };
 
 export const CSV_HEAD = csvLine(COLUMNS);
 
 export function renderCsv(entry: AuditEntry): string {
   const { seq, ts, entry: kind, op, labels } = entry;
   const row: Row = { seq, ts, entry: kind, op, ...cellsOf(entry), labels: labels?.join(' ') };
-  return csvLine(COLUMNS.map((column) => row[column]));
+  return csvLine(COLUMNS.map((column) => row[column] ?? undefined));
 }
 
 function cellsOf(entry: AuditEntry): Row {
   switch (entry.entry) {
     case 'call': {
-      const { fn, preview, outcome, from, usage, durationMs } = entry;
-      const { inputTokens, outputTokens, costUsd } = usage ?? {};
+      const { fn, preview, try: tried, outcome, class: cause, retryInMs, lane, from, savedUsd, durationMs } = entry;
+      const { model, inputTokens, outputTokens, costUsd, costSource } = entry;
       return {
         subject: fn,
         detail: preview,
+        try: tried,
         outcome,
+        class: cause,
+        retryInMs,
+        lane,
         fromRun: from?.run,
         fromSeq: from?.seq,
+        savedUsd,
+        model,
         inputTokens,
         outputTokens,
         costUsd,
+        costSource,
         durationMs,
       };
     }

@@ -1,10 +1,10 @@
 /** Renders `mlld journal audit` as text: an entry a line. */
-import type { AuditEntry, AuditConclusion, Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
+import type { AuditConclusion, AuditedCall, AuditEntry, Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
 import { counted } from './garbage-collection.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { duration, money } from '../units.js';
+import { costOrDash, duration, money, moneyOrDash } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const TEXT_UNITS_MAX = 120;
@@ -25,16 +25,19 @@ function entryLine(entry: AuditEntry, style: Style): string {
 function sentenceOf(entry: AuditEntry, style: Style): string {
   switch (entry.entry) {
     case 'call': {
-      const { fn, preview, outcome, from, message, usage, durationMs, outputs = [] } = entry;
+      const { fn, preview, outcome, try: tried = 1, class: cause, retryInMs, from, message, durationMs, savedUsd, outputs = [] } = entry;
       const colour = outcome === 'executed' ? style.green : outcome === 'reused' ? style.dim : style.red;
       const facts = [
+        ...(tried > 1 ? [`attempt ${tried}`] : []),
+        ...(cause === undefined ? [] : [cause]),
         ...(from === undefined
           ? []
           : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
         ...(message === undefined ? [] : [clip(oneLine(message), TEXT_UNITS_MAX)]),
         ...(durationMs === undefined ? [] : [duration(durationMs)]),
-        ...(usage?.inputTokens === undefined && usage?.outputTokens === undefined ? [] : [tokens(usage.inputTokens, usage.outputTokens)]),
-        ...(usage?.costUsd === undefined ? [] : [money(usage.costUsd)]),
+        ...(entry.model === undefined ? [] : [priceOf(entry)]),
+        ...(savedUsd === undefined ? [] : [`saved ${money(savedUsd)}`]),
+        ...(retryInMs === undefined ? [] : [`another attempt after ${duration(retryInMs)}`]),
         ...(outputs.length === 0 ? [] : [`wrote ${outputs.map(({ path, hash }) => `${oneLine(path)}${shortHash(hash)}`).join(', ')}`]),
       ];
       return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}) ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
@@ -56,17 +59,29 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
   }
 }
 
+/** The model, the tokens and the cost of one attempt, with the source of the cost; a dash for what is not known. */
+function priceOf({ model, inputTokens, outputTokens, costUsd = null, costSource }: AuditedCall): string {
+  const source = costUsd === null || costSource == null ? '' : ` (${SOURCES[costSource]})`;
+  return `model ${oneLine(model ?? '-')}, ${inputTokens ?? '-'} tokens in, ${outputTokens ?? '-'} out, cost ${moneyOrDash(costUsd)}${source}`;
+}
+
+const SOURCES: { readonly [S in NonNullable<AuditedCall['costSource']>]: string } = {
+  told: 'reported',
+  table: 'by the price table',
+  unknown: 'unknown',
+};
+
 function tokens(input: number | null = null, output: number | null = null): string {
   return input === null && output === null ? 'no call reported its tokens' : `${input ?? '?'} tokens in, ${output ?? '?'} out`;
 }
 
 export function renderConclusion({ totals, integrity }: AuditConclusion, style: Style): string {
-  const { executed, reused, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
+  const { executed, reused, failed, unfinished, inputTokens, outputTokens, callsMs, attempts, retries, savedUsd } = totals;
   const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
   const dearest = hooks.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, HOOKS_SHOWN);
   const moreHooks = hooks.length - dearest.length;
   const lines = [
-    `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${tokens(inputTokens, outputTokens)}, ${costUsd === null ? 'no call reported its cost' : money(costUsd)}`,
+    `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in ${counted(attempts, 'attempt')} (${retries} of them retries), ${tokens(inputTokens, outputTokens)}, cost ${costOrDash(totals)}${savedUsd === null ? '' : `, saved ${money(savedUsd)}`}`,
     `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
     ...dearest.map(({ hook, timing, filter, firings, durationMs, errors }) => {
       const failed = errors === 0 ? '' : `, ${style.red(`${errors} failed`)}`;

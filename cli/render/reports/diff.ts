@@ -87,7 +87,7 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
 
 function pairLines({ left, right, changes, arguments: args, result }: DiffPair, style: Style): string[] {
   const where = left.op === right.op ? '' : ` -> ${right.op}`;
-  const outcomes = changes.includes('outcome') ? ` (${left.outcome} -> ${right.outcome})` : '';
+  const outcomes = changes.includes('outcome') ? ` (${outcomeOf(left)} -> ${outcomeOf(right)})` : '';
   const lines = [`${style.yellow('~')} ${described(left)}${where}: ${changes.join(', ')}${outcomes}`];
   for (const { number, lines: changed } of args ?? []) lines.push(`    argument ${number}`, ...diffLines(changed, style, '    '));
   if (args === undefined && changes.includes('arguments')) lines.push(`    was ${preview(left)}, is ${preview(right)}`);
@@ -106,6 +106,10 @@ function diffLines(lines: DiffLines, style: Style, indent = ''): string[] {
 
 function counted(calls: number): string {
   return calls === 1 ? '1 call' : `${calls} calls`;
+}
+
+function outcomeOf({ outcome, class: cause }: DiffCall): string {
+  return cause === null || cause === 'upstream' ? outcome : `${outcome}: ${cause}`;
 }
 
 function described(call: DiffCall): string {

@@ -22,7 +22,9 @@ function countsOf(calls: readonly ReportedCall[]): string {
   const edited = reused.filter(({ hit }) => hit?.edited === true).length;
   const parts = [`${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`, `${reused.length} reused`];
   if (edited > 0) parts.push(`${edited} of them from before an edit`);
-  parts.push(`${calls.length - reused.length} executed`);
+  const notExecuted = calls.filter(({ outcome }) => outcome === 'not-executed').length;
+  parts.push(`${calls.length - reused.length - notExecuted} executed`);
+  if (notExecuted > 0) parts.push(`${notExecuted} not executed`);
   return parts.join(', ');
 }
 
@@ -32,7 +34,7 @@ function lineOf(call: ReportedCall, run: string, style: Style): string {
   const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not ended' : '';
   const verdict = hit
     ? `${style.green('reused')} ${reusedFrom(hit, run)}`
-    : `${style.yellow('executed')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
+    : `${style.yellow(outcome === 'not-executed' ? 'not executed' : 'executed')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
   return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}`;
 }
 
@@ -59,6 +61,8 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
         : `mlld checkpoint clean invalidated its result ${inRun(miss)}`;
     case 'failed':
       return `it ${miss.denied ? 'was denied' : 'failed'} ${inRun(miss)}: ${miss.message}`;
+    case 'upstream':
+      return upstream(miss, run);
     case 'unusable':
       return `its result ${inRun(miss)} can't be reused: ${miss.message}`;
     case 'interrupted':
@@ -88,6 +92,15 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
     case 'not-forked':
       return `its result belongs to ${miss.workflow}, from which this run does not fork`;
   }
+}
+
+const UPSTREAM_SHOWN = 3;
+
+function upstream({ upstream: calls, run: at }: Extract<Miss, { why: 'upstream' }>, run: string): string {
+  const shown = calls.slice(0, UPSTREAM_SHOWN).join(', ');
+  const more = calls.length - UPSTREAM_SHOWN;
+  const needed = `an argument needs what failed${calls.length === 0 ? '' : ` in ${shown}${more > 0 ? ` and ${more} more` : ''}`}`;
+  return at === run ? needed : `it was not executed in run ${at}: ${needed}`;
 }
 
 function changed({ preview, differences, changes = [] }: Resembles): string {

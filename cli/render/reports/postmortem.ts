@@ -2,6 +2,7 @@
 import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../src/api/reports/postmortem.js';
+import type { LaneNow, DispatchStop } from '../../../replay/reports/postmortem/dispatch-state.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import { isUpload } from '../../../src/api/commands/project.js';
 import { counted } from './garbage-collection.js';
@@ -53,6 +54,7 @@ export function renderPostMortem(report: PostMortemReport, style: Style): string
     chainOf(report, style),
     nodesOf(report, style),
     inFlightOf(report),
+    dispatchOf(report, style),
     failuresOf(report, style),
     laterRunOf(report),
     report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
@@ -174,6 +176,49 @@ function inFlightOf(report: PostMortemReport): string[] {
     );
   }
   return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
+}
+
+/** Says what stopped the run from starting attempts, its lanes, and the costs that nobody settled. */
+function dispatchOf({ pause, lanes, unsettled, status }: PostMortemReport, style: Style): string[] {
+  const lines: string[] = [];
+  if (pause !== null) {
+    const where = pause.lane === null ? '' : ` in the lane ${oneLine(pause.lane)}`;
+    const when = pause.resetsAt === null ? '' : `; resets ${time(Date.parse(pause.resetsAt))}`;
+    lines.push(
+      style.yellow(`${status === 'paused' ? 'Paused' : 'No attempt was started any more'}${where}: ${STOPS[pause.class]}${when}`),
+      `  ${clip(oneLine(pause.message), MESSAGE_UNITS_MAX)}`,
+    );
+  }
+  if (lanes.length > 0)
+    lines.push(style.bold('Lanes'), ...lanes.slice(0, GROUPS_SHOWN).map(laneOf), ...moreThan(lanes.length, GROUPS_SHOWN));
+  if (unsettled !== null) {
+    const sums = [
+      ...(unsettled.usd === null ? [] : [money(unsettled.usd)]),
+      ...(unsettled.tokens === null ? [] : [`${unsettled.tokens} tokens`]),
+    ];
+    const reserved = sums.length === 0 ? 'no known cost' : sums.join(' and ');
+    lines.push(`Unsettled: ${counted(unsettled.attempts, 'attempt')} in flight had reserved ${reserved}; the real cost is unknown.`);
+  }
+  return lines;
+}
+
+const STOPS: { readonly [C in DispatchStop['class']]: string } = {
+  quota: 'quota used up',
+  auth: 'not authorised',
+  budget: 'the budget is reached',
+  stalled: 'nothing but rejected attempts',
+  journal: 'the journal could not be written',
+  store: 'the store refused the run',
+};
+
+function laneOf({ lane, limit, ceiling, gapMs, heldUntil, stopped }: LaneNow): string {
+  const facts = [
+    limit === null ? '- in flight' : `at most ${limit} in flight${ceiling === null ? '' : ` (never more than ${ceiling} were accepted)`}`,
+    ...(gapMs === null || gapMs === 0 ? [] : [`${duration(gapMs)} between starts`]),
+    ...(heldUntil === null ? [] : [`held until ${time(Date.parse(heldUntil))}`]),
+    ...(stopped === null ? [] : [`stopped: ${STOPS[stopped]}`]),
+  ];
+  return `  ${oneLine(lane)}: ${facts.join(', ')}`;
 }
 
 function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: Style): string[] {

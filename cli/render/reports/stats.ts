@@ -1,10 +1,10 @@
 /** Renders `mlld journal stats`: all runs, function by function, day by day. */
-import type { RunStats } from '../../../src/api/reports/stats.js';
+import type { FunctionFigures, RunStats } from '../../../src/api/reports/stats.js';
 import { counted } from './garbage-collection.js';
 import { wrapAll } from '../wrap.js';
 import type { Style } from '../style.js';
 import { figures, table } from '../table.js';
-import { durationOrDash, moneyOrDash } from '../units.js';
+import { costOrDash, durationOrDash, moneyOrDash } from '../units.js';
 
 const DAYS_SHOWN = 14;
 const FUNCTIONS_SHOWN = 30;
@@ -14,7 +14,7 @@ export function renderStats({ total, statuses, functions, days }: RunStats, styl
   const ended = Object.entries(statuses).map(([status, count]) => `${count} ${status}`);
   const lines = [
     style.bold(`${counted(total.runs, 'run')}: ${ended.join(', ')}`),
-    `${counted(total.executed, 'call')} executed, ${total.reused} reused (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
+    `${counted(total.executed, 'call')} executed, ${total.reused} reused (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${costOrDash(total)}, saved ${moneyOrDash(total.savedUsd)}`,
     `a complete run takes ${durationOrDash(total.medianMs)} (median), the slowest took ${durationOrDash(total.slowestMs)}`,
   ];
   if (functions.length > 0)
@@ -32,10 +32,13 @@ export function renderStats({ total, statuses, functions, days }: RunStats, styl
             percent(each.hitRate),
             durationOrDash(each.medianMs),
             durationOrDash(each.p90Ms),
-            moneyOrDash(each.costUsd),
+            costOrDash(each),
           ]),
         style,
       ),
+      '',
+      ...table(PRICE_COLUMNS, functions.slice(0, FUNCTIONS_SHOWN).map(priceRow), style),
+      ...functions.flatMap(classesLine),
     );
   if (functions.length > FUNCTIONS_SHOWN) lines.push(`and ${functions.length - FUNCTIONS_SHOWN} more functions`);
   lines.push(
@@ -53,7 +56,7 @@ export function renderStats({ total, statuses, functions, days }: RunStats, styl
           String(each.failed),
           percent(each.hitRate),
           durationOrDash(each.medianMs),
-          moneyOrDash(each.costUsd),
+          costOrDash(each),
         ]),
       style,
     ),
@@ -62,7 +65,26 @@ export function renderStats({ total, statuses, functions, days }: RunStats, styl
 }
 
 const FUNCTION_COLUMNS = [{ title: 'FUNCTION' }, ...figures('EXECUTED', 'REUSED', 'FAILED', 'HITS', 'MEDIAN', '9 OF 10', 'COST')];
+const PRICE_COLUMNS = [{ title: 'FUNCTION' }, ...figures('ATTEMPTS', 'RETRIES', 'TOKENS IN', 'OUT', 'A RESULT', '95%', 'SAVED')];
 const DAY_COLUMNS = [{ title: 'DAY' }, ...figures('RUNS', 'COMPLETED', 'EXECUTED', 'REUSED', 'FAILED', 'HITS', 'TOOK', 'COST')];
+
+function priceRow(each: FunctionFigures): readonly string[] {
+  const { fn, attempts, retries, inputTokens, outputTokens, medianResultUsd, p95ResultUsd, savedUsd } = each;
+  return [
+    `@${fn}`,
+    String(attempts),
+    String(retries),
+    inputTokens?.toString() ?? '-',
+    outputTokens?.toString() ?? '-',
+    ...[medianResultUsd, p95ResultUsd, savedUsd].map(moneyOrDash),
+  ];
+}
+
+/** The classes in which calls of a function failed, the most frequent first. */
+function classesLine({ fn, failedByClass }: FunctionFigures): string[] {
+  const classes = Object.entries(failedByClass).toSorted(([, one], [, other]) => other - one);
+  return classes.length === 0 ? [] : [`@${fn} failed: ${classes.map(([cause, count]) => `${count} ${cause}`).join(', ')}`];
+}
 
 function percent(part: number | null): string {
   return part === null ? '-' : `${Math.round(part * 100)}%`;

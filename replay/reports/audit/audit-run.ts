@@ -57,7 +57,7 @@ export async function auditRun(
   const previews = await previewsOfServed(store, file);
   const defects: Defect[] = [];
   const legal = legality.initial();
-  const projection = auditTrail({ keepAnswers: false });
+  const projection = auditTrail({ keepResults: false });
   const trail = projection.initial();
   const totals = noTotals();
   const calls = createCallTotals(totals);

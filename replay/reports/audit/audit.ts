@@ -46,6 +46,14 @@ export interface AuditedCall extends Common {
   readonly message?: string;
   /** The event that holds a reused result. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
+  /** This and the members up to `costSource` are there for an attempt, and null where they are not known. */
+  readonly model?: string | null;
+  readonly inputTokens?: number | null;
+  readonly outputTokens?: number | null;
+  /** US dollars. */
+  readonly costUsd?: number | null;
+  readonly costSource?: NonNullable<Usage['costSource']> | null;
+  /** All that the attempt reported. */
   readonly usage?: Usage;
   readonly durationMs?: number;
   /** Declared output files. */
@@ -110,14 +118,14 @@ export interface AuditTrail {
   readonly inFlight: Map<OpPath, CallInFlight>;
   /** Labels of open operations that carry some. */
   readonly labels: Map<OpPath, readonly string[]>;
-  /** Places of the results that this run recorded, by the number of their entry; undefined unless `keepAnswers` is set. */
+  /** Places of the results that this run recorded, by the number of their entry; undefined unless `keepResults` is set. */
   readonly results: Map<Seq, Position> | undefined;
 }
 
-/** Folds the events of one run. `keepAnswers`: also keeps the place of each result, for a caller that reads them. */
-export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): Projection<AuditTrail> {
+/** Folds the events of one run. `keepResults`: also keeps the place of each result, for a caller that reads them. */
+export function auditTrail({ keepResults }: { readonly keepResults: boolean }): Projection<AuditTrail> {
   return {
-    initial: () => ({ entries: [], inFlight: new Map(), labels: new Map(), results: keepAnswers ? new Map() : undefined }),
+    initial: () => ({ entries: [], inFlight: new Map(), labels: new Map(), results: keepResults ? new Map() : undefined }),
     apply(state, event, place) {
       switch (event.type) {
         case 'source.loaded':
@@ -166,7 +174,13 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
 
 /** Returns the calls that had not ended when the events ended (AUDIT-3). */
 export function unended(state: AuditTrail): readonly AuditedCall[] {
-  return [...state.inFlight.values()].map((call) => ({ entry: 'call', ...call, ...labelled(state, call.op), outcome: 'unfinished' }));
+  return [...state.inFlight.values()].map((call) => ({
+    entry: 'call',
+    ...call,
+    ...labelled(state, call.op),
+    outcome: 'unfinished',
+    ...priceOf(undefined),
+  }));
 }
 
 function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
@@ -216,8 +230,22 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     ...(retryInMs !== undefined && { retryInMs }),
     ...(lane !== undefined && { lane }),
     ...(message !== undefined && { message }),
+    ...(outcome !== 'not-executed' && priceOf(usage)),
     ...(usage !== undefined && { usage }),
     ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+type Price = Pick<AuditedCall, 'model' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'costSource'>;
+
+function priceOf(usage: Usage | undefined): Price {
+  const { model, inputTokens, outputTokens, costUsd, costSource } = usage ?? {};
+  return {
+    model: model ?? null,
+    inputTokens: inputTokens ?? null,
+    outputTokens: outputTokens ?? null,
+    costUsd: costUsd ?? null,
+    costSource: costSource ?? null,
   };
 }
 

@@ -31,7 +31,7 @@ export interface FileOriginOptions {
 
 export async function originOfFile(store: JournalStore, { ref }: RunFile, options: FileOriginOptions): Promise<FileOrigin> {
   const { isFile, content, onDefect } = options;
-  const trail = await foldRun(store, ref, auditTrail({ keepAnswers: true }), { onDefect });
+  const trail = await foldRun(store, ref, auditTrail({ keepResults: true }), { onDefect });
   const calls = trail.entries.filter((entry) => entry.entry === 'call');
   const touched = trail.entries.filter((entry) => entry.entry === 'file').filter(({ path }) => isFile(path));
   const declaring = calls.findLast(({ outputs }) => outputs?.some(({ path }) => isFile(path)));

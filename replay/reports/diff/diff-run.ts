@@ -17,6 +17,7 @@ import {
 import { align } from './align.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
 import { readResult } from '../../memo/read-result.js';
+import type { CallCause } from '../../fold/failure-class.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
@@ -49,6 +50,8 @@ export interface DiffCall {
   readonly op: string;
   readonly seq: number;
   readonly outcome: ComparedCall['outcome'];
+  /** The class of a failed call; null for others. */
+  readonly class: CallCause | null;
   readonly preview: string | undefined;
 }
 
@@ -308,6 +311,6 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
   };
 }
 
-function briefly({ fn, op, seq, outcome, preview }: ComparedCall): DiffCall {
-  return { fn, op, seq, outcome, preview };
+function briefly({ fn, op, seq, outcome, cause, preview }: ComparedCall): DiffCall {
+  return { fn, op, seq, outcome, class: cause ?? null, preview };
 }

@@ -37,7 +37,7 @@ function compared(pair: Pair, digestOf: ResultDigest): ComparedPair {
   if (left.key !== right.key) changes.push('arguments');
   if (left.fingerprint !== undefined && right.fingerprint !== undefined && left.fingerprint !== right.fingerprint)
     changes.push('definition');
-  if (hasResult(left) !== hasResult(right) || (!hasResult(left) && left.outcome !== right.outcome)) changes.push('outcome');
+  if (hasResult(left) !== hasResult(right) || (!hasResult(left) && !isSameOutcome(left, right))) changes.push('outcome');
   else if (!hasResult(left) ? left.digest !== right.digest : !isSameEvent(left, right) && digestOf(left) !== digestOf(right))
     changes.push('result');
   return { ...pair, changes, moved: left.key === right.key && left.op !== right.op };
@@ -46,6 +46,11 @@ function compared(pair: Pair, digestOf: ResultDigest): ComparedPair {
 /** Executed and reused count alike: both have a result that can be compared. */
 function hasResult({ outcome }: ComparedCall): boolean {
   return outcome === 'executed' || outcome === 'reused';
+}
+
+/** A failure of another class is another outcome; how often, when and at what cost it was tried is none. calls.md 17. */
+function isSameOutcome(left: ComparedCall, right: ComparedCall): boolean {
+  return left.outcome === right.outcome && left.cause === right.cause;
 }
 
 function isSameEvent({ resultFrom: ours }: ComparedCall, { resultFrom: theirs }: ComparedCall): boolean {

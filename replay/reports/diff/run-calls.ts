@@ -4,6 +4,7 @@ import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } fr
 import type { Position } from '../../../journal/store.js';
 import { sha256Hex } from '../../../journal/sha256.js';
 import { emptyLedger, endedCall, followCall, isEndOfCall, type CallLedger, type CallOutcome } from '../../fold/call-counts.js';
+import type { CallCause } from '../../fold/failure-class.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { previewOf } from '../../fold/preview.js';
@@ -17,6 +18,8 @@ export interface ComparedCall {
   /** Undefined for a reused call whose event has none: the comparison fills it in. */
   preview: string | undefined;
   outcome: CallOutcome | 'unfinished';
+  /** The class of a failed call. */
+  cause: CallCause | undefined;
   /** Digest of the result, or class of the failure (its message without one); undefined for a reused call, or where there is none. */
   digest: string | undefined;
   /** The event that recorded its result: its own, or one of another run. */
@@ -93,6 +96,7 @@ export const runCalls: Projection<RunCalls> = {
           fingerprint,
           preview,
           outcome: 'unfinished',
+          cause: undefined,
           digest: undefined,
           resultFrom: undefined,
           started: position,
@@ -118,6 +122,7 @@ export const runCalls: Projection<RunCalls> = {
           fingerprint,
           preview,
           outcome: 'reused',
+          cause: undefined,
           digest: undefined,
           resultFrom: from,
           started: undefined,
@@ -143,6 +148,7 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
   const call = state.inFlight.get(op) ?? nameless(state, seq, op, key);
   state.inFlight.delete(op);
   call.outcome = ended.outcome;
+  call.cause = ended.cause;
   call.digest = digest;
   call.resultFrom = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
   call.ended = position;
@@ -153,6 +159,7 @@ function nameless({ calls }: RunCalls, seq: Seq, op: OpPath, key: CallKey): Comp
   const unknown = {
     fingerprint: undefined,
     preview: undefined,
+    cause: undefined,
     digest: undefined,
     resultFrom: undefined,
     started: undefined,

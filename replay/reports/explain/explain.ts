@@ -37,6 +37,8 @@ export type Miss =
   | { readonly why: 'rejected'; readonly reason?: string; readonly at: string; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'reset'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'failed'; readonly message: string; readonly denied: boolean; readonly run: RunId; readonly seq: Seq }
+  /** It was not executed, because these calls, whose results its arguments need, have failed. */
+  | { readonly why: 'upstream'; readonly upstream: readonly OpPath[]; readonly run: RunId; readonly seq: Seq }
   /** There was a result that may not be reused: its command failed. */
   | { readonly why: 'unusable'; readonly message: string; readonly run: RunId; readonly seq: Seq }
   /** The run ended while the call was in flight. */
@@ -92,7 +94,10 @@ export interface ExplainedCall {
 }
 
 /** The latest event that left a call without a usable result. */
-type Fate = Extract<Miss, { why: 'invalidated' | 'rejected' | 'reset' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
+type Fate = Extract<
+  Miss,
+  { why: 'invalidated' | 'rejected' | 'reset' | 'failed' | 'upstream' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }
+>;
 
 export interface Explanation {
   /** The index as the next call sees it. */
@@ -146,7 +151,10 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       if (state.current !== run) enterRun(state, run);
       if (event.type === 'call.started') started(state, event, place, run === target ? forkSources : undefined);
       else if (event.type === 'call.reused' && run === target) reused(state, event, forkSources);
-      else follow(state, event, run);
+      else {
+        if (event.type === 'call.failed' && event.class === 'upstream' && run === target) notExecuted(state, event, run);
+        follow(state, event, run);
+      }
       index.apply(state.index, event, place);
       if (event.type === 'memo.invalidated') noteInvalidation(state, event, run);
       return state;
@@ -186,6 +194,17 @@ function started(state: Explanation, event: EventOf<'call.started'>, place: Plac
   } else noteEarlier(state, fn, op, key);
   state.argumentsOf.set(key, place);
   state.pending.set(op, { key, seq, call });
+}
+
+/** A call that was not executed has no `call.started`, so that the event that ended it is its first. */
+function notExecuted(state: Explanation, event: EventOf<'call.failed'>, run: RunId): void {
+  const { op, seq, key, fn = '' } = event;
+  const { preview } = state.index.memo.entries.get(key) ?? {};
+  state.calls.push({ op, seq, fn, key, preview, attempt: undefined, outcome: 'not-executed', miss: upstreamMiss(event, run) });
+}
+
+function upstreamMiss({ upstream = [], seq }: EventOf<'call.failed'>, run: RunId): Miss & { readonly why: 'upstream' } {
+  return { why: 'upstream', upstream, run, seq };
 }
 
 function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: CallKey): void {
@@ -252,7 +271,8 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       if (!isEndOfCall(event)) return;
       const denied = event.denied === true;
       finishCall(state, event);
-      state.fates.set(event.key, { why: 'failed', message: event.message, denied, run, seq: event.seq });
+      const failed = { why: 'failed', message: event.message, denied, run, seq: event.seq } as const;
+      state.fates.set(event.key, event.class === 'upstream' ? upstreamMiss(event, run) : failed);
       return;
     }
     case 'result.rejected':

@@ -8,6 +8,7 @@ import { foldRun } from '../../fold/fold-run.js';
 import { successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
+import { stopOf, unsettledIn, type LaneNow, type DispatchStop, type Unsettled } from './dispatch-state.js';
 import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
 import { causeChain, inFlight, type Step } from './in-flight-operations.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
@@ -55,6 +56,12 @@ export interface PostMortemReport {
   /** Attempts without a known cost. */
   readonly unpriced: number;
   readonly savedUsd: number | null;
+  /** The reason of a pause, or the stop after which a run that ended otherwise began no attempt; null without one. */
+  readonly pause: DispatchStop | null;
+  /** As they were when the run ended; empty where nothing was learned about them. */
+  readonly lanes: readonly LaneNow[];
+  /** Attempts of a dead run that had reserved a cost and never settled it; null where there is none. */
+  readonly unsettled: Unsettled | null;
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
@@ -170,6 +177,9 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     hookErrors: [...state.hookFailures.values()],
     denials: [...state.denials.values()],
     ...callFigures(state, status),
+    pause: stopOf(state.dispatch),
+    lanes: [...state.dispatch.lanes.values()],
+    unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
     since:
       successor === undefined ? null : { run: successor.ref.run, status: reportedStatus(successor.finished?.status, successor.liveness) },

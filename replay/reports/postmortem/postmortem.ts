@@ -21,6 +21,7 @@ import { ancestorsOf } from '../../fold/op-path.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
 import { callAround, endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../fold/call-concurrency.js';
+import { dispatchState, type DispatchState } from './dispatch-state.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
@@ -54,6 +55,7 @@ export interface PostMortem extends InFlightOperations {
   readonly denials: Map<string, GuardDenial>;
   checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
   readonly ledger: CallLedger;
+  readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
   readonly unresolved: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unresolved }>;
   readonly rates: Map<string, Rate>;
@@ -78,6 +80,7 @@ export const postMortem: Projection<PostMortem> = {
     denials: new Map(),
     checkpoint: undefined,
     ledger: emptyLedger(),
+    dispatch: dispatchState.initial(),
     resolved: new Map(),
     unresolved: new Map(),
     rates: new Map(),
@@ -85,6 +88,7 @@ export const postMortem: Projection<PostMortem> = {
   }),
   apply(state, event, place) {
     nodeVisits.apply(state.nodes, event, place);
+    dispatchState.apply(state.dispatch, event, place);
     state.lastMs = Date.parse(event.ts);
     state.lastSeq = event.seq;
     measureConcurrency(state.concurrency, event);

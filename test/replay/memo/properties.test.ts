@@ -32,7 +32,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['calls for a diff', runCalls],
   ['counts for figures', runCounts],
   ['recorded world', recording],
-  ['audit', auditTrail({ keepAnswers: true })],
+  ['audit', auditTrail({ keepResults: true })],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
 /** Selects the parts in which two states of one fold must agree: not the tables that only hold each string once. */

@@ -31,6 +31,7 @@ const anyCalls = fc
       fingerprint: undefined,
       preview: text,
       outcome: 'executed',
+      cause: undefined,
       digest: undefined,
       resultFrom: undefined,
       started: undefined,

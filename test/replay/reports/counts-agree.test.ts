@@ -10,11 +10,12 @@ import { callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { otlpTraces } from '../../../replay/export/otlp.js';
 import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
+import { endedCall, isEndOfCall, type EndOfCall } from '../../../replay/fold/call-counts.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
-import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
+import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyFacts } from '../../support/any-run.js';
 import { call, JOB, runRef, started } from '../../support/written-runs.js';
 
@@ -34,13 +35,12 @@ function countOutcomes(outcomes: readonly unknown[], recovered: number): Counts 
 }
 
 /** Counts the failed calls whose key got a result later in the run. */
-function recoveredIn(state: Timeline): number {
-  const calls = [...callsOf(state)].map(({ call }) => call);
-  const hasResult = ({ outcome }: TimelineCall): boolean => outcome === 'executed' || outcome === 'reused';
-  return calls.filter(
-    (failed) =>
-      failed.outcome === 'failed' &&
-      calls.some((other) => other.key === failed.key && hasResult(other) && (other.endedMs ?? 0) > (failed.endedMs ?? 0)),
+async function recoveredIn(store: JournalStore, { ref }: RunFile): Promise<number> {
+  const ends: EndOfCall[] = [];
+  await store.scan(ref, (event) => void (isEndOfCall(event) && ends.push(event)));
+  const hasResult = (end: EndOfCall): boolean => ['executed', 'reused'].includes(endedCall(end).outcome);
+  return ends.filter(
+    (end, place) => endedCall(end).outcome === 'failed' && ends.slice(place + 1).some((later) => later.key === end.key && hasResult(later)),
   ).length;
 }
 
@@ -60,6 +60,7 @@ async function everyReport(store: JournalStore, file: RunFile): Promise<{ readon
   const state = await foldRun(store, file.ref, timeline);
   const [{ scopeSpans }] = (otlpTraces(file.ref, state, { version: '0', isRunning: false }) as Otlp).resourceSpans;
   const spans = scopeSpans[0].spans.filter((span) => attribute(span, 'mlld.call.outcome') !== undefined);
+  const recovered = await recoveredIn(store, file);
   const { left } = await diffRuns(store, file, file, options);
   return {
     list: countsOf(await summariseRun(store, file, options)),
@@ -70,12 +71,12 @@ async function everyReport(store: JournalStore, file: RunFile): Promise<{ readon
     diff: countsOf(left),
     csv: countOutcomes(
       [...callRows(file.ref, state)].map(({ outcome }) => outcome),
-      recoveredIn(state),
+      recovered,
     ),
     trace: countsOf((chromeTrace(file.ref, state) as { readonly otherData: Counts }).otherData),
     otlp: countOutcomes(
       spans.map((span) => attribute(span, 'mlld.call.outcome')),
-      recoveredIn(state),
+      recovered,
     ),
   };
 }

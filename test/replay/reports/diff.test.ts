@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
+import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import { diffRuns, forkPointOf, type RunDiff } from '../../../replay/reports/diff/diff-run.js';
@@ -34,6 +35,42 @@ const answering = (text: string, facts: readonly Fact[]): Fact[] =>
 const previews = (calls: readonly { readonly preview: string | undefined }[]) => calls.map(({ preview }) => preview);
 
 describe('the diff of two runs', () => {
+  const failing = (cause: FailureClass, tried: Partial<Fact & { type: 'call.failed' }> = {}): Fact[] =>
+    call('main/ask#0', 'ebb', { outcome: 'failed' }).map((fact): Fact =>
+      fact.type === 'call.failed' ? { ...fact, class: cause, evidence: 'envelope', ...tried } : fact,
+    );
+  /** The same call after an attempt that failed and was paid for. */
+  const retried = (facts: readonly Fact[]): Fact[] =>
+    facts.flatMap((fact): Fact[] => {
+      if (fact.type !== 'call.started') return [fact];
+      const { key, op } = fact;
+      const failed = { type: 'call.failed', key, op, message: 'busy', class: 'overloaded', elapsedMs: 3, retryInMs: 500 } as const;
+      return [
+        fact,
+        { ...failed, usage: { costUsd: 2 } },
+        { ...fact, try: 2, lane: 'claude', waitedMs: 500, reserved: { usd: 1, basis: 'history' } },
+      ];
+    });
+
+  it('takes no number of attempts, wait, lane or cost for a difference', async () => {
+    const lane: Fact = { type: 'lane.changed', lane: 'claude', limit: 3, why: 'rejected' };
+    for (const facts of [call('main/ask#0', 'ebb'), failing('network')]) {
+      const diff = await diffOf(whole(facts), whole([lane], retried(facts)));
+      expect(diff).toMatchObject({ same: true, calls: { same: 1, changed: [] }, right: { costUsd: 2 } });
+    }
+    expect(await diffOf(whole(failing('crash')), whole(failing('crash', { message: 'other words', evidence: 'exit' })))).toMatchObject({
+      same: true,
+    });
+  });
+
+  it('takes the class of a failure for a part of the outcome', async () => {
+    const { same, calls } = await diffOf(whole(failing('crash')), whole(failing('quota')));
+    expect(same).toBe(false);
+    expect(calls.changed).toMatchObject([{ changes: ['outcome'], left: { outcome: 'failed', class: 'crash' }, right: { class: 'quota' } }]);
+    const upstream = await diffOf(whole(call('main/ask#0', 'ebb')), whole(failing('upstream')));
+    expect(upstream.calls.changed).toMatchObject([{ changes: ['outcome'], left: { class: null }, right: { outcome: 'not-executed' } }]);
+  });
+
   it('is empty for a run and itself', async () => {
     await fc.assert(
       fc.asyncProperty(anyFacts, async (facts) => {

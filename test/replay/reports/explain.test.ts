@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
-import { seqOf, workflowOf, type Fingerprint } from '../../../journal/ids.js';
+import { opPath, seqOf, workflowOf, type Fingerprint } from '../../../journal/ids.js';
 import { definitions } from '../../../replay/memo/definitions.js';
 import { explanation, type ExplainedCall } from '../../../replay/reports/explain/explain.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
@@ -113,6 +113,28 @@ describe('why a call was executed', () => {
     const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')], borrowed: true };
     const [entry] = explained(run(runRef(1)), secondRun([refused], call('main/ask#0', 'ebb')), [lender]);
     expect(entry?.miss).toEqual({ why: 'refused', selector: '@ask', run: SECOND, seq: 1 });
+  });
+});
+
+describe('a call that was not executed', () => {
+  const upstream = opPath('main/ask#0');
+  const failed: Fact[] = [
+    { type: 'call.failed', key: callKeyOf('sum', 'sum'), op: opPath('main/sum#0'), fn: 'sum', message: 'no', class: 'upstream', elapsedMs: 0, upstream: [upstream] }, // prettier-ignore
+  ];
+
+  it('names the calls whose failures are in its arguments', () => {
+    const second = run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'failed' }), failed);
+    expect(explained([], second)).toMatchObject([
+      { fn: 'ask', outcome: 'failed', miss: { why: 'new' } },
+      { fn: 'sum', op: 'main/sum#0', outcome: 'not-executed', miss: { why: 'upstream', upstream: [upstream], run: runRef(2).run } },
+    ]);
+  });
+
+  it('is the reason for which a later run executes it', () => {
+    const first = run(runRef(1), failed);
+    expect(explained(first, run(runRef(2), call('main/sum#0', 'sum', { fn: 'sum' })))).toMatchObject([
+      { outcome: 'executed', miss: { why: 'upstream', run: runRef(1).run } },
+    ]);
   });
 });
 
