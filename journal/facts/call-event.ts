@@ -184,6 +184,8 @@ export type CallFact =
       readonly usage?: Usage;
       readonly reply?: { readonly adapter: string };
       readonly session?: string;
+      /** The rules of the schema that the result broke: the next attempt is told them. */
+      readonly problem?: readonly string[];
       /** The function says what to do about it (`onFailure`), so that the run counts it as accepted. */
       readonly accepted?: true;
       /** Class `upstream`: the calls whose failures its arguments have in them. */

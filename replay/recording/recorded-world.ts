@@ -31,10 +31,25 @@ export interface RecordedCall {
   readonly key: CallKey;
   readonly fn: string;
   readonly place: Place;
+  /** The attempts that failed before the last one, oldest first. */
+  readonly earlier?: readonly RecordedFailure[];
+  /** The end of its last attempt, where that failed. */
+  failed?: RecordedFailure;
   /** The place of its result. */
   completed?: { readonly seq: Seq; readonly place: Place; readonly form: ResultForm | undefined };
   /** Set for a reused result: the event that holds it. */
   readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
+}
+
+/** A failed attempt of a call. */
+export interface RecordedFailure {
+  readonly seq: Seq;
+  readonly place: Place;
+  /**
+   * `judged`: from what came back. `clock`: it took too long, so that its body went on in vain. `inside`: by another call, or by a guard.
+   * `waiting`: the call waited from then on, because no attempt could start any more.
+   */
+  readonly by: 'judged' | 'clock' | 'inside' | 'waiting';
 }
 
 export interface RecordedSource {
@@ -50,6 +65,8 @@ export interface Recording {
   readonly sources: Map<string, RecordedSource>;
   readonly effects: Map<OpPath, RecordedEffect[]>;
   readonly calls: Map<OpPath, RecordedCall>;
+  /** The attempts that another one was to follow, of calls that have none in flight. */
+  readonly failedAttempts: Map<OpPath, readonly RecordedFailure[]>;
   /** Events of the facts that an operation waited for, in their order. */
   readonly handovers: Map<string, Seq[]>;
   readonly checkpoints: Map<string, Seq>;
@@ -66,6 +83,7 @@ export const recording: Projection<Recording> = {
     sources: new Map(),
     effects: new Map(),
     calls: new Map(),
+    failedAttempts: new Map(),
     handovers: new Map(),
     checkpoints: new Map(),
     timeouts: new Map(),
@@ -84,12 +102,23 @@ export const recording: Projection<Recording> = {
         state.sources.set(event.path, { blob: event.blob, role: event.role, whole: event.whole });
         return state;
       case 'effect.performed':
-        push(state.effects, event.op, effectOf(event, place));
+        // The body of an attempt that took too long may go on for a while.
+        if (callAround(state, event.op)?.failed?.by !== 'clock') push(state.effects, event.op, effectOf(event, place));
         return state;
       case 'call.started':
       case 'call.reused': {
         const { seq, op, key, fn } = event;
-        state.calls.set(op, { seq, op, key, fn, place, ...(event.type === 'call.reused' ? { from: event.from } : {}) });
+        const earlier = event.type === 'call.started' && event.try !== undefined ? state.failedAttempts.get(op) : undefined;
+        state.failedAttempts.delete(op);
+        state.calls.set(op, {
+          seq,
+          op,
+          key,
+          fn,
+          place,
+          ...(earlier && { earlier }),
+          ...(event.type === 'call.reused' ? { from: event.from } : {}),
+        });
         return handOver(state, event, op);
       }
       case 'call.completed': {
@@ -97,8 +126,17 @@ export const recording: Projection<Recording> = {
         if (call) call.completed = { seq: event.seq, place, form: event.form };
         return handOver(state, event, event.op);
       }
-      case 'call.failed':
-        return event.retryInMs === undefined ? handOver(state, event, event.op) : forgetAttempt(state, event.op);
+      case 'call.failed': {
+        const call = state.calls.get(event.op);
+        const failure: RecordedFailure = { seq: event.seq, place, by: failedBy(event) };
+        if (event.retryInMs !== undefined) {
+          forgetAttempt(state, event.op);
+          state.failedAttempts.set(event.op, [...(call?.earlier ?? []), failure]);
+          return state;
+        }
+        if (call) call.failed = failure;
+        return handOver(state, event, event.op);
+      }
       case 'checkpoint.reached':
         state.checkpoints.set(event.name, event.seq);
         return handOver(state, event, event.name);
@@ -170,10 +208,17 @@ export function hasHandover(state: Recording, type: FactType, about: string): bo
   return (state.handovers.get(`${type} ${about}`)?.length ?? 0) > 0;
 }
 
+function failedBy({ evidence, class: failureClass, code, retryInMs }: EventOf<'call.failed'>): RecordedFailure['by'] {
+  if (evidence === undefined || failureClass === 'upstream') return 'inside';
+  // The error of a call has a code, but for an exception of its body. A call that waits has no error.
+  if (retryInMs === undefined && code === undefined && !(failureClass === 'crash' && evidence === 'none')) return 'waiting';
+  return evidence === 'clock' ? 'clock' : 'judged';
+}
+
 /** RECORDING-3 */
-function forgetAttempt(state: Recording, op: OpPath): Recording {
+function forgetAttempt(state: Recording, op: OpPath): void {
   const since = state.calls.get(op)?.seq;
-  if (since === undefined) return state;
+  if (since === undefined) return;
   for (const [path, effects] of state.effects) {
     if (isInside(path, op))
       state.effects.set(
@@ -182,12 +227,12 @@ function forgetAttempt(state: Recording, op: OpPath): Recording {
       );
   }
   for (const [path, { seq }] of state.calls) if (seq >= since && isInside(path, op)) state.calls.delete(path);
+  for (const path of state.failedAttempts.keys()) if (isInside(path, op)) state.failedAttempts.delete(path);
   for (const [about, events] of state.handovers) {
     if (!isInside(about.slice(about.indexOf(' ') + 1), op)) continue;
     const kept = events.filter((seq) => seq < since);
     if (kept.length < events.length) state.handovers.set(about, kept);
   }
-  return state;
 }
 
 function effectOf(event: EventOf<'effect.performed'>, place: Place): RecordedEffect {

@@ -35,3 +35,10 @@ const WORDS: { readonly [C in FailureClass]: string } = {
 export function wordsOfClass(failureClass: FailureClass): string {
   return WORDS[failureClass];
 }
+
+const FREE: ReadonlySet<FailureClass> = new Set<FailureClass>(['rate-limit', 'overloaded', 'quota', 'auth']);
+
+/** True for a class in which a provider turns an attempt away: without a usage it cost nothing. calls.md 10.5. */
+export function isFreeClass(failureClass: FailureClass): boolean {
+  return FREE.has(failureClass);
+}

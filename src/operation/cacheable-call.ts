@@ -21,6 +21,7 @@ export interface CacheRun extends Pick<
   | 'failures'
   | 'monotonicMs'
   | 'recorder'
+  | 'replayed'
   | 'secrets'
   | 'unrecordedResults'
   | 'usage'

@@ -1,5 +1,6 @@
 /** The ports of a run that are handed a frame. `frame.ts` and this file import each other; everything else about a run imports neither. */
 import type { Action, Guard, Hook, Reference, Stage, TemplatePart } from '../../grammar/ast.js';
+import type { FactOf } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Callable } from '../values/kinds/callable.js';
 import type { Value } from '../values/value.js';
@@ -8,6 +9,7 @@ import type { Outcome } from './completion.js';
 import type { Interceptor } from './definitions/definable.js';
 import type { Denial } from './denial.js';
 import type { Frame } from './frame.js';
+import type { Encoded } from './calls/result-cache.js';
 import type { GuardSwitch, Operation } from './operation.js';
 import type { Reach } from './definitions/reachable-operations.js';
 
@@ -64,6 +66,26 @@ export interface ReplayedRun {
   readonly perform: <Q extends EffectKind>(frame: Frame, kind: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
   /** Undefined: the hook ended in time. Else resolves with its error at the point where it timed out. */
   readonly timeOut: (firing: Firing, body: Frame) => Promise<string> | undefined;
+  /** Returns the call of this operation; undefined where nothing was recorded of it. */
+  readonly call: (op: OpPath) => ReplayedCall | undefined;
+}
+
+type FailedAttempt = FactOf<'call.failed'>;
+
+/** A call as it was recorded: a replay repeats no attempt, and each call ends as it ended. calls.md 17. */
+export interface ReplayedCall {
+  /** The failed attempts that another one followed or was to follow. Each resolves at its place in the record. */
+  readonly earlier: readonly (() => Promise<FailedAttempt>)[];
+  /** The last attempt is in the record. */
+  readonly hasStarted: boolean;
+  /** Present where the last attempt failed by what came back or by the clock. Resolves at its place in the record. */
+  readonly failed?: () => Promise<FailedAttempt>;
+  /** After the failure the call waited until the run ended. */
+  readonly waits: boolean;
+  /** Present where the call has a result; `result` is undefined where it can't be read any more. */
+  readonly completed?: () => Promise<{ readonly fact: FactOf<'call.completed'>; readonly result: Encoded | undefined }>;
+  /** Waits for good: nothing more is recorded of the call. */
+  readonly waitForGood: () => Promise<never>;
 }
 
 /** One firing of a hook: unique in a run. */

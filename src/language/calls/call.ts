@@ -6,8 +6,7 @@ import { definitionOf } from '../../operation/fingerprint.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
-import { withNote } from '../../operation/replies/repair-inputs.js';
-import { repairNote } from '../../calls/schema/repair-note.js';
+import { withProblem } from '../../operation/replies/repair-inputs.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
@@ -218,9 +217,7 @@ async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, f
   const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
   const body: Body = async (entered, received) => {
     const bodyFrame = functionFrame(executable, received, { ...entered, stack: frame.stack }, details.ambient);
-    const { view, options } = entered.attempt ?? {};
-    const isRepaired = view?.problem !== undefined && options?.repair !== false && !mentionsProblem(executable);
-    const passed = isRepaired ? withNote(args, repairNote(view.problem)) : args;
+    const passed = withProblem(args, entered.attempt, { mentionsProblem: () => mentionsProblem(executable) });
     const value = await callValue(target, passed, bodyFrame, { at: call.at, called: path });
     return flow(value, received, executable.labels);
   };

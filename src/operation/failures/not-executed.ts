@@ -4,7 +4,7 @@ import { MlldError } from '../../errors.js';
 import { markCallFailure } from '../../runtime/calls/call-failure.js';
 import type { FailedCall } from '../../values/value.js';
 import type { CacheableCall, CallIdentity } from '../cacheable-call.js';
-import { itemOf } from '../failed-attempt.js';
+import { itemOf } from '../attempts/failed-attempt.js';
 
 /** The most paths that the journal names, of thousands of failures in one text. */
 const PATHS_MAX = 100;

@@ -12,6 +12,7 @@ import type { Divergence } from './divergence.js';
 import type { ReplayOptions, StopPoint } from './replay-options.js';
 import { createReplayOrder, type ReplayOrder } from './replay-order.js';
 import { changedCall, createReplayedCache } from './replayed-cache.js';
+import { createReplayedCalls, type ReplayedCalls } from './replayed-calls.js';
 import { createReplayedHooks, type ReplayedHooks } from './replayed-hooks.js';
 import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './replayed-world.js';
 
@@ -32,6 +33,7 @@ export interface ReplayRuntime {
   readonly order: ReplayOrder;
   readonly replayedWorld: ReplayedWorld;
   readonly hooks: ReplayedHooks;
+  readonly calls: Pick<ReplayedCalls, 'call'>;
   readonly cache: ResultCache;
   /** Compares calls and checkpoints with the record, in the order of the record. */
   readonly recorder: Recorder;
@@ -90,6 +92,7 @@ export function createReplayRuntime({
   });
   const stuck = (): void => void order.idle().then(control.end);
   const hooks = createReplayedHooks(recording, order);
+  const calls = createReplayedCalls({ store, recording, order, onStuck: stuck });
   const replayedWorld = createReplayedWorld({
     store,
     recording,
@@ -98,6 +101,7 @@ export function createReplayRuntime({
     diverge: control.diverge,
     onStuck: stuck,
     hooks,
+    calls,
     isCalledOff,
     currentText: sourceText && ((file) => currentSource(recording, root, file, sourceText)),
   });
@@ -129,6 +133,7 @@ export function createReplayRuntime({
     order,
     replayedWorld,
     hooks,
+    calls,
     cache,
     recorder,
     stuck,

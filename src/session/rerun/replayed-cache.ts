@@ -92,6 +92,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     }
     const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
     const { outputs } = completed;
+    const savedUsd = event?.savedUsd;
     await placeFiles(event?.outputs ?? [], outputs ?? []);
     const from = call.from as NonNullable<RecordedCall['from']>; // the run reused it
     return {
@@ -99,6 +100,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       resultLabels: recordedResultLabels(completed),
       ...(completed.reply?.inner && { isInner: true as const }),
       from,
+      ...(savedUsd !== undefined && { costUsd: savedUsd }),
       measured: () => measuredIn(completed),
       outputs: async () => outputs,
       value: () => {

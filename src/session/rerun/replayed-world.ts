@@ -26,6 +26,7 @@ import { WorldError } from '../../world/world.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { concealDivergence } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
+import type { ReplayedCalls } from './replayed-calls.js';
 import type { ReplayOrder } from './replay-order.js';
 import type { ReplayedHooks } from './replayed-hooks.js';
 
@@ -46,6 +47,7 @@ export interface ReplayedWorldOptions {
   /** Called when code waits for a result that the record doesn't have (REPLAY-WORLD-3). */
   readonly onStuck: () => void;
   readonly hooks: Pick<ReplayedHooks, 'isInside'>;
+  readonly calls: Pick<ReplayedCalls, 'isOvertime' | 'isFailing'>;
   /** True for an effect that the run itself interrupted, and not its end: it is interrupted again. */
   readonly isCalledOff?: ((effect: RecordedEffect) => boolean) | undefined;
 }
@@ -70,7 +72,9 @@ const ACTIONS: ReadonlySet<EffectKind> = new Set<EffectKind>([
 ]);
 
 export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorld {
-  const { store, recording, order, sinks, diverge } = options;
+  const { store, recording, order, sinks, diverge, hooks, calls } = options;
+  /** True for code that is ended at its place in the record, whatever else it waits for. */
+  const isCut = (op: OpPath): boolean => hooks.isInside(op) || calls.isOvertime(op);
   const files = new Map<string, EffectResult<'file.bytes'>>();
   let replayed = 0;
   let refuse: ((error: Error) => void) | undefined;
@@ -81,7 +85,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     const op = frame.op.path;
     if (kind === 'clock.sleep') {
       const slept = take(nextEffect(recording, op, kind, undefined));
-      if (slept === undefined && options.hooks.isInside(op)) return closed;
+      if (slept === undefined && isCut(op)) return closed;
       await order.waitFor(slept ?? -1, frame);
       return {} as EffectResult<Q>;
     }
@@ -113,7 +117,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   /** Reports a divergence, and returns the next best recorded effect; undefined if none is needed. */
   async function nextBest(frame: Frame, kind: EffectKind, request: object, release: () => void): Promise<RecordedEffect | undefined> {
     const op = frame.op.path;
-    if (options.hooks.isInside(op)) return waitForClose(release);
+    if (isCut(op)) return waitForClose(release);
     if (!isWhole(recording)) return waitStuck(release);
     const similar = nextEffect(recording, op, kind, undefined);
     const expected = similar && { seq: similar.seq, subject: similar.subject, ...(await textWritten(similar)) };
@@ -154,7 +158,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     release: () => void,
   ): Promise<EffectResult<Q>> {
     const isInterrupted = recorded.holds === 'interrupted';
-    if (isInterrupted && options.hooks.isInside(recorded.op)) return waitForClose(release);
+    if (isInterrupted && isCut(recorded.op)) return waitForClose(release);
     if (isInterrupted && options.isCalledOff?.(recorded) !== true) return waitStuck(release);
     if (recorded.holds === 'nothing') return unreadable(recorded, kind === 'node.import' ? 'not-recordable' : 'unreadable');
     if (ACTIONS.has(kind)) return {} as EffectResult<Q>;
@@ -183,12 +187,16 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     release: () => void,
   ): Promise<object | undefined> {
     const call = callAround(recording, op);
+    if (calls.isFailing(op)) return waitForClose(release); // the call ends as it failed
     if (!call?.completed) return waitStuck(release); // the run ended before the call did
     const { place } = call.completed;
     const event = await store.readAt(place.ref, place.position);
     const result = event?.type === 'call.completed' ? await store.resolve(event.result, event.key) : undefined;
     if (result === undefined) return undefined;
-    return kind === 'code.run' ? { value: result, log: '' } : { stdout: result, stderr: '', exitCode: 0, ...(kept as object) };
+    if (kind === 'code.run') return { value: result, log: '' };
+    // A result that was read from the output is the result of the call anyway, whatever its body makes of this.
+    const stdout = typeof result === 'string' ? result : JSON.stringify(result);
+    return { stdout, stderr: '', exitCode: 0, ...(kept as object) };
   }
 
   function unreadable({ seq, op, kind, subject }: RecordedEffect, reason: 'not-recordable' | 'unreadable'): never {

@@ -117,7 +117,7 @@ function planIn(
 /** Ends the replay where the record lacks a result, however the stage handles errors. */
 function frameOf(
   { options, settings, file, text, root }: ReplayableRun,
-  { replayedWorld, hooks, recorder, cache, control }: ReplayRuntime,
+  { replayedWorld, hooks, calls, recorder, cache, control }: ReplayRuntime,
 ): Frame {
   const perform: NonNullable<RunState['replayed']>['perform'] = (frame, kind, request) =>
     replayedWorld.perform(frame, kind, request).catch((error: unknown) => {
@@ -127,7 +127,7 @@ function frameOf(
   const run = createRunState({
     options: { io: { ...options.sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
     world: replayedWorld.world,
-    replayed: { perform, timeOut: hooks.timeOut },
+    replayed: { perform, timeOut: hooks.timeOut, call: calls.call },
     recorder,
     cache: { ...cache, policy: () => ({ records: true, reuses: true }) },
     secrets: new SecretRegistry(),

@@ -47,13 +47,13 @@ export async function replayScript({
       throw endOfReplay();
     },
   });
-  const { control, replayedWorld, hooks, cache, recorder } = runtime;
+  const { control, replayedWorld, hooks, calls, cache, recorder } = runtime;
 
   const collects = started.given?.structured === true;
   const document = createDocument({ streaming: settings.streaming && !collects, collects });
   const ports = {
     world: replayedWorld.world,
-    replayed: { perform: replayedWorld.perform, timeOut: hooks.timeOut },
+    replayed: { perform: replayedWorld.perform, timeOut: hooks.timeOut, call: calls.call },
     recorder,
     cache,
     secrets: new SecretRegistry(),

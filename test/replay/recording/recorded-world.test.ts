@@ -111,6 +111,24 @@ describe('the recorded world', () => {
     expect(nextHandover(state, 'call.failed', 'main/ask#0')).toBeUndefined();
   });
 
+  it('knows how the attempts of a call failed', () => {
+    const call = { key: 'sha256:1' as never, op: opPath('main/ask#0') };
+    const start: Fact = { type: 'call.started', ...call, fn: 'ask', args: { inline: [] }, fingerprint: 'sha256:2' as never };
+    const failed: Fact = { type: 'call.failed', ...call, message: 'no', elapsedMs: 1, class: 'overloaded', evidence: 'envelope' };
+    const by = (...facts: readonly Fact[]): unknown => recorded(start, ...facts).calls.get(call.op)?.failed?.by;
+    expect(by({ ...failed, code: 'CALL_FAILED' })).toBe('judged');
+    expect(by({ ...failed, class: 'crash', evidence: 'none' })).toBe('judged');
+    expect(by(failed)).toBe('waiting');
+    expect(by({ type: 'call.failed', ...call, message: 'no', elapsedMs: 1, denied: true })).toBe('inside');
+
+    const again = recorded(start, { ...failed, retryInMs: 5 }, { ...start, try: 2 }, { ...failed, retryInMs: 5 });
+    expect(again.calls.has(call.op)).toBe(false);
+    expect(again.failedAttempts.get(call.op)?.map(({ seq }) => seq)).toEqual([2, 4]);
+    const late = recorded(start, { ...failed, class: 'timeout', evidence: 'clock', code: 'CALL_FAILED' }, effect(call.op, 'in vain'));
+    expect(late.calls.get(call.op)?.failed?.by).toBe('clock');
+    expect(unusedEffects(late)).toEqual([]);
+  });
+
   it('ends with its run when that paused in order', () => {
     const ends = (more: object): Fact => ({
       type: 'run.finished',

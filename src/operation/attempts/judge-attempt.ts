@@ -1,20 +1,20 @@
 /** Decides whether the body of an attempt gave a result, and which. calls.md 4 and 7. */
-import type { Attempt } from '../calls/attempt.js';
-import { failureOfThrown } from '../calls/evidence/thrown.js';
-import type { Failure } from '../calls/failure.js';
-import type { ReadReply } from '../calls/replies/read-reply.js';
-import type { ResultSchema } from '../calls/schema/compile-schema.js';
-import { AttemptFailed, callFailureOf } from '../runtime/calls/call-failure.js';
-import type { LlmCall } from '../runtime/calls/llm-call.js';
-import { Signal, type Outcome } from '../runtime/completion.js';
-import { Denial } from '../runtime/denial.js';
-import { endsTheRun } from '../runtime/errors.js';
-import { GuardRetry } from '../runtime/guard-retry.js';
-import { isDataObject } from '../values/plain-object.js';
-import { textOf } from '../values/text.js';
-import { dataOf, metadataOf, type Data, type Value } from '../values/value.js';
-import { exceedingOutput } from '../world/process/output.js';
-import { fitToSchema, hasText, replyText, resultIn, type Given } from './replies/result-of-reply.js';
+import type { Attempt } from '../../calls/attempt.js';
+import { failureOfThrown } from '../../calls/evidence/thrown.js';
+import type { Failure } from '../../calls/failure.js';
+import type { ReadReply } from '../../calls/replies/read-reply.js';
+import type { ResultSchema } from '../../calls/schema/compile-schema.js';
+import { AttemptFailed, callFailureOf } from '../../runtime/calls/call-failure.js';
+import type { LlmCall } from '../../runtime/calls/llm-call.js';
+import { Signal, type Outcome } from '../../runtime/completion.js';
+import { Denial } from '../../runtime/denial.js';
+import { endsTheRun } from '../../runtime/errors.js';
+import { GuardRetry } from '../../runtime/guard-retry.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { textOf } from '../../values/text.js';
+import { dataOf, metadataOf, type Data, type Value } from '../../values/value.js';
+import { exceedingOutput } from '../../world/process/output.js';
+import { fitToSchema, hasText, replyText, resultIn, type Given } from '../replies/result-of-reply.js';
 
 export type Judgement =
   | { readonly kind: 'completed'; readonly value: Outcome }

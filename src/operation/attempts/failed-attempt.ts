@@ -1,14 +1,15 @@
 /** Makes the error of a call that failed, and the facts about a failed attempt. calls.md 5, 6.6, 16 and 20. */
-import type { FactOf } from '../../journal/event.js';
-import { wordsOfClass, type Failure } from '../calls/failure.js';
-import { MlldError } from '../errors.js';
-import { failureMessage, markCallFailure, type CallFailureFacts } from '../runtime/calls/call-failure.js';
-import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
-import { shortened } from '../values/shortened.js';
-import { textOf } from '../values/text.js';
-import type { Value } from '../values/value.js';
-import { withoutUndefined } from '../values/without-undefined.js';
-import type { CallProgress } from './attempts.js';
+import type { FactOf } from '../../../journal/event.js';
+import { wordsOfClass, type Failure, type FailureClass } from '../../calls/failure.js';
+import { MlldError } from '../../errors.js';
+import { failureMessage, markCallFailure, type CallFailureFacts } from '../../runtime/calls/call-failure.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import { shortened } from '../../values/shortened.js';
+import { textOf } from '../../values/text.js';
+import type { Value } from '../../values/value.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import type { CallProgress } from './call-progress.js';
+import type { CacheableCall } from '../cacheable-call.js';
 
 const ITEM_UNITS = 60;
 
@@ -27,13 +28,40 @@ export function callError({ failure, error }: { readonly failure: Failure; reado
   );
 }
 
+/** Describes a failed call for its error; `classes` are those of all its attempts. */
+export function factsOfFailure(
+  failure: Failure,
+  {
+    call: { op, llm },
+    inputs,
+    attempts,
+    classes,
+  }: {
+    readonly call: Pick<CacheableCall, 'op' | 'llm'>;
+    readonly inputs: readonly Value[];
+    readonly attempts: number;
+    readonly classes: readonly FailureClass[];
+  },
+): CallFailureFacts {
+  return withoutUndefined<CallFailureFacts>({
+    fn: llm.fn,
+    op: op.path,
+    class: failure.class,
+    attempts,
+    item: itemOf(inputs),
+    message: messageOfFailure(failure, { classes }),
+    retryAfterMs: failure.retryAfterMs,
+    resetsAtMs: failure.resetsAtMs,
+  });
+}
+
 /** Returns the beginning of the first argument, by which people know a call. */
 export function itemOf([first]: readonly Value[]): string {
   return first === undefined || first === null ? '' : shortened(textOf(first), ITEM_UNITS);
 }
 
 /** `rate limit, then crash: exit status 3`, where the attempts before failed in another class. */
-export function messageOfFailure(failure: Failure, { classes }: Pick<CallProgress, 'classes'>): string {
+export function messageOfFailure(failure: Failure, { classes }: { readonly classes: readonly FailureClass[] }): string {
   const others = [...new Set(classes)].filter((each) => each !== failure.class);
   const message = failureMessage(failure);
   return others.length === 0 ? message : `${others.map(wordsOfClass).join(', then ')}, then ${message}`;
@@ -42,7 +70,7 @@ export function messageOfFailure(failure: Failure, { classes }: Pick<CallProgres
 /** Returns the members of `call.failed` that say how the attempt failed. */
 export function failedFacts(
   failure: Failure,
-  { attempt, elapsedMs, usage, tries }: CallProgress,
+  { attempt, elapsedMs, usage, tries, problem }: CallProgress,
   secrets: Pick<SecretRegistry, 'redact'>,
 ): Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'> {
   const { class: failureClass, evidence, message, retryAfterMs, resetsAtMs, status } = failure;
@@ -59,5 +87,6 @@ export function failedFacts(
     usage,
     reply: attempt?.reply && attempt.reply.adapter !== 'text' ? { adapter: attempt.reply.adapter } : undefined,
     session: attempt?.session,
+    problem: problem?.map((rule) => secrets.redact(rule)),
   });
 }

@@ -1,24 +1,47 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Fact } from '../../journal/event.js';
-import type { Fingerprint } from '../../journal/ids.js';
-import type { Attempt } from '../../src/calls/attempt.js';
-import { DEFAULT_CALL_SETTINGS, type CallOptions } from '../../src/calls/options.js';
-import { callOrReuse } from '../../src/operation/cache-stage.js';
-import type { CacheableCall } from '../../src/operation/cacheable-call.js';
-import { failedFacts, messageOfFailure } from '../../src/operation/failed-attempt.js';
-import { judge } from '../../src/operation/judge-attempt.js';
-import { CallProgress } from '../../src/operation/attempts.js';
-import { AttemptFailed, callFailureOf, failureMessage, markCallFailure } from '../../src/runtime/calls/call-failure.js';
-import { annotate } from '../../src/values/value.js';
-import { compileSchema } from '../../src/calls/schema/compile-schema.js';
-import { withNote } from '../../src/operation/replies/repair-inputs.js';
-import { createCallRuntime } from '../../src/session/script/call-runtime.js';
-import { mxField } from '../../src/values/metadata.js';
-import { dataOf, type Value } from '../../src/values/value.js';
-import { bareRun } from '../support/bare-run.js';
+import type { Fact } from '../../../journal/event.js';
+import type { Fingerprint } from '../../../journal/ids.js';
+import type { Attempt } from '../../../src/calls/attempt.js';
+import { DEFAULT_CALL_SETTINGS, type CallOptions } from '../../../src/calls/options.js';
+import { callOrReuse } from '../../../src/operation/cache-stage.js';
+import type { CacheableCall } from '../../../src/operation/cacheable-call.js';
+import { failedFacts, messageOfFailure } from '../../../src/operation/attempts/failed-attempt.js';
+import { judge } from '../../../src/operation/attempts/judge-attempt.js';
+import { inAttempts } from '../../../src/operation/attempts/attempts.js';
+import { CallProgress } from '../../../src/operation/attempts/call-progress.js';
+import type { Frame, RunState } from '../../../src/runtime/frame.js';
+import { AttemptFailed, callFailureOf, failureMessage, markCallFailure } from '../../../src/runtime/calls/call-failure.js';
+import { annotate } from '../../../src/values/value.js';
+import { compileSchema } from '../../../src/calls/schema/compile-schema.js';
+import { withNote } from '../../../src/operation/replies/repair-inputs.js';
+import { createCallRuntime } from '../../../src/session/script/call-runtime.js';
+import { mxField } from '../../../src/values/metadata.js';
+import { dataOf, type Value } from '../../../src/values/value.js';
+import { bareRun } from '../../support/bare-run.js';
 
 const OVERLOADED = { class: 'overloaded', evidence: 'envelope', message: 'busy' } as const;
+
+function callOf(run: RunState, frame: Frame, options: CallOptions): CacheableCall {
+  return {
+    run,
+    op: frame.op.child('ask'),
+    operation: { kind: 'exe', segment: 'ask', name: 'ask', labels: ['llm'], inputs: ['tide'] },
+    llm: {
+      fn: 'ask',
+      request: () => ({ request: { fn: 'ask', args: ['tide'] } }),
+      definition: () => ({ fingerprint: 'f' as Fingerprint, parts: [] }),
+      options: () => options,
+      isCommand: false,
+      labels: [],
+      sources: [],
+    },
+    secret: false,
+    suppress: 'nothing',
+    loop: undefined,
+    restore: async () => undefined,
+  };
+}
 
 /** Executes one call whose body fails so many times before it gives a result. */
 async function execute(
@@ -38,24 +61,7 @@ async function execute(
   });
   const { run, frame, facts } = bareRun({ calls });
   const tries: number[] = [];
-  const call: CacheableCall = {
-    run,
-    op: frame.op.child('ask'),
-    operation: { kind: 'exe', segment: 'ask', name: 'ask', labels: ['llm'], inputs: ['tide'] },
-    llm: {
-      fn: 'ask',
-      request: () => ({ request: { fn: 'ask', args: ['tide'] } }),
-      definition: () => ({ fingerprint: 'f' as Fingerprint, parts: [] }),
-      options: () => options,
-      isCommand: false,
-      labels: [],
-      sources: [],
-    },
-    secret: false,
-    suppress: 'nothing',
-    loop: undefined,
-    restore: async () => undefined,
-  };
+  const call = callOf(run, frame, options);
   const found = callOrReuse(call, (_lookup, _own, around) =>
     around(async ({ attempt }) => {
       tries.push((attempt as Attempt).view.try);
@@ -103,6 +109,17 @@ describe('ATTEMPT-2: a call whose attempts fail', () => {
     expect(tries).toEqual([1]);
     expect(callFailureOf(result)?.class).toBe('crash');
   });
+});
+
+it('has one attempt in a run that starts no further ones', async () => {
+  const { run, frame } = bareRun();
+  const progress = new CallProgress();
+  const executing = inAttempts(callOf(run, frame, {}), {}, progress, undefined)(async () => Promise.reject(new AttemptFailed(OVERLOADED)))(
+    frame,
+    ['tide'],
+  );
+  await expect(executing).rejects.toMatchObject({ message: '@ask("tide") failed: overloaded: busy' });
+  expect(progress).toMatchObject({ tries: 1, classes: ['overloaded'] });
 });
 
 describe('ATTEMPT-3: an error that is no failure of the attempt', () => {

@@ -7,74 +7,58 @@
  * ATTEMPT-3 An error that ends the run, a guard's decision, and the failure of a call inside end the call: no attempt follows them.
  * ATTEMPT-4 A failure that stops its lane leaves the call waiting, because the run must not go on as if the call had failed.
  */
-import type { FactOf, Usage } from '../../journal/event.js';
-import { Attempt, type AttemptView } from '../calls/attempt.js';
-import { addAttempt } from '../calls/usage.js';
-import { BodyReport } from '../calls/body-report.js';
-import { attemptsFor, backoffMs, waitsForLane } from '../calls/attempts-left.js';
-import type { Started } from '../calls/dispatch/ports.js';
-import type { StartRequest } from '../calls/dispatch/lane.js';
-import type { Failure, FailureClass } from '../calls/failure.js';
-import type { CallOptions } from '../calls/options.js';
-import { repairNote } from '../calls/schema/repair-note.js';
-import { BodyDeadline } from '../runtime/body-deadline.js';
-import type { CallRuntime } from '../runtime/calls/call-runtime.js';
-import type { CallFailureFacts } from '../runtime/calls/call-failure.js';
-import type { Outcome } from '../runtime/completion.js';
-import type { Frame } from '../runtime/frame.js';
-import type { Body } from '../runtime/ports.js';
-import type { Value } from '../values/value.js';
+import type { Usage } from '../../../journal/event.js';
+import { Attempt, type AttemptView } from '../../calls/attempt.js';
+import { addAttempt } from '../../calls/usage.js';
+import { BodyReport } from '../../calls/body-report.js';
+import { attemptsFor, backoffMs, waitsForLane } from '../../calls/attempts-left.js';
+import type { Started } from '../../calls/dispatch/ports.js';
+import type { StartRequest } from '../../calls/dispatch/lane.js';
+import { isFreeClass, type Failure } from '../../calls/failure.js';
+import type { CallOptions } from '../../calls/options.js';
+import { BodyDeadline } from '../../runtime/body-deadline.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import type { Outcome } from '../../runtime/completion.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { Body } from '../../runtime/ports.js';
+import type { Value } from '../../values/value.js';
+import type { AttemptParts, AttemptRecord, CallProgress } from './call-progress.js';
 import { judge, type Judgement } from './judge-attempt.js';
-import type { CacheableCall } from './cacheable-call.js';
-import { withNote } from './replies/repair-inputs.js';
-import { callError, failedFacts, itemOf, messageOfFailure } from './failed-attempt.js';
-
-/** Records the attempts of one call. A call that nothing is recorded of has none. */
-export interface AttemptRecord {
-  /** Resolves when `call.started` is with the kernel. */
-  started(view: AttemptView, started: Started | undefined): Promise<void>;
-  failed(fact: Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>): Promise<void>;
-}
-
-/** The facts about the attempts of a call, for the event that ends it. */
-export class CallProgress {
-  tries = 0;
-  isStarted = false;
-  /** An attempt has started, and its end is not recorded yet. */
-  isOpen = false;
-  /** The call failed, and its value is what was printed (`onFailure: "value"`). */
-  isPassedOn = false;
-  attempt: Attempt | undefined;
-  usage: Usage | undefined;
-  /** The usage of all attempts so far. */
-  callUsage: Usage | undefined;
-  failure: Failure | undefined;
-  /** The classes of the failed attempts, in their order. */
-  readonly classes: FailureClass[] = [];
-  startedMs = 0;
-  elapsedMs = 0;
-}
+import type { CacheableCall } from '../cacheable-call.js';
+import { replayCall } from './replayed-call.js';
+import { withProblem } from '../replies/repair-inputs.js';
+import { callError, factsOfFailure, failedFacts } from './failed-attempt.js';
 
 /** Wraps the body of a call, for the guards around it. */
 export function inAttempts(call: CacheableCall, options: CallOptions, progress: CallProgress, record: AttemptRecord | undefined) {
   return (body: Body): Body =>
-    (frame, inputs) =>
-      new Attempts(call, options, progress, record, body, frame, inputs).run();
+    (frame, inputs) => {
+      const recorded = call.run.replayed?.call(call.op.path);
+      const parts: AttemptParts = { call, options, progress, record, body, frame, inputs };
+      return recorded ? replayCall(recorded, parts) : new Attempts(parts).run();
+    };
 }
 
 class Attempts {
   private readonly calls: CallRuntime | undefined;
   private view: AttemptView;
 
-  constructor(
-    private readonly call: CacheableCall,
-    private readonly options: CallOptions,
-    private readonly progress: CallProgress,
-    private readonly record: AttemptRecord | undefined,
-    private readonly body: Body,
-    private readonly frame: Frame,
-    private readonly inputs: readonly Value[],
-  ) {
+  private readonly call: CacheableCall;
+  private readonly options: CallOptions;
+  private readonly progress: CallProgress;
+  private readonly record: AttemptRecord | undefined;
+  private readonly body: Body;
+  private readonly frame: Frame;
+  private readonly inputs: readonly Value[];
+
+  constructor({ call, options, progress, record, body, frame, inputs }: AttemptParts) {
+    this.call = call;
+    this.options = options;
+    this.progress = progress;
+    this.record = record;
+    this.body = body;
+    this.frame = frame;
+    this.inputs = inputs;
     this.calls = call.run.calls;
     const { lane, model } = options;
     this.view = { try: 1, ...(lane === undefined ? {} : { lane }), ...(model === undefined ? {} : { model }) };
@@ -142,7 +126,7 @@ class Attempts {
     const pricing = reported && calls?.price(reported, options.model);
     const usage = pricing instanceof Promise ? await pricing : pricing;
     progress.usage = usage;
-    if (calls) call.run.usage.attemptEnded(usage, judged.kind === 'failed' && isFree(judged.failure));
+    if (calls) call.run.usage.attemptEnded(usage, judged.kind === 'failed' && isFreeClass(judged.failure.class));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
   }
@@ -165,7 +149,7 @@ class Attempts {
     const { options, calls, frame } = this;
     const limitMs = calls?.settings.forced?.timeoutMs ?? options.timeoutMs ?? calls?.settings.timeoutMs;
     const inside: Frame = { ...frame, attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
-    const inputs = this.inputsOf(attempt);
+    const inputs = withProblem(this.inputs, attempt, this.call.llm);
     if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.inBody(inside, inputs));
     const { monotonicMs } = this.call.run;
     const endMs = monotonicMs() + limitMs;
@@ -185,12 +169,6 @@ class Attempts {
     return { kind: 'failed', failure: { class: 'timeout', evidence: 'clock', message: `no result within ${limitMs / 1000} s` } };
   }
 
-  /** Adds to the arguments why the last result was refused, unless the body says so itself. calls.md 8.4. */
-  private inputsOf({ view: { problem }, options }: Attempt): readonly Value[] {
-    if (!problem || options.repair === false || this.call.llm.mentionsProblem?.()) return this.inputs;
-    return withNote(this.inputs, repairNote(problem));
-  }
-
   /** Resolves when another attempt is due, or with what the call gives instead; throws the failure of the call. */
   private async failed(
     judged: Extract<Judgement, { kind: 'failed' }>,
@@ -200,8 +178,9 @@ class Attempts {
     const { failure } = judged;
     const tried = this.view.try;
     progress.failure = failure;
-    const facts = this.factsOf(failure);
     progress.classes.push(failure.class);
+    progress.problem = judged.problem;
+    const facts = factsOfFailure(failure, { call, inputs: this.inputs, attempts: tried, classes: progress.classes });
     const lane = started?.lane ?? '';
     const isHeld = (failure.class === 'quota' || failure.class === 'auth') && calls !== undefined;
     const hasAnother = isHeld || (calls !== undefined && tried < attemptsFor(failure.class, options, calls.settings));
@@ -233,21 +212,6 @@ class Attempts {
     };
     return undefined;
   }
-
-  private factsOf(failure: Failure): CallFailureFacts {
-    const { class: failureClass, retryAfterMs, resetsAtMs } = failure;
-    const { op, llm } = this.call;
-    return {
-      fn: llm.fn,
-      op: op.path,
-      class: failureClass,
-      attempts: this.view.try,
-      item: itemOf(this.inputs),
-      message: messageOfFailure(failure, this.progress),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
-    };
-  }
 }
 
 /** A replay repeats no wait, so that no time is needed. */
@@ -259,13 +223,9 @@ const ENDING_MS = 2500;
 /** Attempts that a provider turned away without a usage cost nothing. calls.md 10.5. */
 function costOf(usage: Usage | undefined, failure: Failure | undefined): { readonly usd?: number; readonly tokens?: number } | undefined {
   if (usage === undefined) {
-    return failure && isFree(failure) ? { usd: 0, tokens: 0 } : undefined;
+    return failure && isFreeClass(failure.class) ? { usd: 0, tokens: 0 } : undefined;
   }
   const { costUsd, inputTokens, outputTokens } = usage;
   const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
   return { ...(costUsd === undefined ? {} : { usd: costUsd }), ...(tokens === undefined ? {} : { tokens }) };
-}
-
-function isFree(failure: Failure): boolean {
-  return ['rate-limit', 'overloaded', 'quota', 'auth'].includes(failure.class);
 }

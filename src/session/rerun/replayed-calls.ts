@@ -1,0 +1,76 @@
+/** Gives a replay the calls of the record: the attempts that failed, and how each call ended. calls.md 17. */
+import type { FactOf } from '../../../journal/event.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { resolveResult } from '../../../replay/fold/recorded-result.js';
+import { callAround, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
+import type { ReplayedCall } from '../../runtime/ports.js';
+import type { ReplayOrder } from './replay-order.js';
+
+export interface ReplayedCallsOptions {
+  readonly store: Pick<JournalStore, 'readAt' | 'resolve'>;
+  readonly recording: Recording;
+  readonly order: ReplayOrder;
+  /** Called when a call waits for something that the record does not have. */
+  readonly onStuck: () => void;
+}
+
+export interface ReplayedCalls {
+  readonly call: (op: OpPath) => ReplayedCall | undefined;
+  /** True inside a call that took too long: effects that are not recorded are those that its body performed in vain. */
+  readonly isOvertime: (op: OpPath) => boolean;
+  /** True inside a call that failed by what came back: no result of a call holds the output of its command. */
+  readonly isFailing: (op: OpPath) => boolean;
+}
+
+export function createReplayedCalls({ store, recording, order, onStuck }: ReplayedCallsOptions): ReplayedCalls {
+  const { calls, failedAttempts } = recording;
+
+  const failureAt =
+    ({ seq, place }: RecordedFailure) =>
+    async (): Promise<FactOf<'call.failed'>> => {
+      await order.waitFor(seq);
+      const release = order.hold();
+      const event = await store.readAt(place.ref, place.position).finally(release);
+      if (event?.type !== 'call.failed') throw new Error('the failure of a call is not where it was recorded');
+      return event;
+    };
+
+  const waitForGood = (): Promise<never> => {
+    onStuck();
+    return new Promise(() => {});
+  };
+
+  return {
+    call(op) {
+      const call = calls.get(op);
+      if (!call) {
+        const failed = failedAttempts.get(op);
+        return failed && { earlier: failed.map(failureAt), hasStarted: false, waits: true, waitForGood };
+      }
+      const { earlier = [], failed, completed } = call;
+      const isOwn = failed !== undefined && failed.by !== 'inside';
+      return {
+        earlier: earlier.map(failureAt),
+        hasStarted: true,
+        waits: failed?.by === 'waiting',
+        waitForGood,
+        ...(isOwn && { failed: failureAt(failed) }),
+        ...(completed && {
+          async completed() {
+            const release = order.hold();
+            try {
+              const event = await store.readAt(completed.place.ref, completed.place.position);
+              if (event?.type !== 'call.completed') throw new Error('the result of a call is not where it was recorded');
+              return { fact: event, result: await resolveResult(store, event) };
+            } finally {
+              release();
+            }
+          },
+        }),
+      };
+    },
+    isOvertime: (op) => callAround(recording, op)?.failed?.by === 'clock',
+    isFailing: (op) => ['judged', 'waiting'].includes(callAround(recording, op)?.failed?.by ?? ''),
+  };
+}
