@@ -22,7 +22,7 @@ export interface TextMateGrammar {
   readonly repository: { readonly [name: string]: Rule | { readonly patterns: readonly Rule[] } };
 }
 
-const CONTROL = ['else', 'in', 'until', 'while', 'parallel', 'first', 'none', 'denied', 'skip', 'retry', 'pass', 'allow', 'deny', 'before', 'after', 'always', 'with', 'as', 'from', 'to', 'template', 'endless', 'new', 'privileged']; // prettier-ignore
+const CONTROL = ['else', 'in', 'until', 'while', 'parallel', 'first', 'none', 'denied', 'skip', 'retry', 'pass', 'allow', 'deny', 'before', 'after', 'always', 'with', 'as', 'from', 'to', 'template', 'endless', 'new', 'nodejs', 'privileged']; // prettier-ignore
 /** These are words only behind `import`; elsewhere they may be labels and keys. */
 const IMPORT_TYPES = ['static', 'templates', 'live', 'cached', 'module', 'local'];
 /** The languages of code blocks, and the scope that an editor may know them by. */

@@ -58,9 +58,14 @@ export const OUTERMOST: Omit<Context, 'errors'> = {
   release: undefined,
 };
 
+/** The names of the context of the pipeline around. */
+export const PIPELINE_NAMES: readonly string[] = ['p', 'pipeline'];
+
 export interface StageContext {
   readonly stage: number;
   readonly isPipeline: boolean;
+  /** Undefined in the source. */
+  readonly pipeline: Value;
   readonly try: number;
   readonly tries: readonly Value[];
   readonly hint: Value;

@@ -22,6 +22,8 @@ export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
 
 export class Scope {
   private names: Map<string, Binding> | undefined;
+  /** Holds what is piped into a function that is called as a stage. */
+  piped: Value;
   /** Counts changes of a module's names, so that results derived from them can be cached until the next. */
   version = 0;
 

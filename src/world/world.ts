@@ -73,6 +73,8 @@ export interface Effects {
       code: string;
       directory?: string;
       variables: { readonly [name: string]: unknown };
+      /** Holds the members of `@mx` that the code mentions. */
+      mx?: object;
       unset: readonly string[];
       shadow?: readonly ShadowFunction[];
       /** `console.log` also writes to standard output at once. */

@@ -211,6 +211,8 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'A body in bare braces is neither a command nor an object',
     'write `cmd { … }` for a command, `sh { … }` for a shell script, `{ key: value }` for an object',
   ],
+  ['when @n [ * => 1; none => 2 ]', '1:19', '`none` behind `*` never matches', 'leave one of the two arms out'],
+  ['exe @f(a) = run @g.h', '1:13', '`run @g.h` is not a body', 'write the call without `run`: `= @g.h(…)`'],
   ['exe @f() = run sh { ls }', '1:12', '`run sh { … }` is not a body', 'write `sh { … }` without `run`'],
   ['exe @f(a = 1) = "x"', '1:10', 'Parameters have no default values', 'use `@name ?? "default"` in the body'],
   ['exe @f() "x"', '1:10', 'Expected `=` after `@f(…)`', 'write `exe @f(…) = BODY`'],

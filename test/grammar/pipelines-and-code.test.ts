@@ -24,6 +24,22 @@ const table: [source: string, tree: string][] = [
     'run{value:leading-group{group:group-stage{members:[call-stage{name:b called:true} call-stage{name:c called:true}]}}}',
   ],
   [
+    'var @a = @s() | || @b || @c | @d',
+    'var{name:a value:pipeline{source:@sapply{} stages:[group-stage{members:[call-stage{name:b called:false} call-stage{name:c called:false}]} call-stage{name:d called:false}]}}',
+  ],
+  [
+    'var @a = stream @b() || stream @c(1) | @d',
+    'var{name:a value:pipeline{source:stream{value:leading-group{group:group-stage{members:[call-stage{name:b called:true} call-stage{name:c args:[1] called:true}]}}} stages:[call-stage{name:d called:false}]}}',
+  ],
+  [
+    'var @a = @b with { pipeline: [show, @c, append "l"] }',
+    'var{name:a value:pipeline{source:@b stages:[effect-stage{effect:show} call-stage{name:c called:false} effect-stage{effect:append target:file{path:["l"]}}]}}',
+  ],
+  [
+    'run cmd (@b):/ { ls }\nrun sh(@b, c):@d { ls }',
+    'run{value:code{language:cmd text:[" ls "] directory:["/"] variables:[b]}} run{value:code{language:sh text:[" ls "] directory:[hole{value:@d}] variables:[b c]}}',
+  ],
+  [
     'var @a = 0 | while(10, 1m) @o.f',
     'var{name:a value:pipeline{source:0 stages:[while-stage{cap:10 pace:60000 call:call-stage{name:o path:[f] called:false}}]}}',
   ],

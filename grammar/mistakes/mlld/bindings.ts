@@ -135,5 +135,7 @@ export function bareBody(context: ErrorContext): never {
 export function runBody(context: ErrorContext): false {
   const language = look(/run\s+(sh|bash|js|javascript|node|py|python)(?![\w-])/y, context)?.[1];
   if (language) fail(context.at, `\`run ${language} { … }\` is not a body`, `write \`${language} { … }\` without \`run\``);
+  const called = look(/run\s+@([A-Za-z_][\w.-]*)(?![\w.([-]|\s*\|)/y, context)?.[1];
+  if (called) fail(context.at, `\`run @${called}\` is not a body`, `write the call without \`run\`: \`= @${called}(…)\``);
   return false;
 }

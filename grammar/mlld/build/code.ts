@@ -9,8 +9,7 @@ export function code(
   at: number,
   language: Language,
   loose: readonly Loose[],
-  directory?: readonly Loose[] | null,
-  variables?: readonly string[] | null,
+  { directory, variables }: { readonly directory?: readonly Loose[] | null; readonly variables?: readonly string[] | null } = {},
 ): Code {
   const text = language === 'cmd' ? placed(parts(loose)) : parts(loose);
   return {

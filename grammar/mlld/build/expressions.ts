@@ -2,9 +2,11 @@
 import type {
   Binary,
   BinaryOperator,
+  CallStage,
   Chain,
   Expression,
   GroupStage,
+  LeadingGroup,
   Load,
   Options,
   ParallelLimits,
@@ -125,10 +127,8 @@ function sortOptions(options: readonly RawOption[]) {
   const others: PlainOption[] = [];
   const grouped = options.some((option) => option.name === 'pipeline');
   for (const option of options) {
-    if (option.value.kind === 'stages') {
-      if (option.name === 'pipeline') stages = option.value.stages;
-      else others.push({ ...option, value: asArray(option.at, option.value.stages) });
-    } else if (option.name === 'stdin') stdin = option.value;
+    if (option.value.kind === 'stages') stages = option.value.stages;
+    else if (option.name === 'stdin') stdin = option.value;
     else if (grouped && option.name === 'parallel') limits.cap = option.value;
     else if (grouped && option.name === 'delay') limits.pace = option.value;
     else others.push({ ...option, value: option.value });
@@ -136,21 +136,21 @@ function sortOptions(options: readonly RawOption[]) {
   return { stages, stdin, limits, others };
 }
 
-/** `[@a, @b]` reads as a list of stages; under any other option it is the array it looks like. */
-function asArray(at: number, stages: readonly Stage[]): Expression {
-  const element = (stage: Stage): Expression => {
-    if (stage.kind === 'group-stage') return asArray(stage.at, stage.members);
-    if (stage.kind !== 'call-stage') throw new Error(`a ${stage.kind} in a list of stages`);
-    const steps: Step[] = stage.path.map((name) => ({ kind: 'field', at: stage.at, name }));
-    if (stage.called) steps.push({ kind: 'apply', at: stage.at, args: stage.args });
-    return { kind: 'reference', at: stage.at, name: stage.name, steps };
-  };
-  return { kind: 'array', at, elements: stages.map((stage) => ({ value: element(stage) })) };
-}
-
 function limit(stages: readonly Stage[], limits: ParallelLimits): readonly Stage[] {
   if (!limits.cap && !limits.pace) return stages;
   return stages.map((stage) => (stage.kind === 'group-stage' ? { ...stage, limits } : stage));
+}
+
+/** Builds `stream @a() || stream @b()`: the calls run at the same time, and each shows its output while it runs. */
+export function streamGroup(
+  at: number,
+  calls: readonly CallStage[],
+  limits: ParallelLimits | null,
+  pipes: readonly Stage[],
+  options: readonly RawOption[],
+): Expression {
+  const together: LeadingGroup = { kind: 'leading-group', at, group: group(at, calls, limits), stages: [] };
+  return value({ kind: 'stream', at, value: together }, pipes, options);
 }
 
 export function group(at: number, members: readonly Stage[], limits: ParallelLimits | null): GroupStage {

@@ -38,9 +38,13 @@ export function statements(at: number, list: readonly Statement[]): readonly Sta
   });
 }
 
-/** Checks that `none` follows all arms with a condition. */
+/** Checks that `none` follows all arms with a condition, and no `*`. */
 export function arms(entries: When['entries']): When['entries'] {
   const first = entries.findIndex((entry) => entry.kind === 'arm' && entry.condition === 'none');
+  const any = entries.findIndex((entry) => entry.kind === 'arm' && entry.condition === 'any');
+  if (any >= 0 && first > any) {
+    throw new SyntaxFailure('`none` behind `*` never matches', { at: entries[first]?.at ?? 0, hint: 'leave one of the two arms out' });
+  }
   const behind = first < 0 ? undefined : entries.slice(first).find((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string');
   if (!behind) return entries;
   throw new SyntaxFailure('`none` must be the last arm of a `when`', {

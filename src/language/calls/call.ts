@@ -22,6 +22,7 @@ import { callHost } from './host-functions.js';
 import { Return, Signal, type Outcome } from '../../runtime/completion.js';
 import { callOutcome, callValue, outcomeOf, renderText } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
+import { PIPELINE_NAMES } from '../../runtime/context.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { CallStack, Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
@@ -107,7 +108,11 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
   const { module } = executable;
   const scope = new Scope('function', module.scope);
   if (ambient) for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
-  executable.params.forEach((name, i) => scope.define({ name, value: inputs[i], kind: 'param' }));
+  scope.piped = ambient?.get('input');
+  executable.params.forEach((name, i) => {
+    const isUnfilled = ambient !== undefined && inputs[i] === '' && PIPELINE_NAMES.includes(name);
+    if (!isUnfilled) scope.define({ name, value: inputs[i], kind: 'param' });
+  });
   const { code, labels } = executable;
   const secret = labels.includes(SECRET) ? true : frame.secret;
   const context = { ...frame.context, parallel: undefined };

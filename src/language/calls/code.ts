@@ -10,7 +10,10 @@ import { resolveDirectory } from '../paths.js';
 import { shellText, toNative, toJson } from '../../values/native.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
 import { compactJson, textOf } from '../../values/text.js';
-import { annotate, Annotated, dataOf, flow, type CommandFacts, type Value } from '../../values/value.js';
+import { readableAsText } from '../../values/kinds/native-text.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { annotate, Annotated, dataOf, type DataObject, flow, metadataOf, type CommandFacts, type Value } from '../../values/value.js';
+import { contextValue } from '../expressions/context-variables.js';
 import { commandLineOf, type CommandLine } from './command-line.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
@@ -41,7 +44,11 @@ function variablesFor(node: Code, frame: Frame): Variable[] {
   if (node.variables) return node.variables.map((name) => ({ name, value: frame.scope.find(name)?.value }));
   const scope = functionScope(frame.scope);
   const params = scope ? (frame.stack?.executable.params ?? []) : [];
-  return params.map((name) => ({ name, value: scope?.own(name)?.value }));
+  return params.map((name) => {
+    const binding = scope?.own(name);
+    // A parameter without an argument does not hide the context of the pipeline from the script; code sees the empty text.
+    return { name, value: binding?.kind === 'ambient' ? '' : binding?.value };
+  });
 }
 
 function functionScope(scope: Scope): Scope | undefined {
@@ -51,12 +58,14 @@ function functionScope(scope: Scope): Scope | undefined {
 
 async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promise<Value> {
   const listed = variablesFor(node, frame);
+  const piped = pipedParameter(node, frame);
   const variables: Record<string, unknown> = {};
   const unset: string[] = [];
   for (const { name, value } of listed) {
     if (value === undefined) unset.push(name);
-    else variables[name] = toNative(value);
+    else variables[name] = name === piped || metadataOf(value)?.file ? nativeWithText(value) : toNative(value);
   }
+  const context = contextFor(node, frame, listed);
   // A `js` body is a function of this process, so it has the process's working directory. world.md 15.
   const { workingDirectory, projectRoot } = frame.run.settings;
   // The members are in the order of canonical JSON, because the journal takes the digest of the request.
@@ -65,18 +74,55 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     directory: node.directory ? await resolveDirectory(node.directory, frame) : language === 'js' ? workingDirectory : projectRoot,
     echo: !frame.quietCode,
     language,
+    ...(context && { mx: toNative(context) as object }),
     ...shadowOf(node, frame),
     unset,
     variables,
   };
-  const { value, log } = await performEffect(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
+  const used = [...valuesOf(listed), ...partsOf(context)];
+  const { value, log } = await performEffect(frame, 'code.run', request, { values: used, written: request.code });
   const isNothing = value === undefined || value === null;
   // A `node` body that returns null has the result null; in `js` null is no result, and the log is taken instead.
   const isNull = language === 'node' && value === null && log === '';
   const result = isNull ? null : isNothing ? parseResult(log, 'code', 'both') : resultOfCode(value);
   noteQuotes(frame, isNothing ? log : value, result);
-  return flow(result, valuesOf(listed), [], [`src:${language}`]);
+  return flow(result, used, [], [`src:${language}`]);
 }
+
+/** Returns the parameter that has the piped value, in the body of a function that is called as a stage. */
+function pipedParameter(node: Code, frame: Frame): string | undefined {
+  if (frame.bodyCode !== node || functionScope(frame.scope)?.piped === undefined) return undefined;
+  return frame.stack?.executable.params[0];
+}
+
+/** Makes an array or object that also reads as its text view; `.keep` has a text of its own. control.md 19.2. */
+function nativeWithText(value: Value): unknown {
+  const native = toNative(value);
+  if (metadataOf(value)?.isKept || typeof native !== 'object' || native === null) return native;
+  const data = dataOf(value);
+  if (!Array.isArray(data) && !isDataObject(data)) return native;
+  return readableAsText(native, value instanceof Annotated ? value.text : undefined);
+}
+
+/** Returns the members of `@mx` that the code mentions, or all where it mentions `mx` alone. In some code `mx` is a variable. */
+function contextFor(node: Code, frame: Frame, listed: readonly Variable[]): DataObject | undefined {
+  const codes = [sourceOf(node), ...(shadowOf(node, frame).shadow ?? []).map(({ code }) => code)].filter((code) => code.includes('mx'));
+  if (codes.length === 0 || listed.some(({ name }) => name === 'mx')) return undefined;
+  const names = codes.flatMap((code) => [...code.matchAll(MX)].map((match) => match[1]));
+  if (names.length === 0) return undefined;
+  if (names.includes(undefined)) return contextValue(undefined, frame) as DataObject;
+  return Object.fromEntries(names.map((name) => [name, contextValue(name, frame)])) as DataObject;
+}
+
+/** Returns the members and their members: they have labels of their own. */
+function partsOf(context: DataObject | undefined): Value[] {
+  return Object.values(context ?? {}).flatMap((member) => {
+    const data = dataOf(member);
+    return typeof data === 'object' && data !== null ? [member, ...Object.values(data as DataObject)] : [member];
+  });
+}
+
+const MX = /(?<![\w$.])mx(?![\w$])(?:\s*\??\.\s*([A-Za-z_$][\w$]*))?/g;
 
 async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): Promise<Value> {
   const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
@@ -155,8 +201,7 @@ function commandVariables(language: string, listed: readonly Variable[]): { read
 /** Returns the piped value for a `cmd` function that is a stage: it is on its standard input too. control.md 19.2. */
 function pipedInto(node: Code, frame: Frame): Value {
   if (node.language !== 'cmd' || frame.bodyCode !== node) return undefined;
-  const input = functionScope(frame.scope)?.own('input');
-  return input?.kind === 'ambient' ? input.value : undefined;
+  return functionScope(frame.scope)?.piped;
 }
 
 function withFacts(value: Value, command: CommandFacts): Value {

@@ -24,6 +24,9 @@ export async function ambientValue(name: string, frame: Frame): Promise<Value> {
       return readInput(frame);
     case 'payload':
       return settings.payload;
+    case 'p':
+    case 'pipeline':
+      return frame.context.stage?.pipeline;
     case 'state':
       return settings.hasState ? state : undefined;
     case 'debug':

@@ -4,6 +4,7 @@ import { MlldError } from '../../errors.js';
 import { each, filterBy, readField, readIndex, slice } from '../../values/access.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { partOf } from '../../values/failures.js';
+import { resultOfPipeline } from '../../values/kinds/pipeline-context.js';
 import type { Argument } from '../../values/methods/arguments.js';
 import { callMethod } from '../../values/methods/methods.js';
 import { textOf } from '../../values/text.js';
@@ -138,7 +139,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
           break;
         case 'index': {
           const index = await indexOf(step.index, frame);
-          value = readNamespace(value, textOf(index), written) ?? readIndex(value, index, { written });
+          value = readNamespace(value, textOf(index), written) ?? resultOfPipeline(value, index) ?? readIndex(value, index, { written });
           written += '[…]';
           path?.push(String(dataOf(index)));
           break;

@@ -9,7 +9,8 @@ import { writeTarget } from '../files/output.js';
 export async function evaluateInlineEffect(stage: EffectStage, current: Value, frame: Frame): Promise<void> {
   const scope = new Scope('block', frame.scope);
   scope.define({ name: 'input', value: current, kind: 'ambient' });
-  const inner = { ...frame, scope };
+  const around = frame.context.stage;
+  const inner = { ...frame, scope, context: { ...frame.context, stage: around && { ...around, input: current } } };
   const value = stage.value ? await frame.evaluate(stage.value, inner) : current;
   switch (stage.effect) {
     case 'show':

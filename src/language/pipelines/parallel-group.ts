@@ -61,7 +61,7 @@ async function runMember(
     return outcome instanceof Signal ? outcome.value : outcome;
   } catch (error) {
     if (endsTheRun(error) || (error as MlldError).code === 'RETRY') throw error;
-    const marker = markerOf(error, { index, key: String(index), value: piped }, frame.run.failures);
+    const marker = markerOf(error, { index, key: index, value: piped }, frame.run.failures);
     warnings.add(error, undefined);
     frame.context.errors.list = [...frame.context.errors.list, marker];
     return marker;

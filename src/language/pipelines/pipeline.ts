@@ -8,14 +8,15 @@ import type { CallStage, EffectStage, Expression, LeadingGroup, Pipeline, Stage 
 import { MlldError } from '../../errors.js';
 import { GuardRetry } from '../../runtime/guard-retry.js';
 import { Callable } from '../../values/kinds/callable.js';
-import { Annotated, annotate, asElement, dataOf, flow, HostObject, type DataObject, type Value } from '../../values/value.js';
+import { pipelineContext } from '../../values/kinds/pipeline-context.js';
+import { Annotated, annotate, asElement, dataOf, HostObject, type Value } from '../../values/value.js';
 import { runCallStage, runUnpiped, withInput } from './call-stage.js';
 import { evaluateCode } from '../calls/code.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { StageContext } from '../../runtime/context.js';
+import { PIPELINE_NAMES, type StageContext } from '../../runtime/context.js';
 import { runWhile } from './while-stage.js';
 import { evaluateInlineEffect } from './inline-effect.js';
 import { runGroup } from './parallel-group.js';
@@ -66,12 +67,13 @@ interface PipelineStep {
 /** One run through a pipeline. */
 class PipelineRun {
   private readonly steps: PipelineStep[] = [{ effects: [] }];
-  /** Holds the results by step: `@p`. */
+  /** Holds the results by step. */
   private readonly outputs: Value[] = [];
   private readonly repeats: number[] = [];
-  private readonly allRetries: Value[] = [];
-  /** Is the stage that last ended with `retry`, and its retries so far. */
-  private retrier: { step: number; try: number; tries: Value[]; hint: Value } | undefined;
+  /** Is the stage that last ended with `retry`, its retries so far, and the results of the repeats. */
+  private retrier: { step: number; try: number; tries: Value[]; hint: Value; repeated: Value[] } | undefined;
+  /** Holds the results of repeats for each stage that retried and has ended. */
+  private readonly ended: (readonly Value[])[] = [];
   private guardTry = 1;
 
   constructor(
@@ -102,6 +104,8 @@ class PipelineRun {
       const value = outcome instanceof Signal ? outcome.value : (outcome ?? null);
       this.outputs.length = at;
       this.outputs.push(value);
+      if (this.retrier?.step === at + 1) this.retrier.repeated.push(value);
+      else if (this.retrier?.step === at) this.endRetries();
       for (const effect of this.steps[at]?.effects ?? []) await evaluateInlineEffect(effect, value, this.frame);
       if (at > 0 && dataOf(value) === '') return value; // an empty text ends the pipeline
       at++;
@@ -118,17 +122,22 @@ class PipelineRun {
     }
     const input = this.outputs[at - 1];
     const { stage } = this.steps[at] as Required<PipelineStep>;
-    return runStage(stage, input, this.inStage(at, attempt, input, stage), this.ambient(input), this.repeatable !== undefined);
+    const frame = this.inStage(at, attempt, input, stage);
+    return runStage(stage, input, frame, ambientOf(frame), this.repeatable !== undefined);
   }
 
   /** Sets `@mx.try`: the number of the attempt in the repeated stage and in the one that retries, 1 elsewhere. */
   private inStage(at: number, attempt: number, input: Value, stage: Stage | undefined): Frame {
     const { retrier } = this;
     const retries = retrier !== undefined && retrier.step === at;
+    const number = retries ? retrier.try : attempt;
+    const repeated = retries ? retrier.repeated : undefined;
+    const results = this.outputs.slice(0, at);
     const view: StageContext = {
       stage: at,
       isPipeline: stage !== undefined || this.steps.length > 1,
-      try: retries ? retrier.try : attempt,
+      pipeline: stage && pipelineContext({ results, stage: at, try: number, repeated, ended: this.ended }),
+      try: number,
       tries: retries ? retrier.tries : [],
       hint: attempt > 1 ? (retrier?.hint ?? null) : null,
       input: input ?? null,
@@ -147,25 +156,15 @@ class PipelineRun {
     return (this.frame.context.attempt - 1) * ATTEMPTS_PER_PIPELINE + own;
   }
 
-  private ambient(input: Value): ReadonlyMap<string, Value> {
-    const history = pipelineHistory(this.outputs, this.allRetries);
-    return new Map<string, Value>([
-      ['input', input],
-      ['p', history],
-      ['pipeline', history],
-    ]);
-  }
-
   private countRetry(at: number, hint: Value): void {
     const location = locationOf(this.frame.module, this.steps[at]?.stage?.at ?? 0);
     if (at === 0) throw new MlldError('RETRY', '`retry` has no stage before it to run again', { location });
-    if (this.retrier?.step !== at) this.retrier = { step: at, try: 1, tries: [], hint: null };
-    const { retrier } = this;
+    if (this.retrier?.step !== at) this.endRetries();
+    const retrier = (this.retrier ??= { step: at, try: 1, tries: [], hint: null, repeated: [] });
     const output = asElement(this.outputs[at - 1]) ?? null;
     retrier.tries = [...retrier.tries, { attempt: retrier.try, result: 'retry', hint: asElement(hint) ?? null, output }];
     retrier.hint = hint;
     retrier.try++;
-    this.allRetries.push(output);
     const repeats = (this.repeats[at - 1] ?? 0) + 1;
     this.repeats[at - 1] = repeats;
     if (retrier.try > RETRIES_PER_STAGE + 1) {
@@ -176,6 +175,11 @@ class PipelineRun {
         location,
       });
     }
+  }
+
+  private endRetries(): void {
+    if (this.retrier) this.ended.push(this.retrier.repeated);
+    this.retrier = undefined;
   }
 
   /** Repeats source and stages for a guard's `retry`, and throws any other error. instrumentation.md 4.5. */
@@ -191,14 +195,9 @@ class PipelineRun {
   }
 }
 
-/** Builds `@p`: `[0]` is the source, `[1]`… are the results, `[-1]` is the latest, `length` is the number of finished stages. */
-function pipelineHistory(outputs: readonly Value[], retries: readonly Value[]): Value {
-  const history: Record<string, Value> = {};
-  outputs.forEach((output, i) => (history[i] = asElement(output) ?? null));
-  history['-1'] = asElement(outputs.at(-1)) ?? null;
-  history['length'] = Math.max(0, outputs.length - 1);
-  history['retries'] = { all: [...retries] };
-  return flow(annotate(history as DataObject, {}), outputs);
+/** Returns the names that a stage has without declaring them. */
+function ambientOf({ context: { stage } }: Frame): ReadonlyMap<string, Value> {
+  return new Map<string, Value>([['input', stage?.input], ...PIPELINE_NAMES.map((name) => [name, stage?.pipeline] as const)]);
 }
 
 async function runStage(

@@ -8,7 +8,8 @@ const IS_MARKER = Symbol('error marker');
 export interface MarkedPlace {
   /** Null for a call outside of loops. */
   readonly index: number | null;
-  readonly key: string | null;
+  /** A member of a group has its number, an item its key as a text. */
+  readonly key: string | number | null;
   readonly value: Value;
 }
 

@@ -16,7 +16,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
   let realm: Realm | undefined;
   const cache = createCodeCache({
     realm: () => (realm ??= realmOf(Function, importing())),
-    ambient: ['console', 'mlld', 'process', 'require'],
+    ambient: ['console', 'mlld', 'mx', 'process', 'require'],
     shadowTiming: 'sync',
     ...(host.deadline && { deadline: host.deadline }),
   });
@@ -37,6 +37,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
         if (word === 'console') return output.console;
         if (word === 'process') return processIn(request.directory);
         if (word === 'mlld') return callFacts(request, report);
+        if (word === 'mx') return request.mx;
         return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
       };
       try {

@@ -30,7 +30,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
   const context = (): Context => (made ??= makeContext(timers.globals, importing()));
   const cache = createCodeCache({
     realm: () => context().realm,
-    ambient: ['console', 'mlld', 'process', 'require'],
+    ambient: ['console', 'mlld', 'mx', 'process', 'require'],
     shadowTiming: 'async',
     ...(host.deadline && { deadline: host.deadline }),
   });
@@ -56,6 +56,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
         if (word === 'console') return output.console;
         if (word === 'process') return hostOf(directory).process;
         if (word === 'require') return hostOf(directory).require;
+        if (word === 'mx') return crossed(request.mx, context().builder);
         return callFacts(request, report);
       };
       timers.hold();

@@ -1,5 +1,6 @@
 /** Copies data of one realm into another: arrays, plain objects and dates are rebuilt, anything else passes unchanged. */
 import { types } from 'node:util';
+import { copyHidden } from '../../values/kinds/native-text.js';
 
 /** Makes empty objects of one realm. */
 export interface Builder {
@@ -26,7 +27,7 @@ export function crossed(value: unknown, builder: Builder, met?: Map<object, unkn
     const copy = builder.list();
     copies.set(value, copy);
     for (const element of value as unknown[]) copy.push(crossed(element, builder, copies));
-    return withMx(value, copy);
+    return copyHidden(value, copy);
   }
   const copy = builder.record();
   copies.set(value, copy);
@@ -36,13 +37,7 @@ export function crossed(value: unknown, builder: Builder, met?: Map<object, unkn
     if (key === '__proto__') Object.defineProperty(copy, key, { value: inner, writable: true, enumerable: true, configurable: true });
     else copy[key] = inner;
   }
-  return withMx(value, copy);
-}
-
-/** Copies the metadata of a file that was passed with `.keep`, which is not an entry. */
-function withMx<T extends object>(value: object, copy: T): T {
-  const mx = Object.getOwnPropertyDescriptor(value, 'mx');
-  return mx && !mx.enumerable ? Object.defineProperty(copy, 'mx', mx) : copy;
+  return copyHidden(value, copy);
 }
 
 /** True for an object made by a literal of either realm: its prototype ends the chain, or there is none. */
