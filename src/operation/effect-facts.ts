@@ -73,8 +73,8 @@ function outputOf(outcome: object): Payload | undefined {
 
 /** The digest of this text identifies the request. The way that a command is handed to the shell is not a part of it. */
 export function canonicalRequest(request: object): string {
-  const { executed, isSecret: hides, ...others } = request as { executed?: string; isSecret?: true };
-  const recorded = executed === undefined && hides === undefined ? request : others;
+  const { executed, words, isSecret: hides, ...others } = request as Partial<EffectRequest<'command.run'>>;
+  const recorded = executed === undefined && words === undefined && hides === undefined ? request : others;
   return canonicalJsonIfPlain(recorded) ?? canonicalJson(plain(recorded));
 }
 

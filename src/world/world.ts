@@ -54,6 +54,8 @@ export interface Effects {
       code: string;
       /** Executed by the shell instead of `code`, which is for people: the same command with its values beside it. Not recorded. */
       executed?: string;
+      /** Executed instead of `code`, which shows it to people: a program and its arguments, which no shell reads. Not recorded. */
+      words?: readonly string[];
       /** The command holds a secret, which must not be visible in the list of processes. Not recorded. */
       isSecret?: true;
       directory: string;

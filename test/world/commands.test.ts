@@ -61,6 +61,28 @@ describe('values in a shell', () => {
   });
 });
 
+describe('the words of a program', () => {
+  const run = (words: readonly string[], more: object = {}) => command('cmd', 'is for people', { words, ...more });
+
+  it('reach it as they are, and no shell reads them', async () => {
+    const words = ['$HOME', "it's", '; echo x', '`id`', 'a  b', '', '*', '-n'];
+    const { stdout } = await run(['printf', '[%s]\\n', ...words], { variables: { v: big } });
+    expect(stdout).toBe(words.map((word) => `[${word}]\n`).join(''));
+  });
+
+  it('run in the place of the code, with input and variables', async () => {
+    expect(await run(['sh', '-c', 'cat; printf %s "$v"; exit 3'], { stdin: 'in ', variables: { v: 'seen' } })).toMatchObject({
+      stdout: 'in seen',
+      exitCode: 3,
+    });
+  });
+
+  it('that name no program end with 127, and a NUL is refused', async () => {
+    expect((await run(['no-such-program', 'x'])).exitCode).toBe(127);
+    await expect(run(['printf', 'a\0b'])).rejects.toMatchObject({ code: 'NUL_CHARACTER' });
+  });
+});
+
 describe('values in Python', () => {
   it.each<[string, Json, string]>([
     ['text', 'ünï ☃', 'str ünï ☃'],

@@ -2,8 +2,8 @@
 import type { Expression } from '../../../grammar/ast.js';
 import type { Cost } from '../../calls/budget/budget.js';
 import { parseBudget } from '../../calls/budget/limits.js';
+import { programLane, UNKNOWN } from '../../calls/lanes/program-lane.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
-import { modelOf, programOf } from '../../calls/replies/program.js';
 import { isRetries, RETRIES_WANTED } from '../../calls/retries.js';
 import { MlldError } from '../../errors.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
@@ -56,22 +56,11 @@ export function hasCallOptions({ node }: Executable): boolean {
 }
 
 const ADAPTERS = ['claude', 'codex', 'gemini', 'opencode', 'openai', 'anthropic', 'text'] as const;
-/** Programs that have a lane of their own, whichever function calls them. */
-const PROGRAMS = ['claude', 'codex', 'gemini', 'opencode', 'curl'];
-
 /** The program and the model of a call, as far as they are known before it; else the function. calls.md 12.1. */
 export function defaultLane({ name, code }: Executable, model?: string): string {
-  const [first] = code?.language === 'cmd' ? code.text : [];
-  const program = first?.kind === 'text' ? programOf(first.text) : undefined;
-  if (program === undefined || !PROGRAMS.includes(program)) return `@${name}`;
-  const written = code?.text.map((part) => (part.kind === 'text' ? part.text : HOLE)).join('') ?? '';
-  const named = modelOf(written);
-  const known = named === undefined || named.includes(HOLE) ? model : named;
-  return known === undefined ? program : `${program}/${known}`;
+  const line = code?.language === 'cmd' ? code.text.map((part) => (part.kind === 'text' ? part.text : UNKNOWN)).join('') : '';
+  return programLane(line, model) ?? `@${name}`;
 }
-
-/** Stands for the value of a reference, which is not known before the call. */
-const HOLE = '\0';
 
 interface Given {
   readonly value: Value;

@@ -54,8 +54,12 @@ const starters: { readonly [L in CommandRequest['language']]: (request: CommandR
   }),
 };
 
-function shell(program: 'sh' | 'bash', { code: readable, executed: code = readable, isSecret, variables, stdin }: CommandRequest): Started {
-  if (code.includes('\0')) throw new WorldError('NUL_CHARACTER', 'a command cannot hold the character NUL');
+function shell(
+  program: 'sh' | 'bash',
+  { code: readable, executed: code = readable, words, isSecret, variables, stdin }: CommandRequest,
+): Started {
+  if (code.includes('\0') || words?.some((word) => word.includes('\0')))
+    throw new WorldError('NUL_CHARACTER', 'a command cannot hold the character NUL');
   const added: Record<string, string> = {};
   const large: { readonly name: string; readonly text: string }[] = [];
   let roomBytes = ARGUMENTS_BYTES_MAX;
@@ -75,6 +79,8 @@ function shell(program: 'sh' | 'bash', { code: readable, executed: code = readab
   const texts = large.map(({ text }) => `${text}x`);
   const begin = `exec 3<&-;${prologue(large, 4)}`;
   const common = { program, added, stdin };
+  // The shell waits at the gate and becomes the program; it reads none of the words.
+  if (words) return { ...common, args: ['-c', `${GATE}unset MLLD_GATE;exec 3<&-;exec "$@"`, program, ...words], channels: ['\n'] };
   if (isSecret || Buffer.byteLength(code) > ARGUMENT_BYTES_MAX) {
     // A code of this size reads itself from the first channel, and so does one with a secret, which the list of processes would show.
     return { ...common, args: ['-c', `${GATE}eval "$(cat <&3)"`], channels: [`\n${begin}${code}`, ...texts] };

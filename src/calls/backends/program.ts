@@ -1,0 +1,32 @@
+/** The contract between the programs that execute model calls and those who call them. graph-pipelines.md 7.3. */
+
+/** The settings of one call. What is not set is left to the program's own configuration. */
+export interface ProgramCall {
+  readonly model?: string | undefined;
+  /** For a program that takes the provider as a part of the model's name. */
+  readonly provider?: string | undefined;
+  readonly effort?: string | undefined;
+  /** The conversation to continue, as the program named it in an earlier reply. */
+  readonly session?: string | undefined;
+  /** The tools that the program may use without a question. */
+  readonly tools?: readonly string[] | undefined;
+  /** Further words of the user, for settings that are not listed here. */
+  readonly words?: readonly string[] | undefined;
+}
+
+/** Settings that not every program has an option for. */
+export type ProgramSetting = 'effort' | 'tools';
+
+export interface ModelProgram {
+  /** The name on PATH; the reply adapter and the lane have the same one. */
+  readonly name: 'claude' | 'codex' | 'gemini' | 'opencode';
+  /** Returns the command line, the program first. The prompt goes to its standard input. */
+  words(call: ProgramCall): readonly string[];
+  /** The settings that the program has no option for. */
+  readonly lacks: readonly ProgramSetting[];
+}
+
+/** Returns an option and its value; nothing for a value that is not set. */
+export function option(name: string, value: string | undefined): readonly string[] {
+  return value === undefined || value === '' ? [] : [name, value];
+}
