@@ -36,7 +36,7 @@ export const RUN_PIPELINE = {
       flags: ['backend'],
       value: 'required',
       written: 'backend',
-      does: 'what replies to model stages: simulated, cmd:COMMAND, worker:COMMAND, exe:FILE#NAME',
+      does: 'what replies to model stages: simulated, claude, codex, gemini, opencode, cmd:COMMAND, worker:COMMAND, exe:FILE#NAME',
     },
     { flags: ['run-dir'], value: 'required', written: 'folder', does: 'where the files of the run are (default: .mlld/graph/FILE/RUN)' },
     { flags: ['checkpoint'], value: 'none', does: 'reuse the replies that earlier runs recorded for the same walk' },

@@ -61,9 +61,11 @@ export class Attempt {
     this.innerHeaders = { ...this.innerHeaders, ...headers };
   }
 
-  /** Reads the reply of the command or code that is the body. */
-  readOwn(reply: Reply, commandLine?: string): ReadReply {
-    const { reply: adapter } = this.options;
+  /**
+   * Reads the reply of the command or code that is the body. `adapter`: of a program that is known without an option, and whose caller
+   * takes the result out of the reply itself.
+   */
+  readOwn(reply: Reply, commandLine?: string, adapter = this.options.reply): ReadReply {
     this.exitCode = reply.exitCode === 0 ? undefined : reply.exitCode;
     this.reply = readReply(reply, {
       ...(adapter === undefined ? {} : { adapter }),

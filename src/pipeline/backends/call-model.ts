@@ -2,11 +2,13 @@
  * Calls the model of a stage. The call is an operation like the llm calls of scripts, so its result is recorded and reused, and hooks,
  * guards and the audit see it. graph-pipelines.md 7.3.
  */
-import { NO_CALL_OPTIONS } from '../../calls/options.js';
+import { programLane } from '../../calls/lanes/program-lane.js';
+import type { CallOptions } from '../../calls/options.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
 import type { Fingerprint, OpPath } from '../../../journal/ids.js';
 import { siteOf } from '../../runtime/position.js';
+import type { Frame } from '../../runtime/frame.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
 import { valueIn } from '../../runtime/completion.js';
 import { perform } from '../../operation/perform.js';
@@ -15,12 +17,16 @@ import { toJson } from '../../values/native.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
-import type { Backend, ModelReply } from '../stage/backend.js';
-import { backendFor } from './select-backend.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import type { Backend, ModelReply, ModelRequest } from '../stage/backend.js';
+import { executeAttempt } from './execute-attempt.js';
+import { backendFor, backendKind } from './select-backend.js';
 import { toolCaller } from './tool-calls.js';
 import type { Stage } from '../stage/stage.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
+import { retriesOfNode } from '../model/retry-policy.js';
+import { outcomeContract } from '../stage/outcome-contract.js';
 import { renderPreamble, renderTranscript, type PreambleSource } from '../stage/preamble.js';
 import { statusReport } from '../stage/status-file.js';
 import type { Conversation } from '../stage/threads.js';
@@ -31,23 +37,46 @@ interface CarryOver {
   readonly forKey: string;
   /** True for a rendered preamble, which is also written to `preamble.md`; false for the turns of a conversation. */
   readonly isPreamble: boolean;
+  /** The conversation that the backend keeps itself. */
+  readonly session?: string;
 }
 
-export async function callModel(stage: Stage, prompt: string): Promise<ModelReply> {
-  const { thread } = stage.promptHistory;
-  if (thread === undefined) return performModelCall(stage, prompt, carryOver(stage));
-  return stage.run.threads.exclusive(thread, async (add) => {
-    const result = await performModelCall(stage, prompt, carryOver(stage));
-    add({ prompt, reply: result.reply });
+interface StageCall {
+  readonly backend: Backend;
+  readonly prompt: string;
+  readonly carried: CarryOver;
+  /** Sent behind the prompt; not a part of the key. */
+  readonly contract: string | undefined;
+}
+
+/** @param takesOutcome the reply may end with the outcome of the stage, and the model is told so where the backend can read it */
+export async function callModel(
+  stage: Stage,
+  prompt: string,
+  { takesOutcome = false }: { readonly takesOutcome?: boolean } = {},
+): Promise<ModelReply> {
+  const { promptHistory, run, node } = stage;
+  const { thread } = promptHistory;
+  const backend = backendOf(stage);
+  const contract = takesOutcome && backend.readsOutcome ? outcomeContract(run.pipeline, node.id) : undefined;
+  const call = (): Promise<ModelReply> => performModelCall(stage, { backend, prompt, carried: carryOver(stage, backend), contract });
+  if (thread === undefined) return call();
+  return run.threads.exclusive(thread, async (add) => {
+    const result = await call();
+    const { reply, session } = result;
+    add({ prompt, reply, ...(session === undefined ? {} : { kept: { by: backend.name, session } }) });
     return result;
   });
 }
 
-async function performModelCall(stage: Stage, prompt: string, carried: CarryOver): Promise<ModelReply> {
+async function performModelCall(stage: Stage, { backend, prompt, carried, contract }: StageCall): Promise<ModelReply> {
   if (carried.isPreamble) stage.folder.write('preamble.md', carried.text);
-  const backend = backendOf(stage);
   const text = carried.text === '' ? prompt : `${carried.text}\n\n${prompt}`;
-  const { frame, node, run } = stage;
+  const { node, run } = stage;
+  const frame = withStageBudget(stage);
+  const { session } = carried;
+  // Unknown where a recorded reply is reused: the program may have another conversation by now, or none.
+  let repliedIn: string | undefined;
   const fn = `${run.pipeline.graph.name}.${node.id}`;
   const site = (): string => siteOf(frame.module, node.at);
   const result = await perform(
@@ -59,15 +88,31 @@ async function performModelCall(stage: Stage, prompt: string, carried: CarryOver
       labels: ['llm'],
       inputs: [text],
       call: { declared: fn, called: [fn], params: ['prompt'], site, declaredAt: site, repeatable: false },
-      llm: llmCall(stage, { fn, prompt, carried, text, backend }),
+      llm: llmCall(stage, { fn, prompt, carried, text, backend, contract }),
     },
     async (inner, [sent]) => {
-      const reply = await backend.execute(stage, inner, { text: textOf(sent), callTool: toolCaller(stage, inner) });
+      const request: ModelRequest = {
+        text: textOf(sent),
+        callTool: toolCaller(stage, inner),
+        ...(contract === undefined ? {} : { contract }),
+        ...(session === undefined ? {} : { session }),
+      };
+      const reply = await executeAttempt(stage, inner, backend, request, run.backends.has(backendKind(backend.name)));
+      repliedIn = reply.session;
       // A reply is kept in clear: in the journal, in files and in the text that later stages are sent.
       return encodeReply(concealed(reply, run.secretSettings));
     },
   );
-  return replyIn(valueIn(result));
+  const reply = replyIn(valueIn(result));
+  return repliedIn === undefined ? reply : { ...reply, session: repliedIn };
+}
+
+/** The call of a stage with a retry budget has one attempt for each attempt of the stage. calls.md 17. */
+function withStageBudget({ frame, run, node }: Stage): Frame {
+  const { calls } = frame.run;
+  if (!calls || !retriesOfNode(run.pipeline.graph, node).isSet) return frame;
+  const { settings } = calls;
+  return { ...frame, run: { ...frame.run, calls: { ...calls, settings: { ...settings, forced: { ...settings.forced, retries: 0 } } } } };
 }
 
 function backendOf({ run, node }: Stage): Backend {
@@ -77,7 +122,7 @@ function backendOf({ run, node }: Stage): Backend {
   return backendFor('simulated');
 }
 
-function carryOver({ run, promptHistory, walks }: Stage): CarryOver {
+function carryOver({ run, promptHistory, walks }: Stage, backend: Backend): CarryOver {
   const { state } = run.ledger;
   const { mode } = promptHistory.fidelity;
   const source: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
@@ -85,9 +130,13 @@ function carryOver({ run, promptHistory, walks }: Stage): CarryOver {
     const spoken = run.threads.conversation(promptHistory.thread ?? '');
     if (spoken) {
       const transcript = renderTranscript(spoken.turns);
-      return conversation(
+      const whole = conversation(
         spoken.omittedTurns === 0 ? transcript : `${renderPreamble('compact', source)}\n\n${omissionNotice(spoken)}\n\n${transcript}`,
       );
+      const kept = spoken.turns.at(-1)?.kept;
+      const isKept = kept !== undefined && backend.keepsConversations && kept.by === backend.name;
+      // The key has the conversation as it was, because the name of a session says nothing about it.
+      return isKept ? { ...whole, text: '', session: kept.session } : whole;
     }
     // `isLost` and not the state, where this node's own start has put its thread by now.
     if (!run.threads.isLost(promptHistory.thread ?? '')) return conversation('');
@@ -110,9 +159,10 @@ interface ModelCall {
   readonly carried: CarryOver;
   readonly text: string;
   readonly backend: Backend;
+  readonly contract: string | undefined;
 }
 
-function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: ModelCall): LlmCall {
+function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }: ModelCall): LlmCall {
   const { run, node, branch, visit, attempt, nodeOp } = stage;
   const settings = modelSettingsOf(run.pipeline.graph, node);
   const { model = null, provider = null, effort } = settings;
@@ -121,7 +171,10 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: ModelCall
     part('body', fn, nodeAttribute(node, 'prompt') ?? ''),
     part('variable', 'backend', backend.name),
     part('variable', 'model', [model, provider, effort].join(' ')),
+    ...(contract === undefined ? [] : [part('variable', 'contract', contract)]),
   ];
+  const lane = backend.commandLine === undefined ? undefined : programLane(backend.commandLine, settings.model);
+  const options = withoutUndefined<CallOptions>({ model: settings.model, lane });
   return {
     async request([sent]) {
       const current = textOf(sent);
@@ -136,7 +189,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: ModelCall
       parts: definition,
     }),
     fn,
-    options: () => (model === null ? NO_CALL_OPTIONS : { model }),
+    options: () => options,
     isCommand: false,
     labels: ['llm'],
     sources: [],

@@ -1,8 +1,10 @@
 /** Finds the backend that the text of a `backend` attribute or option names. graph-pipelines.md 7.3. */
+import { MODEL_PROGRAMS } from '../../calls/backends/programs.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend, Backends } from '../stage/backend.js';
 import { commandBackend } from './command.js';
 import { executableBackend } from './executable.js';
+import { programBackend } from './program.js';
 
 /** Stands in for a model, so that a pipeline can be tried without one. */
 const simulatedBackend: Backend = {
@@ -12,10 +14,17 @@ const simulatedBackend: Backend = {
 
 const BUILT_IN: Backends = new Map<string, (rest: string) => Backend>([
   ['simulated', () => simulatedBackend],
+  ...MODEL_PROGRAMS.map((program): [string, (rest: string) => Backend] => [program.name, (rest) => programBackend(program, rest)]),
   ['cmd', (command) => commandBackend('cmd', command)],
   ['worker', (command) => commandBackend('worker', command)],
   ['exe', executableBackend],
 ]);
+
+/** The kinds that need nothing behind their name. */
+const COMPLETE: ReadonlySet<string> = new Set(['simulated', ...MODEL_PROGRAMS.map(({ name }) => name)]);
+
+/** Lists the backends that can be written, for messages. */
+export const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`;
 
 /** @param own backends of the embedding program, which win over built-in ones. Throws a permanent `StageError` for an unknown kind. */
 export function backendFor(written: string, own: Backends = new Map()): Backend {
@@ -25,8 +34,8 @@ export function backendFor(written: string, own: Backends = new Map()): Backend 
   const added = own.get(kind);
   if (added) return added(rest);
   const make = BUILT_IN.get(kind);
-  if (!make || (kind !== 'simulated' && rest === ''))
-    throw new StageError('permanent', `there is no backend "${written}": use simulated, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`);
+  if (!make || (rest === '' && !COMPLETE.has(kind)))
+    throw new StageError('permanent', `there is no backend "${written}": use ${BACKENDS_WANTED}`);
   return make(rest);
 }
 

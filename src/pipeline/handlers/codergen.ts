@@ -12,12 +12,13 @@ const RESPONSE_CODE_POINTS = 200;
 export const codergen: Handler = {
   callsModel: true,
   isTimed: true,
+  limitsItsCalls: true,
   async handle(stage) {
     const { node, folder, run, artifacts, visit } = stage;
     // Prompts have had the goal filled in; a label that replaces a missing prompt has not.
     const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.pipeline.goal) || node.id;
     folder.write('prompt.md', prompt);
-    const { reply, outcome } = await callModel(stage, prompt);
+    const { reply, outcome } = await callModel(stage, prompt, { takesOutcome: true });
     folder.write('response.md', reply);
     if (Buffer.byteLength(reply) > INLINE_BYTES_MAX) {
       await artifacts.store(`${node.id}.${visit}.response`, 'response', reply);

@@ -12,6 +12,7 @@ const CANDIDATES: readonly StageStatus[] = ['success', 'partial_success', 'retry
 export const fanIn: Handler = {
   callsModel: true,
   isTimed: true,
+  limitsItsCalls: true,
   async handle(stage) {
     // Only the parallel handler can set this key.
     const results = (stage.context['parallel.results'] ?? []) as unknown as readonly BranchResult[];

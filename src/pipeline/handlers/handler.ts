@@ -14,6 +14,8 @@ export interface Handler {
   readonly isTransparent?: true;
   /** `timeout` limits an attempt. Without this the attribute has no meaning, or one that the handler gives it. */
   readonly isTimed?: true;
+  /** `timeout` limits each attempt of the call that the stage makes, which may have to wait before it starts. */
+  readonly limitsItsCalls?: true;
   /** A program that the stage runs may leave a status file. */
   readonly mayReport?: true;
 }

@@ -54,6 +54,7 @@ export const GRAPH_ATTRIBUTES = {
   default_fidelity: text,
   default_thread_id: text,
   backend: text,
+  tools: text,
   /** Keys of `--set` whose values are secret, separated by commas. */
   secrets: text,
   max_jumps: integer({ min: 0 }),
@@ -88,6 +89,8 @@ export const NODE_ATTRIBUTES = {
   llm_provider: text,
   reasoning_effort: oneOf(EFFORTS),
   backend: text,
+  /** Tools that the program of a backend may use without a question, separated by commas. */
+  tools: text,
   tool_command: text,
   join_policy: oneOf(JOIN_POLICIES),
   /** The number of branches that `join_policy=k_of_n` needs. */

@@ -1,4 +1,5 @@
 /** Computes how often a stage is retried, and the delay before each retry. graph-pipelines.md 6.7. */
+import { defaultMaxRetries, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './graph.js';
 
 interface Policy {
   /** Counts all executions, the first included. */
@@ -32,8 +33,24 @@ export interface RetrySettings {
 export interface RetrySchedule {
   /** The retries of one visit. */
   readonly budget: number;
+  /** False where nothing sets a budget: then the failures of model calls have the attempts of calls.md 3. */
+  readonly isSet: boolean;
   /** Returns the delay before retry `n`, counted from 1, in whole milliseconds; `random` returns numbers in [0, 1). */
   delayMs(n: number, random: () => number): number;
+}
+
+/** Returns the schedule of a node's visits. */
+export function retriesOfNode(graph: Graph, node: GraphNode): RetrySchedule {
+  return retryScheduleFor({
+    maxRetries: nodeAttribute(node, 'max_retries'),
+    policy: nodeAttribute(node, 'retry_policy'),
+    defaultMaxRetries: defaultMaxRetries(graph),
+    defaultPolicy: graphAttribute(graph, 'default_retry_policy'),
+    delayMs: nodeAttribute(node, 'retry_delay'),
+    factor: nodeAttribute(node, 'retry_factor'),
+    maxDelayMs: nodeAttribute(node, 'retry_max_delay'),
+    jitter: nodeAttribute(node, 'retry_jitter'),
+  });
 }
 
 export function retryScheduleFor(settings: RetrySettings): RetrySchedule {
@@ -43,8 +60,10 @@ export function retryScheduleFor(settings: RetrySettings): RetrySchedule {
   const first = settings.delayMs ?? firstMs;
   const growth = settings.factor ?? factor;
   const max = settings.maxDelayMs ?? MAX_MS;
+  const budget = settings.maxRetries ?? retriesOf(own) ?? settings.defaultMaxRetries ?? retriesOf(graphs);
   return {
-    budget: settings.maxRetries ?? retriesOf(own) ?? settings.defaultMaxRetries ?? retriesOf(graphs) ?? 0,
+    budget: budget ?? 0,
+    isSet: budget !== undefined,
     delayMs(n, random) {
       const delay = Math.min(first * growth ** (n - 1), max);
       return Math.round((settings.jitter ?? true) ? delay * (0.5 + random()) : delay);

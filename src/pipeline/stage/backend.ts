@@ -7,12 +7,23 @@ import type { Stage } from './stage.js';
 export interface Backend {
   /** Identifies how calls are executed: it is part of their fingerprint, so a reply is not reused under another name. */
   readonly name: string;
+  /** The command that executes calls: a program that is known has a lane of its own. calls.md 12.1. */
+  readonly commandLine?: string;
+  /** Conversations are kept outside: a stage of a thread sends its prompt alone, with the session of the stage before. */
+  readonly keepsConversations?: true;
+  /** The model can end its reply with an outcome, and is told how. */
+  readonly readsOutcome?: true;
+  /** `frame` is inside the call: its effects are recorded there, and its attempt reads replies. */
   execute(stage: Stage, frame: Frame, request: ModelRequest): Promise<ModelReply>;
 }
 
 export interface ModelRequest {
-  /** The whole text to send: the carry-over text, an empty line, the prompt. */
+  /** The text to send: the carry-over text, an empty line, the prompt. */
   readonly text: string;
+  /** Tells the model how to report an outcome; it is sent behind the text. Absent where the stage takes none. */
+  readonly contract?: string;
+  /** The conversation to continue, under the name that an earlier reply of this backend gave it. */
+  readonly session?: string;
   /** Executes a tool call that the model requests, between the hooks of the pipeline. */
   readonly callTool: CallTool;
 }
@@ -21,6 +32,8 @@ export interface ModelReply {
   readonly reply: string;
   /** The outcome that the backend reported along with the reply, if it did. */
   readonly outcome?: StageOutcome;
+  /** The conversation in which the reply was given, for the next stage of the thread. Not recorded with the reply. */
+  readonly session?: string;
 }
 
 /** Rejects with what `execute` rejects with. */

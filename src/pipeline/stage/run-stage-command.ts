@@ -3,13 +3,18 @@ import { performEffect } from '../../operation/perform-effect.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CommandResult } from '../../world/world.js';
 import type { Stage } from './stage.js';
+import { commandText } from '../../calls/backends/programs.js';
+import { shortened } from '../../values/shortened.js';
 import { StageError, type Updates } from '../model/outcome.js';
 
-/** Runs `/bin/sh -c` in the run's working directory and in a process group of its own; without `stdin` the input is empty. */
+/**
+ * Runs a shell command, or the words of a program, in the run's working directory and in a process group of its own; without `stdin` the
+ * input is empty.
+ */
 export async function runStageCommand(
   stage: Stage,
   frame: Frame,
-  code: string,
+  command: string | readonly string[],
   { variables = {}, stdin }: { readonly variables?: { readonly [name: string]: string }; readonly stdin?: string } = {},
 ): Promise<CommandResult> {
   const { run, folder, context } = stage;
@@ -17,7 +22,7 @@ export async function runStageCommand(
   await folder.settled();
   const request = {
     language: 'cmd' as const,
-    code,
+    ...(typeof command === 'string' ? { code: command } : { code: commandText(command), words: command }),
     directory: run.workingDirectory,
     variables: { ...stageVariables(stage), ...variables },
     ...(stdin === undefined ? {} : { stdin }),
@@ -27,11 +32,17 @@ export async function runStageCommand(
 }
 
 /** Returns the error for a status other than 0; it is permanent when the shell could not run the program (126, 127). */
-export function commandFailed({ exitCode, stderr }: CommandResult, updates: Updates = {}): StageError {
-  const last = stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
+export function commandFailed({ exitCode, stderr, stdout }: CommandResult, updates: Updates = {}): StageError {
+  const last = lastLine(stderr) || lastLine(stdout); // many programs say on standard output why they failed
   const reason = `the command ended with status ${exitCode}${last === '' ? '' : `: ${last}`}`;
   return new StageError(exitCode === 126 || exitCode === 127 ? 'permanent' : 'transient', reason, updates);
 }
+
+function lastLine(text: string): string {
+  return shortened(text.trimEnd().split('\n').at(-1)?.trim() ?? '', REASON_UNITS);
+}
+
+const REASON_UNITS = 500;
 
 export function withoutLineEnds(text: string): string {
   return text.replace(/[\r\n]+$/, '');

@@ -19,13 +19,24 @@ export function parseStatus(text: string): StatusReport {
   try {
     parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    throw malformed('it is not JSON');
+    throw refusal(STATUS_FILE, 'it is not JSON');
   }
   return statusReport(parsed);
 }
 
-/** Reads the parsed content of a status file, and an outcome that a script returned as an object. Throws as `parseStatus`. */
-export function statusReport(value: unknown): StatusReport {
+const STATUS_FILE = 'the status file';
+
+/**
+ * Reads the parsed content of a status file, an outcome that a script returned as an object, and one at the end of a reply. `what` names
+ * it in errors. Throws as `parseStatus`.
+ */
+export function statusReport(value: unknown, what = STATUS_FILE): StatusReport {
+  const malformed = (why: string): StageError => refusal(what, why);
+  const text = (member: string, written: unknown): string => {
+    if (written === undefined) return '';
+    if (typeof written === 'string') return written;
+    throw malformed(`its "${member}" has to be a string`);
+  };
   if (!isObject(value)) throw malformed('it is not an object');
   const { outcome, preferred_next_label, suggested_next_ids, context_updates, notes, failure_reason } = value;
   const { preferred_label = preferred_next_label } = value; // programs of other engines have the longer name
@@ -51,14 +62,8 @@ export function renderStatus(outcome: StageOutcome): string {
   return `${JSON.stringify(members, undefined, 2)}\n`;
 }
 
-function text(member: string, value: unknown): string {
-  if (value === undefined) return '';
-  if (typeof value === 'string') return value;
-  throw malformed(`its "${member}" has to be a string`);
-}
-
-function malformed(why: string): StageError {
-  return new StageError('transient', `the status file can't be used: ${why}`);
+function refusal(what: string, why: string): StageError {
+  return new StageError('transient', `${what} can't be used: ${why}`);
 }
 
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');

@@ -6,6 +6,8 @@
 export interface Turn {
   readonly prompt: string;
   readonly reply: string;
+  /** The program that keeps the conversation up to this turn. Absent for a turn whose reply was reused: what the program has is unknown. */
+  readonly kept?: { readonly by: string; readonly session: string };
 }
 
 export interface Conversation {

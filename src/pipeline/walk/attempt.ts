@@ -6,15 +6,17 @@ import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secrets/secret-registry.js';
 import { exceedingOutput } from '../../world/process/output.js';
-import type { Stage, TimedWait } from '../stage/stage.js';
+import type { Stage } from '../stage/stage.js';
 import { artifactsOf } from '../stage/artifacts.js';
 import type { Handler } from '../handlers/handler.js';
 import { nodeAttribute } from '../model/graph.js';
+import { callFailureOf, type CallFailureFacts } from '../../runtime/calls/call-failure.js';
 import { BranchCancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from '../model/outcome.js';
 import { readStatusReport, missingReport, mergeStatusReport } from '../stage/status-report.js';
 import type { WalkContext } from '../stage/walk-context.js';
 import type { WalkView } from '../stage/state-view.js';
 import type { PipelineRuntime } from './pipeline-runtime.js';
+import { startLimit, timedOut } from '../stage/time-limit.js';
 import { withAbortSignal } from '../stage/with-abort-signal.js';
 
 export interface AttemptResult {
@@ -41,7 +43,7 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   const { run, node, frame, walking, walk, handler } = options;
   options.folder.remove('status.json'); // an earlier attempt or visit may have left one
   if (handler.mayReport) await options.folder.settled(); // so that what is read afterwards was written by this attempt
-  const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
+  const limitMs = handler.isTimed && !handler.limitsItsCalls ? nodeAttribute(node, 'timeout') : undefined;
   const { path: op } = frame.op.nth('try', options.attempt);
   const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal);
   const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
@@ -100,69 +102,47 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
 function failed({ run, node, frame }: AttemptOptions, walking: WalkContext, error: unknown): AttemptResult {
   if (frame.run.signal.aborted || error instanceof PipelineError) throw error;
   if (walking.signal.aborted) throw new BranchCancelled();
-  const message = run.secretSettings.redact(error instanceof Error ? error.message : String(error));
-  const updates = error instanceof StageError ? error.updates : {};
+  const stageError = stageErrorIn(error);
+  const call = callFailureOf(error);
+  const message = run.secretSettings.redact(stageError?.message ?? reasonOf(error, call, `${run.pipeline.graph.name}.${node.id}`));
   return {
     node: node.id,
-    outcome: withoutSecrets(run, outcomeOf('fail', { failure_reason: message, context_updates: updates })),
-    mayRetry: error instanceof StageError ? error.kind === 'transient' : exceedingOutput(error) === undefined,
+    outcome: withoutSecrets(run, outcomeOf('fail', { failure_reason: message, context_updates: stageError?.updates ?? {} })),
+    mayRetry: mayRetry(stageError, call) && exceedingOutput(error) === undefined,
     reason: message,
     cause: 'error',
     allowsPartial: false,
   };
 }
 
+/** The error of a call has that of its attempt as a cause. */
+function stageErrorIn(error: unknown): StageError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof StageError) return cause;
+  return undefined;
+}
+
+/** calls.md 17 */
+const TRANSIENT: ReadonlySet<string> = new Set<CallFailureFacts['class']>([
+  'rate-limit',
+  'overloaded',
+  'network',
+  'timeout',
+  'crash',
+  'bad-reply',
+]);
+
+function mayRetry(stageError: StageError | undefined, call: CallFailureFacts | undefined): boolean {
+  if (stageError) return stageError.kind === 'transient';
+  return call === undefined || TRANSIENT.has(call.class);
+}
+
+/** The call of the stage itself is not named: its stage is. */
+function reasonOf(error: unknown, call: CallFailureFacts | undefined, own: string): string {
+  if (call?.fn !== own) return error instanceof Error ? error.message : String(error);
+  return call.attempts === 1 ? call.message : `${call.message} (${call.attempts} attempts)`;
+}
+
 /** Hides secrets in an outcome: the context is kept in clear, and later stages are sent parts of it. */
 function withoutSecrets({ secretSettings }: AttemptOptions['run'], outcome: StageOutcome): StageOutcome {
   return { ...concealed(outcome, secretSettings), status: outcome.status };
-}
-
-function timedOut(limitMs: number | undefined, error: unknown): StageError {
-  return new StageError('transient', `timed out after ${limitMs} ms`, error instanceof StageError ? error.updates : {});
-}
-
-interface Limit {
-  /** Aborted when the time is over, and when the walk is aborted. */
-  readonly signal: AbortSignal;
-  isOver(): boolean;
-  /** Resolves with the work; rejects when the work does not end soon after the signal. */
-  race<T>(work: Promise<T>): Promise<T>;
-  lift(): void;
-}
-
-/** Work that is aborted has this long to end by itself, so that its results so far are kept. */
-const GRACE_MS = 3_000;
-
-type LimitWait = Pick<TimedWait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
-
-function startLimit(
-  wait: (about: LimitWait, lifted: AbortSignal) => Promise<void>,
-  limitMs: number | undefined,
-  around: AbortSignal,
-): Limit {
-  const over = new AbortController();
-  const lifted = new AbortController();
-  const signal = limitMs === undefined ? around : AbortSignal.any([around, over.signal]);
-  const passed = (until: LimitWait['until'], ms: number): Promise<unknown> => wait({ until, ms }, lifted.signal).catch(() => undefined);
-  if (limitMs !== undefined) {
-    void passed('limit', limitMs).then(() => {
-      if (!lifted.signal.aborted) over.abort();
-    });
-  }
-  return {
-    signal,
-    isOver: () => over.signal.aborted && !around.aborted,
-    race: (work) => Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', GRACE_MS))]),
-    lift: () => lifted.abort(),
-  };
-}
-
-/** Rejects when the grace after an abort is over. Never settles once the limit is lifted. */
-async function ignored(signal: AbortSignal, lifted: AbortSignal, graceIsOver: () => Promise<unknown>): Promise<never> {
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true, signal: lifted });
-  });
-  await graceIsOver();
-  throw new StageError('transient', 'the stage did not end after its time limit');
 }

@@ -14,9 +14,9 @@ import type { PipelineRuntime } from './pipeline-runtime.js';
 import { attempt as attemptOnce, type AttemptResult } from './attempt.js';
 import type { Handler } from '../handlers/handler.js';
 import { truncate } from '../stage/truncate.js';
-import { defaultMaxRetries, graphAttribute, modelSettingsOf, nodeAttribute, type GraphNode } from '../model/graph.js';
+import { modelSettingsOf, nodeAttribute, type GraphNode } from '../model/graph.js';
 import { INITIAL_ROUTING, outcomeOf, effectiveRouting, routingOf, type StageOutcome } from '../model/outcome.js';
-import { retryScheduleFor, type RetrySchedule } from '../model/retry-policy.js';
+import { retriesOfNode } from '../model/retry-policy.js';
 import type { StageFolder } from '../stage/run-folder.js';
 import { renderStatus } from '../stage/status-file.js';
 import type { WalkView } from '../stage/state-view.js';
@@ -91,7 +91,7 @@ interface Visit {
 
 async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptResult; readonly attempts: number }> {
   const { run, node, walk, frame, walking } = visit;
-  const retries = retriesOf(run, node);
+  const retries = retriesOfNode(run.pipeline.graph, node);
   // Retries that were scheduled before a crash count; the attempt that was running is repeated under its number.
   for (let attempt = (walk.running?.retries ?? 0) + 1; ; attempt++) {
     const end = await attemptOnce({ ...visit, attempt });
@@ -102,19 +102,6 @@ async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptResult; 
     await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause }); // VISIT-1
     await run.wait({ until: 'retry', op: frame.op.nth('try', attempt + 1).path, ms: delayMs }, walking.signal);
   }
-}
-
-function retriesOf({ pipeline: { graph } }: PipelineRuntime, node: GraphNode): RetrySchedule {
-  return retryScheduleFor({
-    maxRetries: nodeAttribute(node, 'max_retries'),
-    policy: nodeAttribute(node, 'retry_policy'),
-    defaultMaxRetries: defaultMaxRetries(graph),
-    defaultPolicy: graphAttribute(graph, 'default_retry_policy'),
-    delayMs: nodeAttribute(node, 'retry_delay'),
-    factor: nodeAttribute(node, 'retry_factor'),
-    maxDelayMs: nodeAttribute(node, 'retry_max_delay'),
-    jitter: nodeAttribute(node, 'retry_jitter'),
-  });
 }
 
 /**

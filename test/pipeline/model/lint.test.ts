@@ -73,6 +73,7 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   ['attribute_value', 'a->b [weight=-1, loop_restart=false]', 'a->b->c [weight=1.5]', ['error attribute_value 2:17 a->b']],
   ['attribute_value', 'max_jumps=0 max_steps=1', 'max_steps=0', ['error attribute_value 2:11']],
   ['attribute_value', 'node [backend="cmd:cat"] a b', 'node [backend="cmd:"] a b', ['error attribute_value 2:15 a']],
+  ['attribute_value', 'backend=claude a [backend="codex: --full-auto"]', 'a [backend=claud]', ['error attribute_value 2:12 a']],
   ['attribute_value', 'backend=simulated a [backend="exe:m.mld#f"]', 'a [backend="exe:m.mld"]', ['error attribute_value 2:12 a']],
   ['attribute_value', 'a [goal_gate=true]', 'a [goal_gate=""]', ['error attribute_value 2:14 a']],
   ['attribute_value', 'a [join_policy=wait_all, retry_policy=patient]', 'a [join_policy=most]', ['error attribute_value 2:16 a']],

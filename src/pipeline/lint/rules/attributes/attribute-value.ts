@@ -1,10 +1,12 @@
+import { MODEL_PROGRAMS } from '../../../../calls/backends/programs.js';
 import { ATTRIBUTES } from '../../../model/attributes.js';
 import { nodeAttribute, type Graph, type GraphNode } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import type { LintRule, RuleFinding, RegisteredNames } from '../../rule.js';
 import { writtenAttributes, type WrittenAttribute } from '../../written-attributes.js';
 
-const BACKENDS = 'simulated, cmd:COMMAND, worker:COMMAND or exe:FILE.mld#NAME';
+const PROGRAMS: readonly string[] = MODEL_PROGRAMS.map(({ name }) => name);
+const BACKENDS = `simulated, ${PROGRAMS.join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE.mld#NAME`;
 
 /** Requires that typed attributes have a value of their type and range. */
 export const attributeValue: LintRule = {
@@ -59,5 +61,6 @@ function expectedInstead({ of, key, attribute }: WrittenAttribute, vocabulary: R
 
 function isBackend(text: string, { backends }: RegisteredNames): boolean {
   if (/^(?:simulated|(?:cmd|worker):\s*\S.*|exe:.+#[A-Za-z_]\w*)$/s.test(text)) return true;
-  return backends?.has(text.replace(/:.*$/s, '')) ?? false;
+  const kind = text.replace(/:.*$/s, '').trim();
+  return PROGRAMS.includes(kind) || (backends?.has(kind) ?? false);
 }

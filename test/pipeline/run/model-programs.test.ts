@@ -1,0 +1,207 @@
+/** Pipelines whose stages are executed by stand-ins for the model programs. graph-pipelines.md 7.3, calls.md 12 to 14 and 17. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { EventOf, FactType, JournalEvent } from '../../../journal/event.js';
+import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
+
+const STUBS = fileURLToPath(new URL('../../conformance/stubs', import.meta.url));
+const REPORT = '\n{"outcome": "success"}';
+
+interface Called {
+  readonly event: 'start' | 'end';
+  readonly n: number;
+  readonly args: readonly string[];
+  readonly prompt: string;
+}
+
+async function shop(body: string, attributes = '', config: object = {}) {
+  const cwd = await projectFolder({
+    'mlld-config.json': JSON.stringify({ calls: { backoff: { first: '1ms', max: '5ms' } }, ...config }),
+    'p.dot': `digraph g {\n goal="Chart the bay"\n ${attributes}\n start [shape=Mdiamond]\n exit [shape=Msquare]\n ${body}\n}`,
+  });
+  const env = (plan: object): { readonly [name: string]: string } => ({
+    PATH: `${STUBS}:${process.env['PATH'] ?? ''}`,
+    STUB_PLAN: JSON.stringify(plan),
+  });
+  return {
+    run: (plan: object, ...argv: string[]) => runCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
+    start: (plan: object, ...argv: string[]) => startCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
+    list: async () => JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as readonly object[],
+    replay: () => runCli(['journal', 'replay', 'p.dot'], { cwd }),
+    /** Calls of the programs that have begun. */
+    calls: () => ledger(cwd).filter(({ event }) => event === 'start'),
+    ended: () => ledger(cwd).filter(({ event }) => event === 'end').length,
+    events: <T extends FactType>(type: T) => eventsOf(cwd).filter((event): event is EventOf<T> => event.type === type),
+  };
+}
+
+function ledger(cwd: string): readonly Called[] {
+  try {
+    return linesOf(path.join(cwd, 'ledger.ndjson')) as readonly Called[];
+  } catch {
+    return []; // no program has begun
+  }
+}
+
+function eventsOf(cwd: string): readonly JournalEvent[] {
+  const folder = path.join(cwd, '.mlld', 'journal', 'p.dot', 'runs');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.ndjson'))
+    .toSorted()
+    .flatMap((name) => linesOf(path.join(folder, name)) as JournalEvent[]);
+}
+
+function linesOf(file: string): unknown[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+describe('each program', () => {
+  const FLOW = `a [prompt="one"]; b [prompt="two", thread_id=t]; c [prompt="three", thread_id=t]; start -> a -> b -> c -> exit`;
+
+  it.each([
+    ['claude', ['--resume', '00000000-0000-4000-8000-000000000002'], { costUsd: expect.any(Number) }, 'claude/claude-haiku-4-5'],
+    ['codex', ['resume', '00000000-0000-4000-8000-000000000002'], {}, 'codex/claude-haiku-4-5'],
+    ['gemini', ['--resume', '00000000-0000-4000-8000-000000000002'], {}, 'gemini/claude-haiku-4-5'],
+    ['opencode', ['-s', 'ses_stub000002'], { costUsd: expect.any(Number) }, 'opencode/claude-haiku-4-5'],
+  ])('%s: executes stages, continues the conversation of a thread, and its usage is recorded', async (program, resumed, cost, lane) => {
+    const project = await shop(FLOW, `backend=${program}; llm_model="claude-haiku-4-5"; default_fidelity=full`);
+    const { status, stderr } = await project.run({ default: { text: `fine${REPORT}`, in: 900, out: 40 } });
+    expect(status, stderr).toBe(0);
+    const [first, second, third] = project.calls();
+    expect(first?.args).not.toContain(resumed[0]);
+    expect(second?.args).not.toContain(resumed[0]);
+    expect(third?.args.join(' ')).toContain(resumed.join(' '));
+    expect(third?.prompt).toContain('three');
+    expect(third?.prompt).not.toContain('two'); // the program knows it
+    const completed = project.events('call.completed');
+    expect(completed).toHaveLength(3);
+    for (const call of completed)
+      expect(call).toMatchObject({ reply: { adapter: program }, usage: { inputTokens: 900, outputTokens: 40, ...cost } });
+    expect(new Set(completed.map(({ session }) => session)).size).toBeGreaterThan(1);
+    expect(project.events('call.started').map((call) => call.lane)).toEqual([lane, lane, lane]);
+    expect(await project.list()).toMatchObject([{ status: 'completed', executed: 3, failed: 0, inputTokens: 2700, outputTokens: 120 }]);
+    expect(await project.replay()).toMatchObject({ status: 0 });
+    expect(project.calls()).toHaveLength(3);
+  });
+
+  it.each(['claude', 'codex', 'gemini', 'opencode'])(
+    '%s: pauses the run when it is not logged in, and a resume continues there',
+    async (program) => {
+      const project = await shop('a [prompt="one"]; b [prompt="two", max_retries=3]; start -> a -> b -> exit', `backend=${program}`);
+      const paused = await project.run({ calls: [{}, 'auth'] });
+      expect(paused.status, paused.stderr).toBe(5);
+      expect(project.calls()).toHaveLength(2); // the retries of the stage are not used up
+      expect(project.events('call.failed')).toMatchObject([{ class: 'auth' }]);
+      expect(project.events('run.finished')).toMatchObject([{ status: 'paused', pause: { class: 'auth', lane: program } }]);
+      expect(project.events('retry.scheduled')).toEqual([]);
+      const resumed = await project.run({}, '--resume');
+      expect(resumed.status, resumed.stderr).toBe(0);
+      expect(project.calls()).toHaveLength(3);
+    },
+  );
+});
+
+describe('a stage', () => {
+  it('has one attempt of its call for each of its own where it has a retry budget', async () => {
+    const project = await shop('a [prompt="one", max_retries=2, retry_delay="1ms"]; start -> a -> exit', 'backend=claude');
+    const { status, stderr } = await project.run({ calls: ['rate-limit', 'crash'] });
+    expect(status, stderr).toBe(0);
+    expect(project.events('call.started').map(({ op }) => op)).toEqual([1, 2, 3].map((n) => `main/a#0/try#${n}/model#0`));
+    expect(project.events('call.failed')).toMatchObject([{ class: 'rate-limit', evidence: 'envelope' }, { class: 'crash' }]);
+    expect(project.events('retry.scheduled')).toMatchObject([{ cause: 'error', reason: expect.stringContaining('rate limit: ') }, {}]);
+  });
+
+  it('has the attempts of its class where it has none', async () => {
+    const project = await shop('a [prompt="one"]; start -> a -> exit', 'backend=claude');
+    const { status, stderr } = await project.run({ calls: ['rate-limit', 'overloaded', 'rate-limit'] });
+    expect(status, stderr).toBe(0);
+    expect(project.events('call.started').map(({ op, try: tried = 1 }) => `${op} ${tried}`)).toEqual(
+      [1, 2, 3, 4].map((n) => `main/a#0/try#1/model#0 ${n}`),
+    );
+    expect(project.events('retry.scheduled')).toEqual([]);
+    const crash = await shop('a [prompt="one"]; start -> a -> exit', 'backend=claude');
+    const crashed = await crash.run({ calls: [{ do: 'crash', stderr: 'no ink' }] });
+    expect(crashed.status).toBe(1);
+    expect(crashed.stderr).toContain('g: failed: the command ended with status 1: no ink');
+    expect(crash.calls()).toHaveLength(1);
+  });
+
+  it('is not retried after a refusal, and an edge may deal with it', async () => {
+    const body = `a [prompt="one", max_retries=5]; b [prompt="two"]; start -> a; a -> exit; a -> b [condition="outcome=fail"]; b -> exit`;
+    const project = await shop(body, 'backend=claude');
+    const { status, stderr } = await project.run({ calls: ['content'] });
+    expect(status, stderr).toBe(0);
+    expect(project.calls()).toHaveLength(2);
+    expect(project.events('node.finished')).toMatchObject([{}, { node: 'a', status: 'fail', attempts: 1 }, { node: 'b' }, {}]);
+  });
+
+  it('is told how to report, and its report chooses the edge', async () => {
+    const body = `a [prompt="one"]; b [prompt="two"]; start -> a; a -> exit [label="Leave"]; a -> b [label="[O] Go on"]; b -> exit`;
+    const project = await shop(body, 'backend=codex');
+    const text = 'Checked.\n{"outcome": "success", "preferred_label": "Go on", "context_updates": {"berth": 4}}';
+    const { status, stderr } = await project.run({ default: { text } });
+    expect(status, stderr).toBe(0);
+    expect(project.calls()[0]?.prompt).toContain('"Leave", "[O] Go on"');
+    expect(project.events('edge.selected')).toContainEqual(expect.objectContaining({ from: 'a', to: 'b', via: 'label' }));
+    expect(project.events('node.finished')).toContainEqual(
+      expect.objectContaining({ node: 'a', outcome: expect.objectContaining({ context_updates: expect.objectContaining({ berth: 4 }) }) }),
+    );
+  });
+
+  it('that takes too long has failed with the class timeout', async () => {
+    const project = await shop('a [prompt="one", timeout="700ms", max_retries=1, retry_delay="1ms"]; start -> a -> exit', 'backend=claude');
+    const { status, stderr } = await project.run({ calls: ['hang'] });
+    expect(status, stderr).toBe(0);
+    expect(project.events('call.failed')).toMatchObject([{ class: 'timeout', evidence: 'clock' }]);
+    expect(project.events('retry.scheduled')).toMatchObject([{ reason: 'timed out after 700 ms' }]);
+  });
+
+  it('with a command whose program is known has its usage and its lane too, and keeps what was printed', async () => {
+    const project = await shop('a [prompt="one"]; start -> a -> exit', 'backend="cmd:claude -p --output-format json"');
+    const { status, stderr } = await project.run({ calls: ['rate-limit'] });
+    expect(status, stderr).toBe(0);
+    const [completed] = project.events('call.completed');
+    expect(completed).toMatchObject({ reply: { adapter: 'claude' }, usage: { costUsd: expect.any(Number) }, try: 2 });
+    expect(completed?.result).toMatchObject({ inline: expect.stringMatching(/^\{"type":"result"/) });
+    expect(project.events('call.started')[0]?.lane).toBe('claude');
+  });
+
+  it('may not cost more than the budget of the run', async () => {
+    const project = await shop('a [prompt="one"]; b [prompt="two"]; c [prompt="three"]; start -> a -> b -> c -> exit', 'backend=claude');
+    const paused = await project.run({}, '--max-calls', '2');
+    expect(paused.status, paused.stderr).toBe(5);
+    expect(project.calls()).toHaveLength(2);
+    expect(project.events('run.finished')).toMatchObject([{ status: 'paused', pause: { class: 'budget' } }]);
+    expect(await project.run({}, '--resume')).toMatchObject({ status: 0 });
+    expect(project.calls()).toHaveLength(3);
+  });
+});
+
+it('pays for nothing twice when it is killed in the middle of a stage', async () => {
+  const project = await shop(
+    'a [prompt="one"]; b [prompt="two"]; c [prompt="three"]; start -> a -> b -> c -> exit',
+    'backend=claude; default_fidelity=full; default_thread_id=t',
+  );
+  const child = project.start({ match: [{ when: 'two', times: 1, then: { do: 'slow', delayMs: 60_000 } }] });
+  const ended = resultOf(child);
+  await expect.poll(() => project.calls().length, { timeout: 30_000 }).toBe(2);
+  child.kill('SIGKILL');
+  await ended;
+  expect(project.ended()).toBe(1);
+  const { status, stderr } = await project.run({}, '--resume');
+  expect(status, stderr).toBe(0);
+  const prompts = project.calls().map(({ prompt }) => /one|two|three/.exec(prompt.replace(/[^]*\n\n(?=two|three)/, ''))?.[0]);
+  expect(prompts).toEqual(['one', 'two', 'two', 'three']);
+  // The conversation was lost with the process: what happened before is told in words.
+  const [, , again, last] = project.calls();
+  for (const call of [again, last]) {
+    expect(call?.args).not.toContain('--resume');
+    expect(call?.prompt).toContain('Goal: Chart the bay');
+  }
+  expect(project.events('call.completed').map(({ op }) => op)).toEqual(['a', 'b', 'c'].map((node) => `main/${node}#0/try#1/model#0`));
+});
