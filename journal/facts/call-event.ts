@@ -14,7 +14,7 @@ export type OutputFile =
   /** `absent`: the call did not write it. `secret`: the call's result is secret, so its files may not be stored in clear. */
   | { readonly path: string; readonly reason: 'absent' | 'directory' | 'unreadable' | 'too-large' | 'secret' };
 
-/** Describes what happened to a declared output file when the recorded result was reused. */
+/** Describes what happened to a file of a call, declared or named by an argument, when the recorded result was reused. */
 export interface ReusedOutput {
   readonly path: string;
   readonly did: 'same' | 'restored' | 'kept' | 'absent';
@@ -61,13 +61,15 @@ export interface Reservation {
 
 /** A file that a call wrote and one of its arguments names. calls.md 22. */
 export interface WrittenFile {
-  /** Relative to the project's folder. */
+  /** Relative to the project's folder, with slashes. */
   readonly path: string;
-  /** Absent where the content could not be kept. */
+  /** Absent where the content was not kept; `reason` says why. */
   readonly blob?: BlobId;
   readonly bytes: number;
   /** The permission bits. */
   readonly mode: number;
+  /** `too-large`, `too-many`: beyond the limits of the configuration. `secret`: the call or the file has a secret in it. */
+  readonly reason?: 'too-large' | 'too-many' | 'secret' | 'unreadable' | 'redacted';
 }
 
 export type CallFact =
@@ -97,6 +99,8 @@ export type CallFact =
       readonly outdated?: readonly string[];
       /** A result was recorded but not reused, because it does not fit this option of the function as it is now. */
       readonly unfit?: 'schema' | 'reply';
+      /** A result was recorded but not reused, because these files that its call wrote are missing, and their content was not kept. */
+      readonly gone?: readonly string[];
     }
   /** On disk before the script sees the result. */
   | {
@@ -155,6 +159,8 @@ export type CallFact =
       readonly savedUsd?: number;
       /** Declared output files, in the order of their declaration. */
       readonly outputs?: readonly ReusedOutput[];
+      /** Files that its call wrote and its arguments name. */
+      readonly files?: readonly ReusedOutput[];
     }
   /** An attempt failed; with `retryInMs` another one follows, else the call failed. Without a `call.started` it was not executed. */
   | {

@@ -29,8 +29,10 @@ export interface StoredResult {
   readonly form: ResultForm | undefined;
   /** It takes a key to read it. */
   readonly sealed: boolean;
-  /** The event holds more about it: other labels or source markers than its arguments and its function have, or that it was in a reply. */
+  /** The event holds more about it: labels or source markers that its arguments and function lack, that it was in a reply, or files. */
   readonly carries: boolean;
+  /** Its call wrote files that its arguments name. */
+  readonly hasFiles: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
   /** Bytes that the result takes: its blob, or its line in the journal. */
@@ -231,7 +233,9 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
       event.labels !== undefined ||
       event.sources !== undefined ||
       event.removed !== undefined ||
-      event.reply?.inner === true,
+      event.reply?.inner === true ||
+      event.files !== undefined,
+    hasFiles: event.files !== undefined,
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,

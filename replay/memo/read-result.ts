@@ -1,5 +1,6 @@
 /** Reads recorded results from where they lie: the memo holds their places only. */
 import type { EventOf, OutputFile } from '../../journal/event.js';
+import type { WrittenFile } from '../../journal/facts/call-event.js';
 import type { CallKey } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { StoredBlob } from '../../journal/storage/blob-writer.js';
@@ -28,6 +29,15 @@ export async function readExceeding(
   if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
   const event = await store.readAt(ref, position);
   return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
+}
+
+/** Reads the files that the call of a result wrote and its arguments name; undefined when there are none, or it can't be read. */
+export async function readFiles(
+  store: JournalStore,
+  { ref, position, seq, hasFiles }: StoredResult,
+): Promise<readonly WrittenFile[] | undefined> {
+  const event = hasFiles ? await store.readAt(ref, position) : undefined;
+  return event?.type === 'call.completed' && event.seq === seq ? event.files : undefined;
 }
 
 /** Reads the declared output files of a result; undefined when its call declared none, or when it can't be read. */

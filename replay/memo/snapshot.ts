@@ -90,6 +90,7 @@ const TEXT = 1;
 const SEALED = 2;
 const CARRIES = 4;
 const WORD = 8;
+const FILES = 16;
 
 interface Body {
   readonly covered: readonly Covered[];
@@ -194,8 +195,9 @@ function packed(column: readonly number[]): Packed {
   return first !== undefined && column.every((each) => each === first) ? first : column;
 }
 
-function formOf({ form, sealed, carries }: StoredResult): number {
-  return (form === 'text' ? TEXT : form === 'word' ? WORD : 0) | (sealed ? SEALED : 0) | (carries ? CARRIES : 0);
+function formOf({ form, sealed, carries, hasFiles }: StoredResult): number {
+  const kind = form === 'text' ? TEXT : form === 'word' ? WORD : 0;
+  return kind | (sealed ? SEALED : 0) | (carries ? CARRIES : 0) | (hasFiles ? FILES : 0);
 }
 
 /** Undefined: not an index of this version, or not whole. */
@@ -247,6 +249,7 @@ function memoFrom(body: Body): Memo {
       form: (form & TEXT) !== 0 ? 'text' : (form & WORD) !== 0 ? 'word' : undefined,
       sealed: (form & SEALED) !== 0,
       carries: (form & CARRIES) !== 0,
+      hasFiles: (form & FILES) !== 0,
       endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
       elapsedMs: rows.elapsedMs[row] as number,
       sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,

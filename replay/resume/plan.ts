@@ -23,7 +23,18 @@ import type { Index } from '../memo/snapshot.js';
 
 /** The reason for which a result that is usable now would not be reused. */
 export type WhyNotReused =
-  'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs' | 'rejected' | 'schema' | 'reply';
+  | 'invalidated'
+  | 'reset'
+  | 'edited'
+  | 'expired'
+  | 'incomplete'
+  | 'manual'
+  | 'off'
+  | 'outputs'
+  | 'file gone'
+  | 'rejected'
+  | 'schema'
+  | 'reply';
 
 /** The definition of a function as the script has it now. */
 export interface CurrentDefinition {
@@ -104,8 +115,8 @@ export interface PlanFacts {
   readonly latest: LatestRun | undefined;
   /** By the name of the function; several where modules declare the same name. */
   readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
-  /** Results that can't be reused because of the output files of their calls. */
-  readonly outdated: ReadonlySet<StoredResult>;
+  /** Results that can't be reused because of the files of their calls. */
+  readonly outdated: ReadonlyMap<StoredResult, 'outputs' | 'file gone'>;
   /** Results that don't fit an option of their function as it is now. */
   readonly unfit?: ReadonlyMap<StoredResult, 'schema' | 'reply'>;
   /** Costs of results in runs before the last one. */
@@ -280,7 +291,7 @@ function decisionOf(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision 
 }
 
 function whyUnfit(result: StoredResult, { unfit, outdated }: PlanFacts): WhyNotReused | undefined {
-  return unfit?.get(result) ?? (outdated.has(result) ? 'outputs' : undefined);
+  return unfit?.get(result) ?? outdated.get(result);
 }
 
 /** A rejected result is there, and only the person who marked it can say that it is usable. */

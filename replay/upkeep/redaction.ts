@@ -72,6 +72,8 @@ class Redactor {
         // A source: its text is gone, its path stays.
         if (!this.takesBlob(member as BlobId)) kept.push([name, member]);
         else this.changes++;
+      } else if (isEvent && name === 'files' && members['type'] === 'call.completed') {
+        kept.push([name, (member as readonly Members[]).flatMap((file) => this.file(file))]);
       } else if (isName(name, member) && !(name === 'name' && isCheckpoint)) kept.push([name, member]);
       else kept.push([this.nameOf(name, isEvent), this.value(member)]);
     }
@@ -106,6 +108,17 @@ class Redactor {
     if (!this.takesBlob(output['blob'])) return output;
     this.changes++;
     return { path: output['path'] as Json, reason: 'redacted' };
+  }
+
+  /** Takes out a file whose path matches: under another path it would be looked for in vain, and its call executed again. */
+  private file(file: Members): readonly Json[] {
+    const { match } = this.wish;
+    const isHit = match === undefined || hits(String(file['path']), match);
+    if (!isHit && !('blob' in file && this.takesBlob(file['blob']))) return [file];
+    this.changes++;
+    if (isHit) return [];
+    const { blob: _, ...rest } = file;
+    return [{ ...rest, reason: 'redacted' }];
   }
 
   private takesBlob(blob: Json | undefined): boolean {

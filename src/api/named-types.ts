@@ -60,7 +60,7 @@ export type { FailureCause } from '../../replay/reports/postmortem/failure-cause
 export type { Unresolved } from '../../replay/reports/postmortem/postmortem.js';
 export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-estimate.js';
 export type { CallDetails } from '../../replay/reports/timeline/report-details.js';
-export type { CallOptions, CallSettings, LaneSettings, Retries } from '../calls/options.js';
+export type { CallOptions, CallSettings, FileLimits, LaneSettings, Retries } from '../calls/options.js';
 export type { BudgetLimits } from '../calls/budget/limits.js';
 export type { Cost } from '../calls/budget/budget.js';
 export type { OwnPrice } from '../calls/price/own-prices.js';

@@ -27,6 +27,8 @@ export interface CallOptions {
   readonly onFailure?: 'error' | 'marker' | 'value';
   /** The function is executed with failures in its arguments. */
   readonly partial?: boolean;
+  /** Says if files that a call wrote and its arguments name are kept with its result. */
+  readonly files?: 'keep' | 'ignore';
 }
 
 export const NO_CALL_OPTIONS: CallOptions = {};
@@ -35,6 +37,14 @@ export const NO_CALL_OPTIONS: CallOptions = {};
 export interface LaneSettings {
   readonly max?: number;
   readonly start?: number;
+}
+
+/** The most that is kept of the files of one call. calls.md 22.1. */
+export interface FileLimits {
+  readonly count: number;
+  /** The most for one file. */
+  readonly eachBytes: number;
+  readonly totalBytes: number;
 }
 
 /** The settings of a run, each the first that says something: command line, header, configuration, default. calls.md 11.4. */
@@ -55,11 +65,16 @@ export interface CallSettings {
   readonly lanes: readonly (readonly [pattern: string, settings: LaneSettings])[];
   readonly stallAfterMs: number;
   readonly prices: { readonly [name: string]: OwnPrice };
+  /** Files are kept and restored only for functions that say so, if `keep` is false. */
+  readonly files: FileLimits & { readonly keep: boolean };
 }
+
+const MIB = 1024 * 1024;
 
 export const DEFAULT_CALL_SETTINGS: CallSettings = {
   backoff: { firstMs: 1000, maxMs: 60_000 },
   lanes: [],
   stallAfterMs: 600_000,
   prices: {},
+  files: { keep: true, count: 20, eachBytes: 10 * MIB, totalBytes: 50 * MIB },
 };

@@ -52,6 +52,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const identity = { key, plainKey, hasSecret, definition, request };
   let outdated: OutdatedOutputs | undefined;
   let unfit: Unfit | undefined;
+  let gone: readonly string[] | undefined;
   do {
     const waiting = policy.reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
     if (waiting) await waiting;
@@ -63,10 +64,14 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
     }
     outdated = found.outdated ?? outdated;
     unfit = found.unfit ?? unfit;
+    gone = found.gone ?? gone;
   } while (policy.reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
   if (outdated) run.warn(`${outdated.because}; the call is executed again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
+  if (gone && run.calls?.isFirst(`files gone @${request.fn}`)) {
+    run.warn(`${gone.join(', ')}, which @${request.fn} wrote, is gone and its content was not kept; the call is executed again`);
+  }
   const lookup = { hit: false, key };
-  const passedOver = { ...(outdated && { outdated: outdated.files }), ...(unfit && { unfit }) };
+  const passedOver = { ...(outdated && { outdated: outdated.files }), ...(unfit && { unfit }), ...(gone && { gone }) };
   const endFlight = cache.inFlight.start(plainKey, op.path);
   try {
     return await executeAndRecord(call, identity, passedOver, lookup, (around) => execute(lookup, body, around));

@@ -29,7 +29,7 @@ export interface CacheRun extends Pick<
   | 'world'
 > {
   readonly interceptors: Pick<Interceptors, 'active' | 'holding'>;
-  readonly settings: Pick<Settings, 'projectRoot'>;
+  readonly settings: Pick<Settings, 'projectRoot' | 'workingDirectory'>;
 }
 
 export interface CacheableCall {

@@ -18,6 +18,7 @@ import { exceedingOutput } from '../world/process/output.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
 import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
+import { CallFileWatch } from './files/call-files.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Execute, type Found, type Lookup } from './cacheable-call.js';
 import { encodeResult, wordOf } from './encode-result.js';
 import { failedFacts } from './attempts/failed-attempt.js';
@@ -52,7 +53,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
 }
 
 /** Says why a recorded result was not reused. */
-type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit'>;
+type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone'>;
 
 export async function executeAndRecord(
   call: CacheableCall,
@@ -66,8 +67,13 @@ export async function executeAndRecord(
   const forming = llm.options(operation.inputs);
   const options = forming instanceof Promise ? await forming : forming;
   const progress = new CallProgress();
+  const files = new CallFileWatch(call, identity, options);
   const record: AttemptRecord = {
-    started: (view, started) => recordStart(call, identity, passedOver, view, started),
+    async started(view, started) {
+      const looking = view.try === 1 ? files.begin() : undefined;
+      if (looking) await looking;
+      await recordStart(call, identity, passedOver, view, started);
+    },
     failed: async (fact) => {
       await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...fact });
     },
@@ -81,7 +87,7 @@ export async function executeAndRecord(
     return acceptOrThrow(call, error, lookup, options);
   }
   if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
-  return { result: await recordResult(call, identity, executed, progress), lookup };
+  return { result: await recordResult(call, identity, executed, { progress, watch: files }), lookup };
 }
 
 async function recordStart(
@@ -155,7 +161,12 @@ async function recordFailure(
 }
 
 /** Returns the result as the script gets it. */
-async function recordResult(call: CacheableCall, identity: CallIdentity, executed: Outcome, progress: CallProgress): Promise<Outcome> {
+async function recordResult(
+  call: CacheableCall,
+  identity: CallIdentity,
+  executed: Outcome,
+  { progress, watch }: { readonly progress: CallProgress; readonly watch: CallFileWatch },
+): Promise<Outcome> {
   const { run, op, operation, llm, secret } = call;
   const { cache, deniedInside, recorder, secrets } = run;
   const { key, plainKey, request } = identity;
@@ -176,6 +187,7 @@ async function recordResult(call: CacheableCall, identity: CallIdentity, execute
   // A reused result without its metadata would differ from the fresh one.
   const unusable = flaw ?? notStored(result) ?? (notes && notStored(notes));
   const outputs = flaw === undefined && llm.writes ? await keepOutputs(call, llm.writes, value) : undefined;
+  const files = flaw === undefined ? await watch.end(isSealed, outputs) : undefined; // CALL-FILE-1
   const recorded = await recorder.append({
     type: 'call.completed',
     key,
@@ -186,6 +198,7 @@ async function recordResult(call: CacheableCall, identity: CallIdentity, execute
     ...membersOf(resultLabels),
     elapsedMs: progress.elapsedMs,
     ...replyMembers(progress),
+    ...(files && { files }),
     ...(outputs && { outputs }),
     ...(unusable !== undefined && { unusable }),
     ...(deniedInside.has(op) && { denied: true }),

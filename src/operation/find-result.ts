@@ -4,6 +4,7 @@ import type { Awaitable } from '../runtime/awaitable.js';
 import type { CachedResult } from '../runtime/calls/result-cache.js';
 import { withResultLabels } from '../runtime/calls/result-labels.js';
 import { withMeasured } from './measured-result.js';
+import { findFiles } from './files/call-files.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from './cacheable-call.js';
 import { reuseOutputs, type OutdatedOutputs } from './outputs.js';
 import { mayMisfit, resultNow, type Unfit } from './replies/reused-result.js';
@@ -15,12 +16,15 @@ interface Missed {
   readonly outdated: OutdatedOutputs | undefined;
   /** There is a result, and it is none by the options of now. */
   readonly unfit?: Unfit | undefined;
+  /** There is a result, and these files that its call wrote are missing and can't be restored. */
+  readonly gone?: readonly string[] | undefined;
 }
 
 export interface Hit {
   readonly kind: 'hit';
   readonly known: CachedResult;
   readonly outputs: readonly ReusedOutput[];
+  readonly files: readonly ReusedOutput[];
   /** An earlier result was passed over, because its declared files are not as its call left them. */
   readonly outdated: OutdatedOutputs | undefined;
 }
@@ -30,10 +34,10 @@ const MISS: Search = { kind: 'miss', outdated: undefined };
 export function findReusable(call: CacheableCall, identity: CallIdentity): Awaitable<Search> {
   const known = lookUp(call, identity);
   if (known === undefined) return MISS;
-  if (known instanceof Promise || call.llm.writes) return findFitting(call, identity, known);
+  if (known instanceof Promise || call.llm.writes || known.files) return findFitting(call, identity, known);
   const options = call.llm.options(call.operation.inputs);
   if (options instanceof Promise || mayMisfit(options, known)) return findFitting(call, identity, known);
-  return { kind: 'hit', known, outputs: [], outdated: undefined };
+  return { kind: 'hit', known, outputs: [], files: [], outdated: undefined };
 }
 
 function lookUp({ run, op }: CacheableCall, identity: CallIdentity): Awaitable<CachedResult | undefined> {
@@ -46,16 +50,23 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
   const { run, llm, operation } = call;
   let outdated: OutdatedOutputs | undefined;
   let unfit: Unfit | undefined;
+  let gone: readonly string[] | undefined;
   for (let next = first; ; next = lookUp(call, identity)) {
     const known = await next;
-    if (!known) return { kind: 'miss', outdated, unfit };
-    const now = resultNow(known, await llm.options(operation.inputs), run.calls?.nowMs() ?? 0);
+    if (!known) return { kind: 'miss', outdated, unfit, gone };
+    const options = await llm.options(operation.inputs);
+    const now = resultNow(known, options, run.calls?.nowMs() ?? 0);
     if (now.kind === 'fits') {
-      const files = await reuseOutputs(call, identity.request.fn, now.known);
-      if (files.kind === 'reusable') return { kind: 'hit', known: now.known, outputs: files.outputs, outdated };
-      outdated ??= files;
+      const files = await findFiles(call, identity, now.known, options);
+      if (files.gone.length > 0) gone ??= files.gone;
+      else {
+        const reuse = await reuseOutputs(call, identity.request.fn, now.known);
+        if (reuse.kind === 'reusable')
+          return { kind: 'hit', known: now.known, outputs: reuse.outputs, files: await files.restore(), outdated };
+        outdated ??= reuse;
+      }
     } else unfit ??= now.unfit;
-    if (known.from.workflow === undefined) return { kind: 'miss', outdated, unfit };
+    if (known.from.workflow === undefined) return { kind: 'miss', outdated, unfit, gone };
     run.cache.decline(known);
   }
 }
@@ -64,7 +75,7 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
 export function reuse(
   { run: { cache, recorder, usage }, op, operation, llm }: CacheableCall,
   { definition: { fingerprint }, hasSecret, request }: CallIdentity,
-  { known, outputs }: Hit,
+  { known, outputs, files }: Hit,
 ): Found {
   const { key, from, costUsd } = known;
   // A forked result was never executed in this workflow, so that no other event has its arguments.
@@ -80,6 +91,7 @@ export function reuse(
     fingerprint,
     ...(costUsd !== undefined && { savedUsd: costUsd }),
     ...(outputs.length > 0 && { outputs }),
+    ...(files.length > 0 && { files }),
   });
   usage.callReused(costUsd);
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, known.editedSince, fingerprint);

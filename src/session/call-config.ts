@@ -32,8 +32,31 @@ function settingsIn(calls: JsonObject): { [S in keyof CallSettings]?: CallSettin
     backoff: backoffIn(calls),
     lanes: lanesIn(calls),
     stallAfterMs: positive(calls, 'stallAfter', CALLS),
+    files: filesIn(calls),
   };
 }
+
+/** Returns what is kept of files that calls wrote. calls.md 22.3. */
+function filesIn(calls: JsonObject): CallSettings['files'] | undefined {
+  const wanted = 'true, false, or an object of limits: { "count": 20, "eachMiB": 10, "totalMiB": 50 }';
+  const is = (value: unknown): value is boolean | JsonObject => isBoolean(value) || isObject(value);
+  const files = optional(calls, 'files', is, wanted, CALLS);
+  if (files === undefined) return undefined;
+  const { files: usual } = DEFAULT_CALL_SETTINGS;
+  if (isBoolean(files)) return { ...usual, keep: files };
+  const bytes = (key: string): number | undefined => {
+    const size = optional(files, key, isPositive, 'a number of MiB above 0', 'calls.files');
+    return size === undefined ? undefined : Math.round(size * 1024 * 1024);
+  };
+  return {
+    keep: true,
+    count: optional(files, 'count', isCount, 'a whole number of at least 1', 'calls.files') ?? usual.count,
+    eachBytes: bytes('eachMiB') ?? usual.eachBytes,
+    totalBytes: bytes('totalMiB') ?? usual.totalBytes,
+  };
+}
+
+const isPositive = (value: unknown): value is number => isAmount(value) && value > 0;
 
 function budgetIn(calls: JsonObject): BudgetLimits | undefined {
   const wanted = 'a list of limits: "5usd,2Mtok,300calls,3h"';

@@ -14,6 +14,7 @@ describe('calls and prices of mlld-config.json', () => {
       backoff: { first: '5ms', max: 20 },
       lanes: { 'slow/*': { max: 1 }, 'claude/*': { max: 8, start: 4 } },
       stallAfter: '1s',
+      files: { count: 3, eachMiB: 0.5 },
     };
     const prices = { 'local-*': { input: 0, output: 0 }, 'gpt-5': { input: 1, cachedInput: 0.5 } };
     expect(callConfig({ calls, prices })).toEqual({
@@ -30,6 +31,7 @@ describe('calls and prices of mlld-config.json', () => {
         ['claude/*', { max: 8, start: 4 }],
       ],
       stallAfterMs: 1000,
+      files: { keep: true, count: 3, eachBytes: 524_288, totalBytes: 52_428_800 },
       prices,
     });
   });
@@ -37,6 +39,7 @@ describe('calls and prices of mlld-config.json', () => {
   it('leaves out what is not configured', () => {
     expect(callConfig({})).toBeUndefined();
     expect(callConfig({ calls: { retries: 2 } })).toEqual({ retries: 2 });
+    expect(callConfig({ calls: { files: false } })?.files).toMatchObject({ keep: false, count: 20 });
     expect(callConfig({ calls: { backoff: { first: '2m' } } })).toEqual({ backoff: { firstMs: 120_000, maxMs: 120_000 } });
   });
 
@@ -57,6 +60,9 @@ describe('calls and prices of mlld-config.json', () => {
     [{ calls: { lanes: { claude: 8 } } }, /"calls.lanes.claude"/],
     [{ calls: { lanes: { claude: { max: 0 } } } }, /"calls.lanes.claude.max"/],
     [{ calls: { stallAfter: '-1s' } }, /"calls.stallAfter"/],
+    [{ calls: { files: 'no' } }, /"calls.files" .* true, false, or an object/],
+    [{ calls: { files: { count: 0 } } }, /"calls.files.count" .* at least 1/],
+    [{ calls: { files: { totalMiB: 0 } } }, /"calls.files.totalMiB" .* above 0/],
     [{ prices: { 'gpt-5': 3 } }, /"prices.gpt-5" .* US dollars/],
     [{ prices: { 'gpt-5': { output: 3 } } }, /"prices.gpt-5.input"/],
     [{ prices: { 'gpt-5': { input: 1, output: -3 } } }, /"prices.gpt-5.output"/],

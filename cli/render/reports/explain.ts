@@ -79,6 +79,8 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
       return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
     case 'outputs':
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
+    case 'file gone':
+      return `file gone: ${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} missing, and the content that it had written ${inRun(miss)} was not kept`;
     case 'schema':
       return `its result ${inRun(miss)} does not fit the schema of the function`;
     case 'reply':

@@ -56,7 +56,7 @@ export interface AuditedCall extends Common {
   /** All that the attempt reported. */
   readonly usage?: Usage;
   readonly durationMs?: number;
-  /** Declared output files. */
+  /** Files that it wrote: declared ones, and those that its arguments name. */
   readonly outputs?: readonly { readonly path: string; readonly hash?: string }[];
 }
 
@@ -199,11 +199,12 @@ function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
 }
 
 function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
-  const { outputs, seq } = event;
+  const { seq } = event;
+  const written = [...(event.outputs ?? []), ...(event.files ?? [])];
   state.results?.set(seq, position);
   state.entries.push({
     ...ended(state, event),
-    ...(outputs !== undefined && { outputs: outputs.map((file) => ({ path: file.path, ...('blob' in file && { hash: file.blob }) })) }),
+    ...(written.length > 0 && { outputs: written.map((file) => ({ path: file.path, ...('blob' in file && { hash: file.blob }) })) }),
   });
 }
 
@@ -250,7 +251,8 @@ function priceOf(usage: Usage | undefined): Price {
 }
 
 function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
-  const { op, fn, key, site, preview, from, outputs, savedUsd } = event;
+  const { op, fn, key, site, preview, from, savedUsd } = event;
+  const outputs = [...(event.outputs ?? []), ...(event.files ?? []).filter(({ did }) => did === 'same' || did === 'restored')];
   state.entries.push({
     entry: 'call',
     ...common(state, event),
@@ -262,7 +264,7 @@ function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
     outcome: 'reused',
     ...(savedUsd !== undefined && { savedUsd }),
     from,
-    ...(outputs !== undefined && { outputs: outputs.map(({ path }) => ({ path })) }),
+    ...(outputs.length > 0 && { outputs: outputs.map(({ path }) => ({ path })) }),
   });
 }
 

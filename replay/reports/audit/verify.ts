@@ -77,6 +77,7 @@ export const legality: Projection<Legality> = {
         namePayload(state, event.result, event.seq);
         if (event.notes !== undefined) namePayload(state, event.notes, event.seq);
         for (const output of event.outputs ?? []) if ('blob' in output) nameBlob(state, output.blob, event.seq);
+        for (const { blob } of event.files ?? []) if (blob !== undefined) nameBlob(state, blob, event.seq);
         break;
       case 'call.failed':
         failCall(state, event, complain);

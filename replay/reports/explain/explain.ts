@@ -60,6 +60,8 @@ export type Miss =
     }
   /** Declared output files were not what the recorded call had written. */
   | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
+  /** Files that the recorded call had written were missing, and their content was not kept. */
+  | { readonly why: 'file gone'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
   /** There is a result, and it does not fit the schema of now; or it can't be read by the adapter of now, or needs the one of then. */
   | { readonly why: 'schema' | 'reply'; readonly run: RunId; readonly seq: Seq }
   /** There is a result, and it could not be read. */
@@ -349,6 +351,7 @@ function whyNotServed(
   const { flags, header, scope } = state;
   const where = { run: answer.ref.run, seq: answer.seq };
   if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
+  if (event.gone !== undefined) return { why: 'file gone', files: event.gone, ...where };
   if (event.unfit !== undefined) return { why: event.unfit, ...where };
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
   const isEarlier = answer.ref.run !== state.current;

@@ -17,7 +17,7 @@ import { dataOf, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { schemaOfCall } from './call-schema.js';
 
-const NAMES = ['reply', 'schema', 'repair', 'retries', 'timeout', 'lane', 'model', 'maxCost', 'onFailure', 'partial'] as const;
+const NAMES = ['reply', 'schema', 'repair', 'retries', 'timeout', 'lane', 'model', 'maxCost', 'onFailure', 'partial', 'files'] as const;
 
 export type OptionName = (typeof NAMES)[number];
 
@@ -35,7 +35,7 @@ export async function callOptions(executable: Executable, frame: Frame, only: re
       values[known] = { value: evaluated, refuse: refusal(known, value, evaluated, frame) };
   }
   const schemaOption = only.includes('schema') ? executable.schemaOption : undefined;
-  const { reply, repair, retries, timeout, lane, model, maxCost, onFailure, partial } = values;
+  const { reply, repair, retries, timeout, lane, model, maxCost, onFailure, partial, files } = values;
   return withoutUndefined<CallOptions>({
     reply: reply && oneOf(reply, ADAPTERS),
     schema: schemaOption && (executable.schema ?? (await schemaOfCall(executable, schemaOption, frame))),
@@ -47,6 +47,7 @@ export async function callOptions(executable: Executable, frame: Frame, only: re
     maxCost: maxCost && costIn(maxCost),
     onFailure: onFailure && oneOf(onFailure, ['error', 'marker', 'value']),
     partial: partial && isTruthy(partial.value),
+    files: files && oneOf(files, ['keep', 'ignore']),
   });
 }
 

@@ -1,5 +1,6 @@
 /** The port to the results that are paid for already. `session/` builds it from the folds. */
 import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../../../journal/event.js';
+import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
 import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
 import type { Recorded } from '../../../journal/store.js';
@@ -7,6 +8,7 @@ import type { MeasuredCall, Value } from '../../values/value.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Outcome } from '../completion.js';
 import type { Definition } from '../definitions/definition.js';
+import type { CallFiles } from './call-files.js';
 import type { InFlightCalls } from './in-flight-calls.js';
 import type { ResultLabels } from './result-labels.js';
 
@@ -14,6 +16,8 @@ export interface ResultCache {
   /** The policy for llm calls at this moment: it follows from the flags, the header and the current checkpoint scope. */
   policy(): CachePolicy;
   readonly files: OutputFiles;
+  /** Absent where nothing is recorded, and in a replay. */
+  readonly callFiles?: CallFiles;
   /** Definitions that this run has recorded. */
   readonly recordedDefinitions: Set<Fingerprint>;
   readonly inFlight: InFlightCalls;
@@ -75,6 +79,8 @@ export interface CachedResult {
   readonly editedSince?: Fingerprint;
   /** The cost of all attempts of the recorded call, where it is known. */
   readonly costUsd?: number;
+  /** Files that the call wrote and its arguments name. */
+  readonly files?: readonly WrittenFile[];
   /** Declared output files as the call had left them; undefined when it declared none. */
   outputs(): Promise<readonly OutputFile[] | undefined>;
   /** Undefined when nothing is known. */

@@ -3,9 +3,11 @@ import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { createOverlay } from '../../../replay/memo/overlay.js';
 import type { ResumeMode } from '../../../replay/memo/policy.js';
+import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import type { RunOptions } from '../script/run-options.js';
 import { createOtherKeyWarning, type JournalWarnings } from './journal-warnings.js';
-import { createOutputFiles } from './output-files.js';
+import { RunCallFiles } from './files/call-files.js';
+import { createOutputFiles } from './files/output-files.js';
 import type { OpenedPriorRuns } from './prior-runs.js';
 import { createRunCache, type RunCache } from './result-cache.js';
 import { retryingStore } from './retrying-store.js';
@@ -69,6 +71,14 @@ export async function openCache({
     flags,
     header,
     nowMs: io.nowMs,
+    callFiles: new RunCallFiles({
+      store: retrying,
+      root: project.root,
+      settings: project.config.calls?.files ?? DEFAULT_CALL_SETTINGS.files,
+      isRecorded,
+      onTrouble,
+      warn: (message) => io.stderr(`warning: ${message}\n`),
+    }),
     files: createOutputFiles({ store: retrying, workflows, keepsNewer: flags.keepFiles === true, onTrouble }),
     onTrouble,
     onGap: warnings.gap,

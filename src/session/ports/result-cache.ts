@@ -20,7 +20,8 @@ import type { Outcome } from '../../runtime/completion.js';
 import { NO_METADATA, metadataOf } from '../../values/value.js';
 import { randomKey } from '../../world/host.js';
 import { OutputExceedsText } from '../../world/process/output.js';
-import { NO_OUTPUT_FILES } from './output-files.js';
+import type { ChangedFiles, RunCallFiles } from './files/call-files.js';
+import { NO_OUTPUT_FILES } from './files/output-files.js';
 import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 
 /** For runs that record nothing. */
@@ -57,6 +58,7 @@ export interface CacheSources {
   readonly header: ResumeMode | undefined;
   readonly nowMs: () => number;
   readonly files: OutputFiles;
+  readonly callFiles: RunCallFiles;
   readonly onTrouble: (error: Error) => void;
   /** Called when something could not be stored that no result depends on. */
   readonly onGap: (error: Error) => void;
@@ -73,6 +75,7 @@ interface ReadableResult {
   value(): Outcome;
   readonly labels: ResultLabels;
   readonly isInner?: true;
+  readonly files?: CachedResult['files'];
   readonly measured?: CachedResult['measured'];
 }
 
@@ -113,6 +116,7 @@ async function readValue(
     labels: recordedResultLabels(event),
     measured: known && (() => known),
     ...(event.reply?.inner && { isInner: true as const }),
+    ...(event.files && { files: event.files }),
   };
   // A word that steers the script (continue, done) is used at once.
   if (immediate && stored.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
@@ -137,7 +141,7 @@ function sourceEvent({ hit }: Candidate): EventRef {
   return { run: ref.run, seq };
 }
 
-function cacheHit(store: JournalStore, found: Candidate, { value, labels, isInner, measured }: ReadableResult): CachedResult {
+function cacheHit(store: JournalStore, found: Candidate, { value, labels, isInner, files, measured }: ReadableResult): CachedResult {
   const { key, hit } = found;
   const { result: stored, fingerprint } = hit.entry;
   const isEdited = hit.edit.definition || hit.edit.interceptors;
@@ -146,6 +150,7 @@ function cacheHit(store: JournalStore, found: Candidate, { value, labels, isInne
     key,
     resultLabels: labels,
     ...(isInner && { isInner }),
+    ...(files && { files }),
     from: hit.forkSource === undefined ? from : { ...from, workflow: hit.forkSource },
     ...(fingerprint !== undefined && isEdited ? { editedSince: fingerprint } : {}),
     ...(stored.costUsd === undefined ? {} : { costUsd: stored.costUsd }),
@@ -175,6 +180,8 @@ export interface StaleHit {
 export interface RunCache extends ResultCache {
   /** By the name of the function. */
   readonly staleHits: ReadonlyMap<string, StaleHit>;
+  /** By the name of the function: files of reused calls that have other content now. */
+  changedFiles(): ReadonlyMap<string, ChangedFiles>;
   /** Counts the secret results that no later run will have, because there is no key to seal them. */
   unkeptCount(): number;
 }
@@ -248,6 +255,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     inFlight: new InFlightCalls(),
     recordedDefinitions: new Set<Fingerprint>(),
     files: sources.files,
+    callFiles: sources.callFiles,
     policy: () => allowed,
     lookup(query) {
       if (!allowed.reuses) return undefined;
@@ -278,6 +286,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     hold(key, { seq }, stored) {
       held.set(key, { ...stored, from: { run: ref.run, seq } });
     },
+    changedFiles: () => sources.callFiles.changed(),
     unkeptCount: () => held.size,
     newBlob: () => store.newBlob(),
     async keepText(text): Promise<BlobId | undefined> {

@@ -25,6 +25,7 @@ import { inputFacts, type RunInputs } from '../script/run-inputs.js';
 import type { World } from '../../world/world.js';
 import { splitInvalidation } from './fit-facts.js';
 import { createRun } from './create-run.js';
+import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
@@ -227,7 +228,11 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
     },
     notices() {
       const unkept = unkeptNotice(cache.unkeptCount());
-      return [...staleHitWarnings(cache.staleHits, [usable, ...forks]), ...(unkept === undefined ? [] : [unkept])];
+      return [
+        ...staleHitWarnings(cache.staleHits, [usable, ...forks]),
+        ...changedFilesWarnings(cache.changedFiles()),
+        ...(unkept === undefined ? [] : [unkept]),
+      ];
     },
   };
 }

@@ -68,7 +68,7 @@ interface DefinitionsRequest {
 
 /** A definition with the options that decide about results and prices; undefined where only the run can tell them. */
 export interface ScriptDefinition extends CurrentDefinition {
-  readonly options: Pick<CallOptions, 'reply' | 'schema' | 'maxCost'> | undefined;
+  readonly options: Pick<CallOptions, 'reply' | 'schema' | 'maxCost' | 'files'> | undefined;
 }
 
 /** Returns the definitions by name of the function; there are several if modules declare the same name. */
@@ -263,7 +263,7 @@ function callOf({ name, labels, params, code }: Executable): Operation {
 async function declaredOptions(executable: Executable, frame: Frame): Promise<ScriptDefinition['options']> {
   const { module } = executable;
   try {
-    return await callOptions(executable, { ...frame, module, scope: module.scope }, ['reply', 'schema', 'maxCost']);
+    return await callOptions(executable, { ...frame, module, scope: module.scope }, ['reply', 'schema', 'maxCost', 'files']);
   } catch {
     return undefined; // a wrong one is an error of the run itself
   }

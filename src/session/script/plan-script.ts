@@ -11,6 +11,7 @@ import { latestRun } from '../../../replay/resume/latest-run.js';
 import { planRun, type Plan, type PlanFacts, type PlanWithCalls } from '../../../replay/resume/plan.js';
 import { cachePolicy, type ResumeMode } from '../../../replay/memo/policy.js';
 import type { Cost } from '../../calls/budget/budget.js';
+import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from './run-options.js';
 import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
@@ -76,6 +77,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       world,
       keyed: async (text) => secrets?.digest(text) ?? sha256(text),
     });
+    const keepsFiles = (project.config.calls?.files ?? DEFAULT_CALL_SETTINGS.files).keep;
     const memos = [{ workflow, memo: loaded.memo }, ...forks];
     const facts: PlanFacts = {
       before: loaded,
@@ -88,7 +90,15 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
       current,
-      outdated: await outdatedResults({ store: readOnly, world, root: project.root, keepsNewer: cache.keepFiles === true, current, memos }),
+      outdated: await outdatedResults({
+        store: readOnly,
+        world,
+        root: project.root,
+        keepsNewer: cache.keepFiles === true,
+        keepsFiles,
+        current,
+        memos,
+      }),
       unfit: await unfitResults({ store: readOnly, root: project.root, nowMs: io.nowMs(), current, memos }),
     };
     const { executes, ...report } = await planWithCosts(facts, loaded.runs.slice(0, -1), store);

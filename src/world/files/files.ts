@@ -61,7 +61,8 @@ export function createFiles(): Files {
       return 'bytes' in found ? { base64: found.bytes.toString('base64') } : found;
     },
     restore: ({ path, base64 }) => inOrder(path, () => inFolder(path, () => replaceFile(path, Buffer.from(base64, 'base64')))),
-    write: ({ path, text, durable }) => inOrder(path, () => inFolder(path, () => replaceFile(path, text, durable ? 'synced' : 'unsynced'))),
+    write: ({ path, text, durable }) =>
+      inOrder(path, () => inFolder(path, () => replaceFile(path, text, { durability: durable ? 'synced' : 'unsynced' }))),
     append: ({ path, text }) => inOrder(path, () => inFolder(path, () => appendFile(path, text))),
     remove: ({ path }) => inOrder(path, () => rm(path, { force: true })),
     stat: async ({ path }) => ({ kind: await kindOf(path) }),

@@ -9,14 +9,20 @@ import { dirname, join, resolve } from 'node:path';
 
 const LINKS_MAX = 40;
 
-/** With `synced`, the old text or the new one is there after a loss of power, never a part. */
-export async function replaceFile(path: string, text: string | Uint8Array, durability: 'synced' | 'unsynced' = 'unsynced'): Promise<void> {
+export interface Replacement {
+  /** With `synced`, the old text or the new one is there after a loss of power, never a part. */
+  readonly durability?: 'synced' | 'unsynced';
+  /** The permission bits; by default those of the file that is replaced. */
+  readonly mode?: number;
+}
+
+export async function replaceFile(path: string, text: string | Uint8Array, how: Replacement = {}): Promise<void> {
   const { target, before } = await behindLinks(path);
   // Devices and pipes (/dev/null, /dev/stdout) are written to, not replaced; a directory fails here.
   if (before && !before.isFile()) return writeFile(target, text);
   const temporary = join(dirname(target), `.mlld-${randomBytes(9).toString('hex')}.tmp`);
   try {
-    await writeNew(temporary, text, before, durability);
+    await writeNew(temporary, text, before, how);
     await rename(temporary, target);
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
@@ -30,17 +36,20 @@ async function writeNew(
   path: string,
   text: string | Uint8Array,
   like: Stats | undefined,
-  durability: 'synced' | 'unsynced',
+  { durability, mode }: Replacement,
 ): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await file.writeFile(text);
     if (durability === 'synced') await file.datasync();
-    if (!like) return;
+    if (!like) {
+      if (mode !== undefined) await file.chmod(mode);
+      return;
+    }
     // The owner is set first: changing it clears some bits of the mode. Only root can; for others the file becomes their own.
     const isOurs = like.uid === process.geteuid?.() && like.gid === process.getegid?.();
     if (!isOurs) await file.chown(like.uid, like.gid).catch(() => undefined);
-    await file.chmod(like.mode & 0o7777);
+    await file.chmod(mode ?? like.mode & 0o7777);
   } finally {
     await file.close();
   }

@@ -5,6 +5,7 @@ import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
+import { readFiles } from '../../../replay/memo/read-result.js';
 import { call, finished, JOB, callKeyOf, runRef, started } from '../../support/written-runs.js';
 
 async function begin(store: JournalStore, number: number, facts: readonly Fact[]): Promise<Journal> {
@@ -42,5 +43,23 @@ it('remembers which results need a key to be read', async () => {
   for (const { memo } of [folded, await load(store)]) {
     expect(usableEntry(memo, callKeyOf('token'))?.result.sealed).toBe(true);
     expect(usableEntry(memo, callKeyOf('buoy 1'))?.result.sealed).toBe(false);
+  }
+});
+
+it('remembers which results have files of their calls, so that a plan reads no others', async () => {
+  const store = openMemoryStore();
+  const files = [{ path: 'out/a.md', bytes: 3, mode: 0o644, reason: 'too-large' as const }];
+  const written = call('main/ask#0', 'token').map((fact) => (fact.type === 'call.completed' ? { ...fact, files } : fact));
+  const journal = await begin(store, 1, [...written, ...MANY, finished()]);
+  await journal.close();
+  const folded = await load(store);
+  expect(await store.readDerived(JOB, 'index')).toBeDefined();
+  for (const { memo } of [folded, await load(store)]) {
+    const entry = usableEntry(memo, callKeyOf('token'));
+    expect(entry?.result).toMatchObject({ hasFiles: true, carries: true });
+    expect(entry && (await readFiles(store, entry.result))).toEqual(files);
+    const other = usableEntry(memo, callKeyOf('buoy 1'));
+    expect(other?.result).toMatchObject({ hasFiles: false });
+    expect(other && (await readFiles(store, other.result))).toBeUndefined();
   }
 });

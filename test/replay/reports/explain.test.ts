@@ -106,6 +106,13 @@ describe('why a call was executed', () => {
     ]);
   });
 
+  it('names the files that the call had written and that are gone', () => {
+    const again = call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, gone: ['out/a'] } : fact));
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), secondRun(again))).toEqual([
+      { why: 'file gone', files: ['out/a'], run: FIRST, seq: 3 },
+    ]);
+  });
+
   it('names the selector that invalidated a forked result', () => {
     const source = runRef(1, workflowOf('collect.mld'));
     const lent = run(source, call('main/ask#0', 'ebb'));

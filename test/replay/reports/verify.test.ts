@@ -116,6 +116,11 @@ describe('verifying a recorded run', () => {
       ok: false,
       violations: [{ rule: 'V5', seq: 3, message: expect.stringContaining(blob) }],
     });
+    const wrote = { ...ANSWERED, files: [{ path: 'a.md', blob, bytes: 9, mode: 0o644 }] } as Fact;
+    expect(await verifyRun(await record(S, BEGIN, ASKED, wrote, END, finished()), runRef(1))).toMatchObject({
+      ok: false,
+      violations: [{ rule: 'V5', seq: 3, message: expect.stringContaining(blob) }],
+    });
     const kept = await store.putBlob('source text');
     const source: Fact = { type: 'source.loaded', path: 'job.mld', blob: kept.blob, role: 'script' };
     const whole = await store.create(runRef(2));

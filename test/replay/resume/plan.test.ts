@@ -17,7 +17,7 @@ const facts = (last: readonly Entry[], details: Partial<PlanFacts> = {}): PlanFa
   invalidatedKeys: EMPTY,
   invalidatedForkedKeys: EMPTY,
   flags: { checkpoint: true },
-  outdated: new Set(),
+  outdated: new Map(),
   header: undefined,
   scopes: new Map(),
   nowMs: LATER_MS,

@@ -1,9 +1,9 @@
 /** Stores declared output files as blobs of the journal, and knows which of their versions were written by a run. */
-import type { BlobId, Workflow } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
-import { foldRun } from '../../../replay/fold/fold-run.js';
-import { writtenFiles, type WrittenFiles } from '../../../replay/memo/written-files.js';
-import type { OutputFiles } from '../../runtime/calls/result-cache.js';
+import type { BlobId, Workflow } from '../../../../journal/ids.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import { foldRun } from '../../../../replay/fold/fold-run.js';
+import { writtenFiles, type WrittenFiles } from '../../../../replay/memo/written-files.js';
+import type { OutputFiles } from '../../../runtime/calls/result-cache.js';
 
 export const NO_OUTPUT_FILES: OutputFiles = {
   keepsNewer: true,

@@ -1,0 +1,128 @@
+/**
+ * Finds the words in the arguments of a call that may be paths of files. calls.md 22.4.
+ *
+ * WORD-1 A text is read once, in time that grows with its length alone; one without a slash or a dot costs the search for the two.
+ * WORD-2 At most `WORDS_MAX` different words of a call are taken, the first and the last ones: a prompt names its files at its beginning or
+ *    at its end, and what lies between may be a book.
+ * WORD-3 Nothing is looked up on the disk: a word that only looks like a path costs its caller one look.
+ */
+import type { Json } from '../../../journal/event.js';
+
+/** Half of them are the first words, half the last. */
+export const WORDS_MAX = 200;
+/** UTF-16 units. Longer words are no paths that a model was given. */
+const WORD_UNITS_MAX = 1024;
+
+/** Characters that end a word wherever they are: blanks, quotes, and marks between a name and its value. */
+const SEPARATOR = /[\s\0"'`<>|;,=:\u2018-\u201f\u00ab\u00bb]/;
+const SEPARATORS = new RegExp(SEPARATOR, 'g');
+/** By the number of the character; a table is many times as fast as the pattern. */
+const ENDS_WORD: readonly boolean[] = Array.from({ length: 128 }, (_, code) => SEPARATOR.test(String.fromCharCode(code)));
+/** Brackets, emphasis and the at sign of a mention around a word; its sentence may end behind it. */
+const AROUND = /^[([{*@]+|[)\]}*.!?\u2026]+$/g;
+/** `[the list](out/list.md)` */
+const BRACKETS = /[()[\]{}]+/;
+/** A name with an extension that has a letter: `a.md`, `.env`, `x.7z`; not `3.5`. */
+const EXTENSION = /\.(?=[\w-]*[a-z])[\w-]{1,16}$/i;
+
+/** Returns different words in the order of the arguments. */
+export function pathWords(args: readonly Json[]): readonly string[] {
+  const words = new FirstAndLast(WORDS_MAX / 2);
+  // The arguments of a call and of the one that it forwards are often the same prompt.
+  const long = new Set<string>();
+  for (const text of textsIn(args)) {
+    if (text.length > WORD_UNITS_MAX) {
+      if (long.has(text)) continue;
+      long.add(text);
+    }
+    addWords(text, words);
+  }
+  return words.all();
+}
+
+/** Yields all texts in the arguments, the names of members too. */
+function* textsIn(value: Json): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (Array.isArray(value)) for (const element of value as readonly Json[]) yield* textsIn(element);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value)) {
+      yield name;
+      yield* textsIn(member as Json);
+    }
+}
+
+function addWords(text: string, words: FirstAndLast): void {
+  const trimmed = text.length <= WORD_UNITS_MAX ? text.trim() : '';
+  // Only here may a path hold blanks and other separators.
+  if (!trimmed.includes('\n') && mayBePath(trimmed)) words.add(trimmed);
+  const marks = /[/.]/g;
+  let end = 0;
+  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
+    const { index: at } = mark;
+    if (text.charAt(at) === '.' && endsWord(text, at + 1)) continue; // the end of a sentence
+    const start = startOfWord(text, at, end);
+    end = endOfWord(text, at);
+    marks.lastIndex = end;
+    if (end - start <= WORD_UNITS_MAX) addWord(text.slice(start, end), words);
+  }
+}
+
+/** The marks around a word may be a part of its name: `[id].tsx`, `@types/a.ts`. */
+function addWord(word: string, words: FirstAndLast): void {
+  if (mayBePath(word)) words.add(word);
+  const bare = word.replace(AROUND, '');
+  if (bare !== word && mayBePath(bare)) words.add(bare);
+  if (BRACKETS.test(bare)) for (const part of bare.split(BRACKETS)) if (mayBePath(part)) words.add(part);
+}
+
+/** Words before `from` are done. */
+function startOfWord(text: string, at: number, from: number): number {
+  let start = at;
+  while (start > from && at - start <= WORD_UNITS_MAX && !endsWord(text, start - 1)) start--;
+  return start;
+}
+
+function endOfWord(text: string, at: number): number {
+  SEPARATORS.lastIndex = at;
+  return SEPARATORS.exec(text)?.index ?? text.length;
+}
+
+/** True behind the text, too. */
+function endsWord(text: string, at: number): boolean {
+  const code = text.charCodeAt(at); // NaN behind the text
+  return code < ENDS_WORD.length ? ENDS_WORD[code] === true : Number.isNaN(code) || SEPARATOR.test(text.charAt(at));
+}
+
+/** Folders, patterns, addresses and the home folder are no files of the project. */
+function mayBePath(word: string): boolean {
+  const hasSlash = word.includes('/');
+  if (hasSlash ? /\/$|^\/\/|^[./]+$/.test(word) : !EXTENSION.test(word)) return false;
+  return !/^~|[*?\0]/.test(word);
+}
+
+/** Keeps the first `half` words, and of the others the last `half`. */
+class FirstAndLast {
+  private readonly first = new Set<string>();
+  private readonly last = new Set<string>();
+
+  constructor(private readonly half: number) {}
+
+  add(word: string): void {
+    if (this.first.has(word)) return;
+    if (this.first.size < this.half) {
+      this.first.add(word);
+      return;
+    }
+    this.last.delete(word);
+    this.last.add(word);
+    if (this.last.size <= this.half) return;
+    for (const oldest of this.last) {
+      this.last.delete(oldest);
+      return;
+    }
+  }
+
+  all(): readonly string[] {
+    return [...this.first, ...this.last];
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Files that a call wrote and its arguments name: kept with its result, and restored when that is reused. calls.md 22.
+ *
+ * CALL-FILE-1  Content is a durable blob before `call.completed` names it: a kill leaves a call without a result, or with all its files.
+ * CALL-FILE-2  A file with other content is never replaced, unless this run itself restored it for a call that was recorded before.
+ * CALL-FILE-3  Nothing is restored before every file of the call is found, and only files that the arguments of now name: a recorded path
+ *    alone writes nothing.
+ * CALL-FILE-4  There is no port where nothing is recorded, and in a replay: then nothing is looked at.
+ */
+import type { Json, OutputFile, ReusedOutput } from '../../../journal/event.js';
+import type { WrittenFile } from '../../../journal/facts/call-event.js';
+import { namedFiles } from '../../calls/files/named-files.js';
+import type { CallOptions } from '../../calls/options.js';
+import type { CallFiles, FilesBefore, FoundFiles } from '../../runtime/calls/call-files.js';
+import type { CallRequest } from '../../runtime/calls/call-key.js';
+import type { CachedResult } from '../../runtime/calls/result-cache.js';
+import { isSecret } from '../../runtime/secrets/secret-registry.js';
+import { toJson } from '../../values/native.js';
+import type { CacheableCall, CallIdentity } from '../cacheable-call.js';
+
+/** Looks at the named files of a call before its first attempt, and keeps those that its attempts wrote. */
+export class CallFileWatch {
+  private readonly port: CallFiles | undefined;
+  private before: FilesBefore | undefined;
+
+  constructor(
+    private readonly call: CacheableCall,
+    private readonly identity: CallIdentity,
+    options: CallOptions,
+  ) {
+    this.port = portFor(call, options);
+  }
+
+  /** Returns a promise only if an argument names a file. */
+  begin(): Promise<void> | undefined {
+    const { port, call } = this;
+    if (!port) return undefined;
+    const paths = pathsOf(call, this.identity.request);
+    return paths.length === 0 ? undefined : port.look(paths).then((before) => void (this.before = before));
+  }
+
+  /** `isSealed`: the result is secret. Undefined when the call wrote no file that it names. */
+  async end(isSealed: boolean, outputs: readonly OutputFile[] = []): Promise<readonly WrittenFile[] | undefined> {
+    const { port, before, identity, call } = this;
+    if (!port || !before) return undefined;
+    const { secrets } = call.run;
+    const files = await port.keep(before, {
+      except: new Set(outputs.map(({ path }) => path)),
+      isSecret: isSealed || identity.hasSecret || call.operation.inputs.some(isSecret),
+      hidesText: secrets.isEmpty ? undefined : (text) => secrets.appearIn(text),
+    });
+    return files.length === 0 ? undefined : files;
+  }
+}
+
+/** The files of a recorded result as they are now. */
+export interface ReusableFiles {
+  /** Not empty: the result can't be reused. */
+  readonly gone: readonly string[];
+  /** Restores them. */
+  restore(): Promise<readonly ReusedOutput[]>;
+}
+
+const NO_FILES: ReusableFiles = { gone: [], restore: async () => [] };
+
+/** Looks at the files of a recorded result, and changes nothing. */
+export async function findFiles(
+  call: CacheableCall,
+  { request }: CallIdentity,
+  known: CachedResult,
+  options: CallOptions,
+): Promise<ReusableFiles> {
+  const port = known.files && portFor(call, options);
+  if (!port || !known.files) return NO_FILES;
+  const named = new Set(pathsOf(call, request));
+  const files = known.files.filter(({ path }) => named.has(path)); // CALL-FILE-3
+  if (files.length === 0) return NO_FILES;
+  const found: FoundFiles = await port.find(files);
+  return { gone: found.gone, restore: () => port.restore(files, found, { fn: request.fn, from: known.from }) };
+}
+
+function portFor({ run: { cache } }: CacheableCall, { files }: CallOptions): CallFiles | undefined {
+  const { callFiles } = cache;
+  return callFiles && (files === undefined ? callFiles.keepsByDefault : files === 'keep') ? callFiles : undefined;
+}
+
+/** Commands run in the project's folder, `js` bodies where mlld was started: a relative path may mean either. */
+function pathsOf({ run: { settings }, operation: { inputs } }: CacheableCall, { args, via }: CallRequest): readonly string[] {
+  const { projectRoot: root, workingDirectory } = settings;
+  const bases = root === workingDirectory ? [root] : [root, workingDirectory];
+  // With the option `key` the request lacks some arguments; a wrapper forwards others than its own.
+  const all: Json[] = [...args, ...(via?.args ?? []), ...inputs.map(toJson)];
+  return namedFiles(all, { root, bases });
+}

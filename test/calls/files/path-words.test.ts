@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { namedFiles, nameInProject } from '../../../src/calls/files/named-files.js';
+import { pathWords, WORDS_MAX } from '../../../src/calls/files/path-words.js';
+
+/** Parts of names that nobody quotes. */
+const name = fc.stringMatching(/^[a-z0-9_-]{1,12}$/);
+const folders = fc.array(name, { maxLength: 3 });
+const extension = fc.constantFrom('md', 'json', 'ts', '7z', 'tar-gz');
+const filePath = fc
+  .tuple(fc.constantFrom('', './', '../', '/srv/'), folders, name, extension)
+  .map(([start, above, file, end]) => `${start}${[...above, `${file}.${end}`].join('/')}`);
+const prose = fc.array(fc.stringMatching(/^[A-Za-z]{1,12}$/), { maxLength: 20 }).map((words) => words.join(' '));
+/** Ways in which a prompt writes a path. */
+const WRITTEN: readonly ((path: string) => string)[] = [
+  (path) => path,
+  (path) => `\`${path}\``,
+  (path) => `"${path}",`,
+  (path) => `'${path}'`,
+  (path) => `(${path})`,
+  (path) => `[${path}]`,
+  (path) => `**${path}**`,
+  (path) => `<${path}>`,
+  (path) => `@${path}`,
+  (path) => `${path}.`,
+  (path) => `${path}:12:3`,
+  (path) => `--out=${path}`,
+  (path) => `{"file":"${path}"}`,
+  (path) => `[the list](${path}).`,
+  (path) => `“${path}”`,
+];
+
+describe('the words of arguments that are taken as paths', () => {
+  it('have every path with an extension in them, whatever is around it', () => {
+    fc.assert(
+      fc.property(
+        filePath,
+        prose,
+        prose,
+        fc.constantFrom(...WRITTEN),
+        fc.constantFrom(' ', '\n', '\t', '\u00a0'),
+        (path, left, right, write, blank) => {
+          const text = `${left}${blank}${write(path)}${blank}${right}`;
+          expect(pathWords([{ prompt: [text] }])).toContain(path);
+        },
+      ),
+    );
+  });
+
+  it('are whole words: a path is not found inside of another word', () => {
+    fc.assert(
+      fc.property(filePath, name, (path, more) => {
+        fc.pre(!path.endsWith(more));
+        expect(pathWords([`see x${path}${more} there`])).not.toContain(path);
+      }),
+    );
+  });
+
+  it('are none in prose without a slash and without an extension', () => {
+    fc.assert(
+      fc.property(fc.array(prose), (texts) => {
+        expect(pathWords([texts.join('. '), texts.map((text) => `${text}! 3.5 or 24.12.`)])).toEqual([]);
+      }),
+    );
+  });
+
+  it('are at most so many, the first and the last ones, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(filePath, fc.string()), { maxLength: 600 }), (words) => {
+        expect(pathWords([words.join(' ')]).length).toBeLessThanOrEqual(WORDS_MAX);
+      }),
+    );
+    const many = Array.from({ length: 5000 }, (_, at) => `src/f${at}.ts`);
+    const words = pathWords([`Write out/first.md.\n${many.join('\n')}\nThen list them in out/last.md`]);
+    expect(words).toHaveLength(WORDS_MAX);
+    expect(words).toEqual(expect.arrayContaining(['out/first.md', 'src/f4999.ts', 'out/last.md']));
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['Makefile', []],
+    ['and so on, etc. 3.5 or v1.2', []],
+    ['out/', []],
+    ['see https://example.com/a.html', []],
+    ['~/notes.md', []],
+    ['src/**/*.ts', []],
+    ['.. and / and ./', []],
+    ['.env', ['.env']],
+    ['bin/run', ['bin/run']],
+    ['my notes/of today.md', ['my notes/of today.md', 'notes/of', 'today.md']],
+    ['app/(group)/[id]/page.tsx and [id].tsx', ['app/(group)/[id]/page.tsx', '[id].tsx']],
+  ])('of %j', (text, words) => {
+    expect(pathWords([text])).toEqual(expect.arrayContaining([...words]));
+    if (words.length === 0) expect(pathWords([`${text}\n`]).filter((word) => word.trim() !== text)).toEqual([]);
+  });
+
+  it('are found in the names of members, and in nothing that is no text', () => {
+    expect(pathWords([{ 'src/a.ts': 1.5 }, null, true, ['b.md']])).toEqual(['src/a.ts', 'b.md']);
+  });
+
+  it('take time that grows with the length of the text alone', () => {
+    const msOf = (text: string): number => {
+      const begun = performance.now();
+      for (let round = 0; round < 5; round++) pathWords([text + String(round)]);
+      return performance.now() - begun;
+    };
+    const unit = 200_000;
+    for (const make of [
+      (units: number) => 'a'.repeat(units),
+      (units: number) => 'a.'.repeat(units / 2),
+      (units: number) => 'ab/'.repeat(units / 3),
+      (units: number) => `${'f'.repeat(1100)}/`.repeat(units / 1101),
+      (units: number) => 'a sentence. and/or '.repeat(units / 19),
+    ]) {
+      msOf(make(unit)); // compiles
+      // Quadratic work would take 64 times as long.
+      expect(msOf(make(unit * 8))).toBeLessThan(Math.max(500, 40 * msOf(make(unit))));
+    }
+  });
+});
+
+describe('the files that a call names', () => {
+  const root = '/home/ann/project';
+
+  it('are inside the project, and not where mlld and git keep what is theirs', () => {
+    const words =
+      'a.md ./b/c.md ../other/d.md /home/ann/project/e.md /etc/f.conf .mlld/g.json .git/h.cfg sub/.git/i.cfg b/../../project/j.md';
+    expect(namedFiles([words], { root, bases: [root] })).toEqual(expect.arrayContaining(['a.md', 'b/c.md', 'e.md', 'j.md']));
+    expect(namedFiles(words.split(' '), { root, bases: [root] })).toEqual(['a.md', 'b/c.md', 'e.md', 'j.md']);
+  });
+
+  it('are relative to each of the folders, and the same file once', () => {
+    expect(namedFiles(['a.md', '../a.md', '/home/ann/project/a.md'], { root, bases: [root, `${root}/sub`] })).toEqual(['a.md', 'sub/a.md']);
+  });
+
+  it('never have a path that leaves the project', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(filePath, fc.string(), fc.constant('../../../etc/passwd')), { maxLength: 30 }), (words) => {
+        for (const found of namedFiles(words, { root, bases: [root, `${root}/deep/er`] })) {
+          expect(nameInProject(root, `${root}/${found}`)).toBe(found);
+          expect(found.split('/')).not.toContain('..');
+        }
+      }),
+    );
+  });
+});
