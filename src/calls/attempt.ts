@@ -26,6 +26,8 @@ export interface AttemptView {
 export class Attempt {
   /** The reply of the command or code that is the body. */
   reply: ReadReply | undefined;
+  /** The same as it came back. */
+  raw: Reply | undefined;
   /** The failure that the body itself reported. */
   reported: Failure | undefined;
   /** The failure of a command inside the body that fails the call (calls.md 7.4), also where a construct collected its error. */
@@ -47,7 +49,15 @@ export class Attempt {
     /** The functions that were running when the call was made: those above them belong to its body. */
     readonly around: object | undefined,
     readonly nowMs: () => number,
-  ) {}
+  ) {
+    this.startedMs = nowMs();
+  }
+
+  private readonly startedMs: number;
+
+  get elapsedMs(): number {
+    return this.nowMs() - this.startedMs;
+  }
 
   /** Receives what code and programs of the body report. */
   report: BodyReport | undefined;
@@ -67,8 +77,10 @@ export class Attempt {
    */
   readOwn(reply: Reply, commandLine?: string, adapter = this.options.reply): ReadReply {
     this.exitCode = reply.exitCode === 0 ? undefined : reply.exitCode;
+    this.raw = reply;
     this.reply = readReply(reply, {
-      ...(adapter === undefined ? {} : { adapter }),
+      // The function reads it later, because it may take a while.
+      ...(adapter === undefined ? {} : { adapter: typeof adapter === 'string' ? adapter : 'text' }),
       ...(commandLine === undefined ? {} : { commandLine }),
       nowMs: this.nowMs(),
     });

@@ -5,13 +5,33 @@ import type { Cost } from './budget/budget.js';
 import type { OwnPrice } from './price/own-prices.js';
 import type { AdapterName } from './replies/reply.js';
 import type { ResultSchema } from './schema/compile-schema.js';
+import type { Value } from '../values/value.js';
 
 /** Further attempts: the same number for each class that has some, or a number for single classes. calls.md 6.1. */
 export type Retries = number | { readonly [C in FailureClass]?: number };
 
+/** A function of the script that reads replies. calls.md 7.7. */
+export interface ReplyFunction {
+  /** With its at sign. */
+  readonly name: `@${string}`;
+  /** Returns what the function returns about a reply. */
+  read(reply: Value, place: ReplyPlace): Promise<Value>;
+}
+
+/** The call whose reply a function reads. */
+export interface ReplyPlace {
+  /** The operation of the call. */
+  readonly op: object;
+  readonly deadline?: object | undefined;
+  /** True outside of an attempt, where no recorded end of the call says what the function returned. */
+  readonly isRecorded: boolean;
+  /** Warns of something that is ignored; `topic` names it, so that it is warned of once. */
+  readonly warn: (topic: string, message: string) => void;
+}
+
 export interface CallOptions {
   /** The adapter that reads the reply; the value is then the result in it. */
-  readonly reply?: AdapterName | 'text';
+  readonly reply?: AdapterName | 'text' | ReplyFunction;
   /** The result must fit it; a bad reply is then followed by further attempts. */
   readonly schema?: ResultSchema;
   /** If false, a further attempt is not told why the result before was refused. */

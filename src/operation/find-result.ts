@@ -47,15 +47,17 @@ function lookUp({ run, op }: CacheableCall, identity: CallIdentity): Awaitable<C
 
 /** Finds the first result that fits the options and whose declared files are there. Another forked one is declined for the whole run. */
 async function findFitting(call: CacheableCall, identity: CallIdentity, first: Awaitable<CachedResult | undefined>): Promise<Search> {
-  const { run, llm, operation } = call;
+  const { run, op, llm, operation } = call;
   let outdated: OutdatedOutputs | undefined;
   let unfit: Unfit | undefined;
   let gone: readonly string[] | undefined;
+  const warn = (_topic: string, message: string): void => run.warn(`@${llm.fn}: ${message}`);
+  const place = { op, isRecorded: true, warn };
   for (let next = first; ; next = lookUp(call, identity)) {
     const known = await next;
     if (!known) return { kind: 'miss', outdated, unfit, gone };
     const options = await llm.options(operation.inputs);
-    const now = resultNow(known, options, run.calls?.nowMs() ?? 0);
+    const now = await resultNow(known, options, { nowMs: run.calls?.nowMs() ?? 0, place });
     if (now.kind === 'fits') {
       const files = await findFiles(call, identity, now.known, options);
       if (files.gone.length > 0) gone ??= files.gone;

@@ -39,7 +39,8 @@ export interface ReplyContext {
 }
 
 export interface ReadReply {
-  readonly adapter: AdapterName | 'text';
+  /** `@read` for a function of the script. */
+  readonly adapter: AdapterName | 'text' | `@${string}`;
   readonly failure?: Failure;
   /** The text result in the envelope, or the output as it is. */
   readonly text?: string;

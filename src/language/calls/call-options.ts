@@ -6,7 +6,7 @@ import { programLane, UNKNOWN } from '../../calls/lanes/program-lane.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
 import { isRetries, RETRIES_WANTED } from '../../calls/retries.js';
 import { MlldError } from '../../errors.js';
-import type { Executable } from '../../runtime/definitions/executable.js';
+import { Executable } from '../../runtime/definitions/executable.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { durationOf } from '../../values/durations.js';
@@ -16,6 +16,7 @@ import { isTruthy } from '../../values/truth.js';
 import { dataOf, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { schemaOfCall } from './call-schema.js';
+import { replyFunction } from './reply-function.js';
 
 const NAMES = ['reply', 'schema', 'repair', 'retries', 'timeout', 'lane', 'model', 'maxCost', 'onFailure', 'partial', 'files'] as const;
 
@@ -37,7 +38,7 @@ export async function callOptions(executable: Executable, frame: Frame, only: re
   const schemaOption = only.includes('schema') ? executable.schemaOption : undefined;
   const { reply, repair, retries, timeout, lane, model, maxCost, onFailure, partial, files } = values;
   return withoutUndefined<CallOptions>({
-    reply: reply && oneOf(reply, ADAPTERS),
+    reply: reply && adapterIn(reply, frame, executable.node.at),
     schema: schemaOption && (executable.schema ?? (await schemaOfCall(executable, schemaOption, frame))),
     repair: repair && booleanIn(repair),
     retries: retries && retriesIn(retries),
@@ -63,6 +64,11 @@ export function defaultLane({ name, code }: Executable, model?: string): string 
   return programLane(line, model) ?? `@${name}`;
 }
 
+function adapterIn(reply: Given, frame: Frame, at: number): CallOptions['reply'] {
+  const data = dataOf(reply.value);
+  return data instanceof Executable ? replyFunction(data, frame, at) : oneOf(reply, ADAPTERS, ', or a function of the script');
+}
+
 interface Given {
   readonly value: Value;
   readonly refuse: (wanted: string) => MlldError;
@@ -76,10 +82,10 @@ function refusal(name: string, node: Expression, value: Value, frame: Frame): Gi
     });
 }
 
-function oneOf<const T extends string>({ value, refuse }: Given, words: readonly T[]): T {
+function oneOf<const T extends string>({ value, refuse }: Given, words: readonly T[], others = ''): T {
   const data = dataOf(value);
   const word = words.find((each) => each === data);
-  if (word === undefined) throw refuse(words.map((each) => `"${each}"`).join(', '));
+  if (word === undefined) throw refuse(`${words.map((each) => `"${each}"`).join(', ')}${others}`);
   return word;
 }
 

@@ -15,7 +15,7 @@ import { attemptsFor, backoffMs, waitsForLane } from '../../calls/attempts-left.
 import type { Started } from '../../calls/dispatch/ports.js';
 import type { StartRequest } from '../../calls/dispatch/lane.js';
 import { isFreeClass, type Failure } from '../../calls/failure.js';
-import type { CallOptions } from '../../calls/options.js';
+import type { CallOptions, ReplyPlace } from '../../calls/options.js';
 import { BodyDeadline } from '../../runtime/body-deadline.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import type { Outcome } from '../../runtime/completion.js';
@@ -150,11 +150,16 @@ class Attempts {
     const limitMs = calls?.settings.forced?.timeoutMs ?? options.timeoutMs ?? calls?.settings.timeoutMs;
     const inside: Frame = { ...frame, attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
     const inputs = withProblem(this.inputs, attempt, this.call.llm);
-    if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.inBody(inside, inputs));
+    if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.inBody(inside, inputs), this.placeOf(inside));
     const { monotonicMs } = this.call.run;
     const endMs = monotonicMs() + limitMs;
     const deadline = new BodyDeadline(() => endMs - monotonicMs(), frame.deadline);
-    const working = judge(attempt, this.call.llm, () => this.inBody({ ...inside, deadline }, inputs));
+    const working = judge(
+      attempt,
+      this.call.llm,
+      () => this.inBody({ ...inside, deadline }, inputs),
+      this.placeOf({ ...inside, deadline }),
+    );
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => {
@@ -167,6 +172,10 @@ class Attempts {
     clearTimeout(timer);
     if (judged && !deadline.isOwnOver) return judged;
     return { kind: 'failed', failure: { class: 'timeout', evidence: 'clock', message: `no result within ${limitMs / 1000} s` } };
+  }
+
+  private placeOf({ op, deadline }: Pick<Frame, 'op' | 'deadline'>): ReplyPlace {
+    return { op, deadline, isRecorded: false, warn: this.warnOnce };
   }
 
   /** Resolves when another attempt is due, or with what the call gives instead; throws the failure of the call. */

@@ -2,6 +2,7 @@
 import type { Attempt } from '../../calls/attempt.js';
 import { failureOfThrown } from '../../calls/evidence/thrown.js';
 import type { Failure } from '../../calls/failure.js';
+import type { ReplyFunction, ReplyPlace } from '../../calls/options.js';
 import type { ReadReply } from '../../calls/replies/read-reply.js';
 import type { ResultSchema } from '../../calls/schema/compile-schema.js';
 import { AttemptFailed, callFailureOf } from '../../runtime/calls/call-failure.js';
@@ -12,8 +13,9 @@ import { endsTheRun } from '../../runtime/errors.js';
 import { GuardRetry } from '../../runtime/guard-retry.js';
 import { isDataObject } from '../../values/plain-object.js';
 import { textOf } from '../../values/text.js';
-import { dataOf, metadataOf, type Data, type Value } from '../../values/value.js';
+import { dataOf, flow, metadataOf, type Data, type Value } from '../../values/value.js';
 import { exceedingOutput } from '../../world/process/output.js';
+import { readByFunction, type ReadByFunction } from '../replies/read-by-function.js';
 import { fitToSchema, hasText, replyText, resultIn, type Given } from '../replies/result-of-reply.js';
 
 export type Judgement =
@@ -33,7 +35,8 @@ export type Judgement =
 
 type Judged = Pick<LlmCall, 'isCommand' | 'language'>;
 
-export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>): Promise<Judgement> {
+/** `place` is the call, for a function that reads its reply. */
+export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>, place?: ReplyPlace): Promise<Judgement> {
   let outcome: Outcome;
   try {
     outcome = await work();
@@ -42,14 +45,34 @@ export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<O
   }
   const failure = attempt.reported ?? attempt.failedInside;
   if (outcome instanceof Signal) return failure ? { kind: 'failed', failure } : { kind: 'completed', value: outcome };
-  const reply = attempt.reply ?? replyIn(outcome, attempt, llm);
+  const known = attempt.reply ?? replyIn(outcome, attempt, llm);
+  const { reply: adapter } = attempt.options;
+  const isFunction = typeof adapter === 'object' && known !== undefined && place !== undefined && !failure;
+  const byFunction = isFunction ? await readWith(adapter, known, outcome, attempt, place) : undefined;
+  if (byFunction?.kind === 'ended') return byFunction;
+  const reply = byFunction?.reply ?? known;
   const found = failure ?? reply?.failure;
   if (found) return { kind: 'failed', failure: found, printed: outcome, ...problemOf(found, attempt) };
   const isInner = reply !== undefined && attempt.options.reply !== undefined;
-  const result = isInner ? resultIn(reply, outcome) : outcome;
+  const returned = byFunction?.returned;
+  const result = isInner ? flow(resultIn(reply, outcome), returned === undefined ? [] : [returned]) : outcome;
   const written = isInner ? undefined : writtenFor(outcome, attempt);
   const given = { ...(isInner && { data: reply.data }), ...(written !== undefined && { written }) };
   return fitting(result, given, attempt.options.schema) ?? { kind: 'completed', value: result };
+}
+
+type Read = (ReadByFunction & { readonly kind: 'read' }) | Extract<Judgement, { kind: 'ended' }>;
+
+async function readWith(adapter: ReplyFunction, known: ReadReply, printed: Value, attempt: Attempt, place: ReplyPlace): Promise<Read> {
+  const { raw = { stdout: replyText(printed), stderr: '', exitCode: 0 } } = attempt;
+  const durationMs = metadataOf(printed)?.command?.durationMs ?? attempt.elapsedMs;
+  try {
+    const read = await readByFunction(adapter, { ...raw, durationMs }, { known, printed, place });
+    attempt.reply = read.reply; // its usage and session are those of the attempt
+    return { kind: 'read', ...read };
+  } catch (error) {
+    return { kind: 'ended', error };
+  }
 }
 
 /** Returns the text in its quotes where the result is what is inside them. */

@@ -56,7 +56,7 @@ async function whyUnfit(
   let why: Unfit | undefined;
   for (const { options } of definitions) {
     if (options === undefined) return undefined;
-    const now = resultNow(known, options, nowMs);
+    const now = await resultNow(known, options, { nowMs });
     if (now.kind === 'fits') return undefined;
     why ??= now.unfit;
   }
