@@ -9,10 +9,11 @@ import { PROJECT, sourceFiles } from './support/source-files.js';
 const NO_CODES = [
   /^E[A-Z0-9]*$/, // errno; our own that begin with E have an underscore
   /^(ERR|SIG)[A-Z_]+$/,
-  /^MLLD_/,
+  /^(MLLD|OTEL)_/, // variables of the environment
   /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL)$/,
   /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
+  /^TYPE(OF|INFO)$/, // built-in functions
   /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a misspelt `null`
 ];
 

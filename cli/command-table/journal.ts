@@ -203,14 +203,20 @@ export const JOURNAL_COMMANDS = {
         written: 'format',
         does: 'otlp-json: OpenTelemetry spans; chrome-trace: for ui.perfetto.dev; ndjson: the events; csv: the llm calls',
         choices: ['otlp-json', 'chrome-trace', 'ndjson', 'csv'],
-        mandatory: true,
       },
+      {
+        flags: ['endpoint'],
+        value: 'required',
+        written: 'url',
+        does: 'send the OpenTelemetry spans to this collector; headers are those of OTEL_EXPORTER_OTLP_HEADERS',
+      },
+      { flags: ['with-content'], value: 'none', does: 'also export arguments and results of calls as OpenTelemetry messages' },
       { flags: ['output', 'o'], value: 'required', written: 'file', does: 'write to this file instead of standard output' },
     ],
     examples: [
       'mlld journal export latest --format chrome-trace -o run.trace.json',
       'mlld journal export nightly --format csv | sort -t, -k8 -n',
-      "mlld journal export latest --format otlp-json | curl -H 'content-type: application/json' -d @- http://localhost:4318/v1/traces",
+      'mlld journal export latest --endpoint http://localhost:4318',
     ],
   },
   'journal gc': {

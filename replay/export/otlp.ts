@@ -1,21 +1,14 @@
 /**
- * A run as OpenTelemetry spans, in the JSON form of OTLP: what a collector takes at `/v1/traces`. Names follow the semantic
- * conventions for generative AI where they have one, and begin with `mlld.` where they don't. Ids are digests of the run's id and
- * the operation's path, so that exporting twice gives the same trace.
+ * Exports a run as OpenTelemetry spans, in the JSON form of OTLP: what a collector takes at `/v1/traces`. Names follow the semantic
+ * conventions for generative AI where they have one, and begin with `mlld.` where they don't.
  *
+ * A call is a span with one span inside it for each attempt; a reused result is a span that links to the call that recorded the result.
  * Arguments and results are left out: a tracing service is no place for them unless the user decides so.
  */
 import type { RunRef } from '../../journal/ids.js';
-import { sha256Hex } from '../../journal/sha256.js';
-import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../reports/timeline/timeline.js';
-
-type Attribute = string | number | boolean | undefined;
-type Attributes = { readonly [name: string]: Attribute };
-
-const INTERNAL = 1;
-const CLIENT = 3;
-const STATUS_OK = 1;
-const STATUS_ERROR = 2;
+import { endOf, type Moment, type Span, type Timeline, type TimelineAttempt, type TimelineCall } from '../reports/timeline/timeline.js';
+import { aboutAttempt, requestedModel } from './gen-ai.js';
+import { attributes, CLIENT, eventObject, INTERNAL, spanObject, type Attributes, type SpanFailure, type SpanParts } from './otlp-span.js';
 
 export interface OtlpOptions {
   /** The version of the program that exports. */
@@ -24,25 +17,48 @@ export interface OtlpOptions {
   readonly isRunning: boolean;
 }
 
-export function otlpTraces(ref: RunRef, state: Timeline, { version, isRunning }: OtlpOptions): object {
-  // A run without an end and without a writer was killed, with all that was in flight.
-  const cutOff = isRunning ? undefined : { type: state.status ?? 'crashed', message: 'the run ended before it did' };
-  const spans = [runSpan(ref, state, isRunning), ...state.spans.flatMap((span) => operationSpans(ref, state, span, cutOff))];
-  return {
-    resourceSpans: [
-      {
-        resource: { attributes: attributes({ 'service.name': 'mlld', 'service.version': state.versions?.mlld, 'mlld.run.id': ref.run }) },
-        scopeSpans: [{ scope: { name: 'mlld', version }, spans }],
-      },
-    ],
-  };
+/** A span before it is written. `call`: the call whose last attempt it is, which has the arguments and the result. */
+export interface ExportedSpan {
+  readonly parts: SpanParts;
+  readonly call?: TimelineCall;
 }
 
-function runSpan(ref: RunRef, state: Timeline, isRunning: boolean): object {
+export function otlpTraces(ref: RunRef, state: Timeline, options: OtlpOptions): object {
+  const spans = [...otlpSpans(ref, state, options)].map(({ parts }) => spanObject(ref, parts));
+  return otlpDocument(ref, state, spans, options);
+}
+
+/** The document around some spans of a run. */
+export function otlpDocument(
+  ref: RunRef,
+  { versions }: Timeline,
+  spans: readonly object[],
+  { version }: Pick<OtlpOptions, 'version'>,
+): object {
+  const about = { 'service.name': 'mlld', 'service.version': versions?.mlld, 'mlld.run.id': ref.run };
+  return { resourceSpans: [{ resource: { attributes: attributes(about) }, scopeSpans: [{ scope: { name: 'mlld', version }, spans }] }] };
+}
+
+/** Yields the spans of a run, each behind the one that it is in. */
+export function* otlpSpans(ref: RunRef, state: Timeline, { isRunning }: OtlpOptions): Generator<ExportedSpan> {
+  // A run without an end and without a writer was killed, with all that was in flight.
+  const cutOff = isRunning ? undefined : { type: state.status ?? 'crashed', message: 'the run ended before it did' };
+  yield { parts: runSpan(ref, state, isRunning) };
+  for (const span of state.spans) yield* operationSpans({ ref, state, cutOff }, span);
+}
+
+interface Run {
+  readonly ref: RunRef;
+  readonly state: Timeline;
+  /** The failure of what had not ended when the run did. */
+  readonly cutOff: SpanFailure | undefined;
+}
+
+function runSpan(ref: RunRef, state: Timeline, isRunning: boolean): SpanParts {
   const startedMs = state.startedMs ?? 0;
   const { status = isRunning ? undefined : 'crashed', error } = state;
   const isDone = status === 'completed' || status === 'restarted';
-  return spanObject(ref, {
+  return {
     id: '',
     name: `invoke_workflow ${state.name ?? ref.workflow}`,
     kind: INTERNAL,
@@ -57,59 +73,110 @@ function runSpan(ref: RunRef, state: Timeline, isRunning: boolean): object {
     events: state.phases.map(({ name, atMs }) => eventObject('mlld.checkpoint', atMs, { 'mlld.checkpoint.name': name })),
     failure: isDone || status === undefined ? undefined : { type: error?.code ?? status, message: error?.message ?? status },
     isDone,
-  });
+  };
 }
 
 /** An operation that made one call is one span; where it made several, each is a span inside it. */
-function operationSpans(ref: RunRef, state: Timeline, span: Span, cutOff: Failure | undefined): object[] {
-  const [only, ...further] = span.calls;
-  const call = further.length === 0 ? only : undefined;
+function* operationSpans(run: Run, span: Span): Generator<ExportedSpan> {
+  const { state, cutOff } = run;
+  const call = onlyCall(span);
   const failure = failureOfSpan(span, cutOff) ?? (call && failureOfCall(call, cutOff));
-  const own = spanObject(ref, {
-    id: span.op,
-    parent: span.parent?.op ?? '',
-    name: call === undefined ? nameOf(span) : callName(span, call),
-    kind: call === undefined || call.outcome === 'reused' ? INTERNAL : CLIENT,
+  const parts: SpanParts = {
+    id: idOf(span),
+    parent: span.parent === undefined ? '' : idOf(span.parent),
+    name: call?.outcome === 'reused' ? `reused ${call.fn}` : nameOf(span),
+    kind: INTERNAL,
     startedMs: span.startedMs,
     endedMs: endOf(span, state),
-    about: { ...aboutSpan(span), ...(call && aboutCall(span, call)) },
+    about: { ...aboutSpan(span), ...(call && aboutCall(call)) },
     events: span.moments.map(momentEvent),
     failure,
     isDone: span.outcome === 'ok' || span.outcome === 'reused',
-  });
-  return call === undefined ? [own, ...span.calls.map((each) => callSpan(ref, state, span, each, cutOff))] : [own];
+    link: call && linkOf(run, call),
+  };
+  yield { parts };
+  if (call) yield* attemptSpans(run, span, call);
+  else for (const each of span.calls) yield* callSpans(run, span, each);
 }
 
-function failureOfSpan({ outcome, message, errorCode, calls }: Span, cutOff: Failure | undefined): Failure | undefined {
+function* callSpans(run: Run, span: Span, call: TimelineCall): Generator<ExportedSpan> {
+  const parts: SpanParts = {
+    id: idOfCall(span, call),
+    parent: span.op,
+    name: `${call.outcome === 'reused' ? 'reused' : 'call'} ${call.fn}`,
+    kind: INTERNAL,
+    startedMs: call.startedMs,
+    endedMs: endOf(call, run.state),
+    about: aboutCall(call),
+    events: [],
+    failure: failureOfCall(call, run.cutOff),
+    isDone: call.outcome === 'executed' || call.outcome === 'reused',
+    link: linkOf(run, call),
+  };
+  yield { parts };
+  yield* attemptSpans(run, span, call);
+}
+
+/** The conventions name a request by its model; where the journal has no model, the function is the best name. */
+function* attemptSpans(run: Run, span: Span, call: TimelineCall): Generator<ExportedSpan> {
+  for (const attempt of call.attempts) {
+    const { outcome, startedMs, endedMs, usage } = attempt;
+    // A call that a guard denied before its body ran called no model.
+    if (outcome === 'denied' && attempt.lane === undefined && usage === undefined) continue;
+    const parts: SpanParts = {
+      id: `${span.op} attempt ${attempt.seq}`,
+      parent: onlyCall(span) === call ? idOf(span) : idOfCall(span, call),
+      name: `chat ${requestedModel(span, attempt) ?? usage?.model ?? call.fn}`,
+      kind: CLIENT,
+      startedMs,
+      endedMs: endedMs ?? run.state.lastMs ?? startedMs,
+      about: { ...aboutAttempt(span, attempt), 'mlld.function': call.fn },
+      events: [],
+      failure: failureOfCall(attempt, run.cutOff),
+      isDone: outcome === 'executed',
+    };
+    yield attempt === call.attempts.at(-1) ? { parts, call } : { parts };
+  }
+}
+
+function onlyCall({ calls: [only, ...further] }: Span): TimelineCall | undefined {
+  return further.length === 0 ? only : undefined;
+}
+
+function idOf(span: Span): string {
+  const call = onlyCall(span);
+  return call?.endedSeq === undefined ? span.op : idOfResult(call.endedSeq);
+}
+
+function idOfCall({ op }: Span, { seq, endedSeq }: TimelineCall): string {
+  return endedSeq === undefined ? `${op} call ${seq}` : idOfResult(endedSeq);
+}
+
+/** A reuse knows no more of the call than the event that holds its result. */
+function idOfResult(seq: number): string {
+  return `result ${seq}`;
+}
+
+function linkOf({ ref }: Run, { from }: TimelineCall): SpanParts['link'] {
+  return from && { ref: { workflow: from.workflow ?? ref.workflow, run: from.run }, id: idOfResult(from.seq) };
+}
+
+function failureOfSpan({ outcome, message, errorCode, calls }: Span, cutOff: SpanFailure | undefined): SpanFailure | undefined {
   if (outcome === undefined) return cutOff;
   if (outcome !== 'failed' && outcome !== 'denied') return undefined;
-  return { type: errorCode ?? outcome, message: message ?? calls.at(-1)?.message ?? outcome };
+  const last = calls.at(-1);
+  return { type: last?.cause ?? errorCode ?? outcome, message: message ?? last?.message ?? outcome };
 }
 
-function failureOfCall({ outcome, message, errorCode }: TimelineCall, cutOff: Failure | undefined): Failure | undefined {
+type Ended = Pick<TimelineCall | TimelineAttempt, 'outcome' | 'message' | 'cause'> & { readonly errorCode?: string | undefined };
+
+function failureOfCall({ outcome, message, cause, errorCode }: Ended, cutOff: SpanFailure | undefined): SpanFailure | undefined {
   if (outcome === 'unfinished') return cutOff;
-  return outcome === 'failed' || outcome === 'denied' ? { type: errorCode ?? outcome, message: message ?? outcome } : undefined;
-}
-
-function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall, cutOff: Failure | undefined): object {
-  return spanObject(ref, {
-    id: `${span.op} call ${call.seq}`,
-    parent: span.op,
-    name: callName(span, call),
-    kind: call.outcome === 'reused' ? INTERNAL : CLIENT,
-    startedMs: call.startedMs,
-    endedMs: endOf(call, state),
-    about: aboutCall(span, call),
-    events: [],
-    failure: failureOfCall(call, cutOff),
-    isDone: call.outcome === 'executed' || call.outcome === 'reused',
-  });
+  if (outcome === 'executed' || outcome === 'reused') return undefined;
+  return { type: cause ?? errorCode ?? (outcome === 'denied' ? 'DENIED' : outcome), message: message ?? outcome };
 }
 
 const nameOf = ({ kind, name }: Span): string => (name === undefined ? kind : `${kind} ${name}`);
-/** The conventions name a request by its model; where the journal has no model, the function is the best name. */
-const callName = ({ model }: Span, { fn, outcome }: TimelineCall): string =>
-  outcome === 'reused' ? `reused ${fn}` : `chat ${model ?? fn}`;
 
 function aboutSpan(span: Span): Attributes {
   return {
@@ -130,21 +197,18 @@ function aboutSite(site: string | undefined): Attributes {
 }
 
 /** A reused result cost nothing and called no model: it must not be counted as a request. */
-function aboutCall({ model, provider }: Span, call: TimelineCall): Attributes {
-  const common = { 'mlld.function': call.fn, 'mlld.call.key': call.key, 'mlld.call.outcome': call.outcome };
-  if (call.from !== undefined)
-    return { ...common, 'mlld.reused': true, 'mlld.reused.run': call.from.run, 'mlld.reused.seq': call.from.seq };
-  const { usage } = call;
+function aboutCall({ fn, key, outcome, attempt, attempts, from, errorCode, usage }: TimelineCall): Attributes {
   return {
-    ...common,
-    'mlld.reused': false,
-    'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': provider,
-    'gen_ai.request.model': model,
-    'gen_ai.usage.input_tokens': usage?.inputTokens,
-    'gen_ai.usage.output_tokens': usage?.outputTokens,
-    'mlld.usage.cost_usd': usage?.costUsd,
-    'mlld.call.attempt': call.attempt,
+    'mlld.function': fn,
+    'mlld.call.key': key,
+    'mlld.call.outcome': outcome,
+    'mlld.call.attempt': attempt,
+    'mlld.call.attempts': from === undefined ? attempts.length : undefined,
+    'mlld.call.cost_usd': usage?.costUsd,
+    'mlld.error.code': errorCode,
+    'mlld.reused': from !== undefined,
+    'mlld.reused.run': from?.run,
+    'mlld.reused.seq': from?.seq,
   };
 }
 
@@ -171,58 +235,4 @@ function momentEvent({ atMs, event }: Moment): object {
     case 'retry.scheduled':
       return eventObject('mlld.retry', atMs, { 'mlld.retry.attempt': event.attempt, 'mlld.retry.delay_ms': event.delayMs });
   }
-}
-
-interface SpanParts {
-  /** Unique in the run; empty for the run itself. */
-  readonly id: string;
-  readonly parent?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly startedMs: number;
-  readonly endedMs: number;
-  readonly about: Attributes;
-  readonly events: readonly object[];
-  readonly failure: Failure | undefined;
-  readonly isDone: boolean;
-}
-
-interface Failure {
-  /** The code of the error, or a word for the outcome. */
-  readonly type: string;
-  readonly message: string;
-}
-
-function spanObject({ workflow, run }: RunRef, { id, parent, name, kind, startedMs, endedMs, about, events, failure, isDone }: SpanParts) {
-  const trace = sha256Hex(`mlld trace ${workflow}\n${run}`).slice(0, 32);
-  const idOf = (part: string): string => sha256Hex(`mlld span ${run}\n${part}`).slice(0, 16);
-  return {
-    traceId: trace,
-    spanId: idOf(id),
-    ...(parent === undefined ? {} : { parentSpanId: idOf(parent) }),
-    name,
-    kind,
-    startTimeUnixNano: nanoseconds(startedMs),
-    endTimeUnixNano: nanoseconds(endedMs),
-    attributes: attributes({ ...about, 'error.type': failure?.type }),
-    events,
-    status: failure === undefined ? (isDone ? { code: STATUS_OK } : {}) : { code: STATUS_ERROR, message: failure.message },
-  };
-}
-
-function eventObject(name: string, atMs: number, about: Attributes): object {
-  return { name, timeUnixNano: nanoseconds(atMs), attributes: attributes(about) };
-}
-
-/** 64-bit numbers are texts in OTLP's JSON. */
-const nanoseconds = (ms: number): string => (BigInt(Math.round(ms)) * 1_000_000n).toString();
-
-function attributes(about: Attributes): object[] {
-  return Object.entries(about).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: attributeValue(value) }]));
-}
-
-function attributeValue(value: string | number | boolean): object {
-  if (typeof value === 'string') return { stringValue: value };
-  if (typeof value === 'boolean') return { boolValue: value };
-  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }

@@ -46,3 +46,4 @@ export * from './reports/postmortem.js';
 export * from './reports/stats.js';
 export * from './reports/timeline.js';
 export * from './reports/export.js';
+export * from './reports/push-otlp.js';

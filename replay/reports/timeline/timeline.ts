@@ -30,6 +30,8 @@ export interface TimelineAttempt {
   readonly seq: Seq;
   readonly try: number;
   readonly lane: string | undefined;
+  /** The time that it waited for its lane or the budget. */
+  readonly waitedMs: number | undefined;
   readonly startedMs: number;
   outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
@@ -38,7 +40,18 @@ export interface TimelineAttempt {
   message: string | undefined;
   /** The class of its failure. */
   cause: CallCause | undefined;
+  /** Another attempt followed after this time. */
+  retryInMs: number | undefined;
+  /** The adapter that read the reply. */
+  adapter: string | undefined;
+  session: string | undefined;
+  /** The HTTP status of a failure. */
+  status: number | undefined;
+  /** As the conventions of OpenTelemetry word it; undefined where the reply did not say. */
+  finishReason: FinishReason | undefined;
 }
+
+export type FinishReason = 'stop' | 'length' | 'content_filter';
 
 /** One call that an operation executed or reused. */
 export interface TimelineCall {
@@ -52,8 +65,9 @@ export interface TimelineCall {
   readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
   /** The place of `call.started`, which has the arguments; undefined for a reused result. */
   readonly startedAt: Position | undefined;
-  /** The place of `call.completed`, which has the result. */
+  /** The place of `call.completed`, which has the result, and its number. */
   endedAt: Position | undefined;
+  endedSeq: Seq | undefined;
   /** Empty for a reused result. */
   readonly attempts: TimelineAttempt[];
   outcome: CallOutcome | 'unfinished';
@@ -198,7 +212,7 @@ export const timeline: Projection<Timeline> = {
         endAttempt(call, event, atMs);
         if (!isEndOfCall(event)) break;
         span.errorCode = call.errorCode;
-        if (event.type === 'call.completed') call.endedAt = position;
+        if (event.type === 'call.completed') [call.endedAt, call.endedSeq] = [position, event.seq];
         break;
       }
       case 'effect.performed':
@@ -291,21 +305,37 @@ function startAttempt(
   event: EventOf<'call.started'>,
   { atMs, position }: { readonly atMs: number; readonly position: Position },
 ): void {
-  const { seq, key, fn, attempt, args, preview = previewOf(args), lane, try: tried = 1 } = event;
+  const { seq, key, fn, attempt, args, preview = previewOf(args), lane, waitedMs, try: tried = 1 } = event;
   let call = calls.findLast(({ outcome }) => outcome === 'unfinished');
   if (tried === 1 || call?.key !== key) {
     call = { ...callBegun(event, fn, atMs), attempt, preview, startedAt: position };
     calls.push(call);
   }
-  call.attempts.push({ seq, try: tried, lane, startedMs: atMs, outcome: 'unfinished', endedMs: undefined, ...NO_ATTEMPT_ENDED });
+  const begun = { seq, try: tried, lane, waitedMs, startedMs: atMs, endedMs: undefined };
+  call.attempts.push({ ...begun, outcome: 'unfinished', ...NO_ATTEMPT_ENDED, ...NO_REPLY });
 }
 
 function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.failed'>, atMs: number): void {
   const { errorCode, outcome, durationMs, usage, message, cause } = endedCall(event);
   const attempt = call.attempts.findLast((each) => each.outcome === 'unfinished');
-  if (attempt) Object.assign(attempt, { outcome, durationMs, usage, message, cause, endedMs: atMs });
+  if (attempt) Object.assign(attempt, { outcome, durationMs, usage, message, cause, endedMs: atMs, ...replyOf(event) });
   if (attempt || call.attempts.length === 0) call.usage = addUsage(call.usage, usage);
   if (isEndOfCall(event)) Object.assign(call, { outcome, durationMs, message, cause, errorCode, endedMs: atMs });
+}
+
+type Reply = Pick<TimelineAttempt, 'retryInMs' | 'adapter' | 'session' | 'status' | 'finishReason'>;
+
+const NO_REPLY: Reply = { retryInMs: undefined, adapter: undefined, session: undefined, status: undefined, finishReason: undefined };
+
+function replyOf(event: EventOf<'call.completed' | 'call.failed'>): Reply {
+  const { reply, session } = event;
+  const common = { adapter: reply?.adapter, session };
+  if (event.type === 'call.failed') {
+    const { retryInMs, status } = event;
+    return { ...common, retryInMs, status, finishReason: event.class === 'content' ? 'content_filter' : undefined };
+  }
+  const finishReason = event.truncated ? 'length' : reply && event.class === undefined ? 'stop' : undefined;
+  return { ...common, retryInMs: undefined, status: undefined, finishReason };
 }
 
 const NO_ATTEMPT_ENDED = { durationMs: undefined, usage: undefined, message: undefined, cause: undefined };
@@ -322,6 +352,7 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
     from: undefined,
     startedAt: undefined,
     endedAt: undefined,
+    endedSeq: undefined,
     attempts: [],
     outcome: 'unfinished',
     endedMs: undefined,

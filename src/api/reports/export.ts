@@ -1,28 +1,94 @@
 /** A run in the formats of other programs: `mlld journal export`. */
+import type { Json, Payload } from '../../../journal/event.js';
+import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { CALL_COLUMNS, callRows, type CallRow } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
-import { otlpTraces } from '../../../replay/export/otlp.js';
+import { messagesOf } from '../../../replay/export/gen-ai.js';
+import { otlpDocument, otlpSpans } from '../../../replay/export/otlp.js';
+import { spanObject, type Attributes } from '../../../replay/export/otlp-span.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
-import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
 import { VERSION } from '../../version.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export { CALL_COLUMNS };
 export type { CallRow };
 
+export interface OtlpExportOptions extends ReadOptions {
+  /** Also export the arguments and results of calls; those that the journal holds sealed or redacted are left out. */
+  readonly withContent?: boolean;
+}
+
+/** A part of the spans of a run as a document of its own. */
+export interface OtlpBatch {
+  readonly spans: number;
+  readonly document: object;
+}
+
+/** Collectors refuse larger requests; a single larger span is a batch of its own. */
+const BATCH_SPANS_MAX = 512;
+const BATCH_UNITS_MAX = 1_000_000;
+
 /**
  * Returns a run as OpenTelemetry spans, in the JSON form of OTLP that a collector takes at `/v1/traces`. Arguments and results are left
- * out. Exporting twice gives the same trace. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
+ * out, unless `withContent` is set. Exporting twice gives the same trace. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
  *
  * ```js
- * await fetch('http://localhost:4318/v1/traces', { method: 'POST', body: JSON.stringify(await exportOtlp(store, run)) });
+ * const { resourceSpans } = await exportOtlp(store, run);
  * ```
  */
-export async function exportOtlp(store: JournalStore, run: RunTarget, { onDefect = skipDefects }: ReadOptions = {}): Promise<object> {
+export async function exportOtlp(store: JournalStore, run: RunTarget, options: OtlpExportOptions = {}): Promise<object> {
+  const { ref, state, spans } = await openSpans(store, run, options);
+  const all: object[] = [];
+  for await (const span of spans) all.push(span);
+  return otlpDocument(ref, state, all, { version: VERSION });
+}
+
+/** Yields the same in batches of bounded size. Throws as `exportOtlp`. */
+export async function* otlpBatches(store: JournalStore, run: RunTarget, options: OtlpExportOptions = {}): AsyncGenerator<OtlpBatch> {
+  const { ref, state, spans } = await openSpans(store, run, options);
+  let batch: object[] = [];
+  let units = 0;
+  const take = (): OtlpBatch => {
+    const taken = { spans: batch.length, document: otlpDocument(ref, state, batch, { version: VERSION }) };
+    [batch, units] = [[], 0];
+    return taken;
+  };
+  for await (const span of spans) {
+    const spanUnits = JSON.stringify(span).length;
+    if (batch.length === BATCH_SPANS_MAX || (batch.length > 0 && units + spanUnits > BATCH_UNITS_MAX)) yield take();
+    batch.push(span);
+    units += spanUnits;
+  }
+  if (batch.length > 0) yield take();
+}
+
+async function openSpans(store: JournalStore, run: RunTarget, { onDefect = skipDefects, withContent = false }: OtlpExportOptions) {
   const { ref, liveness } = await runFile(store, run);
   const state = await foldRun(store, ref, timeline, { onDefect });
-  return otlpTraces(ref, state, { version: VERSION, isRunning: liveness === 'running' });
+  return { ref, state, spans: written() };
+
+  async function* written(): AsyncGenerator<object> {
+    for (const { parts, call } of otlpSpans(ref, state, { version: VERSION, isRunning: liveness === 'running' })) {
+      const messages = withContent && call ? await messagesOfCall(store, ref, call) : {};
+      yield spanObject(ref, { ...parts, about: { ...parts.about, ...messages } });
+    }
+  }
+}
+
+/** Leaves out what is sealed: a trace is read by people who have no key. */
+async function messagesOfCall(store: JournalStore, ref: RunRef, { startedAt, endedAt, attempts }: TimelineCall): Promise<Attributes> {
+  const started = startedAt && (await store.readAt(ref, startedAt));
+  const completed = endedAt && (await store.readAt(ref, endedAt));
+  const args = started?.type === 'call.started' ? await clearPayload(store, started.args) : undefined;
+  const result = completed?.type === 'call.completed' ? await clearPayload(store, completed.result) : undefined;
+  return messagesOf(args, result, attempts.at(-1)?.finishReason);
+}
+
+async function clearPayload(store: JournalStore, payload: Payload): Promise<Json | undefined> {
+  const isClear = 'inline' in payload || ('blob' in payload && payload.keyId === undefined);
+  return isClear ? store.resolve(payload) : undefined;
 }
 
 /**

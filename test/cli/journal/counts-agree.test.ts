@@ -58,7 +58,7 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
     .map((line) => line.split(',')[4]);
   expect(outcomes.filter((outcome) => outcome === 'failed' || outcome === 'denied')).toHaveLength(3);
   const { stdout: otlp } = await runCli(['journal', 'export', run, '--format', 'otlp-json'], { cwd });
-  expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"COMMAND_FAILED"}}');
+  expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"crash"}}');
   expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"DENIED"}}');
 });
 

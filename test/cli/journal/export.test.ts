@@ -1,4 +1,6 @@
 import fs from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
@@ -38,6 +40,31 @@ describe('mlld journal export', () => {
     expect(stdout).toBe('');
     expect((await fs.stat(path.join(cwd, 'calls.csv'))).mode & 0o777).toBe(0o600);
     expect(await fs.readdir(cwd)).not.toContainEqual(expect.stringMatching(/\.tmp$/));
+  });
+
+  it('sends spans to a collector, and says how many', async () => {
+    const cwd = await project();
+    let body = '';
+    const server = createServer((request, response) => {
+      request.on('data', (piece: Buffer) => (body += piece.toString()));
+      request.on('end', () => response.end('{}'));
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const sent = await runCli(['journal', 'export', 'job', '--endpoint', endpoint, '--with-content'], { cwd });
+    server.close();
+    expect(sent).toMatchObject({ status: 0, stdout: '', stderr: '3 spans sent in 1 request\n' });
+    expect(body).toContain('gen_ai.input.messages');
+    expect((await runCli(['journal', 'export', 'job', '--format', 'otlp-json'], { cwd })).stdout).not.toContain('messages');
+  });
+
+  it('says which flags do not go together, and that a format is missing', async () => {
+    const cwd = await project();
+    const wrong = async (...flags: string[]): Promise<string> => (await runCli(['journal', 'export', 'job', ...flags], { cwd })).stderr;
+    expect(await wrong()).toContain('--format <format> is required by mlld journal export');
+    expect(await wrong('--format', 'csv', '--with-content')).toContain('--with-content is for --format otlp-json');
+    expect(await wrong('--format', 'csv', '--endpoint', 'http://127.0.0.1:1')).toContain('--endpoint is for --format otlp-json');
+    expect(await wrong('--endpoint', 'nowhere')).toContain('is not the address of a collector');
   });
 
   it('says what is wrong with a file or a format', async () => {

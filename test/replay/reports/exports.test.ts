@@ -24,10 +24,11 @@ interface OtlpSpan {
   readonly endTimeUnixNano: string;
   readonly attributes: readonly { readonly key: string; readonly value: object }[];
   readonly status: { readonly code?: number; readonly message?: string };
+  readonly links?: readonly object[];
 }
 
-function otlpSpans(entries: ReturnType<typeof run>): OtlpSpan[] {
-  const exported = otlpTraces(ref, fold(timeline, entries), { version: '9.9.9', isRunning: false }) as {
+function otlpSpans(entries: ReturnType<typeof run>, of = ref): OtlpSpan[] {
+  const exported = otlpTraces(of, fold(timeline, entries), { version: '9.9.9', isRunning: false }) as {
     resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
   };
   return exported.resourceSpans[0]!.scopeSpans[0]!.spans;
@@ -50,24 +51,88 @@ describe('OpenTelemetry spans', () => {
     }
   });
 
-  it('name executed calls as requests to a model, and reused ones not', () => {
+  it('name attempts as requests to a model, inside of their calls, and reused results not', () => {
     const spans = otlpSpans(run(ref, LOOP));
-    const asked = spans.find(({ name }) => name === 'chat ask');
+    const [called, asked] = [spans.find(({ name }) => name === 'exe ask'), spans.find(({ name }) => name === 'chat ask')];
     const served = spans.find(({ name }) => name === 'reused ask');
+    expect(asked?.parentSpanId).toBe(called?.spanId);
     expect(valueOf(asked, 'gen_ai.operation.name')).toEqual({ stringValue: 'chat' });
-    expect(valueOf(served, 'gen_ai.operation.name')).toBeUndefined();
+    expect(valueOf(asked, 'gen_ai.provider.name')).toEqual({ stringValue: '_OTHER' });
+    expect([called, served].map((span) => valueOf(span, 'gen_ai.operation.name'))).toEqual([undefined, undefined]);
     expect(valueOf(served, 'mlld.reused')).toEqual({ boolValue: true });
-    expect([asked?.kind, served?.kind]).toEqual([3, 1]);
+    expect([called?.kind, asked?.kind, served?.kind]).toEqual([1, 3, 1]);
   });
 
-  it('carry tokens and cost as numbers, failures as status', () => {
+  it('carry tokens and cost as numbers on the attempt, failures as status with their class', () => {
     const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 12, outputTokens: 3, costUsd: 0.5 } } : fact,
     );
     const spans = otlpSpans(run(ref, paid, call('main/ask#1', 'flow', { outcome: 'failed' })));
-    expect(valueOf(spans[1], 'gen_ai.usage.input_tokens')).toEqual({ intValue: '12' });
-    expect(valueOf(spans[1], 'mlld.usage.cost_usd')).toEqual({ doubleValue: 0.5 });
-    expect(spans[2]?.status).toEqual({ code: 2, message: 'no' });
+    expect(valueOf(spans[1], 'gen_ai.usage.input_tokens')).toBeUndefined(); // counted once
+    expect(valueOf(spans[2], 'gen_ai.usage.input_tokens')).toEqual({ intValue: '12' });
+    expect(valueOf(spans[2], 'mlld.usage.cost_usd')).toEqual({ doubleValue: 0.5 });
+    for (const span of spans.slice(3)) {
+      expect(span.status).toEqual({ code: 2, message: 'no' });
+      expect(valueOf(span, 'error.type')).toEqual({ stringValue: 'crash' });
+    }
+  });
+
+  it('give each attempt its model, provider, finish reason and class, by the conventions', () => {
+    const [begin, begun, completed, end] = call('main/ask#0', 'ebb') as [
+      Fact,
+      Fact & { type: 'call.started' },
+      Fact & { type: 'call.completed' },
+      Fact,
+    ];
+    const { key, op } = begun;
+    const turnedAway: Fact = {
+      type: 'call.failed',
+      key,
+      op,
+      message: 'slow down',
+      class: 'rate-limit',
+      status: 429,
+      elapsedMs: 1,
+      retryInMs: 250,
+    };
+    const answered: Fact = {
+      ...completed,
+      usage: { model: 'claude-opus-5', inputTokens: 7, cachedInputTokens: 4, outputTokens: 2, costSource: 'table', costUsd: 0.25 },
+      reply: { adapter: 'claude' },
+      session: 's-1',
+      truncated: true,
+    };
+    const lane = 'claude/opus';
+    const spans = otlpSpans(run(ref, [begin, { ...begun, lane }, turnedAway, { ...begun, lane, try: 2, waitedMs: 250 }, answered, end]));
+    expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'chat opus', 'chat opus']);
+    expect(spans.slice(2).map(({ parentSpanId }) => parentSpanId)).toEqual([spans[1]?.spanId, spans[1]?.spanId]);
+    const text = (span: OtlpSpan | undefined, name: string) => (valueOf(span, name) as { stringValue?: string } | undefined)?.stringValue;
+    expect(text(spans[2], 'error.type')).toBe('rate-limit');
+    expect(valueOf(spans[2], 'http.response.status_code')).toEqual({ intValue: '429' });
+    expect(valueOf(spans[2], 'mlld.attempt.retry_in_ms')).toEqual({ intValue: '250' });
+    expect(text(spans[2], 'gen_ai.response.model')).toBeUndefined();
+    expect(spans[1]?.status).toEqual({ code: 1 });
+    const last = spans[3];
+    expect(
+      ['gen_ai.provider.name', 'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.conversation.id'].map((name) => text(last, name)),
+    ).toEqual(['anthropic', 'opus', 'claude-opus-5', 's-1']);
+    expect(valueOf(last, 'gen_ai.response.finish_reasons')).toEqual({ arrayValue: { values: [{ stringValue: 'length' }] } });
+    expect(valueOf(last, 'gen_ai.usage.cache_read.input_tokens')).toEqual({ intValue: '4' });
+    expect(text(last, 'mlld.usage.cost_source')).toBe('table');
+    expect(valueOf(last, 'error.type')).toBeUndefined();
+  });
+
+  it('link a reused result to the call that recorded it', () => {
+    const recorded = run(ref, call('main/ask#0', 'ebb'));
+    const { seq } = recorded.find(({ event }) => event.type === 'call.completed')!.event;
+    const again = runRef(2);
+    const reused = call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
+      fact.type === 'call.reused' ? { ...fact, from: { run: ref.run, seq } } : fact,
+    );
+    const [, source] = otlpSpans(recorded);
+    const [, span] = otlpSpans(run(again, reused), again);
+    expect(span?.links).toEqual([{ traceId: source?.traceId, spanId: source?.spanId }]);
+    expect(span?.traceId).not.toBe(source?.traceId);
   });
 
   it("name the model and the provider of a pipeline's stage, which its node names and its call requests", () => {
@@ -77,7 +142,7 @@ describe('OpenTelemetry spans', () => {
       { type: 'node.started', ...node, handler: 'codergen', model: 'opus', provider: 'anthropic' },
       ...call('main/plan#0/model#0', 'ebb'),
     ];
-    const [, about, asked] = otlpSpans(run(ref, stage));
+    const [, about, , asked] = otlpSpans(run(ref, stage));
     expect([about?.name, asked?.name]).toEqual(['node plan', 'chat opus']);
     expect(valueOf(asked, 'gen_ai.request.model')).toEqual({ stringValue: 'opus' });
     expect(valueOf(asked, 'gen_ai.provider.name')).toEqual({ stringValue: 'anthropic' });
@@ -98,7 +163,7 @@ describe('OpenTelemetry spans', () => {
   it('give each call a span where an operation made several', () => {
     const twice = call('main/ask#0', 'ebb', { outcome: 'failed' }).slice(0, 3);
     const spans = otlpSpans(run(ref, twice, call('main/ask#0', 'flow').slice(1)));
-    expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'chat ask', 'chat ask']);
+    expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'call ask', 'chat ask', 'call ask', 'chat ask']);
   });
 });
 
