@@ -1,12 +1,17 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { putBack, readUpTo, staysIn, stateOf, type FileState } from '../../src/world/files/call-files.js';
 
 let folder: string;
 const at = (...names: string[]): string => path.join(folder, ...names);
+
+/** As a pipe that a model's program left behind. */
+function makePipe(): void {
+  execFileSync('/bin/sh', ['-c', 'mkfifo "$0"', at('pipe')]);
+}
 
 beforeEach(() => {
   folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'mlld-files-')));
@@ -36,7 +41,7 @@ describe('the state of a file', () => {
 
   it('is that of regular files only', async () => {
     fs.symlinkSync('a.txt', at('link'));
-    spawnSync('mkfifo', [at('pipe')]);
+    makePipe();
     expect([await stateOf(folder), await stateOf(at('link')), await stateOf(at('pipe'))]).toEqual(['other', 'other', 'other']);
     const long = at('x'.repeat(300));
     expect([await stateOf(at('none')), await stateOf(at('a.txt', 'below')), await stateOf(long)]).toEqual(['absent', 'absent', 'absent']);
@@ -50,7 +55,7 @@ describe('the content of a file', () => {
 
   it('is not read through a link or out of a pipe', async () => {
     fs.symlinkSync('a.txt', at('link'));
-    spawnSync('mkfifo', [at('pipe')]);
+    makePipe();
     expect([await readUpTo(at('link'), 9), await readUpTo(at('pipe'), 9), await readUpTo(at('none'), 9)]).toEqual([
       undefined,
       undefined,

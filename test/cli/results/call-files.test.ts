@@ -156,6 +156,25 @@ describe('a file that a call wrote and an argument names', () => {
     expect([there.calls(), there.read('out/tide.txt')]).toEqual([0, WRITTEN]);
   });
 
+  it('is restored when a run that failed later is resumed, and for the model stage of a pipeline', async () => {
+    const failing = `${script() + SHOW}exe @harbour() = js { throw new Error("fog") }\nshow @harbour()\n`;
+    const { run, mlld, calls, read, write, remove } = await project(failing, {
+      'walk.dot':
+        'digraph walk { start [shape=Mdiamond]\n exit [shape=Msquare]\n plan [prompt="Write the plan to out/plan.txt"]\n start -> plan -> exit }',
+    });
+    expect((await run()).status).toBe(1);
+    remove('out');
+    write('job.mld', script() + SHOW);
+    expect(await mlld('job.mld', '--resume')).toMatchObject({ status: 0, stdout: 'done\n' });
+    expect([calls(), read('out/tide.txt')]).toEqual([1, WRITTEN]);
+    const walk = (): Promise<CliResult> => mlld('run', 'walk.dot', '--backend', 'cmd:sh ./agent.sh', '--checkpoint');
+    expect((await walk()).status).toBe(0);
+    const [written, begun] = [read('out/plan.txt'), calls()]; // a line for each line of its prompt
+    remove('out');
+    expect((await walk()).status).toBe(0);
+    expect([calls(), read('out/plan.txt')]).toEqual([begun, written]);
+  });
+
   it('survives gc, and is gone for good when it is redacted', async () => {
     const { run, mlld, calls, completed, read, remove, cwd } = await project(script() + SHOW);
     await run();
