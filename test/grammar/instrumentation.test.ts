@@ -24,6 +24,19 @@ const table: [source: string, tree: string][] = [
     'guard{privileged:true timing:always filter:function{path:[f g]} rules:[rule{condition:any action:allow{options:[{name:addLabels value:array{elements:[{value:template{quote:double parts:["a"]}}]}}]}}]}',
   ],
   ['guard for pii = when [ * => allow ]', 'guard{timing:before filter:label{label:pii} rules:[rule{condition:any action:allow{}}]}'],
+  [
+    'guard after @g for op:exe = when [ * => allow ]',
+    'guard{name:g timing:after filter:operation{name:exe} rules:[rule{condition:any action:allow{}}]}',
+  ],
+  [
+    'guard privileged always for @f.g = when [ * => allow ]',
+    'guard{privileged:true timing:always filter:function{path:[f g]} rules:[rule{condition:any action:allow{}}]}',
+  ],
+  [
+    'guard @g for pii = when [ * => allow ]',
+    'guard{name:g timing:before filter:label{label:pii} rules:[rule{condition:any action:allow{}}]}',
+  ],
+  ['guard before for = when [ * => allow ]', 'guard{timing:before filter:label{label:for} rules:[rule{condition:any action:allow{}}]}'],
   ['checkpoint "a"', 'checkpoint{name:template{quote:double parts:["a"]}}'],
   [
     'checkpoint `a @b` with { ttl: 1h, resume: auto, complete: @x > 1 }',

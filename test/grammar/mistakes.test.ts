@@ -265,6 +265,12 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`',
   ],
   [
+    'guard @g before for secret = when [ * => allow ]',
+    '1:1',
+    'A guard has its timing or the word `for` behind its name, not both',
+    'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`',
+  ],
+  [
     'guard @g before @f = [ show "x" ]',
     '1:1',
     'A guard needs one filter, `=` and `when [ … ]`',

@@ -52,7 +52,14 @@ export function guard(context: ErrorContext): false {
   const timing = look(form, context)?.[1] ?? '';
   if (!/^(?:before|after|always|for)$/.test(timing))
     fail(context.at, `A guard runs \`before\`, \`after\` or \`always\`; found ${timing ? `\`${timing}\`` : 'nothing'}`, guardForm);
-  if (!look(/guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?\w+\s+(?:@?[A-Za-z_][\w.:-]*)\s*=\s*when\s*\[/y, context)) {
+  const twice = look(/guard\s+(?:privileged\s+)?@[\w-]+\s+(?:before|after|always)\s+for\s+[@\w]/y, context);
+  if (twice) fail(context.at, 'A guard has its timing or the word `for` behind its name, not both', guardForm);
+  if (
+    !look(
+      /guard\s+(?:privileged\s+)?(?:@[\w-]+\s+)?(?:(?:before|after|always)\s+(?:(?:@[\w-]+\s+)?for\s+)?|for\s+)@?[A-Za-z_][\w.:-]*\s*=\s*when\s*\[/y,
+      context,
+    )
+  ) {
     fail(context.at, 'A guard needs one filter, `=` and `when [ … ]`', guardForm);
   }
   if (context.furthest > context.at) return false;
