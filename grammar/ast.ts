@@ -512,6 +512,13 @@ export interface Return extends At {
   readonly value?: Expression;
 }
 
+/** `pii,lot VALUE` behind an arrow. */
+export interface Labelled extends At {
+  readonly kind: 'labelled';
+  readonly labels: readonly string[];
+  readonly value: Expression;
+}
+
 /** `done V`, `continue V`, `skip`, `retry HINT`, `pass`. They can be actions and (done, continue) statements. */
 export interface Control extends At {
   readonly kind: 'control';
@@ -583,8 +590,20 @@ export interface GuardRule extends At {
   readonly kind: 'rule';
   readonly condition: Expression | 'any';
   readonly action:
-    | { readonly kind: 'allow'; readonly at: number; readonly value?: Expression; readonly options?: Options }
+    | {
+        readonly kind: 'allow';
+        readonly at: number;
+        readonly value?: Expression;
+        readonly options?: Options;
+        readonly modifiers?: LabelModifiers;
+      }
     | { readonly kind: 'deny' | 'retry'; readonly at: number; readonly text: string };
+}
+
+/** `trusted!,!secret @output`: the labels that the value gets and loses; only in a privileged guard. */
+export interface LabelModifiers {
+  readonly add: readonly string[];
+  readonly remove: readonly string[] | 'all';
 }
 
 export interface Checkpoint extends At {
@@ -621,6 +640,7 @@ export interface ExpressionTypes {
   block: Block;
   new: New;
   'template-file': TemplateFile;
+  labelled: Labelled;
 }
 
 export interface StatementTypes {

@@ -3,7 +3,7 @@
  *
  * A label is removed from the value itself; loaded files in a list keep their own.
  */
-import type { Guard, GuardRule, Options } from '../../grammar/ast.js';
+import type { Guard, GuardRule } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
@@ -14,9 +14,11 @@ import { annotate, dataOf, labelsOf, union, Annotated, NO_LABELS, type Value } f
 /** The options of `allow` for the value that the guard lets through. */
 export interface AllowOptions {
   readonly add: readonly string[];
-  readonly remove: readonly string[];
+  readonly remove: readonly string[] | 'all';
   readonly warning: string | undefined;
 }
+
+type Allow = Extract<GuardRule['action'], { kind: 'allow' }>;
 
 const NAMES = ['addLabels', 'removeLabels', 'warning'];
 const LABEL = /^[A-Za-z][\w-]*(:[A-Za-z][\w-]*)*$/;
@@ -42,7 +44,8 @@ export function refuseBadOptions({ rules, privileged }: Guard, module: Module): 
   }
 }
 
-export async function allowOptions(options: Options | undefined, frame: Frame): Promise<AllowOptions | undefined> {
+export async function allowOptions({ options, modifiers }: Allow, frame: Frame): Promise<AllowOptions | undefined> {
+  if (modifiers) return { ...modifiers, warning: undefined };
   if (options === undefined) return undefined;
   const read = async (name: string): Promise<Value> => {
     const option = options.find((candidate) => candidate.name === name);
@@ -65,9 +68,6 @@ export async function allowOptions(options: Options | undefined, frame: Frame): 
 }
 
 export function relabelled(value: Value, { add, remove }: AllowOptions): Value {
-  const labels = union(
-    labelsOf(value).filter((label) => !remove.includes(label)),
-    add,
-  );
+  const labels = union(remove === 'all' ? NO_LABELS : labelsOf(value).filter((label) => !remove.includes(label)), add);
   return value instanceof Annotated ? value.withMetadata({ ...value.metadata, labels }) : annotate(value, { labels });
 }

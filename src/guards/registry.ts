@@ -23,11 +23,16 @@ export interface RegisteredGuard extends Watcher {
 
 export type Phase = 'before' | 'after';
 
-/** A guard and its object: one input, by its data label, or the operation. */
+/** A guard and its object: one input, by its data label, or a value in the text that is the input, or the operation. */
 export interface Match {
   readonly guard: RegisteredGuard;
   readonly index?: number;
+  /** The place in `Operation.pieces`. */
+  readonly piece?: number;
 }
+
+/** A stage of a pipeline, around the call of its function. */
+const STAGE = 'pipeline-stage';
 
 export class GuardRegistry {
   private readonly names = new Set<string>();
@@ -62,7 +67,8 @@ export class GuardRegistry {
   watching(operation: Operation): { readonly [P in Phase]: readonly RegisteredGuard[] } | undefined {
     const names = namesOf(operation);
     const before = this.tables.before.matching(names);
-    const after = this.tables.after.matching(names);
+    // An after-guard of the call has decided for the stage as well: a result that is reused is not replaced a second time.
+    const after = this.tables.after.matching(operation.kind === STAGE ? { ...names, functions: [], labels: [] } : names);
     return before.length > 0 || after.length > 0 || this.byLabel.length > 0 ? { before, after } : undefined;
   }
 
@@ -77,26 +83,47 @@ export class GuardRegistry {
     return [...found].sort((left, right) => left.number - right.number).map((guard) => guard.interceptor);
   }
 
-  /** Returns matches in the order of evaluation: by the labels of each input, then by the operation. Guards after `count` are left out. */
+  /**
+   * Returns matches in the order of evaluation: by the labels of each input, then by the operation. Guards after `count` are left out. The
+   * one input of an operation that is not a call is the object of a label's guard however it matches, and only once.
+   */
   matching(phase: Phase, byOperation: readonly RegisteredGuard[], operation: Operation, count: number): readonly Match[] {
     const matches: Match[] = [];
-    const { inputs, call } = operation;
-    for (const [index, input] of inputs.entries()) {
-      for (const guard of this.tables[phase].labelled(labelsOf(input))) if (guard.number <= count) matches.push({ guard, index });
+    const { call, guards, inputs, kind, trail } = operation;
+    for (const { labels, ...object } of kind === STAGE && phase === 'after' ? [] : labelledIn(operation)) {
+      for (const guard of this.tables[phase].labelled(labels)) if (guard.number <= count) matches.push({ guard, ...object });
     }
-    for (const guard of byOperation) matches.push({ guard });
-    return call?.guards ? matches.filter(({ guard }) => !isSwitchedOff(guard, call.guards)) : matches;
+    for (const guard of byOperation) {
+      if (guard.filter.kind !== 'label' || call || inputs.length !== 1) matches.push({ guard });
+      else if (!matches.some((match) => match.guard === guard && match.piece === undefined)) matches.push({ guard, index: 0 });
+    }
+    const kept = guards ? matches.filter(({ guard }) => !isSwitchedOff(guard, guards)) : matches;
+    if (phase === 'after' || !trail) return kept;
+    return kind === STAGE ? kept : kept.filter(({ guard }) => !trail.hasReplaced(guard.number));
   }
 }
 
-/** Leaves out the labels of an iteration: they are those of its item, which is an input. */
+type Labelled = { readonly labels: readonly string[]; readonly index: number; readonly piece?: number };
+
+/** Returns the inputs; of a text that was put together the values in it, and the text for labels that none of them has. */
+function labelledIn({ inputs, pieces }: Operation): readonly Labelled[] {
+  if (!pieces) return inputs.map((input, index) => ({ labels: labelsOf(input), index }));
+  const values = pieces.flatMap((piece, at) => (typeof piece === 'string' ? [] : [{ labels: labelsOf(piece.value), index: 0, piece: at }]));
+  const rest = labelsOf(inputs[0]).filter((label) => !values.some(({ labels }) => labels.includes(label)));
+  return [...values, { labels: rest, index: 0 }];
+}
+
+/**
+ * Leaves out the labels of an iteration, which are those of its item, and those of a call without arguments: guards of a label look at
+ * inputs.
+ */
 function namesOf(operation: Operation): Names {
-  const { kind, labels, call } = operation;
+  const { kind, subtype, labels, call, inputs } = operation;
   const language = call?.language === undefined ? [] : [call.language];
   return {
     functions: functionNames(operation),
-    operations: [kind, ...labels, ...language],
-    labels: kind === 'for:iteration' ? [] : labels,
+    operations: kind === STAGE ? [STAGE] : [kind, ...labels, ...language, ...(kind === 'run' && subtype !== undefined ? [subtype] : [])],
+    labels: kind === 'for:iteration' || (call && inputs.length === 0) ? [] : labels,
   };
 }
 

@@ -5,6 +5,7 @@ import { executeLet } from '../language/statements/variables.js';
 import { rise } from '../runtime/errors.js';
 import { lenient } from '../runtime/evaluator-ports.js';
 import type { Frame } from '../runtime/frame.js';
+import type { GuardTrail, GuardTry } from '../runtime/guard-trail.js';
 import type { Operation } from '../runtime/operation.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
@@ -21,9 +22,11 @@ export interface Case {
   /** `@input` */
   readonly input: Value;
   /** The values whose labels are `@mx.labels`. */
-  readonly inputs: readonly Value[];
-  /** `@output`, after the operation. */
-  readonly output?: Value;
+  readonly involved: readonly Value[];
+  /** `@output`: the output of the operation, and before it the text of the input that `allow VALUE` would replace. */
+  readonly output: () => Value;
+  readonly trail: GuardTrail;
+  readonly tries: readonly GuardTry[];
 }
 
 /** Allows the operation when no rule holds. Throws the error of a condition, so that an operation that can't be judged does not happen. */
@@ -44,31 +47,34 @@ export async function judge(guard: RegisteredGuard, frame: Frame, about: Case): 
 async function act({ action }: GuardRule, frame: Frame): Promise<Verdict> {
   if (action.kind !== 'allow') return { decision: action.kind, reason: action.text };
   const value = action.value && { value: (await frame.evaluate(action.value, frame)) ?? null };
-  const options = await allowOptions(action.options, frame);
+  const options = await allowOptions(action, frame);
   return { decision: 'allow', ...(value && { value }), ...(options && { options }) };
 }
 
 /** Makes the frame of the rules, where neither hooks nor guards act: guards can't stop a guard. */
-function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, input, inputs, output }: Case): Frame {
+function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, input, involved, output, trail, tries }: Case): Frame {
   const { node, module, number } = guard;
   const about = {
     denied: false,
+    decision: trail.decision,
     name: node.name ?? null,
-    reason: null,
-    reasons: [],
-    hints: [],
+    reason: trail.reasons[0] ?? null,
+    reasons: trail.reasons,
+    hints: trail.hints,
+    trace: trail.trace,
     filter: displayFilter(node.filter),
     timing: phase,
-    try: frame.guardTry ?? 1,
-    inputs,
+    try: tries.length + 1,
+    tries,
+    inputs: involved,
   };
   const { checkpoint } = frame.context;
-  return bodyFrame({
+  const inside = bodyFrame({
     module,
     frame,
     operation,
     segment: `guard:${node.name ?? number}`,
-    ambient: phase === 'after' ? { input, output: output ?? null } : { input },
+    ambient: { input },
     context: {
       suppress: 'all',
       denied: false,
@@ -77,6 +83,16 @@ function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, in
       ...(operation.llm && checkpoint ? { checkpoint } : {}),
     },
   });
+  const binding = {
+    name: 'output',
+    kind: 'ambient',
+    // Most guards do not look at it, and the text of a large input is long.
+    get value() {
+      return output() ?? null;
+    },
+  } as const;
+  inside.scope.define(binding);
+  return inside;
 }
 
 /** Returns the arguments of a call by parameter name. */

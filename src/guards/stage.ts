@@ -5,16 +5,20 @@
  * GUARD-2  `deny` beats `retry` beats `allow`; the first denial has the reason.
  * GUARD-3  Replaced values chain: the next guard sees the replaced value. It keeps the labels of the value that it replaces, unless a
  *          privileged guard removes them by name.
+ * GUARD-4  An operation is executed at most three times for `retry`; the third one is a denial.
  */
 import { arrayOf } from '../hooks/inputs.js';
 import { Denial } from '../runtime/denial.js';
 import type { Frame } from '../runtime/frame.js';
 import { GuardRetry } from '../runtime/guard-retry.js';
 import type { Operation } from '../runtime/operation.js';
+import { GUARD_TRIES, GuardTrail, type GuardTry } from '../runtime/guard-trail.js';
 import type { GuardWatch } from '../runtime/ports.js';
 import { addInputTests } from '../values/methods/input-test.js';
-import { flow, type Value } from '../values/value.js';
+import { textOf } from '../values/text.js';
+import { flow, guardSource, NO_LABELS, type Value } from '../values/value.js';
 import { relabelled } from './allow-options.js';
+import { pieceAt, textOfPieces, withPiece } from './pieces.js';
 import { displayFilter, type GuardRegistry, type Match, type Phase, type RegisteredGuard } from './registry.js';
 import { judge, namedArguments, type Case, type Verdict } from './rules.js';
 
@@ -26,39 +30,61 @@ interface Refusal {
 /** Undefined when no guard can concern the operation. */
 export function watchOperation(registry: GuardRegistry, operation: Operation): GuardWatch | undefined {
   const matching = registry.watching(operation);
-  return matching && new OperationGuards(registry, matching, registry.count);
+  return matching && new OperationGuards(registry, operation, matching, registry.count);
 }
+
+/** The inputs of an operation, as the guards so far left them. */
+type Current = Pick<Operation, 'inputs' | 'pieces'>;
 
 class OperationGuards implements GuardWatch {
   denial: Denial | undefined;
+  private readonly trail: GuardTrail;
+  /** The executions of the operation itself before this one. */
+  private readonly tries: readonly GuardTry[];
 
   constructor(
     private readonly registry: GuardRegistry,
+    operation: Operation,
     private readonly byOperation: { readonly [P in Phase]: readonly RegisteredGuard[] },
     /** The number of guards at the start: those that are registered while the operation runs don't see it. */
     private readonly count: number,
-  ) {}
+  ) {
+    this.trail = operation.trail ?? new GuardTrail();
+    this.tries = operation.repeat?.tries ?? [];
+  }
 
   async before(frame: Frame, received: Operation): Promise<readonly Value[]> {
-    let { inputs } = received;
+    let current: Current = received;
     const refusals = new Refusals();
     for (const match of this.registry.matching('before', this.byOperation.before, received, this.count)) {
-      const operation = { ...received, inputs };
-      const verdict = refusals.add(match, await decide(match, frame, { phase: 'before', operation, ...view(match, inputs) }));
-      const place = match.index ?? 0;
-      if (changes(verdict)) inputs = inputs.map((input, i) => (i === place ? allowed(verdict, input) : input));
+      const operation = { ...received, ...current };
+      const { input, involved, first } = objectOf(match, operation);
+      const output = (): Value => flow(textOf(first), [first]);
+      const about = { phase: 'before', operation, output, input, involved } as const;
+      const verdict = refusals.add(match, await this.decide(match, frame, about, first));
+      if (!changes(verdict)) continue;
+      if (received.trail) received.trail.addReplacing(match.guard.number);
+      current = replacedIn(current, match, allowed(verdict, match, first));
     }
-    this.conclude(frame, 'before', { ...received, inputs }, refusals);
-    return inputs;
+    this.conclude(frame, 'before', { ...received, ...current }, refusals);
+    return current.inputs;
   }
 
   async after(frame: Frame, received: Operation, result: Value): Promise<Value> {
     let output = result;
+    let { pieces } = received;
     const refusals = new Refusals();
     for (const match of this.registry.matching('after', this.byOperation.after, received, this.count)) {
-      const about = { phase: 'after', operation: received, output, ...view(match, received.inputs) } as const;
-      const verdict = refusals.add(match, await decide(match, frame, about));
-      if (changes(verdict)) output = allowed(verdict, output);
+      const { input, involved, first } = objectOf(match, { ...received, pieces });
+      const current = match.piece === undefined ? output : first;
+      const about = { phase: 'after', operation: received, output: () => current, input, involved: [...involved, current] } as const;
+      const verdict = refusals.add(match, await this.decide(match, frame, about, current));
+      if (!changes(verdict)) continue;
+      if (match.piece === undefined) output = allowed(verdict, match, output);
+      else if (pieces) {
+        pieces = withPiece(pieces, match.piece, allowed(verdict, match, first));
+        output = textOfPieces(pieces);
+      }
     }
     this.conclude(frame, 'after', received, refusals);
     return output;
@@ -69,19 +95,56 @@ class OperationGuards implements GuardWatch {
     const [first] = denials;
     const [again] = retries;
     if (!first && !again) return;
-    if (!first && again && operation.call?.repeatable) throw new GuardRetry(again.reason);
+    const isRepeatable = timing === 'before' ? operation.call?.repeatable : operation.call !== undefined || operation.kind === 'var';
+    const tries = timing === 'before' ? (frame.guardTries ?? []) : this.tries;
+    const isLast = !first && isRepeatable === true && tries.length + 1 >= GUARD_TRIES; // GUARD-4
+    if (!first && again && isRepeatable && !isLast) throw new GuardRetry(timing, again.reason);
     const { match, reason } = (first ?? again) as Refusal;
     const { name, filter } = match.guard.node;
+    const limit = (hint: string): string => (isLast ? `retry limit of ${GUARD_TRIES} attempts reached: ${hint}` : hint);
+    const { trace, hints } = this.trail;
     this.denial = new Denial({
       guardName: name === undefined ? null : `@${name}`,
       guardFilter: displayFilter(filter),
       timing,
-      reason,
-      reasons: (first ? denials : retries).map((refusal) => refusal.reason),
+      decision: first || isLast ? 'deny' : 'retry',
+      reason: limit(reason),
+      reasons: (first ? denials : retries).map((refusal) => limit(refusal.reason)),
+      tries,
+      hints,
+      trace,
       args: namedArguments(operation),
     });
     frame.run.denials.push(this.denial);
     throw this.denial;
+  }
+
+  /** `before` is the value that a replacement takes the place of. */
+  private async decide(match: Match, frame: Frame, about: Omit<Case, 'trail' | 'tries'>, before: Value): Promise<Verdict> {
+    const { guard } = match;
+    const { phase: timing } = about;
+    const tries = this.tries.length > 0 ? this.tries : (frame.guardTries ?? []);
+    const verdict = await judge(guard, frame, { ...about, trail: this.trail, tries });
+    const { recorder, warn } = frame.run;
+    if (verdict.decision === 'allow' && verdict.options?.warning !== undefined) warn(`[Guard Warning] ${verdict.options.warning}`);
+    const { decision } = verdict;
+    const filter = displayFilter(guard.filter);
+    const text = verdict.decision === 'allow' ? null : verdict.reason;
+    const transformed = changes(verdict);
+    this.trail.add({
+      guardName: guard.node.name ?? null,
+      guardFilter: filter,
+      timing,
+      decision,
+      reason: decision === 'deny' ? text : null,
+      hint: decision === 'retry' ? text : null,
+      replacement: transformed ? allowed(verdict, match, before) : null,
+    });
+    if (recorder.on) {
+      const reason = text === null ? {} : { reason: text };
+      recorder.post({ type: 'guard.decided', op: frame.op.path, guard: guard.id, timing, filter, decision, ...reason, transformed });
+    }
+    return verdict;
   }
 }
 
@@ -103,35 +166,24 @@ function changes(verdict: Verdict): verdict is Allowance {
 }
 
 /** Returns the value that replaces another (GUARD-3). */
-function allowed({ value, options }: Allowance, before: Value): Value {
-  const replacement = value ? flow(value.value, [before]) : before;
+function allowed({ value, options }: Allowance, { guard: { node } }: Match, before: Value): Value {
+  const source = node.name === undefined ? NO_LABELS : [guardSource(node.name)];
+  const replacement = value ? flow(value.value, [before], NO_LABELS, source) : before;
   return options ? relabelled(replacement, options) : replacement;
 }
 
-function view({ index }: Match, inputs: readonly Value[]): Pick<Case, 'input' | 'inputs'> {
-  if (index === undefined) return { input: addInputTests(arrayOf(inputs), inputs), inputs };
-  return { input: inputs[index] ?? null, inputs: [inputs[index]] };
+/** Returns what the guard looks at; `first` is the value that `allow VALUE` replaces before the operation. */
+function objectOf({ index, piece }: Match, { inputs, pieces }: Current): Pick<Case, 'input' | 'involved'> & { readonly first: Value } {
+  if (index === undefined) return { input: addInputTests(arrayOf(inputs), inputs), involved: inputs, first: inputs[0] };
+  const value = piece === undefined ? inputs[index] : pieceAt(pieces, piece);
+  return { input: value ?? null, involved: [value], first: value };
 }
 
-async function decide({ guard }: Match, frame: Frame, about: Case): Promise<Verdict> {
-  const verdict = await judge(guard, frame, about);
-  const { recorder, warn } = frame.run;
-  if (verdict.decision === 'allow' && verdict.options?.warning !== undefined) warn(`[Guard Warning] ${verdict.options.warning}`);
-  if (recorder.on) {
-    const { decision } = verdict;
-    const filter = displayFilter(guard.filter);
-    const reason = verdict.decision === 'allow' ? {} : { reason: verdict.reason };
-    const transformed = changes(verdict);
-    recorder.post({
-      type: 'guard.decided',
-      op: frame.op.path,
-      guard: guard.id,
-      timing: about.phase,
-      filter,
-      decision,
-      ...reason,
-      transformed,
-    });
+/** Puts a value in the place of the one that the guard looked at. A text that is replaced as a whole has no pieces any more. */
+function replacedIn({ inputs, pieces }: Current, { index, piece }: Match, replacement: Value): Current {
+  if (piece !== undefined && pieces) {
+    const left = withPiece(pieces, piece, replacement);
+    return { inputs: [textOfPieces(left)], pieces: left };
   }
-  return verdict;
+  return { inputs: inputs.map((input, i) => (i === (index ?? 0) ? replacement : input)), pieces: undefined };
 }

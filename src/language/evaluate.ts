@@ -3,7 +3,7 @@ import type { Expression, ExpressionTypes, Statement, StatementTypes } from '../
 import { executeExport } from '../modules/exports.js';
 import { executeImport } from '../modules/import.js';
 import { isSilenced } from './statements/statement-kinds.js';
-import type { Value } from '../values/value.js';
+import { flow, type Value } from '../values/value.js';
 import { executeIf, runInSequence, evaluateBlock } from './statements/block.js';
 import { executeCheckpoint } from './statements/checkpoint.js';
 import { call } from './calls/call.js';
@@ -59,6 +59,7 @@ const expressions: Expressions = {
   loop: evaluateLoop,
   block: evaluateBlock,
   new: evaluateNew,
+  labelled: async (node, frame) => flow(await evaluate(node.value, frame), [], node.labels),
   'template-file': async () => {
     throw new Error('a template file is the body of a function only');
   },

@@ -18,6 +18,7 @@ export interface CacheRun extends Pick<
   | 'cache'
   | 'calls'
   | 'deniedInside'
+  | 'repeatedInside'
   | 'failures'
   | 'monotonicMs'
   | 'recorder'

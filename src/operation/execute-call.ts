@@ -8,6 +8,7 @@ import { MlldError } from '../errors.js';
 import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
 import { Denial } from '../runtime/denial.js';
 import { callFailureOf } from '../runtime/calls/call-failure.js';
+import { GuardRetry } from '../runtime/guard-retry.js';
 import type { Body } from '../runtime/ports.js';
 import type { Encoded } from '../runtime/calls/result-cache.js';
 import { labelsOfResult, membersOf, withResultLabels } from '../runtime/calls/result-labels.js';
@@ -44,6 +45,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
     countFailure(call, error);
     return acceptOrThrow(call, error, lookup, options);
   }
+  if (run.repeatedInside.has(call.op)) progress.takeRepeat(run.repeatedInside.get(call.op));
   run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   run.unrecordedResults++;
   const { inputs } = operation;
@@ -154,7 +156,7 @@ async function recordFailure(
       ...(isOwn ? failedFacts(failure, progress, secrets) : { elapsedMs, usage, class: facts?.class }),
       message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
       code: error instanceof MlldError ? error.code : undefined,
-      denied: error instanceof Denial ? true : undefined,
+      denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,
       accepted: isAccepted ? true : undefined,
     }),
   });
@@ -175,6 +177,7 @@ async function recordResult(
   const { json, form } = encoded;
   const isSealed = secret || isSecret(valueIn(made)) || secrets.contains(json);
   const resultLabels = labelsOfResult(made, operation.inputs, llm, isSealed);
+  if (run.repeatedInside.has(call.op)) progress.takeRepeat(run.repeatedInside.get(call.op));
   run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   const recordedMeasure = cache.recordedMeasure && (await cache.recordedMeasure(op.path));
   const measured = recordedMeasure ? () => recordedMeasure : measuredBy(progress);
@@ -211,9 +214,8 @@ async function recordResult(
 }
 
 /** Returns what `call.completed` says about the reply of the last attempt, and about a failure that was passed on. */
-function replyMembers({ attempt, usage, callUsage, tries, failure, isPassedOn }: CallProgress): Partial<FactOf<'call.completed'>> {
+function replyMembers({ attempt, session, usage, callUsage, tries, failure, isPassedOn }: CallProgress): Partial<FactOf<'call.completed'>> {
   const reply = attempt?.reply;
-  const session = attempt?.session;
   return {
     ...(usage && { usage }),
     ...(callUsage !== usage && callUsage && { callUsage }),
@@ -234,8 +236,7 @@ function countFailure({ run, op }: CacheableCall, error: unknown): void {
   if (callFailureOf(error)?.op === op.path) run.usage.callEnded('failed');
 }
 
-function measuredBy({ attempt, callUsage, usage }: CallProgress): (() => MeasuredCall | undefined) | undefined {
-  const { session } = attempt ?? {};
+function measuredBy({ session, callUsage, usage }: CallProgress): (() => MeasuredCall | undefined) | undefined {
   const measured = measuredIn(withoutUndefined<Parameters<typeof measuredIn>[0]>({ usage, callUsage, session }));
   return measured && (() => measured);
 }

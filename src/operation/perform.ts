@@ -5,18 +5,21 @@
  * PERFORM-2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
  * PERFORM-3  An operation costs nothing for journal, hooks and guards that are not there.
  */
-import { Signal, type Outcome } from '../runtime/completion.js';
+import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
 import { Denial, denialObject } from '../runtime/denial.js';
 import type { Frame } from '../runtime/frame.js';
 import type { OpNode } from '../runtime/op-node.js';
 import type { CallOperation, LlmCall } from '../runtime/calls/llm-call.js';
 import type { Operation } from '../runtime/operation.js';
+import { GuardRetry } from '../runtime/guard-retry.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { textOf } from '../values/text.js';
-import type { Value } from '../values/value.js';
+import { metadataOf, type Value } from '../values/value.js';
 import { callOrReuse } from './cache-stage.js';
 import type { CacheableCall, Lookup } from './cacheable-call.js';
+import { guarded, guardsOf, withCarried } from './guards/guarded.js';
+import { isRequestedAgain, repeated } from './guards/repeats.js';
 import { performEffect } from './perform-effect.js';
 
 /** An operation whose body alone makes its result. */
@@ -25,8 +28,9 @@ type PlainOperation = Operation & { readonly call?: undefined; readonly llm?: un
 /** Performs an operation below the frame's own, and returns its result as the after-hooks left it. */
 export async function perform<R extends Outcome>(frame: Frame, operation: PlainOperation, body: Body<R>): Promise<R | Value>;
 export async function perform(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome>;
-export async function perform(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome> {
+export async function perform(frame: Frame, given: CallOperation, body: Body): Promise<Outcome> {
   const { recorder, secrets } = frame.run;
+  const operation = frame.guards && !given.guards ? { ...given, guards: frame.guards } : given;
   const node = nodeOf(frame.op, operation);
   const inside = enter(frame, operation, node);
   const watches = watchesOf(inside, operation);
@@ -43,7 +47,7 @@ export async function perform(frame: Frame, operation: CallOperation, body: Body
     return result;
   } catch (error) {
     if (hasSecret || frame.secret) secrets.taint(error);
-    progress.outcome = error instanceof Denial ? 'denied' : 'failed';
+    progress.outcome = error instanceof Denial || error instanceof GuardRetry ? 'denied' : 'failed';
     progress.message = secrets.messageOf(error);
     throw error;
   } finally {
@@ -72,10 +76,11 @@ interface Watches {
 const UNWATCHED: Watches = {};
 
 /** Returns the hooks and guards that are registered when the operation starts. instrumentation.md 7 says where they don't act. */
-function watchesOf({ run: { interceptors }, context: { suppress } }: Frame, operation: Operation): Watches {
-  if (!interceptors.active || suppress === 'all') return UNWATCHED;
-  const guards = interceptors.guards.watch(operation);
-  return { hooks: suppress === 'nothing' ? interceptors.hooks.watch(operation) : undefined, guards };
+function watchesOf(frame: Frame, operation: Operation): Watches {
+  const { interceptors } = frame.run;
+  if (!interceptors.active || frame.context.suppress === 'all') return UNWATCHED;
+  const isHooked = frame.context.suppress === 'nothing' && (!operation.repeat || operation.repeat.isHooked === true);
+  return { hooks: isHooked ? interceptors.hooks.watch(operation) : undefined, guards: guardsOf(frame, operation) };
 }
 
 /** PERFORM-3 */
@@ -96,12 +101,22 @@ async function stages(
   progress: Progress,
 ): Promise<Outcome> {
   const inputs = hooks ? await hooks.before(frame) : operation.inputs;
-  const received = inputs === operation.inputs ? operation : { ...operation, inputs };
+  const received = inputs === operation.inputs ? operation : { ...operation, inputs, pieces: undefined };
   const { llm } = received;
   let seen = frame;
+  /** The denial of the execution that an after-guard requested. */
+  let laterDenial: Denial | undefined;
+  const again = async (error: unknown, inner: Frame): Promise<Outcome> => {
+    if (!isRequestedAgain(error) || !received.call || received.repeat) throw error;
+    const denied = (denial: Denial): void => void (laterDenial = denial);
+    const accepted = await repeated(error, inner, received, (numbered, next) => perform(numbered, next, body), denied);
+    frame.run.repeatedInside.set(frame.op, metadataOf(valueIn(accepted))?.measured?.());
+    return accepted;
+  };
   const execute = (inner: Frame, own: Body): Promise<Outcome> => {
     seen = inner;
-    return guards ? handled(inner, received, () => guarded(guards, inner, received, own)) : plainly(inner, received, own);
+    if (!guards) return plainly(inner, received, own);
+    return handled(inner, received, () => guarded(guards, inner, received, own).catch((error: unknown) => again(error, inner)));
   };
   try {
     let result: Outcome;
@@ -120,10 +135,12 @@ async function stages(
     } else {
       result = await execute(frame, body);
     }
-    return hooks ? await hooked(hooks, seen, received, result, guards?.denial) : result;
+    return hooks ? await hooked(hooks, seen, received, result, laterDenial ?? guards?.denial) : result;
   } catch (error) {
     // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
-    if (hooks && error instanceof Denial && error === guards?.denial) {
+    const isOwn = error instanceof Denial && (error === guards?.denial || error === laterDenial);
+    if (isOwn) received.repeat?.denied(error);
+    if (hooks && isOwn) {
       await hooks.after(seen, received, {
         output: denialObject(error.facts),
         isReplaceable: false,
@@ -144,24 +161,9 @@ function afterLookup(frame: Frame, lookup: Lookup): Frame {
   return { ...frame, context: { ...frame.context, checkpoint: lookup } };
 }
 
-async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, body: Body): Promise<Outcome> {
-  const inputs = await guards.before(frame, operation);
-  const allowed = { ...operation, inputs };
-  const result = await body(frame, inputs);
-  return withCarried(result, async (output, isReplaceable) => (isReplaceable ? guards.after(frame, allowed, output) : output));
-}
-
 async function hooked(hooks: HookWatch, frame: Frame, received: Operation, result: Outcome, denial: Denial | undefined): Promise<Outcome> {
   const handledDenial = denial ? { denial: { denial, handled: true } } : {};
   return withCarried(result, (output, isReplaceable) => hooks.after(frame, received, { output, isReplaceable, ...handledDenial }));
-}
-
-/** Hooks and guards see the value that a control word carries like a result; `skip`, `retry` and a bare word have none to replace. */
-async function withCarried(result: Outcome, look: (output: Value, isReplaceable: boolean) => Promise<Value>): Promise<Outcome> {
-  if (!(result instanceof Signal)) return look(result, true);
-  const carries = result.hasValue && result.word !== 'skip' && result.word !== 'retry';
-  const output = await look(carries ? result.value : null, carries);
-  return carries ? new Signal(result.word, output, true) : result;
 }
 
 /** Passes a denial to the function's own `denied` branch, when it has one. */

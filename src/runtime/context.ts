@@ -1,5 +1,6 @@
 /** The state of the constructs around an evaluation: `@mx` shows it to scripts. control.md 25. */
 import type { Value } from '../values/value.js';
+import type { GuardContext, GuardTrail } from './guard-trail.js';
 import type { Operation } from './operation.js';
 
 /**
@@ -71,17 +72,6 @@ export interface StageContext {
   readonly hint: Value;
   readonly input: Value;
   readonly lastOutput: Value;
-}
-
-export interface GuardContext {
-  readonly denied: boolean;
-  readonly name: string | null;
-  readonly reason: string | null;
-  readonly reasons: readonly string[];
-  readonly hints: readonly string[];
-  readonly filter: string | null;
-  readonly timing: 'before' | 'after' | null;
-  readonly try: number;
-  /** The inputs of the guarded operation. */
-  readonly inputs?: readonly Value[];
+  /** Begins the trail of the guards of a stage, which the pipeline remembers. */
+  readonly trailFor?: (stage: Operation) => GuardTrail;
 }

@@ -1,7 +1,7 @@
 /** The frame of an evaluation: the names in sight, the place in the run, the constructs around, and the run itself. */
 import type { Expression, Statement } from '../../grammar/ast.js';
 import type { CollectedFailures } from '../values/failures.js';
-import type { Value } from '../values/value.js';
+import type { MeasuredCall, Value } from '../values/value.js';
 import type { World } from '../world/world.js';
 import type { Completion } from './completion.js';
 import type { Context } from './context.js';
@@ -9,6 +9,8 @@ import type { CooperativeYield } from './cooperative-yield.js';
 import type { Denial } from './denial.js';
 import type { Executable } from './definitions/executable.js';
 import type { BodyDeadline } from './body-deadline.js';
+import type { GuardTry } from './guard-trail.js';
+import type { GuardSwitch } from './operation.js';
 import type { OpNode } from './op-node.js';
 import type { Module, ModuleExports } from './module.js';
 import type { Attempt } from '../calls/attempt.js';
@@ -46,8 +48,10 @@ export interface Frame {
   readonly attempt: Attempt | undefined;
   /** Inside a hook body, or an attempt with a time limit: after it nothing starts in the body, and what runs is ended. */
   readonly deadline: BodyDeadline | undefined;
-  /** From 2 on when a guard made a pipeline start again. */
-  readonly guardTry: number | undefined;
+  /** The attempts of a pipeline that ended because a guard made it start again. */
+  readonly guardTries: readonly GuardTry[] | undefined;
+  /** The guards that are switched off for the statement and what its operand calls. */
+  readonly guards: GuardSwitch | undefined;
   /** The value that the innermost `when VALUE [ … ]` compares. */
   readonly subject: { readonly value: Value } | undefined;
   /** Evaluates an expression: the way back to the table, so that no construct imports it. */
@@ -58,7 +62,7 @@ export interface Frame {
 /** The members of a frame that is inside no call and under no modifier. */
 export const PLAIN: Pick<
   Frame,
-  'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'attempt' | 'deadline' | 'guardTry' | 'subject'
+  'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'attempt' | 'deadline' | 'guardTries' | 'guards' | 'subject'
 > = {
   stack: undefined,
   bodyCode: undefined,
@@ -67,7 +71,8 @@ export const PLAIN: Pick<
   secret: undefined,
   attempt: undefined,
   deadline: undefined,
-  guardTry: undefined,
+  guardTries: undefined,
+  guards: undefined,
   subject: undefined,
 };
 
@@ -112,6 +117,8 @@ export interface RunState {
   state: Value;
   /** Calls that ended in their own `denied` branch: their value is never reused. */
   readonly deniedInside: WeakSet<OpNode>;
+  /** Calls whose result is that of a later execution, which a guard requested; with what that one used. */
+  readonly repeatedInside: WeakMap<OpNode, MeasuredCall | undefined>;
   /** Aborted when the run must stop, and then no statement starts; the abort reason is the run's final status. */
   readonly signal: AbortSignal;
   readonly cooperativeYield: CooperativeYield;

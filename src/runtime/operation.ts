@@ -1,14 +1,20 @@
 /** The facts about an operation that the journal, hooks, guards and `@mx` see. design.md 2. How a call is executed is in `llm-call.ts`. */
 import type { OpKind } from '../../journal/event.js';
 import type { Value } from '../values/value.js';
+import type { Denial } from './denial.js';
+import type { GuardTrail, GuardTry } from './guard-trail.js';
 
 export interface Operation {
   readonly kind: OpKind;
+  /** `@mx.op.subtype`: the language of a `run` statement, the function of a pipeline's stage. */
+  readonly subtype?: string;
   /** Name in the path; usually the name, else the kind. */
   readonly segment: string;
   readonly name: string | null;
   readonly labels: readonly string[];
   readonly inputs: readonly Value[];
+  /** The pieces of the one input of an effect, where its operand is a template. */
+  readonly pieces?: readonly TextPiece[] | undefined;
   readonly target?: string;
   readonly call?: CallFacts;
   /** Present on a call that carries the label `llm` directly. */
@@ -19,7 +25,26 @@ export interface Operation {
   readonly index?: number;
   /** Visits and attempts of graph nodes: the ordinal in the path, where it isn't that of the order of execution. */
   readonly ordinal?: number;
+  /** The guards that are switched off for it. */
+  readonly guards?: GuardSwitch;
+  /** Present on an operation that an after-guard made run again. */
+  readonly repeat?: GuardRepeat | undefined;
+  /** Collects what its guards decide, where something else looks at it, too. */
+  readonly trail?: GuardTrail;
 }
+
+/** An execution of an operation that follows on a guard's `retry`. */
+export interface GuardRepeat {
+  /** Hooks see it as an operation of its own; others run once, around all executions. */
+  readonly isHooked?: true;
+  /** The executions before this one. */
+  readonly tries: readonly GuardTry[];
+  /** Reports a denial of this execution, which is one of the whole operation. */
+  readonly denied: (denial: Denial) => void;
+}
+
+/** A part of a text: fixed, or a value that was put in. */
+export type TextPiece = string | { readonly value: Value };
 
 /** The facts that only the call of a function has. */
 export interface CallFacts {
@@ -35,7 +60,6 @@ export interface CallFacts {
   readonly declaredAt: () => string;
   /** The call is a stage of a pipeline whose source can run again, so that a guard's `retry` has an effect. */
   readonly repeatable: boolean;
-  readonly guards?: GuardSwitch;
 }
 
 /** `with { guards: … }` */

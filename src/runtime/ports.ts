@@ -10,7 +10,7 @@ import type { Interceptor } from './definitions/definable.js';
 import type { Denial } from './denial.js';
 import type { Frame } from './frame.js';
 import type { Encoded } from './calls/result-cache.js';
-import type { GuardSwitch, Operation } from './operation.js';
+import type { Operation } from './operation.js';
 import type { Reach } from './definitions/reachable-operations.js';
 
 /** The body of an operation; `inputs` are those that hooks and guards left. */
@@ -36,7 +36,8 @@ export interface CallDetails {
   readonly ambient?: ReadonlyMap<string, Value>;
   /** The call is a stage of a pipeline that begins with a call. */
   readonly repeatable?: boolean;
-  readonly guards?: GuardSwitch;
+  /** The call is a stage of a pipeline, whose guards look at it before it is a call. */
+  readonly isStage?: true;
 }
 
 /** The output of a run. world.md 3: it goes to standard output as it grows, or at the end as a whole. */

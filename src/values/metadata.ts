@@ -8,10 +8,10 @@ import {
   type DataObject,
   type FileFacts,
   flow,
+  guardSourcesOf,
   labelsOf,
   metadataOf,
-  sourcesOf,
-  union,
+  taintOf,
   type Value,
 } from './value.js';
 import { kindOf } from './kinds/kind.js';
@@ -51,7 +51,7 @@ type Field = (value: Value, binding: Binding | undefined) => Value;
 const FIELDS: { readonly [name: string]: Field } = {
   name: (_, binding) => binding?.name,
   labels: (value) => labelsOf(value),
-  taint: (value) => union(labelsOf(value), sourcesOf(value)),
+  taint: taintOf,
   sources: origins,
   definedAt: (_, binding) => binding?.definedAt && { ...binding.definedAt },
   index: (_, binding) => binding?.index,
@@ -101,11 +101,11 @@ function type(value: Value): Value {
   return kind === 'object' || kind === 'array' ? kind : 'json';
 }
 
-/** Names what the value was read from; informative only. */
+/** Names what the value was read from, and the guards that replaced what it was made of; informative only. */
 function origins(value: Value): Value {
-  const metadata = metadataOf(value);
-  if (metadata?.file) return [metadata.file.absolute];
-  return metadata?.command ? [metadata.command.command] : [];
+  const { file, command } = metadataOf(value) ?? {};
+  const origin = file?.absolute ?? command?.command;
+  return [...(origin === undefined ? [] : [origin]), ...guardSourcesOf(value)];
 }
 
 const CODE_ENDINGS = ['py', 'js', 'ts', 'java', 'c', 'cpp', 'cs', 'go', 'rs'];

@@ -70,7 +70,7 @@ export interface FailedCall {
 export interface Metadata {
   /** Has no duplicates, in the order in which they were met. */
   readonly labels: readonly string[];
-  /** Holds source markers only (`src:js`, `src:file`, `dir:/…`); `.mx.taint` is labels followed by these. */
+  /** Holds source markers (`src:js`, `src:file`, `dir:/…`), and `guard:NAME` for each guard that replaced a value it was made of. */
   readonly sources: readonly string[];
   /** The text that data was read from, where it has one. Interpolation, shells and `output` use it. */
   readonly text?: string;
@@ -154,6 +154,28 @@ export function labelsOf(value: Value): readonly string[] {
 
 export function sourcesOf(value: Value): readonly string[] {
   return value instanceof Annotated ? value.metadata.sources : NO_LABELS;
+}
+
+const BY_GUARD = 'guard:';
+
+export function guardSource(name: string): string {
+  return `${BY_GUARD}${name}`;
+}
+
+/** Returns the labels followed by the source markers: `.mx.taint`. */
+export function taintOf(value: Value): readonly string[] {
+  const sources = sourcesOf(value);
+  const markers = sources.some(isGuardSource) ? sources.filter((source) => !isGuardSource(source)) : sources;
+  return union(labelsOf(value), markers);
+}
+
+/** Returns `guard:NAME` for each guard that replaced a value that this one was made of. */
+export function guardSourcesOf(value: Value): readonly string[] {
+  return sourcesOf(value).filter(isGuardSource);
+}
+
+function isGuardSource(source: string): boolean {
+  return source.startsWith(BY_GUARD);
 }
 
 /** Returns the first list followed by what the second adds; the first list itself when it adds nothing. */

@@ -101,6 +101,7 @@ const refused: Record<string, string> = {
   'checkpoint/header-errors/d.mld': '1:1',
   'checkpoint/header-errors/e.mld': '1:1',
   'instrumentation/guard-for-needs-a-filter/main.mld': '1:1',
+  'instrumentation/guard-shorthand-needs-privilege/main.mld': '1:37',
   'checkpoint/named-needs-a-string/a.mld': '1:1',
   'checkpoint/named-needs-a-string/b.mld': '1:1',
   'checkpoint/named-needs-a-string/c.mld': '2:1',

@@ -36,6 +36,14 @@ const table: [source: string, tree: string][] = [
     'guard @g for pii = when [ * => allow ]',
     'guard{name:g timing:before filter:label{label:pii} rules:[rule{condition:any action:allow{}}]}',
   ],
+  [
+    'guard privileged after pii = when [ * => trusted!,!secret,seen @output ]',
+    'guard{privileged:true timing:after filter:label{label:pii} rules:[rule{condition:any action:allow{value:@output modifiers:{add:[trusted seen] remove:[untrusted secret]}}}]}',
+  ],
+  [
+    'guard after pii = when [ * => clear! "x" ] with { privileged: true }',
+    'guard{privileged:true timing:after filter:label{label:pii} rules:[rule{condition:any action:allow{value:template{quote:double parts:["x"]} modifiers:{remove:all}}}]}',
+  ],
   ['guard before for = when [ * => allow ]', 'guard{timing:before filter:label{label:for} rules:[rule{condition:any action:allow{}}]}'],
   ['checkpoint "a"', 'checkpoint{name:template{quote:double parts:["a"]}}'],
   [

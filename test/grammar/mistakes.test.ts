@@ -265,6 +265,18 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`',
   ],
   [
+    'guard after pii = when [ * => clear! @output ]',
+    '1:31',
+    'Only a privileged guard changes labels by `LABEL! VALUE` or `!LABEL VALUE`',
+    'declare it as `guard privileged @name …`, or write `allow VALUE with { addLabels: [ … ] }`',
+  ],
+  [
+    'guard privileged after pii = when [ * => secret! @output ]',
+    '1:42',
+    '`secret!` does not change labels',
+    'write `trusted!`, `clear!`, `!LABEL` to remove a label, or `LABEL` to add one',
+  ],
+  [
     'guard @g before for secret = when [ * => allow ]',
     '1:1',
     'A guard has its timing or the word `for` behind its name, not both',

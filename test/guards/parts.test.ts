@@ -1,13 +1,14 @@
 /** The guard stage with guards of literals: which match, what they decide, and what is recorded. GUARD-1 to GUARD-3. */
 import { describe, expect, it } from 'vitest';
-import type { Expression, Guard, GuardRule } from '../../grammar/ast.js';
-import { allowOptions, refuseBadOptions, relabelled } from '../../src/guards/allow-options.js';
+import type { Expression, Guard, GuardRule, LabelModifiers } from '../../grammar/ast.js';
+import { allowOptions, refuseBadOptions, relabelled, type AllowOptions } from '../../src/guards/allow-options.js';
 import { displayFilter, GuardRegistry } from '../../src/guards/registry.js';
 import { judge, namedArguments } from '../../src/guards/rules.js';
 import { watchOperation } from '../../src/guards/stage.js';
 import { GuardRetry } from '../../src/runtime/guard-retry.js';
+import { GuardTrail } from '../../src/runtime/guard-trail.js';
 import type { Operation } from '../../src/runtime/operation.js';
-import { annotate, dataOf, labelsOf, type Value } from '../../src/values/value.js';
+import { annotate, dataOf, guardSourcesOf, labelsOf, taintOf, type Value } from '../../src/values/value.js';
 import { bareRun } from '../support/bare-run.js';
 
 const CALL = { declared: 'send', called: ['send'], params: ['to'], site: () => '', declaredAt: () => '', repeatable: false };
@@ -79,6 +80,27 @@ describe('the guards of an operation', () => {
     expect([dataOf(replaced), labelsOf(replaced)]).toEqual(['R.', ['pii']]);
   });
 
+  it('look once at the one input of an operation, by whose label it ever is', async () => {
+    const { frame, facts } = literals();
+    const byLabel = { kind: 'label', at: 0, label: 'pii' } as const;
+    const declared: Operation = { kind: 'var', segment: 'var:x', name: 'x', labels: ['pii'], inputs: ['Rosa'] };
+    const registry = registryOf(guard(allow('R.'), { filter: byLabel, name: 'short' }));
+    const [bound] = (await watchOperation(registry, declared)?.before(frame, declared)) ?? [];
+    expect([dataOf(bound), guardSourcesOf(bound), taintOf(bound)]).toEqual(['R.', ['guard:short'], []]);
+    const inputs = [annotate('Rosa', { labels: ['pii'] })];
+    await watchOperation(registry, declared)?.before(frame, { ...declared, inputs });
+    expect(facts).toHaveLength(2);
+  });
+
+  it('of a label do not look at a call without arguments', () => {
+    const byLabel = { kind: 'label', at: 0, label: 'net:w' } as const;
+    const byOperation = { kind: 'operation', at: 0, name: 'net:w' } as const;
+    const registry = registryOf(guard(allow(), { filter: byLabel }), guard(allow(), { filter: byOperation, name: 'calls' }));
+    const none: Operation = { ...SEND, inputs: [] };
+    const guards = (operation: Operation) => registry.holding(operation, undefined).map(({ name }) => name);
+    expect([guards(SEND), guards(none)]).toEqual([['before net:w', '@calls'], ['@calls']]);
+  });
+
   it('replace the output after the operation', async () => {
     const { frame } = literals();
     const watch = watchOperation(registryOf(guard(allow('sent'), { timing: 'after' })), SEND);
@@ -104,7 +126,7 @@ describe('the registry of guards', () => {
 
   it('switches off what a call names, but no privileged guard', () => {
     const registry = registryOf(guard(allow(), { name: 'a' }), guard(allow(), { name: 'b', privileged: true }));
-    const off: Operation = { ...SEND, call: { ...CALL, guards: { off: true } } };
+    const off: Operation = { ...SEND, guards: { off: true } };
     const byOperation = registry.watching(off)?.before ?? [];
     expect(registry.matching('before', byOperation, off, registry.count).map(({ guard: { id } }) => id)).toEqual(['b']);
     expect(registry.holding(SEND, undefined).map(({ name }) => name)).toEqual(['@a', '@b']);
@@ -123,7 +145,15 @@ describe('the rules of a guard', () => {
   it('allow the operation when none holds, and throw the error of a condition', async () => {
     const registry = registryOf(guard(allow(), { rules: [{ kind: 'rule', at: 0, condition: text(''), action: deny('no') }] }));
     const [match] = registry.matching('before', registry.watching(SEND)?.before ?? [], SEND, 1);
-    const about = { phase: 'before', operation: SEND, input: 'Rosa', inputs: ['Rosa'] } as const;
+    const about = {
+      phase: 'before',
+      operation: SEND,
+      input: 'Rosa',
+      involved: ['Rosa'],
+      output: () => 'Rosa',
+      trail: new GuardTrail(),
+      tries: [],
+    } as const;
     if (!match) return expect.fail('no match');
     expect(await judge(match.guard, literals().frame, about)).toEqual({ decision: 'allow' });
     const failing = bareRun({ evaluate: () => Promise.reject(new Error('no boat')) });
@@ -142,10 +172,23 @@ describe('the options of allow', () => {
 
   it('add and remove labels', async () => {
     const { frame } = literals();
-    const read = await allowOptions(options('addLabels', 'checked').options, frame);
+    const read = await allowOptions(options('addLabels', 'checked'), frame);
     expect(read).toEqual({ add: ['checked'], remove: [], warning: undefined });
     expect(labelsOf(relabelled(annotate('x', { labels: ['pii'] }), { add: ['checked'], remove: ['pii'], warning: undefined }))).toEqual([
       'checked',
+    ]);
+  });
+
+  it('of a privileged guard in short remove all labels, or some', async () => {
+    const { frame } = literals();
+    const secret = annotate('x', { labels: ['pii', 'untrusted'], sources: ['src:js'] });
+    const short = (modifiers: LabelModifiers): Promise<AllowOptions | undefined> =>
+      allowOptions({ kind: 'allow', at: 0, modifiers }, frame);
+    const cleared = relabelled(secret, (await short({ add: ['seen'], remove: 'all' })) as AllowOptions);
+    const trusted = relabelled(secret, (await short({ add: ['trusted'], remove: ['untrusted'] })) as AllowOptions);
+    expect([taintOf(cleared), labelsOf(trusted)]).toEqual([
+      ['seen', 'src:js'],
+      ['pii', 'trusted'],
     ]);
   });
 

@@ -262,13 +262,44 @@ show @r`);
     expect(output).toBe('drafting\ndrafting\ndrafting\nok draft\n');
   });
 
-  it('gives up after ten attempts', async () => {
+  it.each([
+    ['before', 'd\n'.repeat(3)],
+    ['after', 'd\n'],
+  ])('GUARD-4: is a denial at the third attempt: %s', async (timing, drafts) => {
     const { shown: output, error } = await runScript(`exe @draft() = [ show "d"; => "draft" ]
 exe @check(v) = @v
-guard after @check = when [ * => retry "again" ]
+guard ${timing} @check = when [ * => retry "again" ]
 var @r = @draft() | @check`);
-    expect(output).toBe('d\n'.repeat(10));
-    expect(error).toMatchObject({ code: 'RETRY_LIMIT' });
+    expect(output).toBe(drafts);
+    expect((error as Denial).facts).toMatchObject({ decision: 'deny', reason: expect.stringContaining('retry limit') as string });
+  });
+
+  it('of an after-guard runs the call again, wherever it is written, between its hooks', async () => {
+    const { shown: output, error } = await runScript(`exe @draft() = [ show "drafting"; => "v" ]
+guard @g after @draft = when [ @mx.guard.try < 3 => retry "again"; * => allow \`@output @mx.guard.try/@mx.guard.max @mx.guard.hintHistory.length\` ]
+hook before @draft = [ show "begins" ]
+hook after @draft = [ show \`ends @output\` ]
+exe @wrap() = [ let @x = @draft(); => \`got @x\` ]
+show @wrap()`);
+    expect(error).toBeUndefined();
+    expect(output).toBe('begins\ndrafting\ndrafting\ndrafting\nends v 3/3 2\ngot v 3/3 2\n');
+  });
+
+  it('of an after-guard on a labelled var evaluates the right side again', async () => {
+    const { shown: output } = await runScript(`exe @draft() = [ show "drafting"; => "v" ]
+guard @g after draft = when [ @mx.op.type == "var" && @mx.guard.try < 2 => retry "again" ]
+var draft @x = @draft() | @trim
+show @x`);
+    expect(output).toBe('drafting\ndrafting\nv\n');
+  });
+
+  it('at the limit is a denial of the call, which its after-hooks see', async () => {
+    const { shown: output } = await runScript(`exe @draft() = "v"
+exe @safe() = when [ denied => \`gave up: @mx.guard.try @mx.guard.tries.length\`; * => @draft() ]
+guard after @draft = when [ * => retry "again" ]
+hook after @draft = [ show \`denied @mx.denied\` ]
+show @safe()`);
+    expect(output).toBe('denied true\ngave up: 3 2\n');
   });
 
   it('is a denial with the hint as its reason everywhere else', async () => {

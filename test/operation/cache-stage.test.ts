@@ -123,7 +123,8 @@ describe('CACHE-2: a call without a usable result', () => {
 
   it('is recorded as denied when a guard denies it', async () => {
     const { call, facts } = caller();
-    const denial = new Denial({ guardName: '@g', guardFilter: 'operation:exe', timing: 'before', reason: 'no', reasons: ['no'], args: [] });
+    const more = { decision: 'deny', tries: [], hints: [], trace: [], args: [] } as const;
+    const denial = new Denial({ guardName: '@g', guardFilter: 'operation:exe', timing: 'before', reason: 'no', reasons: ['no'], ...more });
     await expect(callOrReuse(call(), () => Promise.reject(denial))).rejects.toBe(denial);
     expect(facts.at(-1)).toMatchObject({ type: 'call.failed', denied: true });
   });

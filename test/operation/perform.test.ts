@@ -12,7 +12,18 @@ import { annotate, type Value } from '../../src/values/value.js';
 import { bareRun, WITHOUT_INTERCEPTORS } from '../support/bare-run.js';
 
 const SHOW = { kind: 'show', segment: 'show', name: null, labels: [], inputs: ['tide'] } as const;
-const DENIAL = { guardName: '@g', guardFilter: 'operation:show', timing: 'before', reason: 'no', reasons: ['no'], args: [] } as const;
+const DENIAL = {
+  guardName: '@g',
+  guardFilter: 'operation:show',
+  timing: 'before',
+  decision: 'deny',
+  tries: [],
+  hints: [],
+  trace: [],
+  reason: 'no',
+  reasons: ['no'],
+  args: [],
+} as const;
 
 /** Hooks and guards that add their names to what passes, and to the list of steps. */
 function watched(steps: string[], parts: { hooks?: Partial<HookWatch>; guards?: Partial<GuardWatch> }): Interceptors {

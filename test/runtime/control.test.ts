@@ -68,8 +68,12 @@ describe('a denial', () => {
     guardName: null,
     guardFilter: 'data:pii',
     timing: 'before',
+    decision: 'deny',
     reason: 'no',
     reasons: ['no', 'never'],
+    tries: [{ attempt: 1, decision: 'retry', hint: 'shorter' }],
+    hints: [],
+    trace: [],
     args: [],
   };
 
@@ -83,12 +87,17 @@ describe('a denial', () => {
       denied: true,
       name: 'watch',
       reasons: ['no', 'never'],
-      try: 0,
+      try: 2,
+      filter: 'data:pii',
     });
     expect(denialObject(facts)).toEqual({ denied: true, decision: 'deny', reason: 'no', guardName: null, guardFilter: 'data:pii' });
   });
 });
 
-it('a retry of a guard carries its reason', () => {
-  expect(new GuardRetry('shorter')).toMatchObject({ name: 'GuardRetry', reason: 'shorter', message: 'shorter' });
+it('a retry of a guard carries its hint', () => {
+  expect(new GuardRetry('after', 'shorter')).toMatchObject({
+    name: 'GuardRetry',
+    hint: 'shorter',
+    message: 'a guard requested another attempt: shorter',
+  });
 });

@@ -92,6 +92,7 @@ export function bareRun(options: BareOptions = {}): BareRun {
     checkpoints: new Set(),
     state: undefined,
     deniedInside: new WeakSet(),
+    repeatedInside: new WeakMap(),
     signal,
     cooperativeYield: new CooperativeYield(signal),
     monotonicMs: () => nowMs++,

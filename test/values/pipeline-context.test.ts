@@ -3,7 +3,7 @@ import { pipelineContext, resultOfPipeline } from '../../src/values/kinds/pipeli
 import { annotate, dataOf, labelsOf } from '../../src/values/value.js';
 
 const source = annotate('tea', { labels: ['pii'] });
-const facts = { results: [source, 'one', 'two'], stage: 3, try: 2, repeated: ['b'], ended: [] };
+const facts = { results: [source, 'one', 'two'], stage: 3, try: 2, repeated: ['b'], ended: [], guards: () => [] };
 
 describe('the context of a pipeline', () => {
   it('is plain data for code and JSON', () => {
@@ -18,6 +18,7 @@ describe('the context of a pipeline', () => {
       try: 2,
       tries: ['b'],
       retries: { all: [] },
+      guards: [],
     });
   });
 
@@ -31,6 +32,13 @@ describe('the context of a pipeline', () => {
     const context = pipelineContext(facts);
     expect([-1, -2, -3, -9].map((index) => resultOfPipeline(context, index))).toEqual(['two', 'one', '', '']);
     expect(resultOfPipeline(pipelineContext({ ...facts, results: [source] }), -1)).toBe('');
+  });
+
+  it('asks for the decisions of guards when a script looks at them', () => {
+    const decided: string[] = [];
+    const context = pipelineContext({ ...facts, guards: () => [...decided] });
+    decided.push('late');
+    expect(dataOf(context)).toMatchObject({ guards: ['late'] });
   });
 
   it('leaves other values and missing results to the access of any object', () => {

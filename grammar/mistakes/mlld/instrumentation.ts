@@ -36,7 +36,7 @@ export function hook(context: ErrorContext): false {
 
 /** Refuses `=> !pii @x` and `=> trusted! @x`: a return adds labels and never removes them. */
 export function returnedLabel(context: ErrorContext): false {
-  const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`])/y, context);
+  const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`<{[(\d])/y, context);
   if (!written) return false;
   fail(
     context.at,

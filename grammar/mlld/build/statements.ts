@@ -7,6 +7,7 @@ import type {
   Foreach,
   Guard,
   Import,
+  LabelModifiers,
   Literal,
   Loop,
   Options,
@@ -111,7 +112,38 @@ type GuardParts = Pick<Guard, 'timing' | 'filter' | 'rules'> & { readonly name: 
 export function guard(at: number, { name, privileged, timing, filter, rules }: GuardParts, options: Options): Guard {
   const marked =
     privileged || options.some((option) => option.name === 'privileged' && option.value.kind === 'literal' && option.value.value === true);
+  const changing = rules.find((rule) => rule.kind === 'rule' && rule.action.kind === 'allow' && rule.action.modifiers !== undefined);
+  if (changing?.kind === 'rule' && !marked) {
+    throw new SyntaxFailure('Only a privileged guard changes labels by `LABEL! VALUE` or `!LABEL VALUE`', {
+      at: changing.action.at,
+      hint: 'declare it as `guard privileged @name …`, or write `allow VALUE with { addLabels: [ … ] }`',
+    });
+  }
   return { kind: 'guard', at, ...(name ? { name } : {}), ...(marked ? { privileged: true } : {}), timing, filter, rules };
+}
+
+interface Modifier {
+  readonly at: number;
+  readonly label: string;
+  readonly removes: boolean;
+  /** Written with a mark behind it: `trusted!`. */
+  readonly isWord: boolean;
+}
+
+/** `trusted!` replaces `untrusted`, `clear!` removes all labels. */
+export function modifiers(list: readonly Modifier[]): LabelModifiers {
+  const wrong = list.find(({ label, removes, isWord }) => isWord && (removes || (label !== 'trusted' && label !== 'clear')));
+  if (wrong) {
+    throw new SyntaxFailure(`\`${wrong.removes ? '!' : ''}${wrong.label}!\` does not change labels`, {
+      at: wrong.at,
+      hint: 'write `trusted!`, `clear!`, `!LABEL` to remove a label, or `LABEL` to add one',
+    });
+  }
+  const add = list.filter(({ label, removes, isWord }) => !removes && !(isWord && label === 'clear')).map(({ label }) => label);
+  if (list.some(({ label, isWord }) => isWord && label === 'clear')) return { add, remove: 'all' };
+  const trusts = list.some(({ label, isWord }) => isWord && label === 'trusted');
+  const removed = list.filter(({ removes }) => removes).map(({ label }) => label);
+  return { add, remove: trusts ? ['untrusted', ...removed] : removed };
 }
 
 type HeaderPart =

@@ -7,6 +7,7 @@ import type { Body, CallDetails } from '../../runtime/ports.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
 import { withProblem } from '../../operation/replies/repair-inputs.js';
+import { guardStage } from '../../operation/guards/guarded.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
@@ -15,12 +16,14 @@ import { valueOfText } from '../../values/formats/json-text.js';
 import { partOf } from '../../values/failures.js';
 import { toJson } from '../../values/native.js';
 import { dataOf, flow, union, type Value } from '../../values/value.js';
+import { decide } from '../statements/when.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
 import { stepsToCallee } from './callee.js';
 import { callHost } from './host-functions.js';
 import { Return, Signal, type Outcome } from '../../runtime/completion.js';
 import { callOutcome, callValue, outcomeOf, renderText } from '../../runtime/evaluator-ports.js';
+import { GuardTrail } from '../../runtime/guard-trail.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import { PIPELINE_NAMES } from '../../runtime/context.js';
 import { Executable } from '../../runtime/definitions/executable.js';
@@ -57,12 +60,12 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
   const { deniedBody, code } = executable;
   const name = details.called.at(-1) ?? executable.name;
-  const operation: CallOperation = {
+  const operationIn = (inner: Frame, inputs: readonly Value[]): CallOperation => ({
     kind: 'exe',
     segment: executable.name,
     name,
     labels,
-    inputs: args,
+    inputs,
     call: {
       declared: executable.name,
       called: details.called.length > 1 ? [name, details.called.join('.')] : [name],
@@ -72,17 +75,35 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
       declaredAt: () => siteOf(executable.module, executable.node.at),
       repeatable: details.repeatable ?? false,
       ...(deniedBody
-        ? { onDenied: async (inner, inputs, denial) => runDenied(executable, deniedBody, inputs, { ...inner, stack }, denial) }
+        ? {
+            onDenied: async (denied, received, denial) => runDenied(executable, deniedBody, received, { ...denied, stack }, denial),
+          }
         : {}),
-      ...(details.guards ? { guards: details.guards } : {}),
     },
-    ...(labels.includes('llm') ? { llm: llmCall(executable, labels, frame, stack, details) } : {}),
-  };
+    ...(labels.includes('llm') ? { llm: llmCall(executable, labels, inner, stack, details) } : {}),
+  });
   try {
-    return await perform(frame, operation, body);
+    if (details.isStage) return await performStage(frame, args, operationIn, body);
+    return await perform(frame, operationIn(frame, args), body);
   } catch (error) {
     throw rise(error, frame.module, details.at, `@${name}`);
   }
+}
+
+/** Calls the function of a pipeline's stage, between the guards of the stage. */
+async function performStage(
+  frame: Frame,
+  args: readonly Value[],
+  operationIn: (frame: Frame, inputs: readonly Value[]) => CallOperation,
+  body: Body,
+): Promise<Outcome> {
+  const call = operationIn(frame, args);
+  if (!frame.run.interceptors.active) return perform(frame, call, body);
+  const { llm: _, ...facts } = call;
+  const about = { ...facts, kind: 'pipeline-stage', subtype: call.segment };
+  const trail = frame.context.stage?.trailFor?.(about) ?? new GuardTrail();
+  const stage: CallOperation = { ...about, trail, ...(frame.guards && { guards: frame.guards }) };
+  return guardStage(frame, stage, (inner, inputs) => perform(inner, { ...operationIn(inner, inputs), trail }, body));
 }
 
 /** Refuses a function without the label `recursive` that is called again while its body runs, and nesting above the limit. control.md 6. */
@@ -116,14 +137,15 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
   const { code, labels } = executable;
   const secret = labels.includes(SECRET) ? true : frame.secret;
   const context = { ...frame.context, parallel: undefined };
-  return { ...frame, module, scope, context, within: 'body', secret, bodyCode: code ?? frame.bodyCode };
+  return { ...frame, module, scope, context, within: 'body', secret, bodyCode: code ?? frame.bodyCode, guards: undefined };
 }
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
-  if (!(result instanceof Signal)) return flow(result, inputs, executable.labels);
-  return result.hasValue ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
+  const { labels, sources } = executable;
+  if (!(result instanceof Signal)) return flow(result, inputs, labels, sources);
+  return result.hasValue ? new Signal(result.word, flow(result.value, inputs, labels, sources), true) : result;
 }
 
 /** Turns a text that is a JSON object or array into that value, which keeps the text as its text view. values.md 11.2. */
@@ -163,8 +185,10 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
   frame.run.warn(`[Guard Warning] ${facts.reason}`);
   const context = { ...frame.context, denied: true, guard: denialContext(facts), args: facts.args };
   const inner = functionFrame(executable, inputs, { ...frame, context });
-  const result = await outcomeOf(body, inner);
-  return result instanceof Signal ? result.value : flow(result, inputs, executable.labels);
+  const decision = await decide(body, inner);
+  // An effect has no value here, so that the text of the branch appears once, however the denied call is written.
+  const result = decision.kind === 'nothing' ? null : decision.kind === 'acted' && decision.outcome === undefined ? '' : decision.outcome;
+  return result instanceof Signal ? result.value : flow(result, inputs, executable.labels, executable.sources);
 }
 
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
@@ -197,7 +221,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     mentionsProblem: () => mentionsProblem(executable),
     isCommand: isCommandBody(executable),
     labels,
-    sources: code ? [`src:${code.language}`] : [],
+    sources: executable.sources,
   };
 }
 
@@ -224,7 +248,7 @@ async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, f
     const bodyFrame = functionFrame(executable, received, { ...entered, stack: frame.stack }, details.ambient);
     const passed = withProblem(args, entered.attempt, { mentionsProblem: () => mentionsProblem(executable) });
     const value = await callValue(target, passed, bodyFrame, { at: call.at, called: path });
-    return flow(value, received, executable.labels);
+    return flow(value, received, executable.labels, executable.sources);
   };
   const { attempt, ...request } = own.request;
   const via = { fn: target.name, args: callArguments(withoutMissing(args)) };

@@ -9,16 +9,32 @@ import { evaluateCall } from '../expressions/reference.js';
 
 /** `labels` are those of the `var` whose right side the call is. */
 export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
-  const { value, options } = node;
-  const streaming = await option(options, 'stream', frame);
-  const inner: Frame =
-    streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming ? { ...frame, streaming: true } : frame;
-  const guards = await guardSwitch(options, inner);
-  if (value.kind === 'reference' && (guards || labels)) {
-    if (guards) frame.run.warn(`guards are switched ${'off' in guards ? 'off' : 'by name'} for a call of @${value.name}`);
-    return evaluateCall(value, inner, { ...(labels && { labels }), ...(guards && { guards }) });
-  }
-  return inner.evaluate(withOptions(value, options), inner);
+  const { value, frame: guarded } = await withoutGuards(node, frame);
+  if (value.kind !== 'with') return evaluateOperand(value, guarded, labels);
+  const streaming = await option(value.options, 'stream', guarded);
+  const isStreaming = streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming;
+  return evaluateOperand(withOptions(value.value, value.options), isStreaming ? { ...guarded, streaming: true } : guarded, labels);
+}
+
+function evaluateOperand(value: Expression, frame: Frame, labels: readonly string[] | undefined): Promise<Value> {
+  return labels && value.kind === 'reference' ? evaluateCall(value, frame, { labels }) : frame.evaluate(value, frame);
+}
+
+/**
+ * Takes `with { guards: … }` off an expression, and switches the guards off in the frame. A statement does that before its own operation:
+ * then the clause covers the statement and what its operand calls. instrumentation.md 4.6.
+ */
+export async function withoutGuards(value: Expression, frame: Frame): Promise<{ readonly value: Expression; readonly frame: Frame }> {
+  const options = value.kind === 'with' ? value.options : [];
+  if (value.kind !== 'with' || !options.some(({ name }) => name === 'guards')) return { value, frame };
+  const others = options.filter(({ name }) => name !== 'guards');
+  const left = others.length > 0 ? { ...value, options: others } : value.value;
+  const guards = await guardSwitch(options, frame);
+  if (!guards) return { value: left, frame };
+  const { value: operand } = value;
+  const what = operand.kind === 'reference' ? `the use of @${operand.name}` : 'this use';
+  frame.run.warn(`guards are switched ${'off' in guards ? 'off' : 'by name'} for ${what}`);
+  return { value: left, frame: { ...frame, guards } };
 }
 
 /** Moves the options `stdin`, `parallel` and `delay` into the node that they are about. */

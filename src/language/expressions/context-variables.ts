@@ -1,10 +1,12 @@
 /** `@mx` describes the running operation. All its fields are always defined. control.md 25, instrumentation.md 8. */
-import { labelsOf, sourcesOf, union, NO_LABELS, type DataObject, type Value } from '../../values/value.js';
+import { annotate, asElement, flow, labelsOf, taintOf, union, NO_LABELS, type DataObject, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
+import { GUARD_TRIES, type GuardDecision } from '../../runtime/guard-trail.js';
 
 const rows: { readonly [name: string]: (frame: Frame) => Value } = {
   op: ({ context: { op } }) => ({
     type: op?.kind ?? null,
+    subtype: op?.subtype ?? null,
     name: op?.name ?? null,
     labels: op?.labels ?? [],
     target: op?.target ?? null,
@@ -32,14 +34,18 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
   },
   guard: ({ context: { guard } }) => ({
     denied: guard?.denied ?? false,
+    decision: guard?.decision ?? null,
     name: guard?.name ?? null,
     reason: guard?.reason ?? null,
     reasons: guard?.reasons ?? [],
-    hints: guard?.hints ?? [],
-    trace: [],
+    hints: (guard?.hints ?? []).map((hint) => ({ ...hint })),
+    trace: traceValue(guard?.trace ?? []),
     filter: guard?.filter ?? null,
     timing: guard?.timing ?? null,
     try: guard?.try ?? 0,
+    max: guard ? GUARD_TRIES : null,
+    tries: (guard?.tries ?? []).map((tried) => ({ ...tried })),
+    hintHistory: (guard?.tries ?? []).map(({ hint }) => hint),
   }),
   checkpoint: ({ context: { checkpoint } }) => ({ hit: checkpoint?.hit ?? false, key: checkpoint?.key ?? null }),
   hooks: ({ context, run }) => ({ errors: [...(context.hookErrors ?? run.hookErrors)] }),
@@ -56,9 +62,15 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
   taint: (frame) => {
     const inputs = inputsOf(frame);
     const labels = inputs.reduce<readonly string[]>((all, input) => union(all, labelsOf(input)), NO_LABELS);
-    return inputs.reduce<readonly string[]>((all, input) => union(all, sourcesOf(input)), labels);
+    return inputs.reduce<readonly string[]>((all, input) => union(all, taintOf(input)), labels);
   },
 };
+
+/** The list carries the labels of the values in it. */
+export function traceValue(trace: readonly GuardDecision[]): Value {
+  const entries = trace.map((entry) => ({ ...entry, replacement: asElement(entry.replacement) ?? null }));
+  return flow(annotate(entries, {}), trace.map(({ replacement }) => replacement)); // prettier-ignore
+}
 
 const NO_FOR = { index: null, total: null, key: null, parallel: null, batchIndex: null, batchSize: null };
 

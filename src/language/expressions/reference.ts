@@ -33,8 +33,8 @@ export async function evaluateReference(node: Reference, frame: Frame): Promise<
   return value;
 }
 
-/** Evaluates a reference that ends in a call of a script's function with labels or a switch of guards; others as usual, without them. */
-export async function evaluateCall(node: Reference, frame: Frame, details: Pick<CallDetails, 'labels' | 'guards'>): Promise<Value> {
+/** Evaluates a reference that ends in a call of a script's function with labels; others as usual, without them. */
+export async function evaluateCall(node: Reference, frame: Frame, details: Pick<CallDetails, 'labels'>): Promise<Value> {
   const last = node.steps.at(-1);
   if (last?.kind !== 'apply' && last?.kind !== 'method') return evaluateReference(node, frame);
   const steps = stepsToCallee(node.steps);

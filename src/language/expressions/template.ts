@@ -5,10 +5,11 @@ import { textOf } from '../../values/text.js';
 import { isTruthy } from '../../values/truth.js';
 import { Callable } from '../../values/kinds/callable.js';
 import type { CollectedFailures } from '../../values/failures.js';
-import { annotate, Annotated, dataOf, union, NO_LABELS, type FailedCall, type Value } from '../../values/value.js';
+import { annotate, Annotated, dataOf, labelsOf, union, NO_LABELS, type FailedCall, type Value } from '../../values/value.js';
 import { boundValue, callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
 import { entriesOf } from '../../values/entries.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { TextPiece } from '../../runtime/operation.js';
 import { renderLoadPart } from '../files/load.js';
 import { Scope } from '../../runtime/scope.js';
 
@@ -29,6 +30,16 @@ export async function renderParts(parts: readonly TemplatePart[], frame: Frame):
   const output = new LabelledText(frame.run.failures);
   await render(parts, frame, output);
   return output.value();
+}
+
+/** Returns the text with what it was put together of: fixed text, and the values with labels. */
+export async function renderPieces(
+  parts: readonly TemplatePart[],
+  frame: Frame,
+): Promise<{ readonly value: Value; readonly pieces: readonly TextPiece[] }> {
+  const output = new TextOfPieces(frame.run.failures);
+  await render(parts, frame, output);
+  return { value: output.value(), pieces: output.pieces };
 }
 
 /** Collects text, the labels of the values in it, and the failed calls in these. */
@@ -59,6 +70,20 @@ class LabelledText {
   value(): Value {
     const { labels, sources, failed } = this;
     return annotate(this.text, failed.size === 0 ? { labels, sources } : { labels, sources, failures: [...failed] });
+  }
+}
+
+class TextOfPieces extends LabelledText {
+  readonly pieces: TextPiece[] = [];
+
+  override write(text: string): void {
+    super.write(text);
+    this.pieces.push(text);
+  }
+
+  override writeValue(value: Value): void {
+    super.writeValue(value);
+    this.pieces.push(labelsOf(value).length > 0 ? { value } : textOf(value));
   }
 }
 

@@ -11,29 +11,30 @@ import type { Completion } from '../../runtime/completion.js';
 import { renderText } from '../../runtime/evaluator-ports.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { effectInput, type EffectInput } from '../expressions/effect-input.js';
 import { writeText } from './write-text.js';
 import { formatted, recordLine, writtenText } from './written-text.js';
 
 export async function executeOutput(node: Output, frame: Frame): Promise<Completion> {
-  const value = node.value ? await frame.evaluate(node.value, frame) : frame.run.document.text();
-  await outputTo(node.target, value, { format: node.format, source: node.value }, frame);
+  const input = node.value ? await effectInput(node.value, frame) : { value: frame.run.document.text() };
+  await outputTo(node.target, input, { format: node.format, source: node.value }, frame);
   return undefined;
 }
 
 export async function executeAppend(node: AppendFile, frame: Frame): Promise<Completion> {
-  await appendTo(node.target, await frame.evaluate(node.value, frame), node.format, frame);
+  await appendTo(node.target, await effectInput(node.value, frame), node.format, frame);
   return undefined;
 }
 
 /** Writes a piped value: `| output to "…"`, `| append "…"`. */
 export async function writeTarget(
   effect: 'output' | 'append',
-  value: Value,
+  input: EffectInput,
   target: Target,
   format: string | undefined,
   frame: Frame,
 ): Promise<void> {
-  await (effect === 'output' ? outputTo(target, value, { format }, frame) : appendTo(target, value, format, frame));
+  await (effect === 'output' ? outputTo(target, input, { format }, frame) : appendTo(target, input, format, frame));
 }
 
 interface OutputDetails {
@@ -42,24 +43,28 @@ interface OutputDetails {
   readonly source?: Expression | undefined;
 }
 
-async function outputTo(target: Target, value: Value, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
+async function outputTo(target: Target, effect: EffectInput, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
   const place = await resolveTarget(target, frame);
-  const operation = { kind: 'output', segment: 'output', name: null, labels: [], inputs: [value], target: targetName(target, place) };
+  const operation = operationOf('output', effect, targetName(target, place));
   return perform(frame, operation, async (inner, [input]) => {
     await emit(target, place, input, format, environmentName(target, source), inner);
     return input;
   });
 }
 
-async function appendTo(target: Target, value: Value, format: string | undefined, frame: Frame): Promise<Value> {
+async function appendTo(target: Target, effect: EffectInput, format: string | undefined, frame: Frame): Promise<Value> {
   const place = await resolveTarget(target, frame);
-  const operation = { kind: 'append', segment: 'append', name: null, labels: [], inputs: [value], target: targetName(target, place) };
+  const operation = operationOf('append', effect, targetName(target, place));
   return perform(frame, operation, async (inner, [input]) => {
     const file = appendPlace(target, place, format, inner);
     const text = file.absolute.toLowerCase().endsWith('.jsonl') ? `${recordLine(input)}\n` : withLineEnd(writtenText(input));
     await writeText('file.append', { ...file, at: target.at }, text, input, inner);
     return input;
   });
+}
+
+function operationOf(kind: 'output' | 'append', { value, pieces }: EffectInput, target: string) {
+  return { kind, segment: kind, name: null, labels: [], inputs: [value], target, ...(pieces && { pieces }) };
 }
 
 type Place = ResolvedPath | { readonly state: string } | undefined;

@@ -13,7 +13,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { parallelSettings, runParallel, type Settled } from './parallel.js';
 import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
-import { callStatement, showValue } from '../statements/show.js';
+import { callStatement, showOperand } from '../statements/show.js';
 import { isStatement } from '../statements/statement-kinds.js';
 import { decide } from '../statements/when.js';
 
@@ -164,7 +164,7 @@ async function runBody(node: For, frame: Frame): Promise<Completion> {
 /** Shows the result of the call in `for … => @f(x)`, and the text in `for … => "text"`. */
 async function showAction(body: Expression, frame: Frame): Promise<Completion> {
   if (body.kind === 'reference') return callStatement(body, frame);
-  await showValue(await frame.evaluate(body, frame), frame);
+  await showOperand(body, frame);
   return undefined;
 }
 

@@ -24,7 +24,7 @@ export async function runCallStage(
 ): Promise<Outcome> {
   const callee = await stageFunction(stage, frame);
   const explicit = await evaluateArguments(stage.args, withInput(frame, input));
-  const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable };
+  const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable, isStage: true } as const;
   if (!(callee instanceof Executable)) {
     return callOutcome(callee, [input, ...explicit], frame, details).catch((error: unknown) => {
       throw rise(error, frame.module, stage.at, `@${details.called.join('.')}`);

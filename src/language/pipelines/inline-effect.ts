@@ -4,6 +4,7 @@ import type { Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
 import { logValue, showValue } from '../statements/show.js';
+import { effectInput, type EffectInput } from '../expressions/effect-input.js';
 import { writeTarget } from '../files/output.js';
 
 export async function evaluateInlineEffect(stage: EffectStage, current: Value, frame: Frame): Promise<void> {
@@ -11,16 +12,16 @@ export async function evaluateInlineEffect(stage: EffectStage, current: Value, f
   scope.define({ name: 'input', value: current, kind: 'ambient' });
   const around = frame.context.stage;
   const inner = { ...frame, scope, context: { ...frame.context, stage: around && { ...around, input: current } } };
-  const value = stage.value ? await frame.evaluate(stage.value, inner) : current;
+  const input: EffectInput = stage.value ? await effectInput(stage.value, inner) : { value: current };
   switch (stage.effect) {
     case 'show':
-      await showValue(value, inner);
+      await showValue(input.value, inner, [], input.pieces);
       return;
     case 'log':
-      await logValue(value, inner);
+      await logValue(input, inner);
       return;
     default:
       if (!stage.target) throw new Error(`an ${stage.effect} without a target`);
-      await writeTarget(stage.effect, value, stage.target, stage.format, inner);
+      await writeTarget(stage.effect, input, stage.target, stage.format, inner);
   }
 }

@@ -6,7 +6,9 @@
  */
 import type { CallStage, EffectStage, Expression, LeadingGroup, Pipeline, Stage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
+import { tryOf } from '../../operation/guards/repeats.js';
 import { GuardRetry } from '../../runtime/guard-retry.js';
+import { GuardTrail, type GuardTry } from '../../runtime/guard-trail.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { pipelineContext } from '../../values/kinds/pipeline-context.js';
 import { Annotated, annotate, asElement, dataOf, HostObject, type Value } from '../../values/value.js';
@@ -19,6 +21,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { PIPELINE_NAMES, type StageContext } from '../../runtime/context.js';
 import { runWhile } from './while-stage.js';
 import { evaluateInlineEffect } from './inline-effect.js';
+import { guardHistory, type GuardedStage } from './guard-history.js';
 import { runGroup } from './parallel-group.js';
 import { Scope } from '../../runtime/scope.js';
 
@@ -74,7 +77,10 @@ class PipelineRun {
   private retrier: { step: number; try: number; tries: Value[]; hint: Value; repeated: Value[] } | undefined;
   /** Holds the results of repeats for each stage that retried and has ended. */
   private readonly ended: (readonly Value[])[] = [];
-  private guardTry = 1;
+  /** Are the attempts that ended because a guard made the pipeline start again. */
+  private guardTries: readonly GuardTry[] = [];
+  /** Holds the trails of the guards of each stage and attempt. */
+  private readonly guarded: GuardedStage[] = [];
 
   constructor(
     stages: readonly Stage[],
@@ -133,18 +139,20 @@ class PipelineRun {
     const number = retries ? retrier.try : attempt;
     const repeated = retries ? retrier.repeated : undefined;
     const results = this.outputs.slice(0, at);
+    const guards = (): Value => guardHistory(this.guarded);
     const view: StageContext = {
       stage: at,
       isPipeline: stage !== undefined || this.steps.length > 1,
-      pipeline: stage && pipelineContext({ results, stage: at, try: number, repeated, ended: this.ended }),
+      pipeline: stage && pipelineContext({ results, stage: at, try: number, repeated, ended: this.ended, guards }),
+      trailFor: (operation) => new GuardTrail((trail) => void this.guarded.push({ stage: at, operation, trail })),
       try: number,
       tries: retries ? retrier.tries : [],
       hint: attempt > 1 ? (retrier?.hint ?? null) : null,
       input: input ?? null,
       lastOutput: at > 1 ? (input ?? null) : null,
     };
-    const guard = this.guardTry > 1 ? { guardTry: this.guardTry } : {};
-    return { ...this.frame, ...guard, context: { ...this.frame.context, stage: view, attempt: this.keyedAttempt(at, attempt > 1) } };
+    const tried = this.guardTries.length > 0 ? { guardTries: this.guardTries } : {};
+    return { ...this.frame, ...tried, context: { ...this.frame.context, stage: view, attempt: this.keyedAttempt(at, attempt > 1) } };
   }
 
   /**
@@ -152,7 +160,7 @@ class PipelineRun {
    * inside a repeated stage starts again at 1, so a repeated call is never the same call.
    */
   private keyedAttempt(at: number, repeated: boolean): number {
-    const own = (repeated ? (this.repeats[at] ?? 0) : 0) + this.guardTry;
+    const own = (repeated ? (this.repeats[at] ?? 0) : 0) + this.guardTries.length + 1;
     return (this.frame.context.attempt - 1) * ATTEMPTS_PER_PIPELINE + own;
   }
 
@@ -184,13 +192,8 @@ class PipelineRun {
 
   /** Repeats source and stages for a guard's `retry`, and throws any other error. instrumentation.md 4.5. */
   private retryFor(error: unknown): typeof FROM_THE_SOURCE {
-    if (!(error instanceof GuardRetry) || !this.repeatable) throw error;
-    if (this.guardTry >= RETRIES_PER_STAGE) {
-      throw new MlldError('RETRY_LIMIT', `A guard reached the retry limit of ${RETRIES_PER_STAGE}: ${error.reason}`, {
-        location: locationOf(this.frame.module, this.repeatable.at),
-      });
-    }
-    this.guardTry++;
+    if (!(error instanceof GuardRetry) || error.timing !== 'before' || !this.repeatable) throw error;
+    this.guardTries = [...this.guardTries, tryOf(error, this.guardTries)];
     return FROM_THE_SOURCE;
   }
 }

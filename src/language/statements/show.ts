@@ -6,7 +6,9 @@ import { compactJson, textOf } from '../../values/text.js';
 import { annotate, dataOf, flow, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
 import { evaluateCode } from '../calls/code.js';
+import { effectInput, type EffectInput } from '../expressions/effect-input.js';
 import { commandLineOf } from '../calls/command-line.js';
+import { withoutGuards } from '../calls/with-options.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { foreachLines } from '../loops/foreach.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -19,8 +21,10 @@ export async function executeProse(node: Prose, frame: Frame): Promise<Completio
 }
 
 export async function executeShow(node: Show, frame: Frame): Promise<Completion> {
-  const lines = node.value.kind === 'foreach' || node.value.kind === 'with' ? await foreachLines(node.value, frame) : undefined;
-  await showValue(lines ?? (await shown(node.value, frame)), frame, node.labels);
+  const { value, frame: guarded } = await withoutGuards(node.value, frame);
+  const lines = value.kind === 'foreach' || value.kind === 'with' ? await foreachLines(value, guarded) : undefined;
+  const input = lines === undefined ? await effectInput(value, guarded, shown) : { value: lines };
+  await showValue(input.value, guarded, node.labels, input.pieces);
   return undefined;
 }
 
@@ -33,42 +37,59 @@ async function shown(node: Expression, frame: Frame): Promise<Value> {
 }
 
 /** Shows a value, as the operation `show`. */
-export async function showValue(value: Value, frame: Frame, labels: readonly string[] = []): Promise<Value> {
-  return effect('show', value, frame, async (emitted, inner) => frame.run.document.show(showText(emitted), emitted, inner), labels);
+export async function showValue(
+  value: Value,
+  frame: Frame,
+  labels: readonly string[] = [],
+  pieces?: EffectInput['pieces'],
+): Promise<Value> {
+  return effect('show', { value, ...(pieces && { pieces }) }, frame, showEmitted, labels);
+}
+
+/** Shows what an action evaluates to. */
+export async function showOperand(node: Expression, frame: Frame): Promise<Value> {
+  return effect('show', await effectInput(node, frame), frame, showEmitted);
+}
+
+function showEmitted(emitted: Value, frame: Frame): Promise<void> {
+  return frame.run.document.show(showText(emitted), emitted, frame);
 }
 
 export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
-  await logValue(await shown(node.value, frame), frame);
+  await logValue(await effectInput(node.value, frame, shown), frame);
   return undefined;
 }
 
 /** Writes `log x` as `output x to stderr` does. world.md 14.4. */
-export async function logValue(value: Value, frame: Frame): Promise<Value> {
-  return effect('log', value, frame, async (emitted, inner) =>
+export async function logValue(input: EffectInput, frame: Frame): Promise<Value> {
+  return effect('log', input, frame, async (emitted, inner) =>
     frame.run.document.write('stderr', `${writtenText(emitted)}\n`, emitted, inner),
   );
 }
 
 async function effect(
   kind: 'show' | 'log' | 'stream',
-  value: Value,
+  { value, pieces }: EffectInput,
   frame: Frame,
   emit: (value: Value, frame: Frame) => Promise<void>,
   labels: readonly string[] = [],
 ): Promise<Value> {
-  return perform(frame, { kind, segment: kind, name: null, labels, inputs: [value] }, async (inner, [input]) => {
+  const operation = { kind, segment: kind, name: null, labels, inputs: [value], ...(pieces && { pieces }) };
+  return perform(frame, operation, async (inner, [input]) => {
     await emit(input, inner);
     return input;
   });
 }
 
 /** Executes `run` and shows the text, unless it is empty. A command is interpolated once, before the operation, so that hooks see it. */
-export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
-  const { value: operand } = node;
+export async function executeRun(node: Run, outer: Frame): Promise<Completion> {
+  const { value: operand, frame } = await withoutGuards(node.value, outer);
   const code = operand.kind === 'code' && operand.language === 'cmd' ? operand : undefined;
   const line = code && (await commandLineOf(code, frame));
   const inputs = line ? [flow(annotate(line.text.trim(), {}), line.used)] : [];
-  await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs }, async (inner, [allowed]) => {
+  const subtype = languageOf(operand);
+  const operation = { kind: 'run', segment: 'run', name: null, labels: [], inputs, ...(subtype !== undefined && { subtype }) };
+  await perform(frame, operation, async (inner, [allowed]) => {
     const quiet: Frame = { ...inner, quietCode: true };
     // A guard may have replaced the command.
     const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed], isReplaced: true as const } : line;
@@ -77,6 +98,21 @@ export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
     return value;
   });
   return undefined;
+}
+
+/** Returns the language that a `run` statement runs; undefined for a call. */
+function languageOf(node: Expression): string | undefined {
+  switch (node.kind) {
+    case 'code':
+      return node.language;
+    case 'with':
+    case 'stream':
+      return languageOf(node.value);
+    case 'pipeline':
+      return languageOf(node.source);
+    default:
+      return undefined;
+  }
 }
 
 async function showRunText(value: Value, frame: Frame): Promise<void> {
@@ -90,7 +126,7 @@ async function showRunText(value: Value, frame: Frame): Promise<void> {
 export async function executeCall(node: CallStatement, frame: Frame): Promise<Completion> {
   const { value } = node;
   if (value.kind === 'stream') {
-    await effect('stream', await frame.evaluate(value, frame), frame, showRunText);
+    await effect('stream', { value: await frame.evaluate(value, frame) }, frame, showRunText);
     return undefined;
   }
   if (frame.within === 'script') return callStatement(value, frame);

@@ -1,11 +1,15 @@
 /** Declares and changes variables. values.md 3, control.md 2.3 to 2.5. */
 import type { Append, Let, Var } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
+import { frameOfRepeat, isRequestedAgain, tryOf } from '../../operation/guards/repeats.js';
 import { perform } from '../../operation/perform.js';
+import type { GuardTry } from '../../runtime/guard-trail.js';
+import type { Operation } from '../../runtime/operation.js';
 import { SECRET } from '../../runtime/secrets/secret-registry.js';
 import { appendTo } from '../../values/append.js';
 import { partOf } from '../../values/failures.js';
 import { dataOf, flow, type Value } from '../../values/value.js';
+import { withoutGuards } from '../calls/with-options.js';
 import { refuseReserved } from '../expressions/ambient-variables.js';
 import { Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { bound, boundOutcome } from './control-flow.js';
@@ -20,14 +24,37 @@ export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
   const existing = owner.own(node.name);
   refuseReserved(node.name, frame.module, node.nameAt);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
-  const outcome = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
-  // At the top level of a file there is no loop or pipeline that a control word could be for.
-  if (outcome instanceof Signal && owner !== frame.module.scope) return outcome;
-  const value = outcome instanceof Signal ? outcome.value : outcome;
-  const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
-  const result = await perform(frame, operation, async (_inner, [input]) => flow(input, [], node.labels));
-  owner.define({ name: node.name, value: flow(result, [], node.labels), kind: 'var', at: node.nameAt });
-  return undefined;
+  const { value: operand, frame: guarded } = await withoutGuards(node.value, frame);
+  const inside = node.labels.includes(SECRET) ? { ...guarded, secret: true as const } : guarded;
+  const tries: GuardTry[] = [];
+  for (;;) {
+    const attempt = tries.length === 0 ? inside : frameOfRepeat(inside, tries.length + 1);
+    const outcome = await declared({ ...node, value: operand }, attempt);
+    // At the top level of a file there is no loop or pipeline that a control word could be for.
+    if (outcome instanceof Signal && owner !== frame.module.scope) return outcome;
+    const value = outcome instanceof Signal ? outcome.value : outcome;
+    try {
+      const result = await bind(node, value, guarded, tries);
+      owner.define({ name: node.name, value: flow(result, [], node.labels), kind: 'var', at: node.nameAt });
+      return undefined;
+    } catch (error) {
+      if (!isRequestedAgain(error)) throw error;
+      tries.push(tryOf(error, tries));
+    }
+  }
+}
+
+/** Each value of the right side has its own operation, whose hooks see it. */
+function bind(node: Var, value: Value, frame: Frame, tries: readonly GuardTry[]): Promise<Value> {
+  const operation: Operation & { readonly call?: undefined; readonly llm?: undefined } = {
+    kind: 'var',
+    segment: `var:${node.name}`,
+    name: node.name,
+    labels: node.labels,
+    inputs: [value],
+    ...(tries.length > 0 && { repeat: { tries: [...tries], denied: () => undefined, isHooked: true as const } }),
+  };
+  return perform(frame, operation, async (_inner, [input]) => flow(input, [], node.labels));
 }
 
 function declared(node: Var, frame: Frame): Promise<Outcome> {

@@ -5,7 +5,7 @@ import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { lenient, outcomeOf } from '../../runtime/evaluator-ports.js';
-import { callStatement, showValue } from './show.js';
+import { callStatement, showOperand } from './show.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
@@ -100,6 +100,6 @@ async function executeInScript(node: When, frame: Frame): Promise<Completion> {
   if (action.kind === 'when') return executeInScript(action, found.frame);
   if (action.kind === 'for' || action.kind === 'loop' || isStatement(action)) return frame.execute([action], found.frame);
   if (action.kind === 'reference') return callStatement(action, found.frame);
-  await showValue(await frame.evaluate(action, found.frame), found.frame);
+  await showOperand(action, found.frame);
   return undefined;
 }

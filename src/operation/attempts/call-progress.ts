@@ -1,12 +1,13 @@
 /** The parts of a call that is executed: what its attempts need, what is recorded of them, and what is known up to now. */
 import type { FactOf, Usage } from '../../../journal/event.js';
 import type { Attempt, AttemptView } from '../../calls/attempt.js';
+import { addAttempt } from '../../calls/usage.js';
 import type { Started } from '../../calls/dispatch/ports.js';
 import type { Failure, FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { Body } from '../../runtime/ports.js';
-import type { Value } from '../../values/value.js';
+import type { MeasuredCall, Value } from '../../values/value.js';
 import type { CacheableCall } from '../cacheable-call.js';
 
 export interface AttemptParts {
@@ -45,4 +46,15 @@ export class CallProgress {
   readonly classes: FailureClass[] = [];
   startedMs = 0;
   elapsedMs = 0;
+  private repeat: { readonly session: string | undefined } | undefined;
+
+  /** Takes over the session of the last execution that a guard requested, whose result the call has, and adds what it used. */
+  takeRepeat(accepted: MeasuredCall | undefined): void {
+    this.repeat = { session: accepted?.session };
+    if (accepted?.usage) this.callUsage = addAttempt(this.callUsage, accepted.usage as unknown as Usage);
+  }
+
+  get session(): string | undefined {
+    return this.repeat ? this.repeat.session : this.attempt?.session;
+  }
 }

@@ -13,7 +13,7 @@ import type { Body } from '../ports.js';
 
 /** The operation of a function call, with what `perform` needs to execute it. */
 export interface CallOperation extends Operation {
-  readonly call?: CallFacts & { readonly onDenied?: DeniedBranch };
+  readonly call?: CallFacts & { readonly onDenied?: DeniedBranch | undefined };
   readonly llm?: LlmCall;
 }
 
@@ -44,5 +44,5 @@ export interface FormedCall {
   /** A value beyond the inputs went into the request, and is secret. */
   readonly hasSecret?: boolean;
   /** The key under which this very operation was recorded before a crash, where that counts more than the request. */
-  readonly recordedAs?: CallKey;
+  readonly recordedAs?: CallKey | undefined;
 }

@@ -20,6 +20,8 @@ export class Executable extends Callable {
   readonly body: Expression;
   /** The code that the body consists of, also inside a pipeline or `stream`. */
   readonly code: Code | undefined;
+  /** Marks the results as made by this kind of body. instrumentation.md 3.2. */
+  readonly sources: readonly string[];
   /** The one call that the body consists of: the arguments that it forwards are part of the call key (checkpoint-resume.md 6.3). */
   readonly forwarded: Reference | undefined;
   /** The body, when it has a `denied` branch. */
@@ -46,6 +48,7 @@ export class Executable extends Callable {
     this.labels = node.labels;
     this.body = node.body;
     this.code = codeOf(node.body);
+    this.sources = [this.code ? `src:${this.code.language}` : isTemplate(node.body) ? 'src:template' : 'src:exe'];
     this.forwarded = forwardedBy(node.body);
     this.deniedBody = handlesDenials(node.body) ? node.body : undefined;
     const option = (wanted: string): Expression | undefined => node.options.find(({ name }) => name === wanted)?.value;
@@ -71,6 +74,12 @@ function codeOf(body: Expression): Code | undefined {
     default:
       return undefined;
   }
+}
+
+/** A quoted text is a template without references. */
+function isTemplate(body: Expression): boolean {
+  if (body.kind === 'with') return isTemplate(body.value);
+  return body.kind === 'template' || body.kind === 'template-file' || (body.kind === 'literal' && typeof body.value === 'string');
 }
 
 function forwardedBy(body: Expression): Reference | undefined {

@@ -29,6 +29,7 @@ export function createRunState({ options, ...ports }: Ports & { readonly options
     modules: new Map(),
     checkpoints: new Set(),
     deniedInside: new WeakSet(),
+    repeatedInside: new WeakMap(),
     cooperativeYield: new CooperativeYield(ports.signal),
     monotonicMs: io.monotonicMs,
     warn: (message) => io.stderr(`warning: ${ports.secrets.hideParts(message)}\n`),

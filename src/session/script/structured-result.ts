@@ -3,7 +3,7 @@ import type { RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
 import type { StructuredResult } from './run-options.js';
 import { toJson } from '../../values/native.js';
-import { labelsOf, sourcesOf, type Value } from '../../values/value.js';
+import { guardSourcesOf, labelsOf, taintOf, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { KeptDocument } from './document.js';
 
@@ -53,6 +53,5 @@ function exportedNames(module: Module): string[] {
 }
 
 function securityOf(value: Value): Security {
-  const labels = labelsOf(value);
-  return { labels, taint: [...labels, ...sourcesOf(value)], sources: [] };
+  return { labels: labelsOf(value), taint: taintOf(value), sources: guardSourcesOf(value) };
 }

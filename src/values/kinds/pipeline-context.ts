@@ -19,10 +19,12 @@ export interface PipelineFacts {
   readonly repeated: readonly Value[] | undefined;
   /** The same for each retry context that has ended. */
   readonly ended: readonly (readonly Value[])[];
+  /** Lists what guards decided in the pipeline. A function, because the guards of the running stage are still deciding. */
+  readonly guards: () => Value;
 }
 
 /** Has the labels of all results, for use as a whole; a result that is read by its number has its own. */
-export function pipelineContext({ results, stage, try: attempt, repeated, ended }: PipelineFacts): Value {
+export function pipelineContext({ results, stage, try: attempt, repeated, ended, guards }: PipelineFacts): Value {
   const object: Record<string, Value> = {};
   const finished = Math.max(0, results.length - 1);
   results.forEach((result, i) => (object[i] = asElement(result) ?? null));
@@ -33,6 +35,7 @@ export function pipelineContext({ results, stage, try: attempt, repeated, ended 
   object['try'] = attempt;
   object['tries'] = repeated ? repeated.map((output) => asElement(output) ?? null) : contexts;
   object['retries'] = { all: contexts };
+  Object.defineProperty(object, 'guards', { get: guards, enumerable: true });
   Object.defineProperty(object, RESULTS, { value: results });
   return flow(object, [...results, ...(repeated ?? []), ...ended.flat()]);
 }

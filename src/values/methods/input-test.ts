@@ -1,5 +1,5 @@
 /** Implements tests of all inputs of a guard: `@input.any.mx.labels.includes("secret")`. instrumentation.md 4.2. */
-import { dataOf, HostObject, labelsOf, sourcesOf, union, type Value } from '../value.js';
+import { dataOf, HostObject, labelsOf, taintOf, type Value } from '../value.js';
 import { textOf } from '../text.js';
 
 type Holds = (tests: readonly boolean[]) => boolean;
@@ -47,7 +47,7 @@ export function addInputTests(list: Value, inputs: readonly Value[]): Value {
 }
 
 function inputTest(inputs: readonly Value[], holds: Holds): InputTest {
-  const taints = inputs.map((input) => union(labelsOf(input), sourcesOf(input)));
+  const taints = inputs.map(taintOf);
   const facts = new QuantifiedFacts(new Quantified(inputs.map(labelsOf), holds), new Quantified(taints, holds));
   return new InputTest(new QuantifiedInputs(facts, new Quantified(inputs.map(textOf), holds)));
 }

@@ -7,7 +7,7 @@ import { callKey, type CallRequest } from '../../../src/runtime/calls/call-key.j
 import type { CacheQuery } from '../../../src/runtime/calls/result-cache.js';
 import { HostFunction } from '../../../src/values/kinds/host-function.js';
 import type { Callable } from '../../../src/values/kinds/callable.js';
-import { annotate, dataOf, labelsOf, type Value } from '../../../src/values/value.js';
+import { annotate, dataOf, labelsOf, taintOf, type Value } from '../../../src/values/value.js';
 import { testFrame, type FrameOptions, type TestFrame } from '../../support/test-frame.js';
 
 const AT = { at: 0, called: ['f'] };
@@ -32,7 +32,7 @@ describe('a function of the script', () => {
   it('does not see the variables of its caller', async () => {
     const { frame, result } = await functionOf('exe @f() = `@local`');
     frame.scope.define({ name: 'outer', value: 1, kind: 'var' });
-    expect(await result()).toBe('@local');
+    expect(dataOf((await result()) as Value)).toBe('@local');
   });
 
   it('turns text that is a JSON object into the object, and keeps the text', async () => {
@@ -48,22 +48,32 @@ describe('a function of the script', () => {
     expect([dataOf(value), labelsOf(value).toSorted()]).toEqual(['got x', ['pii', 'untrusted']]);
   });
 
+  it.each([
+    ['exe @f() = `x`', 'src:template'],
+    ['exe @f() = "x"', 'src:template'],
+    ['exe @f() = [ => "x" ]', 'src:exe'],
+    ['exe @f() = when [ * => "x" ]', 'src:exe'],
+  ])('marks the result with the kind of its body: %s', async (script, marker) => {
+    const { result } = await functionOf(script);
+    expect(taintOf((await result()) as Value)).toEqual([marker]);
+  });
+
   it('passes a control word on to the loop or pipeline around the call', async () => {
     const { result } = await functionOf('exe @f(a) = when [ @a > 1 => done `enough: @a`\n * => "more" ]');
-    expect(await result([1])).toBe('more');
+    expect(dataOf((await result([1])) as Value)).toBe('more');
     const word = (await result([2])) as Signal;
     expect(word).toBeInstanceOf(Signal);
-    expect([word.word, word.value]).toEqual(['done', 'enough: 2']);
+    expect([word.word, dataOf(word.value)]).toEqual(['done', 'enough: 2']);
   });
 
   it('passes the arguments of an alias on to the other function', async () => {
     const { result } = await functionOf('exe @g(a, b) = `@b@a`\nexe @f = @g');
-    expect(await result(['x', 'y'])).toBe('yx');
+    expect(dataOf((await result(['x', 'y'])) as Value)).toBe('yx');
   });
 
   it('is refused when it is called again while it runs, and lacks the label recursive', async () => {
     const { result } = await functionOf('exe @f(n) = when [ @n > 0 => @f(@n - 1)\n * => "end" ]');
-    expect(await result([0])).toBe('end');
+    expect(dataOf((await result([0])) as Value)).toBe('end');
     await expect(result([1])).rejects.toMatchObject({ code: 'CIRCULAR_CALL', hint: 'declare it with the label: exe recursive @f(…)' });
   });
 
