@@ -54,7 +54,11 @@ function header({ data, count, search, title }: Model, goTo: (span: number) => v
     ['executed', total.executed.toLocaleString('en')],
     ['reused', total.reused.toLocaleString('en')],
     ['failed', total.failed.toLocaleString('en')],
+    ...unlessNone('denied', total.denied),
+    ...unlessNone('not executed', total.notExecuted),
+    ['attempts', total.attempts.toLocaleString('en')],
     ['cost', cost(total)],
+    ['saved', total.savedUsd === null ? '–' : money(total.savedUsd)],
     ['tokens in', total.inputTokens?.toLocaleString('en') ?? '–'],
     ['tokens out', total.outputTokens?.toLocaleString('en') ?? '–'],
   ];
@@ -133,22 +137,30 @@ function failuresOf(model: Model, goTo: (span: number) => void): HTMLElement | u
 
 function tallies(title: string, all: readonly Tally[]): HTMLElement {
   return table(
-    [title, 'executed', 'reused', 'failed', 'tokens in', 'tokens out', 'cost', 'time in calls'],
+    [title, 'executed', 'reused', 'failed', 'attempts', 'tokens in', 'tokens out', 'cost', 'saved', 'time in calls'],
     all.map((each) => [
       each.name,
       each.executed,
       each.reused,
       each.failed,
+      each.attempts,
       each.inputTokens ?? '–',
       each.outputTokens ?? '–',
       cost(each),
+      each.savedUsd === null ? '–' : money(each.savedUsd),
       duration(each.callsMs),
     ]),
   );
 }
 
-function cost({ costUsd }: Tally): string {
-  return costUsd === null ? '–' : money(costUsd);
+/** Names the attempts of unknown cost, because unknown is not free. */
+function cost({ costUsd, unpriced }: Tally): string {
+  if (costUsd === null) return '–';
+  return unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
+}
+
+function unlessNone(name: string, count: number): readonly (readonly [string, string])[] {
+  return count === 0 ? [] : [[name, count.toLocaleString('en')]];
 }
 
 main();

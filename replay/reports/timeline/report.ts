@@ -1,6 +1,6 @@
 /** Makes the data of a report: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../../../journal/ids.js';
-import { attemptsInFlight, type CallCounts } from '../../fold/call-counts.js';
+import type { CallCounts } from '../../fold/call-counts.js';
 import { tracksOf } from './tracks.js';
 import { endOf, type Span, type Timeline } from './timeline.js';
 
@@ -55,7 +55,10 @@ export interface ReportData {
 /** `status`: of a run that has no last event, what became of it. */
 export function reportData({ workflow, run }: RunRef, state: Timeline, status: string): ReportData {
   const startedMs = state.startedMs ?? 0;
-  const functions = [...state.ledger.functions].map(([name, counts]) => ({ name, ...counts }));
+  const isDead = (state.status ?? status) !== 'running';
+  const cutOff = isDead ? attemptsCutOff(state) : new Map<CallCounts, number>();
+  const tally = (name: string, counts: CallCounts): Tally => ({ name, ...counts, unpriced: counts.unpriced + (cutOff.get(counts) ?? 0) });
+  const functions = [...state.ledger.functions].map(([name, counts]) => tally(name, counts));
   return {
     workflow,
     run,
@@ -64,9 +67,9 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
     error: state.error?.message ?? null,
     started: new Date(startedMs).toISOString(),
     durationMs: (state.lastMs ?? startedMs) - startedMs,
-    total: { name: 'all', ...state.ledger.total, unpriced: unpricedOf(state, status) },
+    total: tally('all', state.ledger.total),
     functions: functions.sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
-    phases: [...state.countsOfPhases].map(([name, counts]) => ({ name, ...counts })),
+    phases: [...state.countsOfPhases].map(([name, counts]) => tally(name, counts)),
     marks: state.phases.map(({ name, atMs }) => ({ name, at: atMs - startedMs })),
     states: SPAN_STATES,
     spans: columnsOf(state, startedMs),
@@ -91,9 +94,12 @@ function columnsOf(state: Timeline, startedMs: number): SpanColumns {
   };
 }
 
-/** The cost of an attempt that was in flight when its run ended is not known. */
-function unpricedOf({ ledger, status }: Timeline, otherwise: string): number {
-  return ledger.total.unpriced + ((status ?? otherwise) === 'running' ? 0 : attemptsInFlight(ledger));
+/** Counts the attempts in flight when a run died, whose cost is not known, by the counts that they belong to. */
+function attemptsCutOff({ ledger: { attempts } }: Timeline): ReadonlyMap<CallCounts, number> {
+  const cutOff = new Map<CallCounts, number>();
+  for (const { hasFailed, groups } of attempts.values())
+    if (!hasFailed) for (const counts of groups) cutOff.set(counts, (cutOff.get(counts) ?? 0) + 1);
+  return cutOff;
 }
 
 /** A track takes as many rows as its spans lie in each other. */
