@@ -60,7 +60,7 @@ export interface RunTotals {
   readonly denied?: number;
   /** Calls with a failure in an argument. */
   readonly notExecuted?: number;
-  /** Attempts beyond the first; in a pipeline, attempts of nodes. */
+  /** Attempts beyond the first of their call. */
   readonly retries?: number;
   /** Attempts without a known cost. */
   readonly unpriced?: number;
@@ -72,6 +72,8 @@ export interface RunTotals {
   readonly model?: string;
   // Pipeline runs only.
   readonly nodes?: number;
+  /** Attempts of nodes beyond the first of their visit. Absent in runs of before, whose `retries` were these. */
+  readonly stageRetries?: number;
   readonly artifacts?: number;
   readonly elapsedMs?: number;
 }

@@ -6,6 +6,7 @@
  *    executed (its body gave a result, also one that may not be reused), reused, failed, denied by a guard, not executed (an argument has
  *    a failure in it). A call that has not ended counts as none of them.
  * COUNTS-2 A failed call no longer counts once its key has a result, because another call of the run got what it had not.
+ *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  */
@@ -13,6 +14,7 @@ import type { EventOf, JournalEvent, Usage } from '../../journal/event.js';
 import type { RunTotals } from '../../journal/facts/run-event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { causeOfCall, type CallCause } from './failure-class.js';
+import { failInStage, isRepeated, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
 
@@ -96,6 +98,7 @@ export interface CallLedger {
   readonly attempts: Map<OpPath, AttemptInFlight>;
   /** Failed calls whose keys have no result. */
   readonly failures: Map<CallKey, FailedCall[]>;
+  readonly stages: StageRetries<FailedCall>;
 }
 
 export function noCalls(): CallCounts {
@@ -120,7 +123,7 @@ export function noCalls(): CallCounts {
 }
 
 export function emptyLedger(): CallLedger {
-  return { total: noCalls(), functions: new Map(), models: new Map(), attempts: new Map(), failures: new Map() };
+  return { total: noCalls(), functions: new Map(), models: new Map(), attempts: new Map(), failures: new Map(), stages: noStageRetries() };
 }
 
 /** Returns whether the event ends a call: a failure that another attempt follows does not. */
@@ -148,6 +151,9 @@ export function followCall(ledger: CallLedger, event: JournalEvent, groups: read
       countEnd(all, end, 1);
       return { ...end, fn: event.fn, key: event.key, totalUsd: undefined };
     }
+    case 'retry.scheduled':
+      for (const { key, failed } of retryStage(ledger.stages, event)) forget(ledger, key, failed);
+      return undefined;
     default:
       return undefined;
   }
@@ -246,7 +252,7 @@ function startAttempt(ledger: CallLedger, event: EventOf<'call.started'>, furthe
   const { op, key, fn, lane, try: tried = 1 } = event;
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? [...groupsOf(ledger, fn), ...further];
-  const isRetry = tried > 1;
+  const isRetry = tried > 1 || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : 0, hasFailed: false });
   for (const counts of groups) countAttempt(counts, isRetry, 1);
 }
@@ -272,6 +278,7 @@ function endAttempt(
     const known = ledger.failures.get(event.key);
     if (known) known.push(failed);
     else ledger.failures.set(event.key, [failed]);
+    failInStage(ledger.stages, event.op, event.key, failed);
   }
   countEnd(groups, end, 1);
   return { ...end, fn, key: event.key, totalUsd: attempt?.spentUsd };
@@ -312,6 +319,15 @@ function resolve({ failures }: CallLedger, key: CallKey): void {
   for (const { groups, end } of failed) countEnd(groups, end, -1);
 }
 
+/** The next attempt of a stage makes the call again: this one was an attempt of it. */
+function forget({ failures }: CallLedger, key: CallKey, failed: FailedCall): void {
+  const others = failures.get(key)?.filter((each) => each !== failed);
+  if (others === undefined || others.length === failures.get(key)?.length) return; // its key has a result
+  if (others.length === 0) failures.delete(key);
+  else failures.set(key, others);
+  countEnd(failed.groups, failed.end, -1);
+}
+
 function countEnd(groups: readonly CallCounts[], { outcome, isAccepted, cause = 'crash' }: EndedCall, by: 1 | -1): void {
   for (const counts of groups) {
     counts[outcome === 'not-executed' ? 'notExecuted' : outcome] += by;
@@ -340,6 +356,8 @@ export type RecordedCounts = Omit<CallCounts, 'callsMs' | 'failedByClass'> & { r
 export function recordedCounts(totals: RunTotals): RecordedCounts | undefined {
   const { executed, reused, failed, withoutResult = 0 } = totals;
   if (totals.attempts === undefined && executed + failed > 0) return undefined;
+  // It counted failed attempts of stages as failed calls.
+  if (totals.nodes !== undefined && totals.stageRetries === undefined && failed > 0) return undefined;
   const { accepted = 0, denied = 0, notExecuted = 0, unresolved = 0, attempts = 0, retries = 0, unpriced = 0 } = totals;
   const { inputTokens = null, outputTokens = null, costUsd = null, savedUsd = null, model = null } = totals;
   const counts = { executed: executed - withoutResult, reused, failed: failed + withoutResult, accepted, denied, notExecuted, unresolved };

@@ -75,6 +75,7 @@ export async function auditRun(
       legality.apply(legal, event, place);
       projection.apply(trail, event, place);
       if (event.type === 'call.started') calls.started(event);
+      if (event.type === 'retry.scheduled') calls.retried(event);
       for (const entry of trail.entries) take(withPreview(entry, previews), event);
       trail.entries = [];
     },
@@ -132,6 +133,7 @@ function createCallTotals(totals: AuditTotals) {
       if (outcome === 'unfinished') totals.unfinished += 1;
       else if (ended) followCall(ledger, ended, [totals]);
     },
+    retried: (event: EventOf<'retry.scheduled'>): void => void followCall(ledger, event),
     endRun: (): void => endRun(ledger),
   };
 }

@@ -115,6 +115,9 @@ export const summary: Projection<RunSummary> = {
         if (isEndOfCall(event)) draft.inFlight.delete(event.op);
         count(draft, event);
         break;
+      case 'retry.scheduled':
+        count(draft, event);
+        break;
       case 'checkpoint.reached':
         draft.checkpoints.push(event.name);
         break;

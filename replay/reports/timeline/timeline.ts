@@ -164,7 +164,7 @@ export const timeline: Projection<Timeline> = {
     state.startedMs ??= atMs;
     state.lastMs = atMs;
     state.lastSeq = event.seq;
-    if (event.type.startsWith('call.')) followCall(state.ledger, event, phaseOf(state, event));
+    if (event.type.startsWith('call.') || event.type === 'retry.scheduled') followCall(state.ledger, event, phaseOf(state, event));
     switch (event.type) {
       case 'run.started':
         state.name = event.name;

@@ -88,8 +88,8 @@ export function finishedFact(
 
 export function pipelineTotals({ main, retriesTotal, artifacts }: PipelineState): {
   readonly nodes: number;
-  readonly retries: number;
+  readonly stageRetries: number;
   readonly artifacts: number;
 } {
-  return { nodes: main.history.length, retries: retriesTotal, artifacts: artifacts.size };
+  return { nodes: main.history.length, stageRetries: retriesTotal, artifacts: artifacts.size };
 }

@@ -14,6 +14,7 @@ interface Called {
   readonly n: number;
   readonly args: readonly string[];
   readonly prompt: string;
+  readonly outcome?: string;
 }
 
 async function shop(body: string, attributes = '', config: object = {}) {
@@ -28,11 +29,12 @@ async function shop(body: string, attributes = '', config: object = {}) {
   return {
     run: (plan: object, ...argv: string[]) => runCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
     start: (plan: object, ...argv: string[]) => startCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
-    list: async () => JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as readonly object[],
+    json: async (...argv: string[]) => JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown,
     replay: () => runCli(['journal', 'replay', 'p.dot'], { cwd }),
     /** Calls of the programs that have begun. */
     calls: () => ledger(cwd).filter(({ event }) => event === 'start'),
-    ended: () => ledger(cwd).filter(({ event }) => event === 'end').length,
+    /** Prompts that were answered, and so are paid. */
+    paid: () => ledger(cwd).filter(({ event, outcome }) => event === 'end' && outcome === 'answer').length,
     events: <T extends FactType>(type: T) => eventsOf(cwd).filter((event): event is EventOf<T> => event.type === type),
   };
 }
@@ -84,7 +86,9 @@ describe('each program', () => {
       expect(call).toMatchObject({ reply: { adapter: program }, usage: { inputTokens: 900, outputTokens: 40, ...cost } });
     expect(new Set(completed.map(({ session }) => session)).size).toBeGreaterThan(1);
     expect(project.events('call.started').map((call) => call.lane)).toEqual([lane, lane, lane]);
-    expect(await project.list()).toMatchObject([{ status: 'completed', executed: 3, failed: 0, inputTokens: 2700, outputTokens: 120 }]);
+    expect(await project.json('list')).toMatchObject([
+      { status: 'completed', executed: 3, failed: 0, inputTokens: 2700, outputTokens: 120 },
+    ]);
     expect(await project.replay()).toMatchObject({ status: 0 });
     expect(project.calls()).toHaveLength(3);
   });
@@ -114,12 +118,21 @@ describe('a stage', () => {
     expect(project.events('call.started').map(({ op }) => op)).toEqual([1, 2, 3].map((n) => `main/a#0/try#${n}/model#0`));
     expect(project.events('call.failed')).toMatchObject([{ class: 'rate-limit', evidence: 'envelope' }, { class: 'crash' }]);
     expect(project.events('retry.scheduled')).toMatchObject([{ cause: 'error', reason: expect.stringContaining('rate limit: ') }, {}]);
+    expect(project.events('run.finished')).toMatchObject([{ totals: { failed: 0, attempts: 3, retries: 2, stageRetries: 2, nodes: 3 } }]);
+    const counts = { executed: 1, failed: 0, unresolved: 0, attempts: 3, retries: 2 };
+    expect(await project.json('list')).toMatchObject([{ status: 'completed', ...counts }]);
+    for (const report of ['postmortem', 'audit', 'report', 'stats'])
+      expect(await project.json(report, ...(report === 'stats' ? [] : ['latest'])), report).toMatchObject(
+        report === 'postmortem' ? counts : { [report === 'audit' ? 'totals' : 'total']: counts },
+      );
+    expect(await project.replay()).toMatchObject({ status: 0 });
   });
 
   it('has the attempts of its class where it has none', async () => {
     const project = await shop('a [prompt="one"]; start -> a -> exit', 'backend=claude');
     const { status, stderr } = await project.run({ calls: ['rate-limit', 'overloaded', 'rate-limit'] });
     expect(status, stderr).toBe(0);
+    expect(project.events('run.finished')).toMatchObject([{ totals: { failed: 0, attempts: 4, retries: 3, stageRetries: 0 } }]);
     expect(project.events('call.started').map(({ op, try: tried = 1 }) => `${op} ${tried}`)).toEqual(
       [1, 2, 3, 4].map((n) => `main/a#0/try#1/model#0 ${n}`),
     );
@@ -154,11 +167,11 @@ describe('a stage', () => {
   });
 
   it('that takes too long has failed with the class timeout', async () => {
-    const project = await shop('a [prompt="one", timeout="700ms", max_retries=1, retry_delay="1ms"]; start -> a -> exit', 'backend=claude');
+    const project = await shop('a [prompt="one", timeout="4s", max_retries=1, retry_delay="1ms"]; start -> a -> exit', 'backend=claude');
     const { status, stderr } = await project.run({ calls: ['hang'] });
     expect(status, stderr).toBe(0);
     expect(project.events('call.failed')).toMatchObject([{ class: 'timeout', evidence: 'clock' }]);
-    expect(project.events('retry.scheduled')).toMatchObject([{ reason: 'timed out after 700 ms' }]);
+    expect(project.events('retry.scheduled')).toMatchObject([{ reason: 'timed out after 4000 ms' }]);
   });
 
   it('with a command whose program is known has its usage and its lane too, and keeps what was printed', async () => {
@@ -192,11 +205,12 @@ it('pays for nothing twice when it is killed in the middle of a stage', async ()
   await expect.poll(() => project.calls().length, { timeout: 30_000 }).toBe(2);
   child.kill('SIGKILL');
   await ended;
-  expect(project.ended()).toBe(1);
+  expect(project.paid()).toBe(1);
   const { status, stderr } = await project.run({}, '--resume');
   expect(status, stderr).toBe(0);
   const prompts = project.calls().map(({ prompt }) => /one|two|three/.exec(prompt.replace(/[^]*\n\n(?=two|three)/, ''))?.[0]);
   expect(prompts).toEqual(['one', 'two', 'two', 'three']);
+  expect(project.paid()).toBe(3);
   // The conversation was lost with the process: what happened before is told in words.
   const [, , again, last] = project.calls();
   for (const call of [again, last]) {

@@ -162,3 +162,54 @@ describe('the count of calls', () => {
     expect(recordedCounts(totals)).toMatchObject({ executed: 2, failed: 1, attempts: 5, unresolved: 1, model: 'sonnet' });
   });
 });
+
+describe('the attempts of a stage of a pipeline', () => {
+  const at = (attempt: number): string => `main/a#0/try#${attempt}/model#0`;
+  const again = (attempt: number, cause: 'asked' | 'error' = 'error'): Fact => ({
+    type: 'retry.scheduled',
+    op: opPath('main/a#0'),
+    node: 'a',
+    visit: 0,
+    attempt,
+    delayMs: 1,
+    reason: 'no',
+    cause,
+  });
+
+  it('are attempts of one call, where a failed one is made again', () => {
+    const facts = [start(at(1), 'x1'), fail(at(1), 'x1'), again(1), start(at(2), 'x2'), fail(at(2), 'x2'), again(2), start(at(3), 'x3')];
+    const counts = { executed: 1, failed: 0, unresolved: 0, attempts: 3, retries: 2, failedByClass: {} };
+    expect(count(...facts, complete(at(3), 'x3')).total).toMatchObject(counts);
+    const failed = { executed: 0, failed: 1, unresolved: 1, attempts: 3, retries: 2, failedByClass: { overloaded: 1 } };
+    expect(count(...facts, fail(at(3), 'x3')).total).toMatchObject(failed);
+  });
+
+  it('include the calls inside that fail with it', () => {
+    const inner = `${at(1)}/ask#0`;
+    const facts = [start(at(1), 'x1'), start(inner, 'y'), fail(inner, 'y'), fail(at(1), 'x1'), again(1), start(at(2), 'x2')];
+    expect(count(...facts, complete(at(2), 'x2')).total).toMatchObject({ executed: 1, failed: 0, attempts: 3, retries: 1 });
+  });
+
+  it('that the stage requested are further calls', () => {
+    const facts = [start(at(1), 'x1'), complete(at(1), 'x1'), again(1, 'asked'), start(at(2), 'x2'), complete(at(2), 'x2')];
+    expect(count(...facts).total).toMatchObject({ executed: 2, attempts: 2, retries: 0 });
+  });
+
+  it('are those of their own node, and of the latest retry', () => {
+    const other = 'main/fan#0[1]/a#0/try#1/model#0';
+    const facts = [start(other, 'o'), fail(other, 'o'), start(at(1), 'x1'), fail(at(1), 'x1'), again(1), start(at(2), 'x2')];
+    const ledger = count(...facts, complete(at(2), 'x2'));
+    expect(ledger.total).toMatchObject({ executed: 1, failed: 1, attempts: 3, retries: 1 });
+  });
+
+  it('have been resolved where their key has a result', () => {
+    const facts = [start(at(1), 'x'), fail(at(1), 'x'), start('main/b#0', 'x'), complete('main/b#0', 'x'), again(1), start(at(2), 'x2')];
+    expect(count(...facts, complete(at(2), 'x2')).total).toMatchObject({ executed: 2, failed: 0, unresolved: 0 });
+  });
+});
+
+it('reads no counts of a pipeline in which retried stages were failed calls', () => {
+  const totals = { executed: 1, reused: 0, failed: 1, attempts: 2, nodes: 3 };
+  expect(recordedCounts(totals)).toBeUndefined();
+  expect(recordedCounts({ ...totals, stageRetries: 0 })).toMatchObject({ executed: 1, failed: 1 });
+});

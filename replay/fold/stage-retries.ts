@@ -1,0 +1,46 @@
+/**
+ * Counts the retries of pipeline stages as attempts of their calls. Each attempt of a stage makes its call under a path of its own, but
+ * where the stage has a retry budget these calls are the attempts of one. calls.md 16 and 17.
+ */
+import type { EventOf } from '../../journal/event.js';
+import type { CallKey, OpPath } from '../../journal/ids.js';
+
+/** A call of a stage that failed, and may be made again by the next attempt of the stage. */
+interface FailedInStage<F> {
+  readonly key: CallKey;
+  readonly failed: F;
+}
+
+export interface StageRetries<F> {
+  /** By the path of the node. */
+  readonly failures: Map<string, FailedInStage<F>[]>;
+  /** Paths of attempts of stages that repeat failed calls. */
+  readonly repeated: Set<string>;
+}
+
+export function noStageRetries<F>(): StageRetries<F> {
+  return { failures: new Map(), repeated: new Set() };
+}
+
+/** `main/pump#0/try#2/model#0` is in the attempt `main/pump#0/try#2` of the node `main/pump#0`. */
+const IN_ATTEMPT = /^((.*)\/try#\d+)(?:\/|$)/;
+
+export function failInStage<F>({ failures }: StageRetries<F>, op: OpPath, key: CallKey, failed: F): void {
+  const node = IN_ATTEMPT.exec(op)?.[2];
+  if (node === undefined) return;
+  const known = failures.get(node);
+  if (known) known.push({ key, failed });
+  else failures.set(node, [{ key, failed }]);
+}
+
+/** Returns the failed calls that the coming attempt makes again. */
+export function retryStage<F>(state: StageRetries<F>, { op, attempt }: EventOf<'retry.scheduled'>): readonly FailedInStage<F>[] {
+  const failed = state.failures.get(op) ?? [];
+  if (failed.length > 0) state.repeated.add(`${op}/try#${attempt + 1}`);
+  state.failures.delete(op);
+  return failed;
+}
+
+export function isRepeated<F>({ repeated }: StageRetries<F>, op: OpPath): boolean {
+  return repeated.size > 0 && repeated.has(IN_ATTEMPT.exec(op)?.[1] ?? '');
+}
