@@ -24,7 +24,7 @@ const BUILT_IN: Backends = new Map<string, (rest: string) => Backend>([
 const COMPLETE: ReadonlySet<string> = new Set(['simulated', ...MODEL_PROGRAMS.map(({ name }) => name)]);
 
 /** Lists the backends that can be written, for messages. */
-export const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`;
+const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`;
 
 /** @param own backends of the embedding program, which win over built-in ones. Throws a permanent `StageError` for an unknown kind. */
 export function backendFor(written: string, own: Backends = new Map()): Backend {

@@ -200,7 +200,7 @@ it('pays for nothing twice when it is killed in the middle of a stage', async ()
     'a [prompt="one"]; b [prompt="two"]; c [prompt="three"]; start -> a -> b -> c -> exit',
     'backend=claude; default_fidelity=full; default_thread_id=t',
   );
-  const child = project.start({ match: [{ when: 'two', times: 1, then: { do: 'slow', delayMs: 60_000 } }] });
+  const child = project.start({ calls: [{}, { do: 'slow', delayMs: 60_000 }] });
   const ended = resultOf(child);
   await expect.poll(() => project.calls().length, { timeout: 30_000 }).toBe(2);
   child.kill('SIGKILL');
