@@ -28,10 +28,23 @@ export type Visit = (event: JournalEvent, position: Position) => void;
 
 export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Visit, options: ScanOptions = {}): Promise<ScanReport> {
   const scan = new LineScan(ref, visit, options);
+  for (const _pause of scanning(disk, path, scan)) await new Promise(setImmediate);
+  return scan.report();
+}
+
+/** Does what `scanFile` does, without waiting: the event loop rests until the whole run is read. */
+export function scanFileNow(disk: Disk, path: string, ref: RunRef, visit: Visit): ScanReport {
+  const scan = new LineScan(ref, visit, {});
+  for (const _pause of scanning(disk, path, scan));
+  return scan.report();
+}
+
+/** Yields where a long scan lets the event loop continue. */
+function* scanning(disk: Disk, path: string, scan: LineScan): Generator<undefined> {
   let run: RunBytes | undefined;
   try {
     run = RunBytes.open(disk, path);
-    await readLines(run, scan);
+    yield* readLines(run, scan);
     if (run.problem !== undefined) scan.unreadable(run.problem);
   } catch (error) {
     if (scan.isVisiting || codeOf(error) === undefined) throw error;
@@ -39,11 +52,10 @@ export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Vis
   } finally {
     run?.close();
   }
-  return scan.report();
 }
 
 /** Bytes that are no whole line yet stay in the buffer, moved to its beginning, until the rest of the line is read. */
-async function readLines(run: RunBytes, scan: LineScan): Promise<void> {
+function* readLines(run: RunBytes, scan: LineScan): Generator<undefined> {
   let buffer = new LineBuffer(BLOCK_BYTES);
   buffer.follow(scan.previousHash);
   let limit = PREDECESSOR_BYTES;
@@ -76,7 +88,7 @@ async function readLines(run: RunBytes, scan: LineScan): Promise<void> {
         limit = PREDECESSOR_BYTES;
       }
     }
-    if (blocks % BLOCKS_PER_PAUSE === 0) await new Promise(setImmediate);
+    if (blocks % BLOCKS_PER_PAUSE === 0) yield;
   }
   scan.end(limit - PREDECESSOR_BYTES);
 }

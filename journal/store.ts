@@ -145,6 +145,29 @@ export interface RunStore {
   /** Reads data derived from a workflow's runs (the index). It is replaced as a whole by rename, and may vanish at any time. */
   readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
   writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
+  readonly indexFiles?: IndexFiles;
+}
+
+/**
+ * Files of an index that are read in parts, without waiting. Each is written once, and holds nothing that the runs do not: it may vanish,
+ * or be damaged, at any time. A store without them keeps indexes that are read as a whole.
+ */
+export interface IndexFiles {
+  list(workflow: Workflow): Promise<readonly string[]>;
+  /** Undefined when it is not there. */
+  open(workflow: Workflow, name: string): IndexFile | undefined;
+  /** Resolves when the file is whole under its name, and durable. */
+  write(workflow: Workflow, name: string, pieces: Iterable<Uint8Array>): Promise<void>;
+  remove(workflow: Workflow, name: string): Promise<void>;
+  /** Does what `scan` of the store does, without waiting: a file that turns out damaged is made good from the runs. */
+  scanNow(ref: RunRef, visit: (event: JournalEvent, position: Position) => void): void;
+}
+
+/** Stays readable while it is in use, whoever removes the file meanwhile. */
+export interface IndexFile {
+  readonly bytes: number;
+  /** Returns fewer bytes where the file ends. Throws what the disk throws. */
+  read(offset: number, bytes: number): Buffer;
 }
 
 export interface PayloadStore {

@@ -23,6 +23,7 @@ import {
   workflowFolder,
   workflowOfFolder,
 } from './layout.js';
+import { openIndexFiles } from './index-files.js';
 import { isAlive, markAlive } from './run-liveness.js';
 import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
@@ -31,7 +32,7 @@ import { withPayloads } from '../secrets/payload-store.js';
 import { existingRun, inUse, reopenRun } from './reopen-run.js';
 import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
-import type { CreateOptions, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
+import type { CreateOptions, IndexFiles, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
 import { deleteRunFiles } from '../upkeep/delete-runs.js';
@@ -69,6 +70,7 @@ export function openJournalFolder(journal: string, { disk = realDisk, sealingKey
 
 class FileStore implements RunStore {
   readonly immediate: RunStore['immediate'];
+  readonly indexFiles: IndexFiles;
   private readonly skipped = new Set<RunId>();
   private readonly packs: PackFolder;
   private readonly packer: PackWriter;
@@ -88,6 +90,7 @@ class FileStore implements RunStore {
       readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
       getBlob: (id) => packs.knownContent(id) ?? getBlobNow(disk, journal, id) ?? packs.content(id),
     };
+    this.indexFiles = openIndexFiles(disk, journal);
   }
 
   async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {

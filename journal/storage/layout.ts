@@ -2,7 +2,7 @@
  * Names the files of a journal. All of them are in `.mlld/journal` of the project:
  *
  *   <workflow>/runs/<run-id>.ndjson   and beside it <run-id>.lock while its writer lives
- *   <workflow>/<derived data, such as the index>
+ *   <workflow>/<derived data, such as the index>   and beside the index <name>.tier, its parts
  *   blobs/ab/<64 hex digits>
  *   blobs/packs/<number>-<8 hex digits>.pack   and beside it <number>-<8 hex digits>.lock while a process appends to it
  */
@@ -15,6 +15,7 @@ const FOLDER_NAME_MAX = 160;
 const DIGEST_DIGITS = 40;
 const RUN_SUFFIX = '.ndjson';
 const BLOBS = 'blobs';
+const TIER_FILE = /^([0-9a-z]{1,12}-[0-9a-f]{8})\.tier$/;
 const PACK_SUFFIX = '.pack';
 const PACK_FILE = /^(\d{1,9}-[0-9a-f]{8})\.pack$/;
 
@@ -24,6 +25,14 @@ export const runsFolderOf = (journal: string, folder: string): string => join(jo
 export const runsFolder = (journal: string, workflow: Workflow): string => runsFolderOf(journal, folderName(workflow));
 export const runPath = (journal: string, { workflow, run }: RunRef): string => join(runsFolder(journal, workflow), run + RUN_SUFFIX);
 export const lockPath = (journal: string, { workflow, run }: RunRef): string => join(runsFolder(journal, workflow), `${run}.lock`);
+
+export const tierPath = (journal: string, workflow: Workflow, name: string): string =>
+  join(workflowFolder(journal, workflow), `${name}.tier`);
+
+/** Returns the part of an index that a file holds; undefined for other files. */
+export function tierOfFile(fileName: string): string | undefined {
+  return TIER_FILE.exec(fileName)?.[1];
+}
 
 export const blobsFolder = (journal: string): string => join(journal, BLOBS);
 export const blobFolder = (journal: string, firstDigits: string): string => join(journal, BLOBS, firstDigits);

@@ -8,8 +8,10 @@ import { seqOf, type EventRef, type RunId, type RunRef, type Seq, type Workflow 
 import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../../journal/store.js';
 import { follow, type Projection } from '../fold/projection.js';
 import { isRecordOfUpkeep } from '../fold/record-of-upkeep.js';
+import { IndexOnDisk, type IndexLimits } from './index-on-disk.js';
 import { memo, type Memo } from './memo.js';
-import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
+import { captureIndex, index, type CapturedIndex, type Covered, type Index } from './snapshot.js';
+import { changeCount, detach, tiersOf } from './tiers/changed-rows.js';
 
 export interface PriorRuns extends Index {
   readonly workflow: Workflow;
@@ -25,30 +27,31 @@ export interface PriorRuns extends Index {
   readonly covered: readonly Covered[] | undefined;
   /** Events that no index covers yet. */
   readonly newEvents: number;
+  /** Undefined for prior runs as they were earlier, which no index is made of. */
+  readonly onDisk: IndexOnDisk | undefined;
 }
 
 export interface LoadOptions {
   readonly onDefect: (defect: Defect) => void;
   /** Prior runs as they were at the end of this run, or at this event of it (which still counts). */
   readonly until?: { readonly run: RunId; readonly seq?: Seq | undefined };
+  /** When an index is written, and tiers below it. */
+  readonly limits?: IndexLimits;
 }
 
-const INDEX = 'index';
-/** So few events are read again rather than written into an index. */
-const INDEX_AFTER_EVENTS = 1000;
-
-export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<PriorRuns> {
+export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until, limits }: LoadOptions): Promise<PriorRuns> {
   const files = await store.runs(workflow);
   if (until !== undefined) return loadUntil(store, workflow, files, until, onDefect);
 
-  const saved = await readIndex(store, workflow, files);
+  const onDisk = new IndexOnDisk(store, workflow, limits);
+  const saved = await onDisk.read(files);
   const state: Index = saved?.index ?? index.initial();
   const covered: Covered[] = [...(saved?.covered ?? [])];
   const ongoing: EventRef[] = [];
   const unfinished = covered.at(-1)?.from === undefined ? undefined : covered.pop();
   let isPrefixSettled = true;
   let newEvents = 0;
-  let encoded: string | undefined;
+  let captured: CapturedIndex | undefined;
 
   for (const file of files.slice(covered.length)) {
     const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
@@ -60,11 +63,11 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     if (file.liveness === 'running') {
       // INDEX-1: the index ends with the first run that is still growing, whatever ran beside it and is folded behind it.
       isPrefixSettled = false;
-      if (isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
+      if (isWorthAnIndex(onDisk, newEvents, state)) captured = capture(onDisk, covered, state);
     }
   }
-  if (isPrefixSettled && isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
-  if (encoded !== undefined) await writeIndex(store, workflow, encoded);
+  if (isPrefixSettled && isWorthAnIndex(onDisk, newEvents, state)) captured = capture(onDisk, covered, state);
+  if (captured !== undefined) await onDisk.write(captured, tiersOf(state.memo));
   return {
     ...state,
     workflow,
@@ -72,13 +75,20 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     seen: files.map(({ ref }) => ref.run),
     ongoing,
     covered: isPrefixSettled ? covered : undefined,
-    newEvents: encoded === undefined ? newEvents : 0,
+    newEvents: captured === undefined ? newEvents : 0,
+    onDisk,
   };
 }
 
 /** Writing the index must cost less than reading the events again, or every small run would pay for all calls ever made. */
-function isWorthAnIndex(newEvents: number, { memo: { entries } }: Index): boolean {
-  return newEvents >= INDEX_AFTER_EVENTS && newEvents >= entries.size;
+function isWorthAnIndex({ limits }: IndexOnDisk, newEvents: number, { memo: state }: Index): boolean {
+  return newEvents >= limits.events && newEvents >= changeCount(state);
+}
+
+/** Tiers with a damaged page become part of no index: then it holds all that the fold knows. */
+function capture(onDisk: IndexOnDisk, covered: readonly Covered[], state: Index): CapturedIndex {
+  if (tiersOf(state.memo)?.areDamaged === true) detach(state.memo);
+  return captureIndex({ covered, index: state }, tiersOf(state.memo) === undefined ? 0 : onDisk.calls);
 }
 
 /**
@@ -86,10 +96,11 @@ function isWorthAnIndex(newEvents: number, { memo: { entries } }: Index): boolea
  * through all of it, `last` is its `run.finished`. Nothing is written when too little is new, or when other runs went on
  * beside it: only a reader knows how they ended.
  */
-export async function saveIndex(store: JournalStore, prior: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
-  if (prior.covered === undefined || !isWorthAnIndex(prior.newEvents + seq + 1, prior)) return;
+export async function saveIndex(prior: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
+  const { covered, onDisk } = prior;
+  if (covered === undefined || onDisk === undefined || !isWorthAnIndex(onDisk, prior.newEvents + seq + 1, prior)) return;
   const bytes = position.offset + position.bytes + NEWLINE_BYTES;
-  await writeIndex(store, prior.workflow, encodeSnapshot({ covered: [...prior.covered, { run, bytes }], index: prior }));
+  await onDisk.write(capture(onDisk, [...covered, { run, bytes }], prior), tiersOf(prior.memo));
 }
 
 /**
@@ -116,10 +127,10 @@ export function followIndex(prior: PriorRuns, ref: RunRef): ReturnType<typeof fo
  * so that an index saved behind it is that of all runs.
  */
 export function withoutPriorRuns(prior: PriorRuns): PriorRuns {
-  const { called, cleanedBy, outlasting } = prior.memo;
+  const { called, cleanedBy, outlasting, calledFrom, runNumber } = prior.memo;
   return {
     ...prior,
-    memo: { ...memo.initial(), called, cleanedBy, outlasting },
+    memo: { ...memo.initial(), called, cleanedBy, outlasting, calledFrom, runNumber },
     definitions: new Map(),
     runs: [],
     areIgnored: prior.runs.length > 0,
@@ -150,7 +161,7 @@ async function loadUntil(
     );
   }
   const seen = files.map(({ ref }) => ref.run);
-  return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0 };
+  return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0, onDisk: undefined };
 }
 
 /** Those that `clean` has not put away, without records of upkeep; the last is the prior run. An emptied file is nothing recorded. */
@@ -161,15 +172,4 @@ export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting 
       !isRecordOfUpkeep(file) &&
       (cleanedBy === undefined || file.ref.run > cleanedBy.run || outlasting.has(file.ref.run)),
   );
-}
-
-async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {
-  const encoded = await store.readDerived(workflow, INDEX);
-  const snapshot = encoded && decodeSnapshot(encoded);
-  return snapshot !== undefined && coversPrefix(snapshot.covered, files) ? snapshot : undefined;
-}
-
-/** An index that can't be written costs the next start some reading and nothing else. */
-async function writeIndex(store: JournalStore, workflow: Workflow, encoded: string): Promise<void> {
-  await store.writeDerived(workflow, INDEX, encoded).catch(() => undefined);
 }

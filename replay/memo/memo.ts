@@ -19,6 +19,7 @@ import type { Position } from '../../journal/store.js';
 import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
+import type { KeyedStates } from './keyed-states.js';
 import { forgetRejections, rejectResult, restoreResult, type Rejection } from './rejected-results.js';
 
 /** The place of a result: the `call.completed` that holds it. */
@@ -70,7 +71,7 @@ interface Pending {
 }
 
 export interface Memo {
-  readonly entries: Map<CallKey, MemoEntry>;
+  readonly entries: KeyedStates<MemoEntry>;
   /** Results of fork sources that this workflow may not reuse. */
   readonly refused: Set<CallKey>;
   /** Results that were rejected and not replaced since (MEMO-9). */
@@ -82,13 +83,16 @@ export interface Memo {
   /** Runs before `cleanedBy` that count all the same, because they were in flight then. */
   readonly outlasting: Set<RunId>;
   /** Calls made inside llm calls, each with the keys of the calls around it (MEMO-8). */
-  readonly within: Map<CallKey, Set<CallKey>>;
-  /** Calls made outside of llm calls by the last completed run and the runs since (MEMO-8), except the run that is being folded. */
-  readonly calledBefore: Set<CallKey>;
+  readonly within: KeyedStates<Set<CallKey>>;
+  /** Calls made outside of llm calls, each with the number of the last run that did (MEMO-8). */
+  readonly calledIn: KeyedStates<number>;
+  /** The number of the last completed run: what it and the runs since called is predicted. */
+  calledFrom: number;
+  /** Counts the runs, up to the one that is being folded. */
+  runNumber: number;
   // The run that is being folded (MEMO-5).
   current: RunRef | undefined;
   scope: string | undefined;
-  readonly calledNow: Set<CallKey>;
   readonly pending: Map<OpPath, Pending>;
   /** Calls of ordinary functions that have not ended. */
   readonly inFlight: Map<OpPath, string>;
@@ -105,10 +109,11 @@ export const memo: Projection<Memo> = {
     cleanedBy: undefined,
     outlasting: new Set(),
     within: new Map(),
-    calledBefore: new Set(),
+    calledIn: new Map(),
+    calledFrom: 0,
+    runNumber: 0,
     current: undefined,
     scope: undefined,
-    calledNow: new Set(),
     pending: new Map(),
     inFlight: new Map(),
     interned: new Map(),
@@ -146,7 +151,7 @@ export const memo: Projection<Memo> = {
       case 'result.restored':
         return restoreResult(state, event);
       case 'run.finished':
-        if (event.status === 'completed' && event.marked === undefined) state.calledBefore.clear();
+        if (event.status === 'completed' && event.marked === undefined) state.calledFrom = state.runNumber;
         return state;
       default:
         return state;
@@ -172,8 +177,7 @@ function isUsable(entry: MemoEntry): entry is UsableEntry {
 function enterRun(state: Memo, ref: RunRef): void {
   state.current = ref;
   state.scope = undefined;
-  for (const key of state.calledNow) state.calledBefore.add(key);
-  state.calledNow.clear();
+  state.runNumber++;
   state.pending.clear();
   state.inFlight.clear();
 }
@@ -302,10 +306,10 @@ function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly o
     if (around === undefined) continue;
     const known = state.within.get(key);
     if (known === undefined) state.within.set(key, new Set([around]));
-    else known.add(around);
+    else if (!known.has(around)) state.within.set(key, known.add(around));
     return;
   }
-  state.calledNow.add(key);
+  state.calledIn.set(key, state.runNumber);
 }
 
 function noteInside(state: Memo, key: CallKey, known: MemoEntry, inside: readonly string[]): void {
@@ -327,14 +331,9 @@ function invalidate(state: Memo, event: EventOf<'memo.invalidated'>): Memo {
 }
 
 function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: Place): Memo {
-  for (const [key, { result }] of state.entries) {
-    if (result !== undefined && cameLater(result, during)) continue;
-    state.entries.delete(key);
-    state.within.delete(key);
-    state.calledBefore.delete(key);
-    state.calledNow.delete(key);
-  }
-  for (const around of state.within.values()) for (const key of around) if (!state.entries.has(key)) around.delete(key);
+  if (during === undefined) {
+    for (const states of [state.entries, state.within, state.calledIn]) states.clear(); // reads nothing of an index
+  } else forgetAllBut(state, during);
   state.refused.clear();
   state.rejected.clear();
   if (reason === 'clean') {
@@ -344,6 +343,21 @@ function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: 
     state.cleanedBy = ref;
   }
   return state;
+}
+
+function forgetAllBut(state: Memo, during: readonly EventRef[]): void {
+  for (const [key, { result }] of state.entries) {
+    if (result !== undefined && cameLater(result, during)) continue;
+    state.entries.delete(key);
+    state.within.delete(key);
+    state.calledIn.delete(key);
+  }
+  for (const around of state.within.values()) for (const key of around) if (!state.entries.has(key)) around.delete(key);
+}
+
+/** Yields the calls made outside of llm calls by the last completed run and the runs since (MEMO-8). */
+export function* calledLately({ calledIn, calledFrom }: Memo): Generator<CallKey> {
+  for (const [key, number] of calledIn) if (number >= calledFrom) yield key;
 }
 
 /** MEMO-7: returns whether a result was recorded later by a run that was in flight at the invalidation. */

@@ -5,18 +5,26 @@
  * INDEX-1 it covers a prefix of the workflow's runs, and only the last of them may still have been running
  * INDEX-2 index, folded on with what came since, equals the fold of everything
  * INDEX-3 a body that does not fit its check value is not read: a flipped bit must not bring an invalidated result back
+ * INDEX-4 what it says of calls is in its rows and, in a long past, in tiers below them (`tiers/`): the rows are what changed since
  */
-import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
+import type { CallKey, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import type { RunFile, ScanOptions } from '../../journal/store.js';
 import { sha256Hex } from '../../journal/sha256.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
-import { internNames, memo, type StoredResult, type Memo, type MemoEntry } from './memo.js';
+import type { KeyedStates } from './keyed-states.js';
+import { internNames, memo, type Memo, type MemoEntry } from './memo.js';
+import { packRows, unpackRows, type PackedRows } from './packed-rows.js';
 import type { Rejection } from './rejected-results.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
+import { changedRows, tieredMemo } from './tiers/changed-rows.js';
+import type { Row } from './tiers/row.js';
+import type { TierInfo } from './tiers/tier.js';
+import { TieredMap } from './tiers/tiered-map.js';
+import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 10;
+const VERSION = 11;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -57,151 +65,95 @@ export interface Snapshot {
   readonly index: Index;
 }
 
-/** Columns of numbers; texts, runs and lists are numbered in tables of their own. */
-const COLUMNS = [
-  'fn',
-  'fingerprint',
-  'site',
-  'declared',
-  'scope',
-  'inside',
-  'attempt',
-  'asked',
-  'run',
-  'seq',
-  'offset',
-  'bytes',
-  'form',
-  'endedMs',
-  'elapsedMs',
-  'sizeBytes',
-  'costUsd',
-] as const;
-type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
-/** A number per call, or the one number that all calls share, which is usual in most columns. */
-type Packed = number | readonly number[];
+/** What lies below the rows of an index. */
+export interface Below {
+  /** Oldest first. */
+  readonly tiers: readonly TierInfo[];
+  /** The number of calls that the tiers have: the order of the next one. */
+  readonly calls: number;
+}
 
-const NONE = -1;
-/** Bits of the column `asked`. */
-const BEFORE = 1;
-const NOW = 2;
-/** Bits of the column `form`. */
-const TEXT = 1;
-const SEALED = 2;
-const CARRIES = 4;
-const WORD = 8;
-const FILES = 16;
+export const NOTHING_BELOW: Below = { tiers: [], calls: 0 };
 
-interface Body {
+/** The part of an index that is not about single calls. */
+interface Head {
   readonly covered: readonly Covered[];
-  readonly strings: readonly string[];
-  readonly insides: readonly (readonly string[])[];
-  readonly runs: readonly RunRef[];
-  readonly keys: readonly CallKey[];
-  readonly previews: readonly (string | null)[];
-  readonly columns: Columns<Packed>;
-  /** The time from which the times in `endedMs` are counted. */
-  readonly fromMs: number;
   readonly refused: readonly CallKey[];
   readonly rejected: readonly (readonly [CallKey, Rejection])[];
   readonly complete: readonly (readonly [string, boolean])[];
   readonly definitions: readonly (readonly [Fingerprint, RecordedDefinition])[];
-  readonly called: readonly (readonly [string, number])[];
-  readonly cleanedBy: number;
+  readonly called: readonly (readonly [string, RunRef])[];
+  readonly cleanedBy: RunRef | null;
   readonly outlasting: readonly RunId[];
-  /** By the place in `keys`. */
-  readonly within: readonly (readonly [number, readonly number[]])[];
-  readonly current: number;
+  readonly calledFrom: number;
+  readonly runNumber: number;
+  readonly current: RunRef | null;
   readonly scope: string | null;
-  readonly pending: readonly (readonly [OpPath, CallKey, number])[];
+  /** Their rows follow those of `rows`. */
+  readonly pending: readonly (readonly [OpPath, CallKey, failedUsd: number | null])[];
   readonly open: readonly (readonly [OpPath, string])[];
-  /** Absent in an index of a program that recorded no processes. */
-  readonly processes?: PackedProcesses;
+  readonly processes: PackedProcesses;
 }
 
-export function encodeSnapshot({ covered, index: { memo: state, complete, definitions: defined, processes: started } }: Snapshot): string {
-  const strings = numbering<string>();
-  const insides = numbering<readonly string[]>();
-  const runs = numbering<RunRef>((ref) => `${ref.workflow}\n${ref.run}`);
-  const keys: CallKey[] = [];
-  const previews: (string | null)[] = [];
-  const rows = columnsOf((): number[] => []);
-  let fromMs: number | undefined;
+interface Body extends Head {
+  readonly rows: PackedRows;
+  readonly below: Below;
+}
 
-  const put = (key: CallKey, entry: MemoEntry, asked: number): void => {
-    const { result: answer } = entry;
-    keys.push(key);
-    previews.push(entry.preview ?? null);
-    rows.fn.push(strings.of(entry.fn));
-    rows.fingerprint.push(strings.of(entry.fingerprint));
-    rows.site.push(strings.of(entry.site));
-    rows.declared.push(strings.of(entry.declared));
-    rows.scope.push(strings.of(entry.scope));
-    rows.inside.push(insides.of(entry.inside));
-    rows.attempt.push(entry.attempt ?? NONE);
-    rows.asked.push(asked);
-    rows.run.push(runs.of(answer?.ref));
-    if (answer && fromMs === undefined && Number.isFinite(answer.endedMs)) fromMs = answer.endedMs;
-    rows.seq.push(answer ? answer.seq : NONE);
-    rows.offset.push(answer ? answer.position.offset : NONE);
-    rows.bytes.push(answer ? answer.position.bytes : NONE);
-    rows.form.push(answer ? formOf(answer) : NONE);
-    rows.endedMs.push(answer ? answer.endedMs - (fromMs ?? 0) : NONE);
-    rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
-    rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
-    rows.costUsd.push(answer?.costUsd ?? NONE);
-  };
-  for (const [key, entry] of state.entries) {
-    put(key, entry, (state.calledBefore.has(key) ? BEFORE : 0) | (state.calledNow.has(key) ? NOW : 0));
-  }
-  const places = state.within.size === 0 ? undefined : new Map(keys.map((key, place) => [key, place]));
-  const placeOf = (key: CallKey): number => places?.get(key) ?? NONE;
-  // Pending calls follow the entries; `pending` has how many of the last rows these are, and for which operations.
-  for (const { key, entry } of state.pending.values()) put(key, entry, 0);
+/** An index as it was at one moment: folding on does not change it. */
+export interface CapturedIndex {
+  readonly head: Head;
+  /** The calls that changed since the tiers, in the order in which they changed first; new ones have an order. */
+  readonly rows: readonly Row[];
+  readonly pendingRows: readonly Row[];
+}
 
-  const body: Body = {
-    covered,
-    keys,
-    previews,
-    columns: columnsOf((name) => packed(rows[name])),
-    fromMs: fromMs ?? 0,
+/** `calls`: the number of calls that the tiers below have. */
+export function captureIndex(
+  { covered, index: { memo: state, complete, definitions: defined, processes: started } }: Snapshot,
+  calls = 0,
+): CapturedIndex {
+  const head: Head = {
+    covered: [...covered],
     refused: [...state.refused],
     rejected: [...state.rejected],
     complete: [...complete],
     definitions: [...defined],
     processes: packProcesses(started),
-    called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
-    cleanedBy: runs.of(state.cleanedBy),
+    called: [...state.called],
+    cleanedBy: state.cleanedBy ?? null,
     outlasting: [...state.outlasting],
-    within: [...state.within].map(([key, around]) => [placeOf(key), [...around].map(placeOf)] as const),
-    current: runs.of(state.current),
+    calledFrom: state.calledFrom,
+    runNumber: state.runNumber,
+    current: state.current ?? null,
     scope: state.scope ?? null,
-    pending: [...state.pending].map(([op, { key, failedUsd = NONE }]) => [op, key, failedUsd] as const),
+    pending: [...state.pending].map(([op, { key, failedUsd = null }]) => [op, key, failedUsd] as const),
     open: [...state.inFlight],
-    strings: strings.all,
-    insides: insides.all,
-    runs: runs.all,
   };
-  const text = JSON.stringify(body);
+  const pendingRows = [...state.pending.values()].map(({ key, entry }): Row => ({ key, entry }));
+  return { head, rows: changedRows(state, calls), pendingRows };
+}
+
+export function encodeIndex({ head, rows, pendingRows }: CapturedIndex, below: Below = NOTHING_BELOW): string {
+  const text = JSON.stringify({ ...head, rows: packRows([...rows, ...pendingRows]), below } satisfies Body);
   return `${heading(text)}\n${text}`;
 }
 
-function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Columns<Column> {
-  return Object.fromEntries(COLUMNS.map((name) => [name, make(name)])) as Columns<Column>;
+export function encodeSnapshot(snapshot: Snapshot): string {
+  return encodeIndex(captureIndex(snapshot));
 }
 
-function packed(column: readonly number[]): Packed {
-  const [first] = column;
-  return first !== undefined && column.every((each) => each === first) ? first : column;
+export interface DecodedIndex extends Snapshot {
+  readonly below: Below;
 }
 
-function formOf({ form, sealed, carries, hasFiles }: StoredResult): number {
-  const kind = form === 'text' ? TEXT : form === 'word' ? WORD : 0;
-  return kind | (sealed ? SEALED : 0) | (carries ? CARRIES : 0) | (hasFiles ? FILES : 0);
-}
-
-/** Undefined: not an index of this version, or not whole. */
-export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
+/**
+ * Undefined: not an index of this version, or not whole. `openBelow` opens the tiers; undefined when one is not there as it was written.
+ */
+export function decodeSnapshot(
+  content: Uint8Array,
+  openBelow: (below: Below, covered: readonly Covered[]) => TieredRows | undefined = () => undefined,
+): DecodedIndex | undefined {
   const all = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const newline = all.indexOf(10);
   if (newline < 0) return undefined;
@@ -209,10 +161,14 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
   if (all.toString('latin1', 0, newline) !== heading(text)) return undefined;
   // Whole and of our version, so it has the shape that we gave it (INDEX-3).
   const body = JSON.parse(text.toString('utf8')) as Body;
+  const { covered, below } = body;
+  const rows = below.tiers.length === 0 ? undefined : openBelow(below, covered);
+  if (rows === undefined && below.tiers.length > 0) return undefined;
   return {
-    covered: body.covered,
+    covered,
+    below,
     index: {
-      memo: memoFrom(body),
+      memo: memoFrom(body, rows),
       complete: new Map(body.complete),
       definitions: new Map(body.definitions),
       processes: unpackProcesses(body.processes),
@@ -220,108 +176,55 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
   };
 }
 
+/** Returns the first line of an index, by which it is told from any other. */
+export function headingOf(content: string | Uint8Array): string {
+  const text = typeof content === 'string' ? content.slice(0, HEADING_UNITS_MAX) : Buffer.from(content.subarray(0, HEADING_UNITS_MAX)).toString();
+  return text.slice(0, Math.max(0, text.indexOf('\n')));
+}
+const HEADING_UNITS_MAX = 128;
+
 function heading(body: string | Uint8Array): string {
   return `mlld index ${VERSION} ${sha256Hex(body)}`;
 }
 
-function memoFrom(body: Body): Memo {
-  const state = memo.initial();
-  const { strings, runs, keys, previews, fromMs } = body;
-  const rows = columnsOf((name) => {
-    const column = body.columns[name];
-    return typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
+function memoFrom({ rows, ...head }: Body, below: TieredRows | undefined): Memo {
+  const state: Memo = { ...(below === undefined ? memo.initial() : tieredMemo(below)) };
+  for (const text of rows.strings) state.interned.set(text, text);
+  const insides = rows.insides.map((names) => internNames(state, names));
+  const { keys } = rows;
+  const asked = keys.length - head.pending.length;
+  unpackRows(rows, insides, (key, entry, calledIn, isNew, place) => {
+    const pending = place < asked ? undefined : head.pending[place - asked];
+    if (pending !== undefined) {
+      const [op, , failedUsd] = pending;
+      state.pending.set(op, { key, entry: entry as MemoEntry, ...(failedUsd !== null && { failedUsd }) });
+      return;
+    }
+    if (entry !== undefined) restore(state.entries, key, entry, isNew);
+    if (calledIn !== undefined) restore(state.calledIn, key, calledIn);
   });
-  for (const text of strings) state.interned.set(text, text);
-  const insides = body.insides.map((names) => internNames(state, names));
-
-  const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
-  const resultAt = (row: number): StoredResult | undefined => {
-    const run = rows.run[row] as number;
-    if (run === NONE) return undefined;
-    const form = rows.form[row] as number;
-    const bytes = rows.bytes[row] as number;
-    const sizeBytes = rows.sizeBytes[row] as number;
-    const costUsd = rows.costUsd[row] as number;
-    return {
-      ref: runs[run] as RunRef,
-      seq: rows.seq[row] as Seq,
-      position: { offset: rows.offset[row] as number, bytes },
-      form: (form & TEXT) !== 0 ? 'text' : (form & WORD) !== 0 ? 'word' : undefined,
-      sealed: (form & SEALED) !== 0,
-      carries: (form & CARRIES) !== 0,
-      hasFiles: (form & FILES) !== 0,
-      endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
-      elapsedMs: rows.elapsedMs[row] as number,
-      sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
-      costUsd: costUsd === NONE ? undefined : costUsd,
-    };
-  };
-  const entryAt = (row: number): MemoEntry => {
-    const attempt = rows.attempt[row] as number;
-    return {
-      fn: strings[rows.fn[row] as number] as string,
-      fingerprint: text(rows.fingerprint[row] as number) as Fingerprint | undefined,
-      site: text(rows.site[row] as number),
-      declared: text(rows.declared[row] as number),
-      preview: previews[row] ?? undefined,
-      attempt: attempt === NONE ? undefined : attempt,
-      scope: text(rows.scope[row] as number),
-      inside: insides[rows.inside[row] as number] as readonly string[],
-      result: resultAt(row),
-    };
-  };
-
-  const asked = keys.length - body.pending.length;
-  for (let row = 0; row < asked; row += 1) {
-    const key = keys[row] as CallKey;
-    const when = rows.asked[row] as number;
-    state.entries.set(key, entryAt(row));
-    if ((when & BEFORE) !== 0) state.calledBefore.add(key);
-    if ((when & NOW) !== 0) state.calledNow.add(key);
-  }
-  body.pending.forEach(([op, key, failedUsd], place) =>
-    state.pending.set(op, { key, entry: entryAt(asked + place), ...(failedUsd !== NONE && { failedUsd }) }),
-  );
-  for (const key of body.refused) state.refused.add(key);
-  for (const [key, { from, result }] of body.rejected) {
+  const keyAt = (at: number | CallKey): CallKey => (typeof at === 'number' ? (keys[at] as CallKey) : at);
+  for (const [at, around] of rows.within) restore(state.within, keyAt(at), new Set(around.map(keyAt)));
+  for (const key of head.refused) state.refused.add(key);
+  for (const [key, { from, result }] of head.rejected) {
     // JSON has no NaN and no undefined.
     const whole = result && { ...result, form: result.form, endedMs: (result.endedMs as number | null) ?? Number.NaN };
     state.rejected.set(key, { from, ...(whole && { result: whole }) });
   }
-  for (const [fn, run] of body.called) state.called.set(fn, runs[run] as RunRef);
-  for (const [op, fn] of body.open) state.inFlight.set(op, fn);
-  state.cleanedBy = runs[body.cleanedBy];
-  for (const run of body.outlasting) state.outlasting.add(run);
-  const keyAt = (place: number): CallKey => keys[place] as CallKey;
-  for (const [place, around] of body.within) state.within.set(keyAt(place), new Set(around.map(keyAt)));
-  state.current = runs[body.current];
-  state.scope = body.scope ?? undefined;
+  for (const [fn, run] of head.called) state.called.set(fn, run);
+  for (const [op, fn] of head.open) state.inFlight.set(op, fn);
+  for (const run of head.outlasting) state.outlasting.add(run);
+  state.cleanedBy = head.cleanedBy ?? undefined;
+  state.calledFrom = head.calledFrom;
+  state.runNumber = head.runNumber;
+  state.current = head.current ?? undefined;
+  state.scope = head.scope ?? undefined;
   return state;
 }
 
-/** Numbers things in the order of their first appearance. */
-function numbering<Thing>(identity?: (thing: Thing) => unknown) {
-  const numbers = new Map<unknown, number>();
-  const all: Thing[] = [];
-  // Neighbours are often the same.
-  let last: Thing | undefined;
-  let lastNumber = NONE;
-  return {
-    all,
-    of(thing: Thing | undefined): number {
-      if (thing === undefined) return NONE;
-      if (thing === last) return lastNumber;
-      const id = identity ? identity(thing) : thing;
-      let number = numbers.get(id);
-      if (number === undefined) {
-        number = all.push(thing) - 1;
-        numbers.set(id, number);
-      }
-      last = thing;
-      lastNumber = number;
-      return number;
-    },
-  };
+function restore<State>(states: KeyedStates<State>, key: CallKey, state: State, isNew = false): void {
+  if (states instanceof TieredMap) states.restore(key, state, isNew);
+  else states.set(key, state);
 }
 
 /** Returns whether a workflow's runs, as they are now, begin with the runs that the index covers (INDEX-1). */

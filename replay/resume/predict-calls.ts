@@ -4,12 +4,12 @@
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
-import { usableEntry, type Memo } from '../memo/memo.js';
+import { calledLately, usableEntry, type Memo } from '../memo/memo.js';
 
 /** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
 export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
-  const callers = own.calledBefore.size + own.calledNow.size > 0 ? [own] : forks;
-  const predicted = new Set(callers.flatMap(({ calledBefore, calledNow }) => [...calledBefore, ...calledNow]));
+  const predicted = new Set(calledLately(own));
+  if (predicted.size === 0) for (const fork of forks) for (const key of calledLately(fork)) predicted.add(key);
   const inside = insideCalls([own, ...forks]);
   // Grows while it is walked.
   for (const key of predicted) if (!isReused(key)) for (const inner of inside.get(key) ?? []) predicted.add(inner);

@@ -224,7 +224,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
       if (state === 'lost')
         options.io.stderr('the end of this run could not be recorded: it is listed as crashed, and --resume continues it\n');
       // The index may be missing at any time.
-      if (recorded && state === 'kept') await saveIndex(store, usable, ref.run, recorded).catch(() => undefined);
+      if (recorded && state === 'kept') await saveIndex(usable, ref.run, recorded).catch(() => undefined);
     },
     notices() {
       const unkept = unkeptNotice(cache.unkeptCount());

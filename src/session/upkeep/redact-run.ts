@@ -4,6 +4,7 @@ import type { BlobId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
+import { removeIndex } from '../../../replay/memo/index-on-disk.js';
 import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
 import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redaction.js';
@@ -70,7 +71,8 @@ export async function redactRun(
 }
 
 async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
-  for (const name of ['index', CRASHED_RUNS]) await store.writeDerived(workflow, name, '');
+  await removeIndex(store, workflow);
+  await store.writeDerived(workflow, CRASHED_RUNS, '');
 }
 
 /** A run in flight knows the places of results in the old file. */

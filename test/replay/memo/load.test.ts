@@ -200,7 +200,7 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
     const { result: answer } = usableEntry(past.memo, callKeyOf('ebb'))!;
     expect(await readResult(store, callKeyOf('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
 
-    await saveIndex(store, past, ref.run, last!);
+    await saveIndex(past, ref.run, last!);
     scans = [];
     const next = await load();
     expect(scans).toEqual([]);
@@ -214,9 +214,9 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
     const saved = await store.readDerived(JOB, 'index');
     await record(2, manyCalls('second').slice(0, 400));
     const past = await load();
-    await saveIndex(store, past, runRef(3).run, endedAt(10));
+    await saveIndex(past, runRef(3).run, endedAt(10));
     expect(await store.readDerived(JOB, 'index')).toEqual(saved);
-    await saveIndex(store, past, runRef(3).run, endedAt(1000));
+    await saveIndex(past, runRef(3).run, endedAt(1000));
     expect(await store.readDerived(JOB, 'index')).not.toEqual(saved);
   });
 
@@ -231,7 +231,7 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
     for (const fact of [started(ref), { type: 'memo.reset', reason: 'fresh' } as const, ...manyCalls('fourth'), finished()]) {
       const recorded = journal.post(fact);
       see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
-      if (fact.type === 'run.finished') await saveIndex(store, past, ref.run, recorded);
+      if (fact.type === 'run.finished') await saveIndex(past, ref.run, recorded);
     }
     await journal.close();
     scans = [];
@@ -274,7 +274,7 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
   it('leave the index to a reader while another run is being written', async () => {
     await begin(1, call('main/ask#0', 'ebb'));
     const past = await load();
-    await saveIndex(store, past, runRef(2).run, endedAt(1));
+    await saveIndex(past, runRef(2).run, endedAt(1));
     expect(await store.readDerived(JOB, 'index')).toBeUndefined();
   });
 

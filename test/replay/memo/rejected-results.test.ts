@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { opPath, seqOf, workflowOf, type EventRef } from '../../../journal/ids.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
-import { memo, usableEntry, type Memo } from '../../../replay/memo/memo.js';
+import { calledLately, memo, usableEntry, type Memo } from '../../../replay/memo/memo.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../../replay/memo/snapshot.js';
 import { call, callKeyOf, entries, run, runRef, started } from '../../support/written-runs.js';
 
@@ -51,7 +51,7 @@ describe('a rejected result', () => {
 
   it('leaves the predictions of the next run as they were', () => {
     const state = fold(memo, [...first, ...mark(2, rejected(1)), ...entries(runRef(3), [started(runRef(3))])]);
-    expect([...state.calledBefore]).toEqual([KEY]);
+    expect([...calledLately(state)]).toEqual([KEY]);
   });
 
   it('of a fork source is refused by this workflow until it is restored', () => {

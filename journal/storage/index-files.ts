@@ -1,0 +1,95 @@
+/** Keeps the parts of an index in files beside it. See `IndexFiles`. */
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { makeDurableFolder, syncFile, writeAll, type Disk } from './disk.js';
+import { codeOf, journalError } from '../errors.js';
+import type { Workflow } from '../ids.js';
+import { runPath, tierOfFile, tierPath, workflowFolder } from './layout.js';
+import { scanFileNow } from '../reader.js';
+import type { IndexFile, IndexFiles } from '../store.js';
+
+/** So many bytes are written before the event loop continues. */
+const PAUSE_BYTES = 4 * 1024 * 1024;
+
+export function openIndexFiles(disk: Disk, journal: string): IndexFiles {
+  const pathOf = (workflow: Workflow, name: string): string => {
+    if (tierOfFile(`${name}.tier`) === undefined) throw new Error(`not a name for a part of an index: ${name}`);
+    return tierPath(journal, workflow, name);
+  };
+  /** A file that nothing refers to any more is closed: whoever looks results up has no moment at which that is over. */
+  const closing = new FinalizationRegistry<number>((file) => disk.close(file));
+  return {
+    async list(workflow) {
+      const names = await disk.list(workflowFolder(journal, workflow));
+      return names.flatMap((name) => tierOfFile(name) ?? []);
+    },
+    open(workflow, name) {
+      try {
+        const file = disk.openToRead(pathOf(workflow, name));
+        const opened = new OpenIndexFile(disk, file, disk.sizeOf(file));
+        closing.register(opened, file);
+        return opened;
+      } catch (error) {
+        if (codeOf(error) === undefined) throw error;
+        return undefined;
+      }
+    },
+    async write(workflow, name, pieces) {
+      const path = pathOf(workflow, name);
+      try {
+        await makeDurableFolder(disk, dirname(path));
+        await writePieces(disk, path, pieces);
+      } catch (error) {
+        if (codeOf(error) === undefined) throw error;
+        throw journalError(error, `write ${path}`);
+      }
+    },
+    remove: (workflow, name) => disk.remove(pathOf(workflow, name)),
+    scanNow: (ref, visit) => void scanFileNow(disk, runPath(journal, ref), ref, visit),
+  };
+}
+
+class OpenIndexFile implements IndexFile {
+  constructor(
+    private readonly disk: Disk,
+    private readonly file: number,
+    readonly bytes: number,
+  ) {}
+
+  read(offset: number, bytes: number): Buffer {
+    const content = Buffer.allocUnsafe(bytes);
+    let filled = 0;
+    while (filled < bytes) {
+      const count = this.disk.read(this.file, content, filled, bytes - filled, offset + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return content.subarray(0, filled);
+  }
+}
+
+/** Temporary file, fdatasync, rename, sync of the folder. */
+async function writePieces(disk: Disk, path: string, pieces: Iterable<Uint8Array>): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const file = disk.create(temporary);
+  try {
+    try {
+      let unpaused = 0;
+      for (const piece of pieces) {
+        writeAll(disk, file, piece);
+        unpaused += piece.length;
+        if (unpaused < PAUSE_BYTES) continue;
+        unpaused = 0;
+        await new Promise(setImmediate);
+      }
+      await syncFile(disk, file);
+    } finally {
+      disk.close(file);
+    }
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
+    throw error;
+  }
+  await disk.syncFolder(dirname(path));
+}

@@ -1,0 +1,151 @@
+/** Packs rows of calls into columns of numbers, which one parse reads at once; texts, runs and lists are numbered in tables. */
+import type { CallKey, Fingerprint, RunRef, Seq } from '../../journal/ids.js';
+import type { MemoEntry, StoredResult } from './memo.js';
+import { NONE } from './numbering.js';
+import { newTables, packForm, unpackForm, type ReadTables, type Row } from './tiers/row.js';
+
+const COLUMNS = [
+  'added',
+  'calledIn',
+  'fn',
+  'fingerprint',
+  'site',
+  'declared',
+  'scope',
+  'inside',
+  'attempt',
+  'run',
+  'seq',
+  'offset',
+  'bytes',
+  'form',
+  'endedMs',
+  'elapsedMs',
+  'sizeBytes',
+  'costUsd',
+] as const;
+type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
+/** A number per row, or the one number that all rows share, which is usual in most columns. */
+type Packed = number | readonly number[];
+
+export interface PackedRows extends ReadTables {
+  readonly keys: readonly CallKey[];
+  readonly previews: readonly (string | null)[];
+  readonly columns: Columns<Packed>;
+  /** The time from which the times in `endedMs` are counted. */
+  readonly fromMs: number;
+  /** The keys around a call, by its place in `keys`; they too are places there, or keys of calls that have no row here. */
+  readonly within: readonly (readonly [number, readonly (number | CallKey)[]])[];
+}
+
+/** Rows with an order are those of calls that no tier has. */
+export function packRows(rows: readonly Row[]): PackedRows {
+  const { strings, insides, runs } = newTables();
+  const previews: (string | null)[] = [];
+  const columns = columnsOf((): number[] => []);
+  let fromMs: number | undefined;
+
+  const putResult = (result: StoredResult | undefined): void => {
+    columns.run.push(runs.of(result?.ref));
+    if (result && fromMs === undefined && Number.isFinite(result.endedMs)) fromMs = result.endedMs;
+    columns.seq.push(result ? result.seq : NONE);
+    columns.offset.push(result ? result.position.offset : NONE);
+    columns.bytes.push(result ? result.position.bytes : NONE);
+    columns.form.push(result ? packForm(result) : NONE);
+    columns.endedMs.push(result ? result.endedMs - (fromMs ?? 0) : NONE);
+    columns.elapsedMs.push(result ? result.elapsedMs : NONE);
+    columns.sizeBytes.push(result && result.sizeBytes !== result.position.bytes ? result.sizeBytes : NONE);
+    columns.costUsd.push(result?.costUsd ?? NONE);
+  };
+  const keys: CallKey[] = [];
+  for (const { key, order, entry, calledIn } of rows) {
+    keys.push(key);
+    previews.push(entry?.preview ?? null);
+    columns.added.push(order === undefined ? 0 : 1);
+    columns.calledIn.push(calledIn ?? NONE);
+    columns.fn.push(strings.of(entry?.fn));
+    columns.fingerprint.push(strings.of(entry?.fingerprint));
+    columns.site.push(strings.of(entry?.site));
+    columns.declared.push(strings.of(entry?.declared));
+    columns.scope.push(strings.of(entry?.scope));
+    columns.inside.push(insides.of(entry?.inside));
+    columns.attempt.push(entry?.attempt ?? NONE);
+    putResult(entry?.result);
+  }
+  return {
+    strings: strings.all,
+    insides: insides.all,
+    runs: runs.all,
+    keys,
+    previews,
+    columns: columnsOf((name) => packed(columns[name])),
+    fromMs: fromMs ?? 0,
+    within: packWithin(rows),
+  };
+}
+
+function packWithin(rows: readonly Row[]): PackedRows['within'] {
+  if (rows.every(({ within }) => within === undefined)) return [];
+  const places = new Map(rows.map(({ key }, place) => [key, place]));
+  return rows.flatMap(({ within }, place) => (within ? [[place, within.map((key) => places.get(key) ?? key)] as const] : []));
+}
+
+function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Columns<Column> {
+  return Object.fromEntries(COLUMNS.map((name) => [name, make(name)])) as Columns<Column>;
+}
+
+function packed(column: readonly number[]): Packed {
+  const [first] = column;
+  return first !== undefined && column.every((each) => each === first) ? first : column;
+}
+
+/** `place` is that among all rows. */
+type VisitRow = (key: CallKey, entry: MemoEntry | undefined, calledIn: number | undefined, isNew: boolean, place: number) => void;
+
+/** `insides` replaces the table of the same name, so that equal lists are shared with others. */
+export function unpackRows(body: PackedRows, insides: readonly (readonly string[])[], visit: VisitRow): void {
+  const { strings, runs, keys, previews, fromMs } = body;
+  const rows = columnsOf((name) => {
+    const column = body.columns[name];
+    return typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
+  });
+  const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
+  const count = (number: number): number | undefined => (number === NONE ? undefined : number);
+  const resultAt = (row: number): StoredResult | undefined => {
+    const run = rows.run[row] as number;
+    if (run === NONE) return undefined;
+    const bytes = rows.bytes[row] as number;
+    const form = unpackForm(rows.form[row] as number);
+    return {
+      ref: runs[run] as RunRef,
+      seq: rows.seq[row] as Seq,
+      position: { offset: rows.offset[row] as number, bytes },
+      form: form.form,
+      sealed: form.sealed,
+      carries: form.carries,
+      hasFiles: form.hasFiles,
+      endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
+      elapsedMs: rows.elapsedMs[row] as number,
+      sizeBytes: count(rows.sizeBytes[row] as number) ?? bytes,
+      costUsd: count(rows.costUsd[row] as number),
+    };
+  };
+  const entryAt = (row: number): MemoEntry | undefined => {
+    const fn = text(rows.fn[row] as number);
+    if (fn === undefined) return undefined;
+    return {
+      fn,
+      fingerprint: text(rows.fingerprint[row] as number) as Fingerprint | undefined,
+      site: text(rows.site[row] as number),
+      declared: text(rows.declared[row] as number),
+      preview: previews[row] ?? undefined,
+      attempt: count(rows.attempt[row] as number),
+      scope: text(rows.scope[row] as number),
+      inside: insides[rows.inside[row] as number] as readonly string[],
+      result: resultAt(row),
+    };
+  };
+  for (let row = 0; row < keys.length; row++) {
+    visit(keys[row] as CallKey, entryAt(row), count(rows.calledIn[row] as number), rows.added[row] === 1, row);
+  }
+}

@@ -1,0 +1,54 @@
+/** Puts a memo over the tiers of an index, and takes out of it what changed since. */
+import type { CallKey } from '../../../journal/ids.js';
+import type { KeyedStates } from '../keyed-states.js';
+import { memo, type Memo, type MemoEntry } from '../memo.js';
+import type { Row } from './row.js';
+import { TieredMap } from './tiered-map.js';
+import type { TieredRows } from './tiered-rows.js';
+
+export function tieredMemo(rows: TieredRows): Memo {
+  return {
+    ...memo.initial(),
+    entries: new TieredMap<MemoEntry>(rows, ({ entry }) => entry, { notesNew: true }),
+    within: new TieredMap<Set<CallKey>>(rows, ({ within }) => within && new Set(within)),
+    calledIn: new TieredMap<number>(rows, ({ calledIn }) => calledIn),
+  };
+}
+
+/** Returns the tiers that a memo is over; undefined when it holds all in memory. */
+export function tiersOf({ entries }: Memo): TieredRows | undefined {
+  return entries instanceof TieredMap ? entries.tiers : undefined;
+}
+
+/** Takes all out of the tiers, so that all counts as changed. */
+export function detach({ entries, within, calledIn }: Memo): void {
+  for (const states of [entries, within, calledIn]) if (states instanceof TieredMap) states.detach();
+}
+
+/** Counts the calls that `changedRows` would return at least. */
+export function changeCount({ entries, calledIn }: Memo): number {
+  return Math.max(changesOf(entries).size, changesOf(calledIn).size);
+}
+
+/** Returns a row for each call that changed since the tiers. New ones get an order that begins with `calls`. */
+export function changedRows({ entries, within, calledIn }: Memo, calls: number): readonly Row[] {
+  const [changedEntries, changedWithin, changedCalls] = [changesOf(entries), changesOf(within), changesOf(calledIn)];
+  const isNew = (key: CallKey): boolean => !(entries instanceof TieredMap) || entries.isNew(key);
+  let order = calls;
+  const rows: Row[] = [];
+  const put = (key: CallKey, entry: MemoEntry | undefined): void => {
+    const around = changedWithin.size === 0 ? undefined : changedWithin.get(key);
+    const number = entry !== undefined && isNew(key) ? order++ : undefined;
+    rows.push({ key, order: number, entry, calledIn: changedCalls.get(key), within: around && [...around] });
+  };
+  for (const [key, entry] of changedEntries) put(key, entry);
+  if (!(entries instanceof TieredMap)) return rows; // it has all of them
+  for (const key of changedCalls.keys()) if (!changedEntries.has(key)) put(key, undefined);
+  for (const key of changedWithin.keys()) if (!changedEntries.has(key) && !changedCalls.has(key)) put(key, undefined);
+  return rows;
+}
+
+function changesOf<State>(states: KeyedStates<State>): ReadonlyMap<CallKey, State> {
+  if (states instanceof TieredMap) return (states as TieredMap<State>).changes;
+  return states as Map<CallKey, State>;
+}
