@@ -19,6 +19,7 @@ const parse = written('parse.json');
 const checkpoint = written('checkpoint.json');
 const crash = written('crash.json');
 const journal = written('journal-api.json');
+const starts = written('starts.json')?.filter(({ name, right }) => name.startsWith('start over') && right);
 
 const nodeCpu = start?.[0].cpu;
 const hasPeer = start?.some(({ name }) => name.startsWith('peer:'));
@@ -40,6 +41,9 @@ const measured = {
   'checkpoint.disk': phase('ours', 'cold', 732)?.amplification,
   'checkpoint.files': phase('ours', 'cold', 732)?.store.files,
   'checkpoint.memory': phase('ours', 'warm', 10000)?.kbPerCall,
+  'starts.cpu': starts?.at(-1)?.cpuRatio,
+  'starts.memory': starts?.at(-1)?.rssMBRatio,
+  'starts.growth': starts?.at(-1)?.growth,
   'crash.again': crash && Math.max(...crash.kills.map(({ again }) => again)),
   'crash.right': crash && crash.kills.filter(({ right }) => right).length / crash.kills.length,
   'journal.append20': share('durable append, 20 writers, small'),

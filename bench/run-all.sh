@@ -8,9 +8,9 @@ how=${2:-quick}
 mkdir -p "$out"
 
 if [ "$how" = full ]; then
-  rounds=7 sizes=1000,10000,50000 calls=732,2000,10000 lines=500,1000,2000,4000 trials=8
+  rounds=7 sizes=1000,10000,50000 calls=732,2000,10000 lines=500,1000,2000,4000 trials=8 pasts=1000,250000,1000000
 else
-  rounds=5 sizes=1000,10000 calls=732,10000 lines=500,2000 trials=4
+  rounds=5 sizes=1000,10000 calls=732,10000 lines=500,2000 trials=4 pasts=1000,250000
 fi
 
 measure() {
@@ -27,4 +27,5 @@ measure checkpoint --sizes $calls --rounds $rounds
 measure crash --trials $trials
 measure journal-api --rounds $rounds
 measure lookback --rounds 3
+measure starts --rounds 3 --sizes $pasts
 node "$here/check-targets.mjs" "$out" | tee "$out/targets.txt"

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 const REUSED = 100;
 const RUN_CALLS = 100_000;
 const sizes = options.sizes.split(',').map(Number);
-const root = process.env.KEEP ?? scratch("starts");
+const root = scratch('starts');
 
 heading(`a run that reuses ${REUSED} results`);
 const subjects = sizes.map((size) => ({ size, cwd: writePast(join(root, String(size)), size) }));
@@ -106,7 +106,14 @@ function writeRun(cwd, number, from, to) {
     writeSync(file, state.pending);
     state.pending = '';
   };
-  const about = { argv: [], payload: {}, flags: { checkpoint: true }, versions: { mlld: '0.1.0', node: process.version }, host: 'here', pid: 1 };
+  const about = {
+    argv: [],
+    payload: {},
+    flags: { checkpoint: true },
+    versions: { mlld: '0.1.0', node: process.version },
+    host: 'here',
+    pid: 1,
+  };
   put({ type: 'run.started', workflow: 'llm/run/big.mld', name: 'big', ...about });
   const fingerprint = digest('definition');
   for (let i = from; i < to; i++) {
@@ -129,6 +136,6 @@ function digest(text) {
 
 function bytesOfIndex(cwd) {
   const folder = join(cwd, '.mlld/journal/llm+run+big.mld');
-  const names = readdirSync(folder).filter((name) => name.startsWith('index'));
+  const names = readdirSync(folder).filter((name) => name === 'index' || name.endsWith('.tier'));
   return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }

@@ -153,14 +153,20 @@ export interface RunStore {
  * or be damaged, at any time. A store without them keeps indexes that are read as a whole.
  */
 export interface IndexFiles {
-  list(workflow: Workflow): Promise<readonly string[]>;
+  list(workflow: Workflow): Promise<readonly ListedIndexFile[]>;
   /** Undefined when it is not there. */
   open(workflow: Workflow, name: string): IndexFile | undefined;
-  /** Resolves when the file is whole under its name, and durable. */
-  write(workflow: Workflow, name: string, pieces: Iterable<Uint8Array>): Promise<void>;
+  /** Resolves with the name of the file when it is whole under that, and durable. */
+  write(workflow: Workflow, pieces: Iterable<Uint8Array>): Promise<string>;
   remove(workflow: Workflow, name: string): Promise<void>;
   /** Does what `scan` of the store does, without waiting: a file that turns out damaged is made good from the runs. */
   scanNow(ref: RunRef, visit: (event: JournalEvent, position: Position) => void): void;
+}
+
+export interface ListedIndexFile {
+  readonly name: string;
+  /** The time since it was begun. */
+  readonly ageMs: number;
 }
 
 /** Stays readable while it is in use, whoever removes the file meanwhile. */

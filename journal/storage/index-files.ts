@@ -21,7 +21,11 @@ export function openIndexFiles(disk: Disk, journal: string): IndexFiles {
   return {
     async list(workflow) {
       const names = await disk.list(workflowFolder(journal, workflow));
-      return names.flatMap((name) => tierOfFile(name) ?? []);
+      const nowMs = Date.now();
+      return names.flatMap((file) => {
+        const name = tierOfFile(file);
+        return name === undefined ? [] : [{ name, ageMs: nowMs - Number.parseInt(name, 36) }];
+      });
     },
     open(workflow, name) {
       try {
@@ -34,11 +38,13 @@ export function openIndexFiles(disk: Disk, journal: string): IndexFiles {
         return undefined;
       }
     },
-    async write(workflow, name, pieces) {
+    async write(workflow, pieces) {
+      const name = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
       const path = pathOf(workflow, name);
       try {
         await makeDurableFolder(disk, dirname(path));
         await writePieces(disk, path, pieces);
+        return name;
       } catch (error) {
         if (codeOf(error) === undefined) throw error;
         throw journalError(error, `write ${path}`);

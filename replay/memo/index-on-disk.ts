@@ -6,9 +6,8 @@
  * INDEX-WRITE-3 tiers that no index names go with a later index, an hour after they were made: until then another process may name them
  * INDEX-WRITE-4 an index that can't be read or written costs reading and folding, never a result, and is made again
  */
-import { randomBytes } from 'node:crypto';
 import type { RunRef, Workflow } from '../../journal/ids.js';
-import type { IndexFiles, JournalStore, RunFile } from '../../journal/store.js';
+import type { IndexFiles, JournalStore, ListedIndexFile, RunFile } from '../../journal/store.js';
 import { memo } from './memo.js';
 import {
   coversPrefix,
@@ -115,8 +114,7 @@ export class IndexOnDisk {
     );
     const sorted = [...rows].sort((one, other) => (one.key < other.key ? -1 : 1));
     const sources = [...opened.slice(kept).map((tier) => tier.rows()), sorted.values()];
-    const name = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
-    const written = await writeTier(files, this.workflow, name, mergeRows(sources));
+    const written = await writeTier(files, this.workflow, mergeRows(sources));
     const calls = rows.reduce((count, { order }) => count + (order === undefined ? 0 : 1), tiers === undefined ? 0 : this.below.calls);
     return { tiers: [...opened.slice(0, kept).map(({ info }) => info), written], calls };
   }
@@ -132,12 +130,12 @@ export class IndexOnDisk {
   private async removeLeftovers(files: IndexFiles, { tiers }: Below): Promise<void> {
     const needed = new Set(tiers.map(({ name }) => name));
     for (const { name } of this.below.tiers) needed.add(name); // the next index of this process may name them again
-    const isLeft = (name: string): boolean => this.named.has(name) || Date.now() - Number.parseInt(name, 36) > LEFTOVER_MS;
-    const left = (await files.list(this.workflow)).filter((name) => !needed.has(name) && isLeft(name));
+    const isLeft = ({ name, ageMs }: ListedIndexFile): boolean => !needed.has(name) && (this.named.has(name) || ageMs > LEFTOVER_MS);
+    const left = (await files.list(this.workflow)).filter(isLeft);
     if (left.length === 0) return;
     const content = await this.store.readDerived(this.workflow, INDEX);
     if (content === undefined || headingOf(content) !== this.heading) return; // another process was quicker: it knows what it needs
-    for (const name of left) await files.remove(this.workflow, name);
+    for (const { name } of left) await files.remove(this.workflow, name);
   }
 
   private openBelow({ tiers }: Below, covered: readonly Covered[], runs: readonly RunFile[]): TieredRows | undefined {
@@ -175,6 +173,5 @@ function foldCovered(files: IndexFiles, workflow: Workflow, covered: readonly Co
 export async function removeIndex(store: JournalStore, workflow: Workflow): Promise<void> {
   await store.writeDerived(workflow, INDEX, '');
   const { indexFiles } = store;
-  for (const name of (await indexFiles?.list(workflow)) ?? []) await indexFiles?.remove(workflow, name);
+  for (const { name } of (await indexFiles?.list(workflow)) ?? []) await indexFiles?.remove(workflow, name);
 }
-

@@ -161,7 +161,16 @@ async function loadUntil(
     );
   }
   const seen = files.map(({ ref }) => ref.run);
-  return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0, onDisk: undefined };
+  return {
+    ...state,
+    workflow,
+    runs: countingRuns(files, state.memo),
+    seen,
+    ongoing: [],
+    covered: undefined,
+    newEvents: 0,
+    onDisk: undefined,
+  };
 }
 
 /** Those that `clean` has not put away, without records of upkeep; the last is the prior run. An emptied file is nothing recorded. */

@@ -65,7 +65,7 @@ export interface Snapshot {
   readonly index: Index;
 }
 
-/** What lies below the rows of an index. */
+/** Names the tiers below the rows of an index. */
 export interface Below {
   /** Oldest first. */
   readonly tiers: readonly TierInfo[];
@@ -139,10 +139,6 @@ export function encodeIndex({ head, rows, pendingRows }: CapturedIndex, below: B
   return `${heading(text)}\n${text}`;
 }
 
-export function encodeSnapshot(snapshot: Snapshot): string {
-  return encodeIndex(captureIndex(snapshot));
-}
-
 export interface DecodedIndex extends Snapshot {
   readonly below: Below;
 }
@@ -178,7 +174,8 @@ export function decodeSnapshot(
 
 /** Returns the first line of an index, by which it is told from any other. */
 export function headingOf(content: string | Uint8Array): string {
-  const text = typeof content === 'string' ? content.slice(0, HEADING_UNITS_MAX) : Buffer.from(content.subarray(0, HEADING_UNITS_MAX)).toString();
+  const text =
+    typeof content === 'string' ? content.slice(0, HEADING_UNITS_MAX) : Buffer.from(content.subarray(0, HEADING_UNITS_MAX)).toString();
   return text.slice(0, Math.max(0, text.indexOf('\n')));
 }
 const HEADING_UNITS_MAX = 128;

@@ -43,7 +43,7 @@ function digestOf(bytes: Uint8Array): string {
 }
 
 /** Writes rows, which must be sorted by their keys. */
-export async function writeTier(files: IndexFiles, workflow: Workflow, name: string, rows: Iterable<Row>): Promise<TierInfo> {
+export async function writeTier(files: IndexFiles, workflow: Workflow, rows: Iterable<Row>): Promise<TierInfo> {
   const [firsts, ends, digests]: [CallKey[], number[], string[]] = [[], [], []];
   let [count, pagesBytes, endBytes, digest] = [0, 0, 0, ''];
   function* pieces(): Generator<Uint8Array> {
@@ -61,7 +61,7 @@ export async function writeTier(files: IndexFiles, workflow: Workflow, name: str
     digest = sha256Hex(end);
     yield end;
   }
-  await files.write(workflow, name, pieces());
+  const name = await files.write(workflow, pieces());
   return { name, rows: count, pagesBytes, endBytes, digest };
 }
 

@@ -13,7 +13,7 @@ import { readResult } from '../../../replay/memo/read-result.js';
 import { usableEntry, usable } from '../../../replay/memo/memo.js';
 import { eventOf, fold, type Entry } from '../../../replay/fold/projection.js';
 import { parseSelector } from '../../../replay/resume/selector.js';
-import { decodeSnapshot, encodeSnapshot, index } from '../../../replay/memo/snapshot.js';
+import { decodeSnapshot, captureIndex, encodeIndex, index } from '../../../replay/memo/snapshot.js';
 import { call, entries, finished, JOB, callKeyOf, runRef, started } from '../../support/written-runs.js';
 import { temporaryFolder } from '../../journal/support/folder.js';
 
@@ -332,7 +332,7 @@ describe('an index snapshot', () => {
     await store.scan(runRef(1), (event, position) => entries.push({ event, place: { ref: runRef(1), position } }));
     const state = fold(index, entries.slice(0, -1));
     const covered = [{ run: runRef(1).run, bytes: 7 }];
-    const back = decodeSnapshot(Buffer.from(encodeSnapshot({ covered, index: state })))!;
+    const back = decodeSnapshot(Buffer.from(encodeIndex(captureIndex({ covered, index: state }))))!;
     expect(back.covered).toEqual(covered);
     expect(withoutScratch({ ...back.index } as PriorRuns)).toEqual(withoutScratch({ ...state } as PriorRuns));
     expect(back.index.memo.pending.size).toBe(1);
@@ -347,7 +347,7 @@ it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j
       return { event: { ...event, ts }, place };
     }),
   );
-  const { index: back } = decodeSnapshot(Buffer.from(encodeSnapshot({ covered: [], index: fold(index, history) })))!;
+  const { index: back } = decodeSnapshot(Buffer.from(encodeIndex(captureIndex({ covered: [], index: fold(index, history) }))))!;
   expect([...back.memo.entries.values()].map(({ result: answer }) => answer?.endedMs)).toEqual(times);
 });
 

@@ -13,7 +13,7 @@ import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { eventOf, fold, follow, type Projection } from '../../../replay/fold/projection.js';
 import { recording } from '../../../replay/recording/recorded-world.js';
 import { runCalls } from '../../../replay/reports/diff/run-calls.js';
-import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../../replay/memo/snapshot.js';
+import { decodeSnapshot, captureIndex, encodeIndex, index, type Index } from '../../../replay/memo/snapshot.js';
 import { runCounts } from '../../../replay/reports/stats/stats.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import { legality } from '../../../replay/reports/audit/verify.js';
@@ -163,7 +163,7 @@ describe('the index', () => {
       fc.property(anyRuns, fc.nat(), (runs, n) => {
         const history = runs.flat();
         const cut = n % (history.length + 1);
-        const saved = encodeSnapshot({ covered: [], index: fold(index, history.slice(0, cut)) });
+        const saved = encodeIndex(captureIndex({ covered: [], index: fold(index, history.slice(0, cut)) }));
         const { index: restored } = decodeSnapshot(Buffer.from(saved))!;
         expect(essence(fold(index, history.slice(cut), restored))).toEqual(essence(fold(index, history)));
       }),
@@ -187,7 +187,7 @@ describe('the index', () => {
                 ...(past.covered ?? []),
                 ...(past.covered === undefined ? [{ run: files.at(-1)!.ref.run, from: await endOf(store, number + 1) }] : []),
               ];
-              await store.writeDerived(JOB, 'index', encodeSnapshot({ covered, index: past }));
+              await store.writeDerived(JOB, 'index', encodeIndex(captureIndex({ covered, index: past })));
             }
             await journal.append(fact);
           }

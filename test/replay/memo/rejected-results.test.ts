@@ -4,7 +4,7 @@ import type { Fact } from '../../../journal/event.js';
 import { opPath, seqOf, workflowOf, type EventRef } from '../../../journal/ids.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { calledLately, memo, usableEntry, type Memo } from '../../../replay/memo/memo.js';
-import { decodeSnapshot, encodeSnapshot, index } from '../../../replay/memo/snapshot.js';
+import { decodeSnapshot, captureIndex, encodeIndex, index } from '../../../replay/memo/snapshot.js';
 import { call, callKeyOf, entries, run, runRef, started } from '../../support/written-runs.js';
 
 const KEY = callKeyOf('ebb');
@@ -64,7 +64,7 @@ describe('a rejected result', () => {
 
   it('is kept in the index', () => {
     const state = fold(index, [...first, ...mark(2, rejected(1))]);
-    const decoded = decodeSnapshot(new TextEncoder().encode(encodeSnapshot({ covered: [], index: state })));
+    const decoded = decodeSnapshot(new TextEncoder().encode(encodeIndex(captureIndex({ covered: [], index: state }))));
     expect(decoded?.index.memo.rejected).toEqual(state.memo.rejected);
     expect(usableEntry(fold(memo, mark(3, restored(1)), decoded?.index.memo), KEY)?.result.ref.run).toBe(runRef(1).run);
   });

@@ -4,7 +4,10 @@ import type { CallKey } from '../../../../journal/ids.js';
 import { mergeRows, tiersToKeep } from '../../../../replay/memo/tiers/merge-rows.js';
 import type { Row } from '../../../../replay/memo/tiers/row.js';
 
-const anySource = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.record({ order: fc.nat(), calledIn: fc.nat() }, { requiredKeys: [] }));
+const anySource = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+  fc.record({ order: fc.nat(), calledIn: fc.nat() }, { requiredKeys: [] }),
+);
 
 const rowsOf = (source: { readonly [key: string]: object }): Row[] =>
   Object.keys(source)

@@ -26,7 +26,7 @@ function damage(root: string, pick: number): void {
 }
 
 function flip(file: string, content: Buffer, at: number): void {
-  if (content.length > 0) content[at % content.length]! ^= 1 << at % 8;
+  if (content.length > 0) content[at % content.length]! ^= 1 << (at % 8);
   const opened = fs.openSync(file, 'r+'); // in place: a process that has the file open reads it
   fs.writeSync(opened, content);
   fs.closeSync(opened);

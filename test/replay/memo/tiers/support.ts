@@ -11,7 +11,7 @@ import { index, type Index } from '../../../../replay/memo/snapshot.js';
 import { JOB, runRef } from '../../../support/written-runs.js';
 
 /** An index is written for each event, and a tier for each second call. */
-export const SMALL: IndexLimits = { events: 1, rows: 1, rowsAbove: 1 };
+const SMALL: IndexLimits = { events: 1, rows: 1, rowsAbove: 1 };
 /** Nothing is written. */
 export const NEVER: IndexLimits = { ...SMALL, events: Infinity };
 
@@ -54,7 +54,11 @@ export async function folded(store: JournalStore): Promise<Index> {
 }
 
 /** Selects the parts in which two states must agree: not the tables that only hold each string once. */
-export function essence({ memo: { interned: _i, insides: _n, entries, within, calledIn, ...rest }, complete, definitions }: Index): unknown {
+export function essence({
+  memo: { interned: _i, insides: _n, entries, within, calledIn, ...rest },
+  complete,
+  definitions,
+}: Index): unknown {
   return {
     ...rest,
     entries: [...entries],

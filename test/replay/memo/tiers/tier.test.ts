@@ -54,10 +54,9 @@ const anyRows = fc
 it('finds the rows that were written and no others, one by one and all together', async () => {
   const store = openStore(temporaryFolder());
   const files = store.indexFiles!;
-  let number = 0;
   await fc.assert(
     fc.asyncProperty(anyRows, fc.nat(400), async (rows, other) => {
-      const info = await writeTier(files, JOB, `a${number++}-00000000`, rows);
+      const info = await writeTier(files, JOB, rows);
       expect(info.rows).toBe(rows.length);
       const tier = Tier.open(files, JOB, info)!;
       expect([...tier.rows()]).toEqual(rows);
@@ -70,15 +69,15 @@ it('finds the rows that were written and no others, one by one and all together'
 });
 
 const many = (count: number): Row[] =>
-  Array.from({ length: count }, (_, number): Row => ({ key: callKeyOf(`buoy ${number}`), order: number, calledIn: 1 })).sort((one, other) =>
-    one.key < other.key ? -1 : 1,
+  Array.from({ length: count }, (_, number): Row => ({ key: callKeyOf(`buoy ${number}`), order: number, calledIn: 1 })).sort(
+    (one, other) => (one.key < other.key ? -1 : 1),
   );
 
 it('reads a page for a look-up, and no more of the file than it has however many are looked up', async () => {
   const store = openStore(temporaryFolder());
   const files = store.indexFiles!;
   const rows = many(60_000);
-  const info = await writeTier(files, JOB, 'a-00000000', rows);
+  const info = await writeTier(files, JOB, rows);
   let reads = 0;
   let bytes = 0;
   const counted: typeof files = {
@@ -105,7 +104,7 @@ it('reads a page for a look-up, and no more of the file than it has however many
 it('is not opened when its end is not the one that the index names', async () => {
   const root = temporaryFolder();
   const files = openStore(root).indexFiles!;
-  const info = await writeTier(files, JOB, 'a-00000000', many(10));
+  const info = await writeTier(files, JOB, many(10));
   expect(Tier.open(files, JOB, { ...info, name: 'b-00000000' })).toBeUndefined();
   const [file] = tiersIn(root);
   const content = fs.readFileSync(file!);
@@ -117,7 +116,7 @@ it('is not opened when its end is not the one that the index names', async () =>
 it('refuses a page that was changed', async () => {
   const root = temporaryFolder();
   const files = openStore(root).indexFiles!;
-  const info = await writeTier(files, JOB, 'a-00000000', many(10));
+  const info = await writeTier(files, JOB, many(10));
   const [file] = tiersIn(root);
   const content = fs.readFileSync(file!);
   content[100]! ^= 1;
