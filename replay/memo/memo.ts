@@ -355,11 +355,6 @@ function forgetAllBut(state: Memo, during: readonly EventRef[]): void {
   for (const around of state.within.values()) for (const key of around) if (!state.entries.has(key)) around.delete(key);
 }
 
-/** Yields the calls made outside of llm calls by the last completed run and the runs since (MEMO-8). */
-export function* calledLately({ calledIn, calledFrom }: Memo): Generator<CallKey> {
-  for (const [key, number] of calledIn) if (number >= calledFrom) yield key;
-}
-
 /** MEMO-7: returns whether a result was recorded later by a run that was in flight at the invalidation. */
 export function cameLater({ ref, seq }: Pick<StoredResult, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
   const end = during?.find(({ run }) => run === ref.run);

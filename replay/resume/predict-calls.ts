@@ -4,7 +4,7 @@
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
-import { calledLately, usableEntry, type Memo } from '../memo/memo.js';
+import { usableEntry, type Memo } from '../memo/memo.js';
 
 /** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
 export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
@@ -14,6 +14,11 @@ export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: 
   // Grows while it is walked.
   for (const key of predicted) if (!isReused(key)) for (const inner of inside.get(key) ?? []) predicted.add(inner);
   return predicted;
+}
+
+/** Yields the calls made outside of llm calls by the last completed run and the runs since (MEMO-8). */
+export function* calledLately({ calledIn, calledFrom }: Memo): Generator<CallKey> {
+  for (const [key, number] of calledIn) if (number >= calledFrom) yield key;
 }
 
 /** The effect of an invalidation on the next run. */

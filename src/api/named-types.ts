@@ -26,7 +26,16 @@ export type {
 export type { SealingKey } from '../../journal/secrets/keyring.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';
-export type { CreateOptions, ImmediateReads, IndexFile, IndexFiles, ListedIndexFile, PayloadStore, Recorded, RunStore } from '../../journal/store.js';
+export type {
+  CreateOptions,
+  ImmediateReads,
+  IndexFile,
+  IndexFiles,
+  ListedIndexFile,
+  PayloadStore,
+  Recorded,
+  RunStore,
+} from '../../journal/store.js';
 export type { Secrets } from '../../journal/secrets/sealing.js';
 export type {
   AttemptInFlight,

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { opPath, seqOf, workflowOf, type EventRef } from '../../../journal/ids.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
-import { calledLately, memo, usableEntry, type Memo } from '../../../replay/memo/memo.js';
+import { memo, usableEntry, type Memo } from '../../../replay/memo/memo.js';
+import { calledLately } from '../../../replay/resume/predict-calls.js';
 import { decodeSnapshot, captureIndex, encodeIndex, index } from '../../../replay/memo/snapshot.js';
 import { call, callKeyOf, entries, run, runRef, started } from '../../support/written-runs.js';
 

@@ -28,6 +28,7 @@ const anyEntry: fc.Arbitrary<MemoEntry> = fc.record({
       form: fc.constantFrom('text' as const, 'word' as const, undefined),
       sealed: fc.boolean(),
       carries: fc.boolean(),
+      hasFiles: fc.boolean(),
       endedMs: fc.constantFrom(Number.NaN, 1_767_225_600_000, 0.5),
       elapsedMs: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((ms) => ms + 0), // a duration is never -0
       sizeBytes: fc.nat(),
