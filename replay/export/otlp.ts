@@ -8,7 +8,7 @@
 import type { RunRef } from '../../journal/ids.js';
 import { endOf, type Moment, type Span, type Timeline, type TimelineAttempt, type TimelineCall } from '../reports/timeline/timeline.js';
 import { aboutAttempt, requestedModel } from './gen-ai.js';
-import { attributes, CLIENT, eventObject, INTERNAL, spanObject, type Attributes, type SpanFailure, type SpanParts } from './otlp-span.js';
+import { attributes, CLIENT, eventObject, INTERNAL, type Attributes, type SpanFailure, type SpanParts } from './otlp-span.js';
 
 export interface OtlpOptions {
   /** The version of the program that exports. */
@@ -21,11 +21,6 @@ export interface OtlpOptions {
 export interface ExportedSpan {
   readonly parts: SpanParts;
   readonly call?: TimelineCall;
-}
-
-export function otlpTraces(ref: RunRef, state: Timeline, options: OtlpOptions): object {
-  const spans = [...otlpSpans(ref, state, options)].map(({ parts }) => spanObject(ref, parts));
-  return otlpDocument(ref, state, spans, options);
 }
 
 /** The document around some spans of a run. */

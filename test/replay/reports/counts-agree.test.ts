@@ -8,14 +8,15 @@ import { auditRun } from '../../../replay/reports/audit/audit-run.js';
 import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
 import { callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
-import { otlpTraces } from '../../../replay/export/otlp.js';
+import { otlpSpans } from '../../../replay/export/otlp.js';
+import { spanObject } from '../../../replay/export/otlp-span.js';
 import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
 import { endedCall, isEndOfCall, type EndOfCall } from '../../../replay/fold/call-counts.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
-import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyFacts } from '../../support/any-run.js';
 import { call, JOB, runRef, started } from '../../support/written-runs.js';
 
@@ -44,13 +45,13 @@ async function recoveredIn(store: JournalStore, { ref }: RunFile): Promise<numbe
   ).length;
 }
 
-interface Otlp {
-  readonly resourceSpans: readonly [{ readonly scopeSpans: readonly [{ readonly spans: readonly OtlpSpan[] }] }];
-}
 interface OtlpSpan {
   readonly status: { readonly code?: number };
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 }
+
+const spansIn = ({ ref }: RunFile, state: Timeline, isRunning: boolean): OtlpSpan[] =>
+  [...otlpSpans(ref, state, { version: '0', isRunning })].map(({ parts }) => spanObject(ref, parts) as OtlpSpan);
 
 const attribute = ({ attributes }: OtlpSpan, name: string): string | undefined =>
   attributes.find(({ key }) => key === name)?.value.stringValue;
@@ -58,8 +59,7 @@ const attribute = ({ attributes }: OtlpSpan, name: string): string | undefined =
 async function everyReport(store: JournalStore, file: RunFile): Promise<{ readonly [report: string]: Counts }> {
   const options = { nowMs: 0, onDefect: () => expect.unreachable() };
   const state = await foldRun(store, file.ref, timeline);
-  const [{ scopeSpans }] = (otlpTraces(file.ref, state, { version: '0', isRunning: false }) as Otlp).resourceSpans;
-  const spans = scopeSpans[0].spans.filter((span) => attribute(span, 'mlld.call.outcome') !== undefined);
+  const spans = spansIn(file, state, false).filter((span) => attribute(span, 'mlld.call.outcome') !== undefined);
   const recovered = await recoveredIn(store, file);
   const { left } = await diffRuns(store, file, file, options);
   return {
@@ -150,8 +150,7 @@ it('marks what failed, and what a killed run left in flight, as errors in OpenTe
   ]);
   const spansOf = async (isRunning: boolean): Promise<unknown[]> => {
     const state = await foldRun(store, file.ref, timeline);
-    const [{ scopeSpans }] = (otlpTraces(file.ref, state, { version: '0', isRunning }) as Otlp).resourceSpans;
-    return scopeSpans[0].spans.map((span) => [span.status.code, attribute(span, 'error.type')]);
+    return spansIn(file, state, isRunning).map((span) => [span.status.code, attribute(span, 'error.type')]);
   };
   /** The call, and its one attempt. */
   const both = (span: readonly unknown[]): readonly (readonly unknown[])[] => [span, span];

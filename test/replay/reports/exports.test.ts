@@ -5,7 +5,8 @@ import { opPath } from '../../../journal/ids.js';
 import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { tracksOf } from '../../../replay/reports/timeline/tracks.js';
-import { otlpTraces } from '../../../replay/export/otlp.js';
+import { otlpSpans as spansOf } from '../../../replay/export/otlp.js';
+import { spanObject } from '../../../replay/export/otlp-span.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyRun } from '../../support/any-run.js';
@@ -28,10 +29,8 @@ interface OtlpSpan {
 }
 
 function otlpSpans(entries: ReturnType<typeof run>, of = ref): OtlpSpan[] {
-  const exported = otlpTraces(of, fold(timeline, entries), { version: '9.9.9', isRunning: false }) as {
-    resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
-  };
-  return exported.resourceSpans[0]!.scopeSpans[0]!.spans;
+  const spans = spansOf(of, fold(timeline, entries), { version: '9.9.9', isRunning: false });
+  return [...spans].map(({ parts }) => spanObject(of, parts) as OtlpSpan);
 }
 
 const valueOf = (span: OtlpSpan | undefined, key: string) => span?.attributes.find((attribute) => attribute.key === key)?.value;

@@ -19,9 +19,21 @@ import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { FINGERPRINT, JOB, key, runRef, started } from '../../support/written-runs.js';
 
 const FIGURES = [
-  ...['executed', 'reused', 'failed', 'accepted', 'denied', 'notExecuted', 'unresolved', 'attempts', 'retries', 'unpriced'],
-  ...['inputTokens', 'outputTokens', 'costUsd', 'savedUsd'],
-] as const;
+  'executed',
+  'reused',
+  'failed',
+  'accepted',
+  'denied',
+  'notExecuted',
+  'unresolved',
+  'attempts',
+  'retries',
+  'unpriced',
+  'inputTokens',
+  'outputTokens',
+  'costUsd',
+  'savedUsd',
+];
 type Figures = { readonly [name: string]: unknown };
 
 const figuresOf = (report: object): Figures => Object.fromEntries(FIGURES.map((name) => [name, (report as Figures)[name]]));
@@ -73,7 +85,12 @@ function factsOf({ fn, argument, failedBefore, last, outcome, savedUsd }: AnyCal
   const failed = { type: 'call.failed', ...about, message: 'no', elapsedMs: 2 } as const;
   if (outcome === 'upstream') return [begin, { ...failed, fn, class: 'upstream', upstream: [] }, end];
   const start = (tried: number): Fact => ({
-    ...{ type: 'call.started', ...about, fn, args: { inline: [argument] }, fingerprint: FINGERPRINT, lane: 'claude' },
+    type: 'call.started',
+    ...about,
+    fn,
+    args: { inline: [argument] },
+    fingerprint: FINGERPRINT,
+    lane: 'claude',
     ...(tried > 1 && { try: tried }),
   });
   const before = failedBefore.flatMap((failure, index): Fact[] => [
