@@ -313,6 +313,8 @@ export interface Code extends At {
   readonly variables?: readonly string[];
   /** `@v | cmd { … }` and `with { stdin: … }` */
   readonly stdin?: Expression;
+  /** `run @v | { … }` */
+  readonly isRun?: true;
 }
 
 /** `stream X` as a value or body. */

@@ -48,6 +48,8 @@ export interface ResultMetadata {
     readonly exitCode?: number;
     readonly stderr?: string;
   };
+  /** The text is what was printed, and not the text view. */
+  readonly isPrinted?: true;
   /** It left a pipeline: written to a file it stays on one line. */
   readonly isResult?: true;
   /** Marked by `keep`: code sees its metadata. */

@@ -122,7 +122,7 @@ async function returnedBy({ node: { body } }: RegisteredHook, frame: Frame): Pro
     const completion = await frame.execute(body.statements, frame);
     return completion instanceof Return && completion.hasValue ? (completion.value ?? null) : undefined;
   }
-  const decision = await decide(body, frame);
+  const decision = await decide(body, frame, 'value');
   return decision.kind !== 'value' || decision.outcome instanceof Signal ? undefined : (decision.outcome ?? null);
 }
 

@@ -39,12 +39,13 @@ export function recordedMetadata(
 
 function collect(value: Value, at: readonly (string | number)[], hasText: boolean, found: ResultMetadata[]): void {
   if (!(value instanceof Annotated)) return;
-  const { file, command, isResult, isKept } = value.metadata;
+  const { file, command, isPrinted, isResult, isKept } = value.metadata;
   const text = hasText ? undefined : value.text;
   const known = {
     ...(text !== undefined && { text }),
     ...(file && { file: recordedFile(file) }),
     ...(command && { command: recordedCommand(command) }),
+    ...(isPrinted && { isPrinted }),
     ...(isResult && { isResult }),
     ...(isKept && { isKept }),
   };
@@ -115,11 +116,12 @@ function memberOf(holder: Value, key: string | number): Value {
 }
 
 /** Returns the metadata of a whole or a part, without labels: they follow from the call that reuses the result. */
-export function metadataFrom({ text, file, command, isResult, isKept }: ResultMetadata, root: string): Partial<Metadata> {
+export function metadataFrom({ text, file, command, isPrinted, isResult, isKept }: ResultMetadata, root: string): Partial<Metadata> {
   return {
     ...(text !== undefined && { text }),
     ...(file && { file: fileFrom(file, root) }),
     ...(command && { command: commandFrom(command) }),
+    ...(isPrinted && { isPrinted }),
     ...(isResult && { isResult }),
     ...(isKept && { isKept }),
   };

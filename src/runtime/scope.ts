@@ -16,9 +16,10 @@ export interface Binding {
 
 /**
  * `module`: a file. `function`: parameters and locals of one call, directly below its module. `block`: brackets, an iteration.
- * `branch`: an iteration that runs concurrently with others and may not change what they share.
+ * `choice`: the entries and arms of a `when` that is a value, where a `let` may hide a name of the module. `branch`: an iteration that
+ * runs concurrently with others and may not change what they share.
  */
-export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
+export type ScopeKind = 'module' | 'function' | 'block' | 'choice' | 'branch';
 
 export class Scope {
   private names: Map<string, Binding> | undefined;
@@ -62,10 +63,12 @@ export class Scope {
 
   /** Returns the binding that a `let` of this name must not hide: a parameter of the same function or a name of the module. */
   takenFor(name: string): Binding | undefined {
+    let mayHide = false;
     for (let scope: Scope | undefined = this; scope; scope = scope.parent) {
+      if (scope.kind === 'choice') mayHide = true;
       const binding = scope.names?.get(name);
       if (!binding) continue;
-      if (scope.kind === 'module' && binding.kind !== 'ambient') return binding;
+      if (scope.kind === 'module' && binding.kind !== 'ambient' && !mayHide) return binding;
       if (binding.kind === 'param') return binding;
     }
     return undefined;

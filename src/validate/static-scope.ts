@@ -57,8 +57,8 @@ export interface Change {
   readonly isShared: boolean;
 }
 
-/** `branch` is an iteration of a parallel loop. */
-export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
+/** `branch` is an iteration of a parallel loop, `choice` a `when` that is a value. */
+export type ScopeKind = 'module' | 'function' | 'block' | 'choice' | 'branch';
 
 export class StaticScope {
   readonly names = new Map<string, Declaration>();
@@ -92,7 +92,7 @@ export class StaticScope {
 
   /** Returns true inside a parallel iteration: loops in it without settings of their own are parallel too. */
   get isParallel(): boolean {
-    return this.kind === 'branch' || (this.kind === 'block' && this.parent?.isParallel === true);
+    return this.kind === 'branch' || ((this.kind === 'block' || this.kind === 'choice') && this.parent?.isParallel === true);
   }
 
   /** Returns the declaration that one of this name here may not repeat or hide. */
@@ -103,11 +103,11 @@ export class StaticScope {
     return kind === 'let' ? this.hiddenBy(name, at) : undefined;
   }
 
-  /** A `let` may hide neither a parameter of its function nor a name that the module has by then. */
-  private hiddenBy(name: string, at: number): Declaration | undefined {
+  /** A `let` may hide neither a parameter of its function nor, outside of a `choice`, a name that the module has by then. */
+  private hiddenBy(name: string, at: number, inChoice = false): Declaration | undefined {
     const found = this.names.get(name);
     if (found?.kind === 'param') return found;
-    if (found && this.kind === 'module' && found.made === 'always' && found.at < at) return found;
-    return this.parent?.hiddenBy(name, at);
+    if (found && this.kind === 'module' && !inChoice && found.made === 'always' && found.at < at) return found;
+    return this.parent?.hiddenBy(name, at, inChoice || this.kind === 'choice');
   }
 }

@@ -8,7 +8,7 @@
 import path from 'node:path';
 import type {
   Append, ArrayLiteral, Binary, Block, CallStage, Checkpoint, Code, Exe, Expression, For, Guard, HolePart, Hook, Import, LeadingGroup, Let,
-  LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Template, Var, When, With,
+  LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Statement, Template, Var, When, With,
 } from '../../grammar/ast.js'; // prettier-ignore
 import { typeChecks } from '../values/methods/type-checks.js';
 import { StaticScope, type Change, type Declaration, type Member, type Use, type UsePlace } from './static-scope.js';
@@ -27,7 +27,8 @@ const EXISTENCE_TESTS = ['exists', 'fileExists'];
 
 export function symbolsOf(tree: Script | Template): Symbols {
   const module = new StaticScope('module');
-  const pass: Pass = { declarations: [], uses: [], changes: [], later: [], module };
+  const pass: Pass = { declarations: [], uses: [], changes: [], later: [], module, asStatements: new WeakSet() };
+  if (tree.kind === 'script') markStatements(tree.statements, pass);
   walk(tree.kind === 'script' ? tree.statements : tree.parts, module, pass);
   for (const visit of pass.later) visit();
   return { module: module.names, declarations: pass.declarations, uses: pass.uses, changes: pass.changes };
@@ -46,6 +47,15 @@ interface Pass {
   /** Visit the bodies, which see all names of the file (SYMBOLS-1). */
   readonly later: (() => void)[];
   readonly module: StaticScope;
+  /** Holds each `when` that is a statement: a `let` in it may not hide a name of the module. */
+  readonly asStatements: WeakSet<When>;
+}
+
+function markStatements(statements: readonly Statement[], pass: Pass): void {
+  for (const statement of statements) {
+    if (statement.kind === 'when') pass.asStatements.add(statement);
+    if (statement.kind === 'fence') markStatements(statement.statements, pass);
+  }
 }
 
 interface Visited {
@@ -111,11 +121,13 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     for (const { name, at } of bound) declare({ name, kind: 'import', at, made: 'always', import: node }, scope, pass);
   },
   block(node, scope, pass) {
+    markStatements(node.statements, pass);
     walk(node.statements, new StaticScope('block', scope), pass);
   },
   when(node, scope, pass) {
     walk(node.subject, scope, pass);
-    const inside = new StaticScope('block', scope);
+    const isStatement = pass.asStatements.has(node);
+    const inside = new StaticScope(isStatement ? 'block' : 'choice', scope);
     for (const entry of node.entries) {
       if (entry.kind !== 'arm') {
         walk(entry, inside, pass);
@@ -123,6 +135,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
       }
       walk(entry.condition, inside, pass);
       const { action } = entry;
+      if (action.kind === 'when' && isStatement) pass.asStatements.add(action);
       // values.md 3.1 and control.md 2.5: the arm of a top-level `when` declares a name of the file.
       if (action.kind === 'var' && scope.kind === 'module') {
         walk(action.value, inside, pass);

@@ -10,11 +10,16 @@ export function textOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'null';
   if (typeof value !== 'object') return value === undefined ? '' : String(value);
-  if (value instanceof Annotated) return value.text ?? textOf(value.data);
+  if (value instanceof Annotated) return originalText(value) ?? textOf(value.data);
   if (value instanceof Callable) return String(value.toJSON());
   if (value instanceof HostObject) return String(value.toJSON());
   if (isFileList(value)) return value.map(textOf).join('\n\n');
   return compactJson(value);
+}
+
+/** Returns the text view that the value has beside its data; undefined where the data decides. */
+export function originalText(value: Value): string | undefined {
+  return value instanceof Annotated && !value.metadata.isPrinted ? value.text : undefined;
 }
 
 /** Writes JSON without blanks or metadata. NaN and infinities are `null`; functions and objects of the host are their texts. */

@@ -74,6 +74,8 @@ export interface Metadata {
   readonly sources: readonly string[];
   /** The text that data was read from, where it has one. Interpolation, shells and `output` use it. */
   readonly text?: string;
+  /** The text is what the body of a function printed: only `run` shows it, and the text view is that of the data (values.md 15.3). */
+  readonly isPrinted?: true;
   readonly file?: FileFacts;
   readonly command?: CommandFacts;
   /** The data left a pipeline: written to a file it is on one line (world.md 14.2 leaves the spacing of results open). */

@@ -65,7 +65,7 @@ const table: [source: string, tree: string][] = [
   ],
   [
     "run @t | { wc -l | tr -d ' ' } | @up",
-    'run{value:pipeline{source:code{language:cmd text:[" wc -l | tr -d \' \' "] stdin:@t} stages:[call-stage{name:up called:false}]}}',
+    'run{value:pipeline{source:code{language:cmd text:[" wc -l | tr -d \' \' "] stdin:@t isRun:true} stages:[call-stage{name:up called:false}]}}',
   ],
   [
     'run cmd {printf \'b\\n @x\' "@a.b $HOME \\"" | @f(1) \\@home a@c $(date; echo "@d") ${E} {x}}',
@@ -82,7 +82,7 @@ const table: [source: string, tree: string][] = [
   ['run { ls }', 'run{value:code{language:cmd text:[" ls "]}}'],
   [
     'exe @a(v) = run @v | { cat } | @up',
-    'exe{name:a params:[{name:v}] body:pipeline{source:code{language:cmd text:[" cat "] stdin:@v} stages:[call-stage{name:up called:false}]}}',
+    'exe{name:a params:[{name:v}] body:pipeline{source:code{language:cmd text:[" cat "] stdin:@v isRun:true} stages:[call-stage{name:up called:false}]}}',
   ],
   ['run stream @f(@x)', 'run{value:stream{value:@fapply{args:[@x]}}}'],
   [

@@ -72,6 +72,8 @@ describe('errors', () => {
     ['a template of another kind', 'exe @f(a) = template "./f.txt"', ['1:22 import-form']],
     ['an imported template', 'import "./f.att" as @f', ['1:8 import-form']],
     ['a collection without parameters', 'import templates from "./t" as @t', ['1:1 import-form']],
+    ['a let in a when that is a value', 'var @n = 1\nvar @a = when [ true => [\n  let @n = 2\n  => @n\n] ]\nshow @a', []],
+    ['a let in a when that is a statement', 'var @n = 1\nwhen [\n  let @n = 2\n  * => show @n\n]', ['3:7 declared-twice']],
     ['an import type for addresses', 'import cached(1h) "./x.mld" as @x', ['1:1 import-form']],
   ];
   it.each(rows)('%s', async (_about, source, found) => {

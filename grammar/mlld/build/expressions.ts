@@ -103,13 +103,13 @@ export function load(at: number, loose: readonly Loose[], section: Section | nul
  * A value with its pipes and its `with` clause. `pipeline` of the clause is a pipeline, `parallel` and `delay` limit
  * the groups in it, `stdin` belongs to the command; what is left is a `with` node.
  */
-export function value(head: Expression, pipes: readonly Stage[], options: readonly RawOption[]): Expression {
+export function value(head: Expression, pipes: readonly Stage[], options: readonly RawOption[], form?: 'run'): Expression {
   const { stages, stdin, limits, others } = sortOptions(options);
   let result = head;
   let rest = pipes;
   const first = pipes[0];
   if (first?.kind === 'command-stage' && first.code.language === 'cmd') {
-    result = { ...first.code, stdin: result };
+    result = { ...first.code, stdin: result, ...(form && { isRun: true }) };
     rest = pipes.slice(1);
   }
   if (stdin && result.kind === 'code') result = { ...result, stdin };

@@ -15,8 +15,7 @@ import { HostFunction } from '../../values/kinds/host-function.js';
 import { valueOfText } from '../../values/formats/json-text.js';
 import { partOf } from '../../values/failures.js';
 import { toJson } from '../../values/native.js';
-import { dataOf, flow, union, type Value } from '../../values/value.js';
-import { decide } from '../statements/when.js';
+import { Annotated, dataOf, flow, union, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
 import { stepsToCallee } from './callee.js';
@@ -32,6 +31,7 @@ import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
 import { renderTemplateFile } from '../expressions/template-file.js';
 import { callOptions, defaultLane, hasCallOptions } from './call-options.js';
+import { decide } from '../statements/when.js';
 import { writtenPaths } from './declared-outputs.js';
 import { mentionsProblem } from './mentions-problem.js';
 
@@ -142,7 +142,7 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
-  const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
+  const result = asPrinted(executable.body, asStructure(await bodyOutcome(executable.body, inputs, inner)));
   const { labels, sources } = executable;
   if (!(result instanceof Signal)) return flow(result, inputs, labels, sources);
   return result.hasValue ? new Signal(result.word, flow(result.value, inputs, labels, sources), true) : result;
@@ -156,6 +156,13 @@ function asStructure(result: Outcome): Outcome {
   return value === text ? result : partOf(flow(value, [result as Value]), result as Value);
 }
 
+/** Data that the body printed has the text view of its data; the text itself is for `run`. values.md 15.3. */
+function asPrinted(body: Expression, result: Outcome): Outcome {
+  if (body.kind === 'with' || body.kind === 'stream') return asPrinted(body.value, result);
+  if (body.kind !== 'code' || !(result instanceof Annotated) || result.text === undefined) return result;
+  return result.withMetadata({ ...result.metadata, isPrinted: true });
+}
+
 async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
   switch (body.kind) {
     case 'template':
@@ -166,6 +173,11 @@ async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Fr
       const completion = await frame.execute(body.statements, frame);
       if (completion instanceof Return) return completion.value;
       return completion ?? '';
+    }
+    case 'when': {
+      const decision = await decide(body, frame, 'value');
+      if (decision.kind === 'nothing') return null;
+      return decision.kind === 'acted' && decision.outcome === undefined ? '' : decision.outcome;
     }
     case 'reference':
       return aliased(await outcomeOf(body, frame), body, inputs, frame);
@@ -185,7 +197,7 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
   frame.run.warn(`[Guard Warning] ${facts.reason}`);
   const context = { ...frame.context, denied: true, guard: denialContext(facts), args: facts.args };
   const inner = functionFrame(executable, inputs, { ...frame, context });
-  const decision = await decide(body, inner);
+  const decision = await decide(body, inner, 'value');
   // An effect has no value here, so that the text of the branch appears once, however the denied call is written.
   const result = decision.kind === 'nothing' ? null : decision.kind === 'acted' && decision.outcome === undefined ? '' : decision.outcome;
   return result instanceof Signal ? result.value : flow(result, inputs, executable.labels, executable.sources);

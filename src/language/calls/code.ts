@@ -9,18 +9,18 @@ import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { resolveDirectory } from '../paths.js';
 import { shellText, toNative, toJson } from '../../values/native.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
-import { compactJson, textOf } from '../../values/text.js';
+import { compactJson, originalText, textOf } from '../../values/text.js';
 import { readableAsText } from '../../values/kinds/native-text.js';
 import { isDataObject } from '../../values/plain-object.js';
 import { annotate, Annotated, dataOf, type DataObject, flow, metadataOf, type CommandFacts, type Value } from '../../values/value.js';
 import { contextValue } from '../expressions/context-variables.js';
+import { functionScope, shellVariablesFor, variablesFor, type Variable } from './code-variables.js';
 import { commandLineOf, type CommandLine } from './command-line.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
-import type { Scope } from '../../runtime/scope.js';
 
 /**
  * Runs a code block in any position. The text of a block that is the body of a function is read by the rules of bodies (control.md 5.8).
@@ -32,28 +32,6 @@ export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine)
   } catch (error) {
     throw rise(error, frame.module, node.at, node.language);
   }
-}
-
-interface Variable {
-  readonly name: string;
-  readonly value: Value;
-}
-
-/** Returns the listed variables; without a list, the parameters of the enclosing function. */
-function variablesFor(node: Code, frame: Frame): Variable[] {
-  if (node.variables) return node.variables.map((name) => ({ name, value: frame.scope.find(name)?.value }));
-  const scope = functionScope(frame.scope);
-  const params = scope ? (frame.stack?.executable.params ?? []) : [];
-  return params.map((name) => {
-    const binding = scope?.own(name);
-    // A parameter without an argument does not hide the context of the pipeline from the script; code sees the empty text.
-    return { name, value: binding?.kind === 'ambient' ? '' : binding?.value };
-  });
-}
-
-function functionScope(scope: Scope): Scope | undefined {
-  for (let at: Scope | undefined = scope; at; at = at.parent) if (at.kind === 'function') return at;
-  return undefined;
 }
 
 async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promise<Value> {
@@ -101,7 +79,7 @@ function nativeWithText(value: Value): unknown {
   if (metadataOf(value)?.isKept || typeof native !== 'object' || native === null) return native;
   const data = dataOf(value);
   if (!Array.isArray(data) && !isDataObject(data)) return native;
-  return readableAsText(native, value instanceof Annotated ? value.text : undefined);
+  return readableAsText(native, originalText(value));
 }
 
 /** Returns the members of `@mx` that the code mentions, or all where it mentions `mx` alone. In some code `mx` is a variable. */
@@ -126,12 +104,13 @@ const MX = /(?<![\w$.])mx(?![\w$])(?:\s*\??\.\s*([A-Za-z_$][\w$]*))?/g;
 
 async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): Promise<Value> {
   const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
-  const listed = language === 'cmd' ? [] : variablesFor(node, frame);
+  const listed = language === 'cmd' ? shellVariablesFor(node, frame) : variablesFor(node, frame);
   const line: CommandLine =
     language === 'cmd' ? (replacement ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
   const code = line.text;
   const used = [...line.used];
   const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
+  const isByLines = node.stdin !== undefined && (node.isRun === true || node.stdin.at > node.at);
   if (stdin !== undefined) used.push(stdin);
   const request = {
     language,
@@ -140,7 +119,7 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
     ...(line.used.some(isSecret) && language === 'cmd' ? { isSecret: true as const } : {}),
     directory: node.directory ? await resolveDirectory(node.directory, frame) : frame.run.settings.projectRoot,
     variables: commandVariables(language, listed),
-    ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
+    ...(stdin === undefined ? {} : { stdin: isByLines ? linesForStdin(stdin) : stdinText(stdin) }),
     ...shadowOf(node, frame),
     ...(frame.streaming ? { stream: true } : {}),
   };
@@ -193,7 +172,7 @@ function noteQuotes({ attempt }: Frame, written: unknown, value: Value): void {
 function commandVariables(language: string, listed: readonly Variable[]): { readonly [name: string]: Json } {
   const entries = listed.flatMap(({ name, value }): [string, Json][] => {
     if (language === 'py') return [[name, value === undefined ? null : toJson(value)]];
-    return value === undefined ? [] : [[name, shellText(value)]];
+    return value === undefined ? [] : [[name, language === 'cmd' ? textOf(value) : shellText(value)]];
   });
   return Object.fromEntries(entries);
 }
@@ -235,9 +214,17 @@ function sourceOf(node: Code): string {
   return part?.kind === 'text' ? part.text : '';
 }
 
+/** Writes the input of `with { stdin }`, which follows its command, and of `run @v | { … }`: a list of scalars has a line for each. */
+function linesForStdin(value: Value): string {
+  const data = dataOf(value);
+  const isList = Array.isArray(data) && data.every((element: Value) => typeof dataOf(element) !== 'object' || dataOf(element) === null);
+  return isList && originalText(value) === undefined ? data.map(textOf).join('\n') : stdinText(value);
+}
+
 function stdinText(value: Value): string {
   const data = dataOf(value);
-  if (value instanceof Annotated && value.text !== undefined) return value.text;
+  const text = originalText(value);
+  if (text !== undefined) return text;
   return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
 }
 

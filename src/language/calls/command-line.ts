@@ -4,6 +4,7 @@
  * COMMAND-1  No value is in the text that the shell reads as a command. Each value is assigned to a variable before that text, in single
  *            quotes, and its place holds an expansion in double quotes, so the text around the place and the value can't change each
  *            other's meaning.
+ *            A parameter that the text mentions as `$name` is a variable of the environment, and not in the text either.
  * COMMAND-2  The readable text has the values in it, quoted for people, hooks and guards. A run records it, and it identifies the call.
  *            Executed as it is, it is the same command, because a guard may return a changed one.
  */
@@ -14,6 +15,7 @@ import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { shellVariablesFor } from './code-variables.js';
 import { holeValue } from '../expressions/template.js';
 
 export interface CommandLine {
@@ -29,6 +31,7 @@ export interface CommandLine {
 export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLine> {
   const line = new Line();
   await write(node.text, frame, line);
+  for (const { value } of shellVariablesFor(node, frame)) line.use(value);
   return line.finished();
 }
 

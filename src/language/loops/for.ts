@@ -15,6 +15,7 @@ import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
 import { callStatement, showOperand } from '../statements/show.js';
 import { isStatement } from '../statements/statement-kinds.js';
+import { valueOfAction } from '../statements/action-value.js';
 import { decide } from '../statements/when.js';
 
 /** Returns the value of one iteration or its control word; `skip` leaves the element out of the result. */
@@ -139,10 +140,25 @@ function bind(node: For, { value, key, index }: Entry, scope: Scope): void {
 async function valueOfBody(node: For, frame: Frame): Promise<Outcome> {
   const inner: Frame = { ...frame, within: 'body' };
   if (node.arms) {
-    const decision = await decide(node.arms, inner);
+    const decision = await decide(node.arms, inner, 'item');
     return decision.kind === 'nothing' ? new Signal('skip', null, false) : decision.outcome;
   }
-  return (await outcomeOf(node.body as Action, inner)) ?? null;
+  return (await outcomeOfBody(node.body as Action, inner)) ?? null;
+}
+
+async function outcomeOfBody(body: Action, frame: Frame): Promise<Outcome> {
+  switch (body.kind) {
+    case 'block':
+    case 'show':
+    case 'run':
+      return valueOfAction(body, frame);
+    case 'when': {
+      const decision = await decide(body, frame, 'item');
+      return decision.kind === 'nothing' ? null : decision.outcome;
+    }
+    default:
+      return outcomeOf(body, frame);
+  }
 }
 
 async function runBody(node: For, frame: Frame): Promise<Completion> {

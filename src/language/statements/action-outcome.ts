@@ -27,7 +27,7 @@ async function outcomeOfBlock({ statements }: Block, frame: Frame): Promise<Outc
 }
 
 async function outcomeOfWhen(when: When, frame: Frame): Promise<Outcome> {
-  const decision = await decide(when, frame);
+  const decision = await decide(when, frame, 'value');
   return decision.kind === 'nothing' ? null : decision.outcome;
 }
 

@@ -1,5 +1,6 @@
 /** Executes control words, `=>` and `bail`. control.md 16 to 18, instrumentation.md 3.3 for labels on a return. */
 import type { Bail as BailNode, Control, Expression, Return as ReturnNode } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
 import { textOf, compactJson } from '../../values/text.js';
 import { dataOf, flow, type Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
@@ -17,6 +18,12 @@ export async function evaluateControl(node: Control, frame: Frame): Promise<Outc
 }
 
 export async function executeControl(node: Control, frame: Frame): Promise<Completion> {
+  if (node.word === 'retry' && !frame.context.stage?.stage) {
+    throw new MlldError('RETRY', '`retry` works only in a stage of a pipeline', {
+      location: locationOf(frame.module, node.at),
+      hint: frame.within === 'loop' ? 'to begin the next iteration, write `continue`' : 'make it a stage: @source() | @check',
+    });
+  }
   const outcome = await evaluateControl(node, frame);
   return outcome instanceof Signal ? outcome : undefined;
 }

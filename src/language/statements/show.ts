@@ -1,9 +1,11 @@
 /** Executes `show`, `log`, `run`, and calls on a line of their own. values.md 15, control.md 8, world.md 3 and 14.4. */
 import type { CallStatement, Expression, Log, Prose, Reference, Run, Show } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
+import { Callable } from '../../values/kinds/callable.js';
 import { showText } from '../../values/show.js';
 import { compactJson, textOf } from '../../values/text.js';
-import { annotate, dataOf, flow, type Value } from '../../values/value.js';
+import { annotate, Annotated, dataOf, flow, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
 import { evaluateCode } from '../calls/code.js';
 import { effectInput, type EffectInput } from '../expressions/effect-input.js';
@@ -12,7 +14,7 @@ import { withoutGuards } from '../calls/with-options.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { foreachLines } from '../loops/foreach.js';
 import type { Frame } from '../../runtime/frame.js';
-import { undefinedVariable } from '../../runtime/errors.js';
+import { locationOf, undefinedVariable } from '../../runtime/errors.js';
 import { writtenText } from '../files/written-text.js';
 
 export async function executeProse(node: Prose, frame: Frame): Promise<Completion> {
@@ -21,11 +23,16 @@ export async function executeProse(node: Prose, frame: Frame): Promise<Completio
 }
 
 export async function executeShow(node: Show, frame: Frame): Promise<Completion> {
+  await performShow(node, frame);
+  return undefined;
+}
+
+/** Returns the value that was shown. */
+export async function performShow(node: Show, frame: Frame): Promise<Value> {
   const { value, frame: guarded } = await withoutGuards(node.value, frame);
   const lines = value.kind === 'foreach' || value.kind === 'with' ? await foreachLines(value, guarded) : undefined;
   const input = lines === undefined ? await effectInput(value, guarded, shown) : { value: lines };
-  await showValue(input.value, guarded, node.labels, input.pieces);
-  return undefined;
+  return showValue(input.value, guarded, node.labels, input.pieces);
 }
 
 /** Evaluates the operand. An undefined name is an error here, although it is left as written inside a quoted text. */
@@ -81,23 +88,29 @@ async function effect(
   });
 }
 
-/** Executes `run` and shows the text, unless it is empty. A command is interpolated once, before the operation, so that hooks see it. */
-export async function executeRun(node: Run, outer: Frame): Promise<Completion> {
-  const { value: operand, frame } = await withoutGuards(node.value, outer);
+/** Executes `run` and shows the text, unless it is empty. */
+export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
+  await performRun(node, frame, 'shown');
+  return undefined;
+}
+
+/** Returns the result. A command is interpolated once, before the operation, so that hooks see it. */
+export async function performRun(node: Run, outer: Frame, use: 'shown' | 'captured'): Promise<Value> {
+  const { value: written, frame } = await withoutGuards(node.value, outer);
+  const operand = await calledOperand(written, frame);
   const code = operand.kind === 'code' && operand.language === 'cmd' ? operand : undefined;
   const line = code && (await commandLineOf(code, frame));
   const inputs = line ? [flow(annotate(line.text.trim(), {}), line.used)] : [];
   const subtype = languageOf(operand);
   const operation = { kind: 'run', segment: 'run', name: null, labels: [], inputs, ...(subtype !== undefined && { subtype }) };
-  await perform(frame, operation, async (inner, [allowed]) => {
+  return perform(frame, operation, async (inner, [allowed]) => {
     const quiet: Frame = { ...inner, quietCode: true };
     // A guard may have replaced the command.
     const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed], isReplaced: true as const } : line;
     const value = code ? await evaluateCode(code, quiet, command) : await inner.evaluate(operand, quiet);
-    await showRunText(value, inner);
+    if (use === 'shown') await showRunText(value, inner, isCode(operand));
     return value;
   });
-  return undefined;
 }
 
 /** Returns the language that a `run` statement runs; undefined for a call. */
@@ -115,10 +128,37 @@ function languageOf(node: Expression): string | undefined {
   }
 }
 
-async function showRunText(value: Value, frame: Frame): Promise<void> {
+/** Makes the operand `@f` the call `@f()`, also where it is the source of a pipeline. Throws NOT_A_FUNCTION for another value. */
+async function calledOperand(operand: Expression, frame: Frame): Promise<Expression> {
+  if (operand.kind === 'with') return { ...operand, value: await calledOperand(operand.value, frame) };
+  const reference = operand.kind === 'pipeline' ? operand.source : operand;
+  if (reference.kind !== 'reference' || isCallOf(reference)) return operand;
+  const value = await lenient(reference, frame);
+  if (dataOf(value) instanceof Callable) {
+    const call: Reference = { ...reference, steps: [...reference.steps, { kind: 'apply', args: [], at: reference.at }] };
+    return operand.kind === 'pipeline' ? { ...operand, source: call } : call;
+  }
+  if (operand.kind === 'pipeline' || value === undefined) return operand;
+  throw new MlldError('NOT_A_FUNCTION', `run @${reference.name}: it is not a function`, {
+    location: locationOf(frame.module, reference.at),
+    hint: `to show a value, write: show @${reference.name}`,
+  });
+}
+
+function isCallOf({ steps }: Reference): boolean {
+  return steps.some((step) => step.kind === 'apply' || step.kind === 'method');
+}
+
+function isCode(operand: Expression): boolean {
+  return operand.kind === 'code' || ((operand.kind === 'stream' || operand.kind === 'with') && isCode(operand.value));
+}
+
+/** Shows what a command or code printed, letter by letter; `isRaw`: the value is its result itself. Other data is compact JSON. */
+async function showRunText(value: Value, frame: Frame, isRaw = false): Promise<void> {
   const data = dataOf(value);
-  const text = typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
-  if (data === null || text === '') return;
+  const printed = value instanceof Annotated && (isRaw || value.metadata.isPrinted) ? value.text : undefined;
+  const text = printed ?? (typeof data === 'object' && data !== null ? compactJson(value) : textOf(value));
+  if ((data === null && printed === undefined) || text === '') return;
   await frame.run.document.show(text, value, frame);
 }
 
@@ -136,7 +176,7 @@ export async function executeCall(node: CallStatement, frame: Frame): Promise<Co
 
 /** Executes `@f(x)` as `run @f(x)`, and shows any other value. */
 export async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
-  const isCall = node.kind !== 'reference' || node.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
+  const isCall = node.kind !== 'reference' || isCallOf(node);
   if (!isCall) {
     await showValue(await frame.evaluate(node, frame), frame);
     return undefined;

@@ -5,19 +5,18 @@ import type { ResultSchema } from '../../calls/schema/compile-schema.js';
 import { structuredResult } from '../../calls/schema/structured-result.js';
 import { toJson } from '../../values/native.js';
 import { parseResult } from '../../values/results.js';
-import { textOf } from '../../values/text.js';
 import { annotate, Annotated, dataOf, metadataOf, NO_METADATA, type Data, type Value } from '../../values/value.js';
 
 export type Fit = { readonly kind: 'fits'; readonly value: Value } | { readonly kind: 'misfits'; readonly problems: readonly string[] };
 
 /** Returns the text that an adapter reads. */
 export function replyText(value: Value): string {
-  return hasText(value) ? textOf(value) : JSON.stringify(toJson(value) satisfies Json);
+  return writtenText(value) ?? JSON.stringify(toJson(value) satisfies Json);
 }
 
 /** Returns the result in a reply, with the labels and the command of the value that it replaces. */
 export function resultIn({ data, text = '' }: ReadReply, printed: Value): Value {
-  const { text: _text, ...kept } = metadataOf(printed) ?? NO_METADATA;
+  const { text: _text, isPrinted: _isPrinted, ...kept } = metadataOf(printed) ?? NO_METADATA;
   const result = data === undefined ? parseResult(text, 'cmd') : (data as Data);
   const view = result instanceof Annotated ? result.text : undefined;
   return annotate(dataOf(result), { ...kept, ...(view === undefined ? {} : { text: view }) });
@@ -32,12 +31,19 @@ export interface Given {
 }
 
 export function fitToSchema(result: Value, schema: ResultSchema, { data, written }: Given = {}): Fit {
-  const text = written ?? (hasText(result) ? textOf(result) : undefined);
+  const text = written ?? writtenText(result);
   const raw = data !== undefined ? { data } : text !== undefined ? { text } : { data: toJson(result) };
   const fit = structuredResult(raw, schema);
   if (fit.kind === 'misfits') return fit;
-  const { text: _text, ...kept } = metadataOf(result) ?? NO_METADATA;
+  const { text: _text, isPrinted: _isPrinted, ...kept } = metadataOf(result) ?? NO_METADATA;
   return { kind: 'fits', value: annotate(fit.value as Data, kept) };
+}
+
+/** Returns a text itself, and the text that data was read from. */
+function writtenText(value: Value): string | undefined {
+  const data = dataOf(value);
+  if (typeof data === 'string') return data;
+  return value instanceof Annotated ? value.text : undefined;
 }
 
 export function hasText(value: Value): boolean {

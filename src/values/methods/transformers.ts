@@ -23,7 +23,7 @@ export const transformers: { readonly [name: string]: Transformer } = withAliase
   lower: labelled((value) => valueOfText(textOf(value).toLowerCase())),
   trim: labelled((value) => valueOfText(textOf(value).trim())),
   ...parsers('parse'),
-  ...parsers('json'),
+  ...parsers('json', withPrettyText),
   xml: labelled(toXml),
   csv: labelled(toCsv),
   md: labelled((value) => normaliseDocument(textOf(value))),
@@ -45,19 +45,23 @@ function labelled(transform: (value: Value) => Value): Transformer {
   return (value, args) => flow(transform(value), [value, ...args]);
 }
 
-/** `@json` is an older name of `@parse`. */
-function parsers(name: 'parse' | 'json'): { readonly [name: string]: Transformer } {
+/** `@json` is an older form of `@parse`, whose result has another text view. `finish` makes the result of the data. */
+function parsers(name: 'parse' | 'json', finish: (data: Data) => Value = (data) => data): { readonly [name: string]: Transformer } {
   const loose =
     (stage: string): Transformer =>
     async (value, args) =>
-      flow(await parseLoose(value, stage), [value, ...args]);
+      flow(finish(await parseLoose(value, stage)), [value, ...args]);
   return {
     [name]: loose(name),
     [`${name}.loose`]: loose(`${name}.loose`),
-    [`${name}.strict`]: labelled((value) => parseStrict(value, `${name}.strict`)),
-    [`${name}.llm`]: async (value, args) => flow(await parseAnswer(value), [value, ...args]),
-    [`${name}.fromlist`]: labelled(parseLines),
+    [`${name}.strict`]: labelled((value) => finish(parseStrict(value, `${name}.strict`))),
+    [`${name}.llm`]: async (value, args) => flow(finish(await parseAnswer(value)), [value, ...args]),
+    [`${name}.fromlist`]: labelled((value) => finish(parseLines(value))),
   };
+}
+
+function withPrettyText(data: Data): Value {
+  return typeof data === 'object' && data !== null ? annotate(data, { text: indentedJson(data) }) : data;
 }
 
 /** Adds every stage under its name in capitals. */
