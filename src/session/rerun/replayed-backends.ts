@@ -62,7 +62,7 @@ function replayedBackend({ store, walk, recording, order, diverge, stuck }: Port
         stuck();
         return new Promise<never>(() => undefined);
       }
-      await order.waitFor(end.seq);
+      // Not in the order of the record: the end of the call is, and takes from here whether another attempt may help.
       if (end.type === 'retry.scheduled') throw new StageError('transient', end.reason);
       throw new StageError('permanent', end.outcome.failure_reason, end.outcome.context_updates);
     },
