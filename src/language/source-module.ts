@@ -41,13 +41,16 @@ export function syntaxError(error: unknown, module: Module): unknown {
   return new MlldError(error.code, error.message, { location: locationOf(module, error.at), hint: error.hint, cause: error });
 }
 
-/** Defines `@fm` and returns its value; does nothing for a script without frontmatter. YAML that can't be read is an error at its place. */
+/**
+ * Defines `@fm` and `@frontmatter`, and returns their value; does nothing for a script without frontmatter. YAML that can't be read is an
+ * error at its place.
+ */
 export async function bindFrontmatter(script: Script, module: Module): Promise<Value> {
   const { frontmatter } = script;
   if (!frontmatter) return undefined;
   try {
     const value = await parseScriptFrontmatter(frontmatter.text);
-    module.scope.define({ name: 'fm', value, kind: 'ambient' });
+    for (const name of ['fm', 'frontmatter']) module.scope.define({ name, value, kind: 'ambient' });
     return value;
   } catch (error) {
     if (!(error instanceof MlldError)) throw error;

@@ -4,12 +4,15 @@ import { findTransformer } from '../values/methods/transformers.js';
 import type { RuleSettings, ParsedScript } from './rule.js';
 
 /** Lists names of stages and inputs, and a function that is not in the table of transformers because it reads the disk. */
-const OTHERS = ['stdin', 'payload', 'state', 'p', 'pipeline', 'fileExists'];
+const OTHERS = ['stdin', 'payload', 'state', 'p', 'pipeline', 'fileExists', 'FILEEXISTS'];
+const FRONTMATTER: ReadonlySet<string> = new Set(['fm', 'frontmatter']);
 const AMBIENT: ReadonlySet<string> = new Set([...reservedNames, ...OTHERS]);
 
 export function isAmbient(name: string, { script }: ParsedScript, { prefixes }: RuleSettings): boolean {
   return (
-    isAmbientAnywhere(name) || (name === 'fm' && script.frontmatter !== undefined) || prefixes.some(({ prefix }) => prefix === `@${name}/`)
+    isAmbientAnywhere(name) ||
+    (FRONTMATTER.has(name) && script.frontmatter !== undefined) ||
+    prefixes.some(({ prefix }) => prefix === `@${name}/`)
   );
 }
 
@@ -19,5 +22,5 @@ export function isAmbientAnywhere(name: string): boolean {
 }
 
 export function isBuiltIn(name: string): boolean {
-  return name === 'fileExists' || findTransformer(name) !== undefined;
+  return name === 'fileExists' || name === 'FILEEXISTS' || findTransformer(name) !== undefined;
 }

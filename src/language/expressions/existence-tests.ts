@@ -10,7 +10,7 @@ import { findFiles } from '../files/load.js';
 
 type Test = (args: readonly Expression[], frame: Frame) => Promise<Value>;
 
-const tests: { readonly [name: string]: Test } = { exists, fileExists };
+const tests: { readonly [name: string]: Test } = { exists, EXISTS: exists, fileExists, FILEEXISTS: fileExists };
 
 /** Returns the test of this name, unless the script has declared a function of the name. */
 export function existenceTest(name: string, frame: Frame): Test | undefined {
