@@ -1,4 +1,5 @@
 /** The exit statuses of the command. Every `--help` lists those that it may end with. */
+import type { RunStatus } from '../src/api/index.js';
 import type { Signal } from './terminal/io.js';
 
 export const EXIT_OK = 0;
@@ -10,8 +11,24 @@ export const EXIT_NOT_COMPARED = 2;
 /** The replay diverged from the record. */
 export const EXIT_DIVERGED = 3;
 
-/** The run is paused: what is left to do waits until it can be recorded. */
+/** The run reached its end, and calls of it are unresolved. */
+export const EXIT_INCOMPLETE = 4;
+
+/** The run is paused: what is left to do waits for a provider, a budget, or a journal that can be written. */
 export const EXIT_PAUSED = 5;
 
 /** 128 and the number of the signal, as shells report it. */
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };
+
+interface Ended {
+  readonly status: RunStatus;
+  readonly calls?: { readonly unresolved: number };
+}
+
+/** Returns the exit status of a run; of several that apply, the first in the table of calls.md 14.4. */
+export function exitStatusOf({ status, calls }: Ended, signal: Signal | undefined, allowFailures: boolean): number {
+  if (status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
+  if (status === 'paused') return EXIT_PAUSED;
+  if (status !== 'completed') return EXIT_FAILED;
+  return calls !== undefined && calls.unresolved > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
+}

@@ -22,7 +22,8 @@ export const PROGRAM: CommandRow = {
     [1, 'an error: in the command line, in the script, or found by a check'],
     [2, 'mlld journal diff: the runs could not be compared'],
     [3, 'mlld journal replay: the replay diverged from the record'],
-    [5, 'the run is paused: what is left waits until it can be recorded'],
+    [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
+    [5, 'the run is paused: a lane or the budget is used up, or nothing can be recorded'],
     [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
   ],
 };
@@ -41,7 +42,8 @@ export const COMMANDS = {
       'mlld run nightly --resume "after collecting"',
     ],
     exits: [
-      [5, 'the run is paused: what is left waits until it can be recorded'],
+      [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
+      [5, 'the run is paused: a lane or the budget is used up, or nothing can be recorded'],
       [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
     ],
   },

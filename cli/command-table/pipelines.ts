@@ -74,11 +74,12 @@ export const RUN_PIPELINE = {
       parse: (text) => durationMs(text, 'journal-wait'),
     },
     { flags: ['unrecorded'], value: 'none', does: 'continue without a record when the journal is lost, instead of pausing the run' },
-    ...CALL_FLAGS.filter(({ flags: [name] }) => name !== 'allow-failures'),
+    ...CALL_FLAGS,
   ],
   examples: ['mlld run release.dot --yes', 'mlld run release.dot --resume', 'mlld run release.dot --set berth=4 --ask remote'],
   exits: [
-    [5, 'the run is paused: what is left waits until it can be recorded'],
+    [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
+    [5, 'the run is paused: a lane or the budget is used up, or nothing can be recorded'],
     [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
   ],
 } as const satisfies CommandRow;

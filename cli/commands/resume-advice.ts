@@ -4,13 +4,19 @@ import { openFileStore } from '../../src/api/commands/store.js';
 import type { RunRef } from '../../src/api/ids.js';
 import { postMortemOf } from '../../src/api/reports/postmortem.js';
 import type { Io } from '../terminal/io.js';
-import { renderResumeAdvice, renderShortResumeAdvice } from '../render/reports/postmortem.js';
+import { renderKept, renderResumeAdvice } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';
 
 /** Reading so much takes about 500 ms, and a user waits for it. */
 const READ_BYTES_MAX = 64 * 1024 * 1024;
 
-export async function adviseResume(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
+interface Advice {
+  readonly command: RecordedCommand;
+  /** The summary of the calls names the command. */
+  readonly isInSummary: boolean;
+}
+
+export async function adviseResume(io: Io, project: Project, ref: RunRef, { command, isInSummary }: Advice): Promise<void> {
   const store = openFileStore(project.root);
   const file = (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
   const report =
@@ -18,5 +24,7 @@ export async function adviseResume(io: Io, project: Project, ref: RunRef, comman
       ? undefined
       : // Damage was reported while it was written, and journal postmortem reports it again.
         await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: () => undefined });
-  io.stderr(report === undefined ? renderShortResumeAdvice(ref.run, command) : renderResumeAdvice(report));
+  const resumes = isInSummary ? undefined : (report ?? command);
+  if (report) io.stderr(renderKept(report));
+  io.stderr(renderResumeAdvice(ref.run, resumes));
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { backendFor, runPipeline, type PipelineReport, type PipelineRunOptions, type WhoAnswers } from '../../src/api/commands/pipeline.js';
 import { findProject } from '../../src/api/commands/project.js';
-import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
+import { EXIT_FAILED, EXIT_OK, exitStatusOf } from '../exit-codes.js';
 import { RUN_PIPELINE } from '../command-table/pipelines.js';
 import { callSettings } from '../options/call-settings.js';
 import { attached, toCommand, withCommander } from '../command-table/to-commander.js';
@@ -36,6 +36,7 @@ interface Options {
   readonly budget?: string;
   readonly maxCalls?: string;
   readonly budgetStrict?: true;
+  readonly allowFailures?: true;
   readonly waitQuota?: string;
   readonly plan?: boolean;
   readonly json?: boolean;
@@ -97,12 +98,11 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
       io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
   };
   if (options.plan === true) return showPlan(io, wanted, options.json === true).finally(interruption.stop);
+  const startedMs = io.nowMs();
   const report = await runPipeline(wanted).finally(interruption.stop);
-  await conclude(io, target, argv, report);
-  const signal = interruption.received();
-  if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
-  if (report.status === 'paused') return EXIT_PAUSED;
-  return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
+  await conclude(io, { target, argv, elapsedMs: io.nowMs() - startedMs }, report);
+  const allowsFailures = calls?.allowFailures ?? project.config.calls?.allowFailures ?? false;
+  return exitStatusOf(report, interruption.received(), allowsFailures);
 }
 
 async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Promise<number> {
@@ -114,22 +114,32 @@ async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Pr
   return EXIT_OK;
 }
 
-/** Prints how the run ended, after the commands that resume it and explain it. */
-async function conclude(
-  io: Io,
-  target: string,
-  argv: readonly string[],
-  { status, pipeline, journal, error, notice, argv: recorded = argv }: PipelineReport,
-): Promise<void> {
+interface Ended {
+  readonly target: string;
+  readonly argv: readonly string[];
+  readonly elapsedMs: number;
+}
+
+/** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
+async function conclude(io: Io, { target, argv, elapsedMs }: Ended, report: PipelineReport): Promise<void> {
+  const { status, pipeline, journal, error, notice, calls, pause, argv: recorded = argv } = report;
   if (notice !== undefined) io.stderr(`${notice}\n`);
-  if (status === 'completed') return io.stdout(renderCompleted(pipeline ?? target));
-  if (journal === undefined) {
+  const isCompleted = status === 'completed';
+  if (isCompleted) io.stdout(renderCompleted(pipeline ?? target));
+  else if (journal === undefined) {
     if (error === undefined) return; // lint has said why
     const { renderError } = await import('../render/error.js');
     return io.stderr(renderError(error, {}));
   }
-  io.stderr(`  resume: ${pipelineResumeCommand({ name: target, argv: recorded })}\n  look at it: mlld journal postmortem ${journal.run}\n`);
-  io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
+  const next = isCompleted ? undefined : pipelineResumeCommand({ name: target, argv: recorded });
+  if (journal && next !== undefined) {
+    if (!calls) io.stderr(`  resume: ${next}\n`);
+    io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
+    if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
+    else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  if (calls) io.stderr((await import('../render/call-summary.js')).renderCallSummary(calls, { elapsedMs, next }));
+  if (pause && next !== undefined) io.stderr((await import('./conclude.js')).timerCommand(io, next));
 }
 
 function refuseBackend(written: string): void {

@@ -7,7 +7,7 @@
 import type { Project } from '../../src/api/commands/project.js';
 import { runScript, type RunOptions, type RunReport, type ScriptSource } from '../../src/api/commands/script.js';
 import { environmentFor } from '../options/environment.js';
-import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
+import { exitStatusOf } from '../exit-codes.js';
 import { listenForInterruption } from '../terminal/interruption.js';
 import { trackUnfinishedLine } from '../terminal/unfinished-line.js';
 import type { Io, Signal } from '../terminal/io.js';
@@ -69,13 +69,20 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
   log?.info({ status: report.status, run: report.journal?.run, elapsedMs }, 'run ended');
 
   if (request.structured && report.structured && report.error === undefined)
-    io.stdout(`${JSON.stringify(report.structured, undefined, 2)}\n`);
+    io.stdout(`${JSON.stringify({ ...report.structured, ...(report.calls && { calls: report.calls }) }, undefined, 2)}\n`);
   await explain(io, execution, report, signal);
   if (request.debug && execution.form === 'run') io.stderr(`Metrics:\n  total time: ${elapsedMs} ms\n`);
   else if (request.metrics) io.stderr(`Total time: ${elapsedMs} ms\n`);
-  if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
-  if (report.status === 'paused') return EXIT_PAUSED;
-  return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
+  const isCutShort = signal === 'SIGPIPE' && report.journal === undefined; // `| head -1` has what it wanted
+  if ((report.calls !== undefined || report.pause !== undefined) && !isCutShort) {
+    const { concludeRun } = await import('./conclude.js');
+    concludeRun(io, execution, report, elapsedMs);
+  }
+  return exitStatusOf(report, signal, allowsFailures(execution));
+}
+
+function allowsFailures({ request, project }: Execution): boolean {
+  return request.calls?.allowFailures ?? project.config.calls?.allowFailures ?? false;
 }
 
 async function openDebugLog(io: Io): Promise<Log> {
@@ -125,21 +132,22 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
 
 /** Reports what ended the run, and how to resume it if something was recorded. */
 async function explain(io: Io, execution: Execution, report: RunReport, signal: Signal | undefined): Promise<void> {
-  const { argv, name, project } = execution;
+  const { argv, name, project, request } = execution;
   if (report.status === 'completed') return;
   if (signal === 'SIGPIPE') {
     // `| head -1` has what it wanted. Without a record there is nothing to resume.
     if (report.journal !== undefined) io.stderr('Standard output was closed before the run was done\n');
+  } else if (report.pause !== undefined) {
+    const { renderPause } = await import('../render/pause.js');
+    io.stderr(renderPause(report.error));
   } else if (report.error !== undefined) {
     const { renderError } = await import('../render/error.js');
     io.stderr(renderError(report.error, {}));
   } else if (report.status === 'interrupted') io.stderr('Interrupted\n');
-  const { unrecordedResults } = report;
-  if (unrecordedResults !== undefined && signal !== 'SIGPIPE') {
-    const { renderUnrecorded } = await import('../render/unrecorded-results.js');
-    io.stderr(renderUnrecorded(unrecordedResults, execution));
-  }
   if (report.journal === undefined) return;
   const { adviseResume } = await import('./resume-advice.js');
-  await adviseResume(io, project, report.journal, { name, argv });
+  await adviseResume(io, project, report.journal, {
+    command: { name, argv },
+    isInSummary: report.calls !== undefined && !request.structured,
+  });
 }

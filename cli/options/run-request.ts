@@ -139,17 +139,11 @@ const RECORD_FLAGS = [
   ['keepOrphans', '--keep-orphans'],
 ] as const satisfies readonly (readonly [keyof CacheRequest, string])[];
 
-/** Returns the command line that resumes what this one has recorded: same script, same data. */
-export function resumeArguments(argv: readonly string[], form: CommandForm): readonly string[] {
+/** Returns the command line that resumes what this one has recorded: same script, same data. `more` are words behind `--resume`. */
+export function resumeArguments(argv: readonly string[], form: CommandForm, more: readonly string[] = []): readonly string[] {
   const { cacheWords, optionsEnd } = scan(argv, form);
   const kept = argv.slice(0, optionsEnd).filter((_, index) => !cacheWords.has(index));
-  return [...kept, '--resume', ...argv.slice(optionsEnd)];
-}
-
-/** Returns the command line that does the same and records it. */
-export function recordingArguments(argv: readonly string[], form: CommandForm): readonly string[] {
-  const { optionsEnd } = scan(argv, form);
-  return [...argv.slice(0, optionsEnd), '--checkpoint', ...argv.slice(optionsEnd)];
+  return [...kept, '--resume', ...more, ...argv.slice(optionsEnd)];
 }
 
 function scan(argv: readonly string[], form: CommandForm): Found {

@@ -15,7 +15,12 @@ export interface RecordedCommand {
 /** `more` are words behind `--resume`: its target, or further flags. */
 export function resumeCommand({ name, argv, workflow }: RecordedCommand, ...more: readonly string[]): string {
   if (argv.length === 0 && workflow !== undefined) return shellWords(['mlld', workflow, '--resume', ...more]);
-  return shellWords(['mlld', ...words(name ?? '', argv), ...more]);
+  return shellWords(['mlld', ...words(name ?? '', argv, more)]);
+}
+
+/** `target` is what a run's report says is left. */
+export function nextCommand(command: RecordedCommand, target: string): string {
+  return resumeCommand(command, ...(target === '' ? [] : [target]));
 }
 
 /** Keeps the words of a pipeline's run without an earlier `--resume`. `node` is where to continue, if not where the run ended. */
@@ -35,13 +40,13 @@ function isResume(word: string): boolean {
 }
 
 /** Words of an older version that mean nothing now are left out, together with the data they carried. */
-function words(name: string, argv: readonly string[]): readonly string[] {
+function words(name: string, argv: readonly string[], more: readonly string[]): readonly string[] {
   try {
     // The words behind `mlld run` name the script, those behind `mlld FILE` its path.
     const isRun = parseRunRequest(argv, 'run').script === name;
-    return isRun ? ['run', ...resumeArguments(argv, 'run')] : resumeArguments(argv, 'file');
+    return isRun ? ['run', ...resumeArguments(argv, 'run', more)] : resumeArguments(argv, 'file', more);
   } catch (error) {
     if (!(error instanceof MlldError)) throw error;
-    return ['run', name, '--resume'];
+    return ['run', name, '--resume', ...more];
   }
 }

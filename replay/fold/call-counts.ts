@@ -10,13 +10,23 @@
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  */
-import type { EventOf, JournalEvent, Usage } from '../../journal/event.js';
+import type { EventOf, FactOf, JournalEvent, Usage } from '../../journal/event.js';
 import type { RunTotals } from '../../journal/facts/run-event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { causeOfCall, type CallCause } from './failure-class.js';
 import { failInStage, isRepeated, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
+
+type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>;
+type Completion = Pick<
+  FactOf<'call.completed'>,
+  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'class' | 'exitCode' | 'denied' | 'unusable'
+>;
+type AttemptEnd = Completion | FactOf<'call.failed'>;
+
+/** The part of a fact about a call that is counted: a call of which nothing is recorded has no more. */
+export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.reused'>;
 
 export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
 
@@ -135,7 +145,11 @@ export function isEndOfCall(event: JournalEvent): event is EndOfCall {
  * Counts an event, and returns the call that it ends. `groups`: further counts that the call belongs to (a phase, a filter); those of its
  * first event hold for all of it.
  */
-export function followCall(ledger: CallLedger, event: JournalEvent, groups: readonly CallCounts[] = []): CountedCall | undefined {
+export function followCall(
+  ledger: CallLedger,
+  event: JournalEvent | CountedFact,
+  groups: readonly CallCounts[] = [],
+): CountedCall | undefined {
   switch (event.type) {
     case 'call.started':
       startAttempt(ledger, event, groups);
@@ -172,6 +186,15 @@ export function endRun({ attempts }: CallLedger): void {
   attempts.clear();
 }
 
+/** Counts the unresolved calls by the class of their last attempt. */
+export function unresolvedByClass({ failures }: CallLedger): { readonly [cause in CallCause]?: number } {
+  const counts: { [cause in CallCause]?: number } = {};
+  for (const calls of failures.values()) {
+    for (const { end } of calls) if (!end.isAccepted) addTo(counts, end.cause ?? 'crash', 1);
+  }
+  return counts;
+}
+
 /** Returns the model that most attempts used; null where none is known. */
 export function usualModel({ models }: Pick<CallLedger, 'models'>): string | null {
   let usual: string | null = null;
@@ -181,7 +204,7 @@ export function usualModel({ models }: Pick<CallLedger, 'models'>): string | nul
 }
 
 /** Returns the outcome of a call from the event that ended it. */
-export function endedCall(event: EndOfCall): EndedCall {
+export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall {
   switch (event.type) {
     case 'call.reused':
       return { outcome: 'reused' };
@@ -235,7 +258,7 @@ const FAILED_COMMAND = /^its command ended with status \d+$/;
 const OWN_DENIED_BRANCH = 'the value of its own denied branch';
 
 /** Returns the reason for which a call with a value counts as failed; undefined for a call that executed. */
-export function flawOf(event: EventOf<'call.completed'>): 'command' | 'denied' | undefined {
+export function flawOf(event: Pick<Completion, 'class' | 'exitCode' | 'denied' | 'unusable'>): 'command' | 'denied' | undefined {
   const { exitCode, denied, unusable } = event;
   if (denied === true || unusable === OWN_DENIED_BRANCH) return 'denied';
   const hasFailed = event.class !== undefined || exitCode !== undefined || (unusable !== undefined && FAILED_COMMAND.test(unusable));
@@ -248,7 +271,7 @@ function isUnpriced({ usage, cause }: Pick<EndedCall, 'usage' | 'cause'>): boole
   return cause !== 'rate-limit' && cause !== 'overloaded' && cause !== 'quota' && cause !== 'auth';
 }
 
-function startAttempt(ledger: CallLedger, event: EventOf<'call.started'>, further: readonly CallCounts[]): void {
+function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
   const { op, key, fn, lane, try: tried = 1 } = event;
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? [...groupsOf(ledger, fn), ...further];
@@ -257,11 +280,7 @@ function startAttempt(ledger: CallLedger, event: EventOf<'call.started'>, furthe
   for (const counts of groups) countAttempt(counts, isRetry, 1);
 }
 
-function endAttempt(
-  ledger: CallLedger,
-  event: EventOf<'call.completed' | 'call.failed'>,
-  further: readonly CallCounts[],
-): CountedCall | undefined {
+function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly CallCounts[]): CountedCall | undefined {
   const attempt = ledger.attempts.get(event.op);
   const end = endedCall(event);
   const fn = attempt?.fn ?? (event.type === 'call.failed' ? event.fn : undefined) ?? '';

@@ -42,3 +42,8 @@ const FREE: ReadonlySet<FailureClass> = new Set<FailureClass>(['rate-limit', 'ov
 export function isFreeClass(failureClass: FailureClass): boolean {
   return FREE.has(failureClass);
 }
+
+/** As `wordsOfClass`, for a call that may have ended with its run. */
+export function wordsOfCause(cause: FailureClass | 'interrupted'): string {
+  return cause === 'interrupted' ? cause : wordsOfClass(cause);
+}

@@ -19,7 +19,7 @@ import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
 import { findReusable, reuse } from './find-result.js';
 import { definitionFor } from './interceptors.js';
-import { failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
+import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
 import type { Unfit } from './replies/reused-result.js';
 
@@ -29,7 +29,11 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const policy = cache.policy();
   const failures = run.failures.isEmpty ? [] : await failuresBefore(call);
   if (!policy.records && !policy.reuses) {
-    if (failures.length > 0) return acceptOrThrow(call, notExecuted(call, failures), UNRECORDED);
+    if (failures.length > 0) {
+      const error = notExecuted(call, failures);
+      await countNotExecuted(call, failures, error);
+      return acceptOrThrow(call, error, UNRECORDED);
+    }
     return executeUnrecorded(call, undefined, execute);
   }
   const forming = llm.request(operation.inputs);

@@ -19,6 +19,7 @@ import { exceedingOutput } from '../world/process/output.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
 import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
+import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
 import { CallFileWatch } from './files/call-files.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Execute, type Found, type Lookup } from './cacheable-call.js';
 import { encodeResult, wordOf } from './encode-result.js';
@@ -34,20 +35,34 @@ export const UNRECORDED: Lookup = { hit: false, key: null };
 
 /** Executes a call where nothing is recorded. Its labels are in the same order as those of a recorded or a reused result. */
 export async function executeUnrecorded(call: CacheableCall, body: Body | undefined, execute: Execute): Promise<Found> {
-  const { run, operation, llm, secret } = call;
+  const { run, op, operation, llm, secret } = call;
   const lookup = UNRECORDED;
   const options = await llm.options(operation.inputs);
   const progress = new CallProgress();
+  const record = countedAttempts(call);
   let made: Outcome;
   try {
-    made = await execute(lookup, body, inAttempts(call, options, progress, undefined));
+    made = await execute(lookup, body, inAttempts(call, options, progress, record));
   } catch (error) {
+    if (progress.isOpen || !isInterruption(error)) {
+      const facts = factsOfFailure(call, error, progress, isAccepted(error, options));
+      run.recorder.count?.({ type: 'call.failed', key: await countedKey(call), op: op.path, fn: llm.fn, ...facts });
+    }
     countFailure(call, error);
     return acceptOrThrow(call, error, lookup, options);
   }
+  if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
   if (run.repeatedInside.has(call.op)) progress.takeRepeat(run.repeatedInside.get(call.op));
   run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   run.unrecordedResults++;
+  run.recorder.count?.({
+    type: 'call.completed',
+    key: await countedKey(call),
+    op: op.path,
+    elapsedMs: progress.elapsedMs,
+    ...replyMembers(progress),
+    ...(run.deniedInside.has(op) && { denied: true }),
+  });
   const { inputs } = operation;
   const isSealed = secret || isSecret(valueIn(made));
   const result = withResultLabels(made, inputs, llm, labelsOfResult(made, inputs, llm, isSealed));
@@ -136,7 +151,7 @@ async function recordFailure(
   const { key, hasSecret } = identity;
   if (hasSecret) secrets.taint(error);
   if (!progress.isOpen) {
-    if (error instanceof MlldError && error.code === 'INTERRUPTED') return; // while it waited for an attempt
+    if (isInterruption(error)) return; // while it waited for an attempt
     await record.started({ try: 1 }, undefined); // a guard denied it
   }
   const output = hasSecret ? undefined : exceedingOutput(error)?.kept;
@@ -145,20 +160,30 @@ async function recordFailure(
     await recorder.append({ type: 'call.completed', key, op: op.path, result: { ...output, text: true }, elapsedMs: progress.elapsedMs });
     return;
   }
+  await recorder.append({ type: 'call.failed', key, op: op.path, ...factsOfFailure(call, error, progress, isAccepted) });
+}
+
+function isInterruption(error: unknown): boolean {
+  return error instanceof MlldError && error.code === 'INTERRUPTED';
+}
+
+type FailureMembers = Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>;
+
+function factsOfFailure(
+  { op, run: { secrets } }: CacheableCall,
+  error: unknown,
+  progress: CallProgress,
+  isAccepted: boolean,
+): FailureMembers {
   const { failure, usage, elapsedMs } = progress;
   const facts = callFailureOf(error);
   const isOwn = failure !== undefined && facts?.op === op.path;
-  await recorder.append({
-    type: 'call.failed',
-    key,
-    op: op.path,
-    ...withoutUndefined<Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>>({
-      ...(isOwn ? failedFacts(failure, progress, secrets) : { elapsedMs, usage, class: facts?.class }),
-      message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
-      code: error instanceof MlldError ? error.code : undefined,
-      denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,
-      accepted: isAccepted ? true : undefined,
-    }),
+  return withoutUndefined<FailureMembers>({
+    ...(isOwn ? failedFacts(failure, progress, secrets) : { elapsedMs, usage, class: facts?.class }),
+    message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
+    code: error instanceof MlldError ? error.code : undefined,
+    denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,
+    accepted: isAccepted ? true : undefined,
   });
 }
 

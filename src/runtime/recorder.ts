@@ -1,5 +1,5 @@
 /** The port to the run's journal. */
-import type { Fact } from '../../journal/event.js';
+import type { Fact, FactOf } from '../../journal/event.js';
 import type { Recorded } from '../../journal/store.js';
 
 /** Nothing here throws because of a disk: a run outlives its journal. */
@@ -9,4 +9,12 @@ export interface Recorder {
   post(fact: Fact): void;
   /** Resolves when the fact is as durable as its type promises; undefined when it could not be recorded (the user was warned once). */
   append(fact: Fact): Promise<Recorded | undefined>;
+  /** Counts an attempt of which nothing is recorded, so that the run reports it all the same. Absent where a run has no report. */
+  count?(fact: UnrecordedFact): void;
 }
+
+/** A fact about a call that is not recorded: what its run counts, and nothing of arguments and result. */
+export type UnrecordedFact =
+  | Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>
+  | Omit<FactOf<'call.completed'>, 'result'>
+  | FactOf<'call.failed'>;

@@ -9,7 +9,7 @@ type Paused = Pick<Dispatcher, 'pausedBy'>;
 export function pausedError({ pausedBy }: Paused): MlldError {
   if (pausedBy !== undefined && pausedBy.class !== 'journal') return dispatchStopped(pausedBy);
   // The reason is the cause, and not in the message: the warning about the lost journal has named it, and its remedy.
-  return new MlldError('PAUSED', "The run is paused: no call is made whose result can't be recorded", {
+  return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
     hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
     cause: pausedBy?.error,
   });

@@ -13,6 +13,7 @@ it('shows followers each event as the journal has it, and leaves the facts as th
   const recorder = createRecorder(await store.create(runRef(1)), {
     secrets: new SecretRegistry(),
     followers: [(event) => void followed.push(event)],
+    count: () => expect.fail('followed, and counted'),
     onTrouble: (error) => errors.push(error),
   });
   const facts: readonly Fact[] = [started, opStarted(1), callCompleted(1)].map((fact) => Object.freeze({ ...fact }));

@@ -25,7 +25,12 @@ async function keeping(change: (journal: Journal) => Journal) {
     () => REF,
     (event) => followed.push(event),
   );
-  const recorder = createRecorder(change(journal), { secrets: new SecretRegistry(), followers: [keeper.follow], onTrouble: () => {} });
+  const recorder = createRecorder(change(journal), {
+    secrets: new SecretRegistry(),
+    followers: [keeper.follow],
+    count: () => undefined,
+    onTrouble: () => {},
+  });
   return { keeper, followed, ledger: keeper.ledger(recorder, REF, () => '2026-11-21T08:45:12.123Z') };
 }
 

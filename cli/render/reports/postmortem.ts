@@ -67,17 +67,17 @@ export function renderPostMortem(report: PostMortemReport, style: Style): string
     .join('\n');
 }
 
-/** Returns the last lines of a failed run on standard error: its results, how to resume it, where to look. */
-export function renderResumeAdvice(report: PostMortemReport): string {
+/** Returns a line about a run that did not complete, for standard error: the results that are recorded, and what failed. */
+export function renderKept(report: PostMortemReport): string {
   const { failures, resume } = report;
   const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
-  const kept = `${counted(resume.reused, 'result')} kept${failed}${checkpointOf(report)}`;
-  return `  ${oneLine(kept)}\n${renderShortResumeAdvice(report.run, report)}`;
+  return `  ${oneLine(`${counted(resume.reused, 'result')} kept${failed}${checkpointOf(report)}`)}\n`;
 }
 
-/** Returns the same without the line that needs a reading of the journal. */
-export function renderShortResumeAdvice(run: string, command: RecordedCommand): string {
-  return [`resume: ${resumeCommand(command)}`, `look at it: mlld journal postmortem ${run}`].map((line) => `  ${oneLine(line)}\n`).join('');
+/** Returns the lines behind it: how to resume the run, unless its summary says that, and where to look. */
+export function renderResumeAdvice(run: string, command: RecordedCommand | undefined): string {
+  const lines = [...(command ? [`resume: ${resumeCommand(command)}`] : []), `look at it: mlld journal postmortem ${run}`];
+  return lines.map((line) => `  ${oneLine(line)}\n`).join('');
 }
 
 function headOf({ name, workflow, run, status, startedMs, durationMs, error, torn, events }: PostMortemReport, style: Style): string[] {

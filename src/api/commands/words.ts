@@ -2,3 +2,4 @@
 export { describeChange, describeEdit } from '../../../replay/memo/definitions.js';
 export { duration } from '../../../replay/fold/duration.js';
 export { budgetText, parseBudget } from '../../calls/budget/limits.js';
+export { wordsOfCause } from '../../calls/failure.js';

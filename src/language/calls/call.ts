@@ -3,6 +3,7 @@ import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../.
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { definitionOf } from '../../operation/fingerprint.js';
+import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
@@ -205,21 +206,24 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
   const { forwarded, code, keyOption, writesOption } = executable;
+  const around = { ...frame, stack };
+  const formed = (values: readonly Value[]): FormedCall => ({
+    request: {
+      fn: executable.name,
+      args: callArguments(values),
+      ...(frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {}),
+    },
+    hasSecret: values.some(isSecret),
+  });
+  const ownRequest = (inputs: readonly Value[]): Awaitable<FormedCall> =>
+    keyOption ? keyValues(executable, inputs, around).then(formed) : formed(withoutMissing(inputs));
   return {
     request(inputs) {
-      const formed = (values: readonly Value[]): FormedCall => ({
-        request: {
-          fn: executable.name,
-          args: callArguments(values),
-          ...(frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {}),
-        },
-        hasSecret: values.some(isSecret),
-      });
-      if (!keyOption && !forwarded) return formed(withoutMissing(inputs));
-      const around = { ...frame, stack };
-      const chosen = keyValues(executable, inputs, around).then(formed);
-      return forwarded ? chosen.then((own) => forwardedCall(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
+      const own = ownRequest(inputs);
+      if (!forwarded) return own;
+      return Promise.resolve(own).then((formed) => forwardedCall(formed, { executable, forwarded, inputs, frame: around, details }));
     },
+    ownRequest,
     definition: () => definitionOf(executable, frame.run.cache.digest, frame.run.secrets),
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),

@@ -1,10 +1,13 @@
 /** Fails a call whose arguments have a failed call in them: it is not executed. calls.md 5.3. */
+import type { FactOf } from '../../../journal/event.js';
+import type { CallKey } from '../../../journal/ids.js';
 import { wordsOfClass } from '../../calls/failure.js';
 import { MlldError } from '../../errors.js';
 import { markCallFailure } from '../../runtime/calls/call-failure.js';
 import type { FailedCall } from '../../values/value.js';
 import type { CacheableCall, CallIdentity } from '../cacheable-call.js';
 import { itemOf } from '../attempts/failed-attempt.js';
+import { countedKey } from './unrecorded-attempts.js';
 
 /** The most paths that the journal names, of thousands of failures in one text. */
 const PATHS_MAX = 100;
@@ -38,22 +41,21 @@ export function notExecuted({ op, llm, operation }: CacheableCall, failures: rea
 
 /** Records it without a `call.started`, because there was no attempt. */
 export async function recordNotExecuted(
-  { run, op, llm }: CacheableCall,
+  call: CacheableCall,
   { key }: Pick<CallIdentity, 'key'>,
   failures: readonly FailedCall[],
   error: Error,
 ): Promise<void> {
+  await call.run.recorder.append(factOf(call, key, failures, error));
+}
+
+/** As `recordNotExecuted`, where nothing is recorded. */
+export async function countNotExecuted(call: CacheableCall, failures: readonly FailedCall[], error: Error): Promise<void> {
+  call.run.recorder.count?.(factOf(call, await countedKey(call), failures, error));
+}
+
+function factOf({ run, op, llm }: CacheableCall, key: CallKey, failures: readonly FailedCall[], error: Error): FactOf<'call.failed'> {
   const upstream = failures.slice(0, PATHS_MAX).map((call) => call.op);
   const message = run.secrets.messageOf(error);
-  await run.recorder.append({
-    type: 'call.failed',
-    key,
-    op: op.path,
-    fn: llm.fn,
-    message,
-    elapsedMs: 0,
-    class: 'upstream',
-    evidence: 'none',
-    upstream,
-  });
+  return { type: 'call.failed', key, op: op.path, fn: llm.fn, message, elapsedMs: 0, class: 'upstream', evidence: 'none', upstream };
 }

@@ -28,6 +28,8 @@ export interface LlmCall extends LlmFacts {
   readonly language?: string;
   /** Forms the request from the inputs as the before-hooks left them. */
   request(inputs: readonly Value[]): Awaitable<FormedCall>;
+  /** The request without the arguments that a wrapper passes on: their evaluation may have effects, and happens once. */
+  ownRequest?(inputs: readonly Value[]): Awaitable<FormedCall>;
   definition(): Awaitable<Definition>;
   /** Returns true when the body reads `@mx.call.problem`, and needs no note about it. */
   mentionsProblem?(): boolean;

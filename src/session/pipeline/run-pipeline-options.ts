@@ -10,6 +10,7 @@ import type { Interviewer } from '../../pipeline/human/interviewer.js';
 import type { Transform } from '../../pipeline/model/prepare.js';
 import type { PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { Project } from '../project.js';
+import type { RunOutcome } from '../run-outcome.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 
 export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;
@@ -73,7 +74,7 @@ export interface PipelineRunOptions {
   readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number };
 }
 
-export interface PipelineReport {
+export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
   readonly status: RunStatus;
   /** The identifier after `digraph`; undefined if the text is not a pipeline. */
   readonly pipeline?: string;

@@ -23,6 +23,7 @@ import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
 import { concealError } from '../ports/conceal.js';
 import { superviseRun } from '../run-lifecycle.js';
+import { outcomeOf } from '../run-outcome.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
 import { findResumption, lockToResume, refuseForeignFolder } from './history/resume.js';
 import { createStateKeeper } from './state-keeper.js';
@@ -157,7 +158,9 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   await journal.finish(finishedFact(end, totals, keeper.state, calls));
   await checkpoint.flush();
   for (const notice of journal.notices()) io.stderr(`${notice}\n`);
+  const { resume: _, ...outcome } = outcomeOf({ ...end, error: end.error, journal, dispatcher: calls.dispatcher, checkpoints: NONE });
   return withoutUndefined<PipelineReport & { readonly restart?: Restart }>({
+    ...outcome,
     status: end.status,
     pipeline: plan.graph.name,
     journal: refOf(),
@@ -167,6 +170,9 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     restart: end.restartAt === undefined ? undefined : restartOf(keeper.state, end.restartAt),
   });
 }
+
+/** A pipeline is resumed at its nodes. */
+const NONE: ReadonlySet<string> = new Set();
 
 /** A run can die before its context is recorded, or the record be damaged: the run that resumes it adds what is missing. */
 function postInitialContext({ pipeline, frame, ledger }: PipelineRuntime, state: PipelineState): void {

@@ -5,12 +5,13 @@
  * RECORDER-2  A journal that can't be written is waited for; one that has given up is reported once. Later facts are passed on to it,
  *             because the end of the run tries to write once more, but followers don't see them: they may never be recorded.
  * RECORDER-3  No text that the run knows to be secret gets past the recorder, and no text is cut before secrets are removed.
+ * RECORDER-4  Facts that followers don't see, and those of calls of which nothing is recorded, are counted all the same: they happened.
  */
 import { JournalError } from '../../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
-import type { Recorder } from '../../runtime/recorder.js';
+import type { Recorder, UnrecordedFact } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { bounded } from './fit-facts.js';
 import { conceal } from './conceal.js';
@@ -26,17 +27,36 @@ export interface RunRecorder extends Recorder {
   close(): Promise<'kept' | 'regained' | 'lost'>;
 }
 
-export const NO_RECORDER: RunRecorder = {
-  on: false,
-  post: () => false,
-  append: async () => undefined,
-  appendFollowed: () => ({ isFollowed: false, recorded: Promise.resolve(undefined) }),
-  close: async () => 'kept',
-};
+type Count = (fact: Fact | UnrecordedFact) => void;
+
+/** Records nothing, and counts (RECORDER-4). */
+export function unrecordedRecorder(count: Count): RunRecorder {
+  return {
+    on: false,
+    post(fact) {
+      count(fact);
+      return false;
+    },
+    async append(fact) {
+      count(fact);
+      return undefined;
+    },
+    appendFollowed(fact) {
+      count(fact);
+      return { isFollowed: false, recorded: Promise.resolve(undefined) };
+    },
+    count,
+    close: async () => 'kept',
+  };
+}
+
+export const NO_RECORDER: RunRecorder = unrecordedRecorder(() => undefined);
 
 interface RecorderPorts {
   readonly secrets: SecretRegistry;
   readonly followers: readonly Follower[];
+  /** Called with the facts that followers don't see (RECORDER-4). */
+  readonly count: Count;
   /** Called when the journal has given up, or a fact can't be recorded. */
   readonly onTrouble: (error: Error) => void;
 }
@@ -46,7 +66,7 @@ export function isOfOneFact(error: unknown): boolean {
   return error instanceof JournalError && (error.code === 'NOT_JSON' || error.code === 'JOURNAL_EVENT_TOO_LARGE');
 }
 
-export function createRecorder(journal: Journal, { secrets, followers, onTrouble }: RecorderPorts): RunRecorder {
+export function createRecorder(journal: Journal, { secrets, followers, count, onTrouble }: RecorderPorts): RunRecorder {
   let broken = false;
   const trouble = (error: unknown): undefined => {
     if (!broken) onTrouble(error instanceof Error ? error : new Error(String(error)));
@@ -59,14 +79,18 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
   };
   /** `onFollowed` is called before this returns, where it is called at all: `Journal.append` promises as much. */
   async function append(original: Fact, onFollowed?: () => void): Promise<Recorded | undefined> {
+    let isFollowed = false;
     try {
       const fact = bounded(conceal(original, secrets));
       return await journal.append(fact, (recorded) => {
+        isFollowed = true;
         follow(fact, recorded);
         onFollowed?.();
       });
     } catch (error) {
-      return trouble(error);
+      trouble(error);
+      if (!isFollowed) count(original);
+      return undefined;
     }
   }
   return {
@@ -74,9 +98,11 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
     post(original) {
       const fact = bounded(conceal(original, secrets));
       const recorded = journal.post(fact);
-      if (!broken) follow(fact, recorded);
+      if (broken) count(fact);
+      else follow(fact, recorded);
       return !broken;
     },
+    count,
     append: (original) => append(original),
     appendFollowed(original) {
       let isFollowed = false;

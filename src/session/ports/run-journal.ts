@@ -30,11 +30,11 @@ import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './jou
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
-import { createRecorder, isOfOneFact, NO_RECORDER, type Follower, type RunRecorder } from './recorder.js';
+import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type RunRecorder } from './recorder.js';
 import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
 import { readOnlyStore } from './read-only-store.js';
 import { NO_RESULT_CACHE } from './result-cache.js';
-import { createTotalsCounter } from './run-totals.js';
+import { createTotalsCounter, type RunCalls, type TotalsCounter } from './run-totals.js';
 import { sealingKeyFor } from './sealing-key.js';
 import { settleOrphans } from './settle-orphans.js';
 import { staleHitWarnings } from './stale-hits.js';
@@ -48,6 +48,8 @@ export interface OpenedJournal {
   /** Undefined when nothing is recorded. */
   readonly ref: RunRef | undefined;
   totals(): RunTotals;
+  /** The calls of the run up to now, recorded or not; undefined while there are none. */
+  calls(): RunCalls | undefined;
   /** Resolves when all that was recorded so far is with the kernel: a killed process does not lose it. */
   flush(): Promise<void>;
   /** Appends the last event and releases the run. */
@@ -95,15 +97,15 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   return openedRun({ options, script, ports, warnings, onLost, prior, settled, journal, store: journal ? store : readOnlyStore(store) });
 }
 
-const NO_TOTALS: RunTotals = { executed: 0, reused: 0, failed: 0, withoutResult: 0 };
-
 function unrecordedRun(unrecorded: NonNullable<OpenedJournal['unrecorded']>): OpenedJournal {
+  const { count, totals, calls } = createTotalsCounter();
   return {
     unrecorded,
-    recorder: NO_RECORDER,
+    recorder: unrecordedRecorder(count),
     cache: NO_RESULT_CACHE(),
     ref: undefined,
-    totals: () => NO_TOTALS,
+    totals,
+    calls,
     flush: async () => {},
     finish: async () => {},
     notices: () => [],
@@ -191,7 +193,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const counter = createTotalsCounter();
   const followIntoMemo = followIndex(usable, ref);
   const followers = [followIntoMemo, counter.follow, ...watchingFollowers(options, ref), ...(options.pipeline?.followers ?? [])];
-  const recorder = journal ? recorderOf(run, journal, followers) : NO_RECORDER;
+  const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : unrecordedRecorder(counter.count);
   if (recorder.on) await recordStart(run, ref, recorder);
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(fact),
@@ -214,7 +216,8 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
     recorder,
     cache,
     ref: journal && ref,
-    totals: () => counter.totals(),
+    totals: counter.totals,
+    calls: counter.calls,
     // An error is reported by the append that waits for its own fact.
     flush: async () => journal?.flush().catch(() => undefined),
     async finish(fact) {
@@ -237,10 +240,14 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   };
 }
 
-function recorderOf({ ports, warnings, onLost }: OpenedRun, journal: Journal, followers: readonly Follower[]): RunRecorder {
+function recorderOf(
+  { ports, warnings, onLost }: OpenedRun,
+  journal: Journal,
+  listeners: { readonly followers: readonly Follower[]; readonly count: TotalsCounter['count'] },
+): RunRecorder {
   return createRecorder(journal, {
     secrets: ports.secrets,
-    followers,
+    ...listeners,
     onTrouble: (error) => (isOfOneFact(error) ? warnings.error(error) : onLost(error)),
   });
 }

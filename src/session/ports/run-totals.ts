@@ -1,40 +1,88 @@
-/** Counts the calls of the run while it records them, for `run.finished`. calls.md 14.1. */
+/**
+ * Counts the calls of a run, recorded or not: for its last event, and for the report that its caller gets. calls.md 14.1.
+ */
+import type { Fact } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import { attemptsInFlight, emptyLedger, followCall, usualModel, type CallLedger } from '../../../replay/fold/call-counts.js';
+import {
+  attemptsInFlight,
+  emptyLedger,
+  followCall,
+  unresolvedByClass,
+  usualModel,
+  type CallCounts,
+} from '../../../replay/fold/call-counts.js';
+import type { CallCause } from '../../../replay/fold/failure-class.js';
+import type { UnrecordedFact } from '../../runtime/recorder.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Follower } from './recorder.js';
 
+/** The calls of a run as its report has them; the members are those of `journal list --json`. */
+export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
+  /** Executed, reused, failed, denied and not executed ones together. */
+  readonly total: number;
+  /** Unresolved calls by the class of their last attempt; those that were not executed have the class `upstream`. */
+  readonly unresolvedByClass: { readonly [cause in CallCause]?: number };
+  /** The model that most attempts used. */
+  readonly model: string | null;
+  /** US dollars above the budget; absent where the run kept to it. */
+  readonly overBudgetUsd?: number;
+}
+
 export interface TotalsCounter {
   readonly follow: Follower;
-  /** The count as it is now, for reports while the run goes on. */
-  readonly ledger: CallLedger;
+  /** Counts a fact that no follower sees. */
+  readonly count: (fact: Fact | UnrecordedFact) => void;
   totals(): RunTotals;
+  /** Undefined for a run without calls. */
+  calls(): RunCalls | undefined;
 }
 
 export function createTotalsCounter(): TotalsCounter {
   const ledger = emptyLedger();
-  return { follow: (event) => void followCall(ledger, event), ledger, totals: () => totalsOf(ledger) };
+  const callsNow = (): RunCalls => {
+    const { callsMs: _, ...counts } = ledger.total;
+    const { executed, reused, failed, denied, notExecuted } = counts;
+    const total = executed + reused + failed + denied + notExecuted;
+    // An attempt that is still in flight has a cost that nobody will know.
+    return {
+      total,
+      ...counts,
+      unpriced: counts.unpriced + attemptsInFlight(ledger),
+      unresolvedByClass: unresolvedByClass(ledger),
+      model: usualModel(ledger),
+    };
+  };
+  return {
+    follow: (event) => void followCall(ledger, event),
+    count(fact) {
+      switch (fact.type) {
+        case 'call.started':
+        case 'call.completed':
+        case 'call.failed':
+        case 'call.reused':
+          followCall(ledger, fact);
+          break;
+        default:
+          break;
+      }
+    },
+    totals: () => totalsOf(callsNow()),
+    calls() {
+      const calls = callsNow();
+      return calls.total + calls.attempts === 0 ? undefined : calls;
+    },
+  };
 }
 
-/** An attempt that is still in flight has a cost that nobody will know. */
-function totalsOf(ledger: CallLedger): RunTotals {
-  const { executed, reused, failed, accepted, denied, notExecuted, unresolved, attempts, retries, unpriced, ...sums } = ledger.total;
+function totalsOf(calls: RunCalls): RunTotals {
+  const { total: _, failedByClass: __, unresolvedByClass: ___, costUsd, savedUsd, inputTokens, outputTokens, model, ...numbers } = calls;
   return withoutUndefined<RunTotals>({
-    executed,
-    reused,
-    failed,
+    ...numbers,
     withoutResult: 0,
-    accepted,
-    denied,
-    notExecuted,
-    unresolved,
-    attempts,
-    retries,
-    unpriced: unpriced + attemptsInFlight(ledger),
-    costUsd: sums.costUsd ?? undefined,
-    savedUsd: sums.savedUsd ?? undefined,
-    inputTokens: sums.inputTokens ?? undefined,
-    outputTokens: sums.outputTokens ?? undefined,
-    model: usualModel(ledger) ?? undefined,
+    costUsd: costUsd ?? undefined,
+    savedUsd: savedUsd ?? undefined,
+    inputTokens: inputTokens ?? undefined,
+    outputTokens: outputTokens ?? undefined,
+    model: model ?? undefined,
   });
 }

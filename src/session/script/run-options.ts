@@ -7,6 +7,7 @@ import type { JournalStore, Position } from '../../../journal/store.js';
 import type { RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
+import type { RunOutcome } from '../run-outcome.js';
 
 export type ScriptSource =
   | { readonly kind: 'file'; readonly path: string }
@@ -98,7 +99,7 @@ export interface StructuredResult {
   readonly denials: readonly unknown[];
 }
 
-export interface RunReport {
+export interface RunReport extends RunOutcome {
   /** Counts the results that no later run can reuse, because the run recorded nothing. */
   readonly unrecordedResults?: number;
   readonly status: RunStatus;

@@ -22,6 +22,7 @@ import { callSettings, headerBudget } from './call-settings.js';
 import { concealError } from '../ports/conceal.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import { superviseRun, timedOut } from '../run-lifecycle.js';
+import { outcomeOf } from '../run-outcome.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { executeScript } from './execute-script.js';
 import { openScript } from './open-script.js';
@@ -101,6 +102,7 @@ async function finish({ options, module, run, journal, document, signal, error }
   return withoutUndefined<RunReport>({
     status,
     journal: journal.ref,
+    ...outcomeOf({ status, error: shown, journal, dispatcher: run.calls?.dispatcher, checkpoints: run.checkpoints }),
     unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
     error: shown,
     structured: options.structured && shown === undefined ? structuredResult(module, run, document) : undefined,

@@ -19,8 +19,8 @@ describe('mlld journal postmortem', () => {
     expect(failed.status).toBe(1);
     expect(failed.stderr.split('\n').slice(-4)).toEqual([
       '  2 results kept; failed: 1 x crash; last checkpoint "begun"',
-      "  resume: mlld run tide --place 'the pier' --resume",
       expect.stringMatching(/^ {2}look at it: mlld journal postmortem \d{8}-\S+$/),
+      expect.stringMatching(/^3 calls: 2 executed, 1 failed \(crash\), .*; next: mlld run tide --place 'the pier' --resume failed$/),
       '',
     ]);
     const { stdout, status } = await runCli(['journal', 'postmortem'], { cwd });
@@ -65,7 +65,7 @@ describe('mlld journal postmortem', () => {
         start -> fan; fan -> a -> meet; fan -> b -> meet; meet -> pump; pump -> exit [condition="outcome=fail"]; pump -> exit }`,
     });
     const failed = await runCli(['run', 'leak.dot', '--yes', '--backend', 'simulated'], { cwd });
-    expect(failed.stderr).toContain('  resume: mlld run leak.dot --yes --backend simulated --resume\n');
+    expect(failed.stderr).toContain('; next: mlld run leak.dot --yes --backend simulated --resume\n');
     const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toMatch(/Nodes\n {2}start success, \S+\n {2}fan success, \S+\n {4}a success, \S+\n {4}b success/);
     expect(stdout).toMatch(/\n {2}pump fail, 2 attempts, \S+: the command ended with status 3: no pump\n/);

@@ -25,7 +25,7 @@ show @ask("b")
   const { stdout, stderr, status } = await runCli(['job.mld', '--checkpoint'], { cwd });
   expect([stdout, status]).toEqual(['paid\n', 1]);
   expect(stderr).toContain('Error: Code of the script failed where nothing waited for it: with \\u001b[31m[secret]\n');
-  expect(stderr).toContain('resume: mlld job.mld --resume');
+  expect(stderr).toContain('next: mlld job.mld --resume');
   expect(stderr).not.toMatch(/ABCDEFGH|\u001B|node:|code.cjs/);
   expect((await runCli(['journal', 'list'], { cwd })).stdout).toContain('interrupted');
 });

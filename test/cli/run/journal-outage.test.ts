@@ -81,7 +81,7 @@ describe('a disk that takes nothing for a while', () => {
     // The lock is the first write, run.started the second.
     const { status, stderr } = await outage({ after: 6, ms: 1e6 }, 'few.mld', '--checkpoint', '--journal-wait', '300ms');
     expect(status).toBe(5);
-    expect(stderr).toContain('The run is paused');
+    expect(stderr).toContain('paused: no call is made');
     expect(stderr).toContain('--resume');
     expect(stderr).toContain('--unrecorded');
     const paid = calls();
@@ -131,7 +131,7 @@ describe('a disk that takes nothing for a while', () => {
   it('pauses a run whose large results find no room for too long', async () => {
     const { status, stderr } = await outage({ after: 0, ms: 1e6, only: 'blobs' }, 'large.mld', '--checkpoint', '--journal-wait', '300ms');
     expect(status).toBe(5);
-    expect(stderr).toContain('The run is paused');
+    expect(stderr).toContain('paused: no call is made');
     expect(calls()).toEqual(['one']);
     expect(await statuses()).toEqual(['paused']);
     expect(await mlld('large.mld', '--resume')).toMatchObject({ status: 0, stdout: '90000\n90000\n90000\n' });

@@ -36,7 +36,7 @@ describe('a run that is interrupted', () => {
     child.kill(signal);
     const { stdout, stderr, status: ended } = await result;
     expect({ stdout, ended }).toEqual({ stdout: 'before\n', ended: status });
-    expect(stderr).toContain("resume: mlld slow.mld --topic 'low tide' --resume");
+    expect(stderr).toContain("next: mlld slow.mld --topic 'low tide' --resume");
     expect(stderr).toContain(`Error: interrupted: ${signal}\n`);
     expect(stderr).not.toContain('Internal error');
     expect(await isAlive(pid)).toBe(false);
@@ -49,7 +49,7 @@ describe('a run that is interrupted', () => {
     const { child } = await startSlow(['run', 'slow', '--checkpoint']);
     const result = resultOf(child);
     child.kill('SIGINT');
-    expect((await result).stderr).toContain('resume: mlld run slow --resume');
+    expect((await result).stderr).toContain('next: mlld run slow --resume');
   });
 
   it('says what it waits for; interrupted a second time it ends at once, and its commands with it', async () => {
@@ -100,7 +100,7 @@ describe('a run that is interrupted', () => {
     const { stdout, stderr, status } = await result;
     expect({ stdout, status }).toEqual({ stdout: '', status: 130 });
     expect(stderr).toContain('Error: interrupted: SIGINT\n');
-    expect(stderr).toContain('resume: mlld busy.mld --resume');
+    expect(stderr).toContain('next: mlld busy.mld --resume');
     expect((await runCli(['journal', 'postmortem', 'busy', '--json'], { cwd })).stdout).toContain('"status": "interrupted"');
   });
 
@@ -116,7 +116,7 @@ show "not reached"
     const { stdout, stderr, status } = await runCli(['busy.mld', '--checkpoint', '--timeout', '600ms'], { cwd });
     expect({ stdout, status }).toEqual({ stdout: 'A:ebb\n', status: 1 });
     expect(stderr).toMatch(/^Error: The run timed out after 600 ms\n/);
-    expect(stderr).toContain('resume: mlld busy.mld --timeout 600ms --resume');
+    expect(stderr).toContain('next: mlld busy.mld --timeout 600ms --resume');
     const [run] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as { status: string }[];
     expect(run?.status).toBe('timed-out');
     expect((await runCli(['journal', 'verify', 'busy'], { cwd })).status).toBe(0);
@@ -171,7 +171,7 @@ describe('output without a reader', () => {
     const { stderr, status } = await result;
     expect(status).toBe(141);
     expect(stderr).toMatch(
-      /^Standard output was closed before the run was done\n {2}\d+ results? kept\n {2}resume: mlld many\.mld --resume\n/,
+      /^Standard output was closed before the run was done\n {2}\d+ results? kept\n {2}look at it: .*\n\d+ calls?: .*; next: mlld many\.mld --resume\n/,
     );
     const resumed = await runCli(['many.mld', '--resume'], { cwd });
     expect(resumed.stdout.split('\n')).toHaveLength(21);

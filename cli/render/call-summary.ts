@@ -1,0 +1,52 @@
+/** Renders the last lines of a run with calls: what they came to, and the command that continues. calls.md 14.5. */
+import type { RunReport } from '../../src/api/commands/script.js';
+import { wordsOfCause } from '../../src/api/commands/words.js';
+import { oneLine } from './one-line.js';
+import { duration, money } from './units.js';
+
+type Calls = NonNullable<RunReport['calls']>;
+
+export interface Conclusion {
+  readonly elapsedMs: number;
+  /** Absent when nothing is left, or nothing was recorded. */
+  readonly next: string | undefined;
+}
+
+/** `201 calls: 198 executed, 2 failed (rate limit), 1 not executed, $1.37, 2m10s; next: mlld run patrol --resume failed` */
+export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion): string {
+  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd } = calls;
+  const parts = [
+    countOf(reused, 'reused'),
+    countOf(executed, 'executed'),
+    countOf(failed - accepted, `failed${causesOf(calls)}`),
+    countOf(accepted, 'accepted'),
+    countOf(denied, 'denied'),
+    countOf(notExecuted, 'not executed'),
+    countOf(retries, retries === 1 ? 'retry' : 'retries'),
+    costOf(calls),
+    savedUsd === null || savedUsd === 0 ? undefined : `saved ${money(savedUsd)}`,
+    duration(elapsedMs),
+  ];
+  const counted = `${total} ${total === 1 ? 'call' : 'calls'}: ${parts.filter((part) => part !== undefined).join(', ')}`;
+  return `${counted}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
+}
+
+/** The most frequent cause first. */
+function causesOf({ unresolvedByClass }: Calls): string {
+  const causes = Object.entries(unresolvedByClass)
+    .filter(([cause]) => cause !== 'upstream')
+    .sort(([, left], [, right]) => right - left)
+    .map(([cause]) => wordsOfCause(cause as keyof typeof unresolvedByClass));
+  return causes.length === 0 ? '' : ` (${causes.join(', ')})`;
+}
+
+/** Undefined where no attempt could have cost anything. */
+function costOf({ costUsd, unpriced, attempts, overBudgetUsd }: Calls): string | undefined {
+  if (costUsd === null) return attempts === 0 || unpriced === 0 ? undefined : 'cost unknown';
+  const cost = unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
+  return overBudgetUsd === undefined ? cost : `${cost}, over by ${money(overBudgetUsd)}`;
+}
+
+function countOf(count: number, what: string): string | undefined {
+  return count === 0 ? undefined : `${count} ${what}`;
+}

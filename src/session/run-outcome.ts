@@ -1,0 +1,57 @@
+/** Says in the report of a run what its calls came to, and what is left to do. calls.md 14. */
+import type { Pause, RunStatus } from '../../journal/facts/run-event.js';
+import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
+import { callFailureOf } from '../runtime/calls/call-failure.js';
+import { withoutUndefined } from '../values/without-undefined.js';
+import { pauseOf } from './pause-error.js';
+import type { OpenedJournal } from './ports/run-journal.js';
+import type { RunCalls } from './ports/run-totals.js';
+
+export interface RunOutcome {
+  /** The calls of the run, recorded or not. Absent when it made none. */
+  readonly calls?: RunCalls;
+  /** Says why a paused run was paused. */
+  readonly pause?: Pause;
+  /**
+   * What continues the run: the target for `cache.resume` of the next one. `failed` when only unresolved calls are left, else the empty
+   * text; absent when nothing is left, or nothing was recorded.
+   */
+  readonly resume?: 'failed' | '';
+}
+
+interface Ended {
+  readonly status: RunStatus;
+  readonly error: unknown;
+  readonly journal: Pick<OpenedJournal, 'calls' | 'ref'>;
+  readonly dispatcher: Pick<Dispatcher, 'pausedBy' | 'overUsd'> | undefined;
+  /** The names of the checkpoints that the run reached. */
+  readonly checkpoints: ReadonlySet<string>;
+}
+
+export function outcomeOf({ status, error, journal, dispatcher, checkpoints }: Ended): RunOutcome {
+  const counted = journal.calls();
+  const overBudgetUsd = dispatcher?.overUsd ?? 0;
+  const isOver = overBudgetUsd > ROUNDING_USD;
+  return withoutUndefined<RunOutcome>({
+    calls: counted && isOver ? { ...counted, overBudgetUsd } : counted,
+    pause: status === 'paused' && dispatcher ? pauseOf(error, dispatcher) : undefined,
+    resume: journal.ref && leftToDo({ status, error, unresolved: counted?.unresolved ?? 0, checkpoints }),
+  });
+}
+
+function leftToDo({
+  status,
+  error,
+  unresolved,
+  checkpoints,
+}: Pick<Ended, 'status' | 'error' | 'checkpoints'> & { readonly unresolved: number }): RunOutcome['resume'] {
+  const isDone = status === 'completed';
+  if (isDone && unresolved === 0) return undefined;
+  // An error of a call leaves what comes after it, which has not begun and is executed by either.
+  const isOfCalls = unresolved > 0 && (isDone || (status === 'failed' && callFailureOf(error) !== undefined));
+  return isOfCalls && !checkpoints.has(FAILED) ? FAILED : ''; // a checkpoint of that name makes the bare word ambiguous
+}
+
+const FAILED = 'failed';
+/** Sums of fractions are off by less. */
+const ROUNDING_USD = 1e-6;

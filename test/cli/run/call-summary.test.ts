@@ -1,0 +1,125 @@
+/** The last lines of a run with calls, and its exit status. calls.md 14. */
+import { describe, expect, it } from 'vitest';
+import { renderCallSummary } from '../../../cli/render/call-summary.js';
+import { exitStatusOf } from '../../../cli/exit-codes.js';
+import { createTotalsCounter, type RunCalls } from '../../../src/session/ports/run-totals.js';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const NO_CALLS: RunCalls = {
+  total: 0,
+  executed: 0,
+  reused: 0,
+  failed: 0,
+  accepted: 0,
+  denied: 0,
+  notExecuted: 0,
+  unresolved: 0,
+  attempts: 0,
+  retries: 0,
+  inputTokens: null,
+  outputTokens: null,
+  costUsd: null,
+  unpriced: 0,
+  savedUsd: null,
+  failedByClass: {},
+  unresolvedByClass: {},
+  model: null,
+};
+
+const lineOf = (calls: Partial<RunCalls>, next?: string): string =>
+  renderCallSummary({ ...NO_CALLS, ...calls }, { elapsedMs: 130_000, next });
+
+describe('the line', () => {
+  it.each<[Partial<RunCalls>, string | undefined, string]>([
+    [{ total: 1, executed: 1, attempts: 1, costUsd: 0.0042 }, undefined, '1 call: 1 executed, $0.0042, 2m10s\n'],
+    [{ total: 3, reused: 3, savedUsd: 1.5 }, undefined, '3 calls: 3 reused, saved $1.50, 2m10s\n'],
+    [{ total: 2, executed: 2, attempts: 2, unpriced: 2 }, undefined, '2 calls: 2 executed, cost unknown, 2m10s\n'],
+    [
+      { total: 2, executed: 2, attempts: 2, costUsd: 5.02, unpriced: 1, overBudgetUsd: 0.02 },
+      undefined,
+      '2 calls: 2 executed, $5.02 + 1 unpriced, over by $0.02, 2m10s\n',
+    ],
+    [
+      {
+        total: 12,
+        reused: 1,
+        executed: 2,
+        failed: 5,
+        accepted: 1,
+        denied: 1,
+        notExecuted: 3,
+        retries: 1,
+        attempts: 8,
+        costUsd: 1.37,
+        unresolvedByClass: { 'bad-reply': 1, 'rate-limit': 3, upstream: 3 },
+      },
+      'mlld job.mld --resume failed',
+      '12 calls: 1 reused, 2 executed, 4 failed (rate limit, bad reply), 1 accepted, 1 denied, 3 not executed, 1 retry, $1.37, 2m10s; ' +
+        'next: mlld job.mld --resume failed\n',
+    ],
+  ])('of %j', (calls, next, line) => {
+    expect(lineOf(calls, next)).toBe(line);
+  });
+});
+
+it('takes the first status of the table that applies', () => {
+  const unresolved = { unresolved: 1 };
+  expect(exitStatusOf({ status: 'interrupted', calls: unresolved }, 'SIGINT', true)).toBe(130);
+  expect(exitStatusOf({ status: 'failed', calls: unresolved }, undefined, true)).toBe(1);
+  expect(exitStatusOf({ status: 'paused', calls: unresolved }, undefined, true)).toBe(5);
+  expect(exitStatusOf({ status: 'completed', calls: unresolved }, undefined, false)).toBe(4);
+  expect(exitStatusOf({ status: 'completed', calls: unresolved }, undefined, true)).toBe(0);
+  expect(exitStatusOf({ status: 'completed' }, undefined, false)).toBe(0);
+});
+
+it('counts facts that no follower sees, and has nothing to say of a run without calls', () => {
+  const { count, calls, totals } = createTotalsCounter();
+  expect(calls()).toBeUndefined();
+  count({ type: 'call.started', key: 'k' as never, op: 'main/ask#0' as never, fn: 'ask', lane: 'claude' });
+  expect(calls()).toMatchObject({ total: 0, attempts: 1, unpriced: 1 });
+  count({ type: 'call.failed', key: 'k' as never, op: 'main/ask#0' as never, message: 'no', elapsedMs: 1, class: 'network' });
+  expect(calls()).toMatchObject({ total: 1, failed: 1, unresolved: 1, unresolvedByClass: { network: 1 } });
+  expect(totals()).toMatchObject({ failed: 1, unresolved: 1, attempts: 1 });
+});
+
+const SCRIPT = `exe llm @ask(q) = sh { if [ "$q" = bad ]; then exit 3; fi; echo "A:$q" }
+var @r = for parallel(1) @i in ["a", "bad"] => @ask(@i)
+show @r.length
+`;
+/** Fails behind a call whose failure is collected: more than unresolved calls is left. */
+const FAILS = `${SCRIPT}bail "no tide"\n`;
+
+describe('a run', () => {
+  it('names the command that continues, with its own flags, and the target in front of its data', async () => {
+    const cwd = await projectFolder({ 'job.mld': SCRIPT, 'fails.mld': FAILS });
+    const incomplete = await runCli(['job.mld', '--checkpoint', '--topic', 'low tide', '--', '--mode', 'fast'], { cwd });
+    expect(incomplete).toMatchObject({ status: 4, stdout: '2\n' });
+    expect(incomplete.stderr).toMatch(/; next: mlld job\.mld --topic 'low tide' --resume failed -- --mode fast\n$/);
+    const failed = await runCli(['fails.mld', '--checkpoint'], { cwd });
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toMatch(/; next: mlld fails\.mld --resume\n$/);
+    expect(failed.stderr).not.toContain('  resume:');
+  });
+
+  it('prints no bare word that a checkpoint of this name makes ambiguous', async () => {
+    const cwd = await projectFolder({ 'job.mld': `checkpoint "failed"\n${SCRIPT}` });
+    const { stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect(stderr).toMatch(/; next: mlld job\.mld --resume\n$/);
+    expect((await runCli(['job.mld', '--resume'], { cwd })).status).toBe(4);
+  });
+
+  it('has no summary with --structured, and the figures in its object', async () => {
+    const cwd = await projectFolder({ 'job.mld': SCRIPT });
+    const { stdout, stderr, status } = await runCli(['job.mld', '--structured'], { cwd });
+    expect(status).toBe(4);
+    expect(stderr).not.toContain('calls:');
+    expect(JSON.parse(stdout)).toMatchObject({ calls: { total: 2, executed: 1, failed: 1, unresolvedByClass: { crash: 1 } } });
+  });
+
+  it('allows failures where the configuration says so', async () => {
+    const cwd = await projectFolder({ 'job.mld': SCRIPT, 'mlld-config.json': '{ "calls": { "allowFailures": true } }' });
+    const { stderr, status } = await runCli(['job.mld'], { cwd });
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^2 calls: 1 executed, 1 failed \(crash\), .*\nnothing was recorded; --checkpoint keeps the results\n$/m);
+  });
+});
