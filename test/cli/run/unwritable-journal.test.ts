@@ -102,7 +102,9 @@ describe('a journal that can be read and not written', () => {
     for (const once of ['ENOTDIR', 'move it away', '.mlld/journal']) expect(paused.stderr.split(once)).toHaveLength(2);
     const { status, stdout, stderr } = await mlld('again', 'job.mld', '--checkpoint', '--unrecorded');
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'again:ebb\nagain:flow\n' });
-    expect(stderr).toMatch(/^warning: the journal can't be written, results are not recorded: .*move it away\.\)\n2 calls: 2 executed, cost unknown, \S+\n$/);
+    expect(stderr).toMatch(
+      /^warning: the journal can't be written, results are not recorded: .*move it away\.\)\n2 calls: 2 executed, cost unknown, \S+\n$/,
+    );
     expect(fs.readFileSync(path.join(cwd, '.mlld/journal'), 'utf8')).toBe('mine');
   });
 });
