@@ -40,6 +40,11 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   return resultOf(child);
 }
 
+/** Returns what a run wrote to standard error without its last lines about its calls. */
+export function withoutSummary(stderr: string): string {
+  return stderr.replace(/^(?:\d+ calls?: |nothing was recorded; ).*\n/gm, '');
+}
+
 /** A line of `sh` in which `"$@"` is the command. */
 export async function inShell(line: string, cwd: string): Promise<CliResult> {
   const child = spawn('sh', ['-c', line, 'sh', process.execPath, PROGRAM], {

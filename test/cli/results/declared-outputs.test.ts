@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { projectFolder, runCli, type CliResult, withoutSummary } from '../../support/cli.js';
 
 /** Writes bytes that are no text, and leaves a line in `calls.log`. */
 const script = (marker = '1', option = 'writes: ["@root/out/@name\\.bin", "@root/out/@name\\.txt"]'): string => `
@@ -27,7 +27,11 @@ describe('files that an llm function declares to write', () => {
     await run();
     const before = bytes('out/a.bin');
     fs.rmSync(file('out'), { recursive: true });
-    expect(await run()).toMatchObject({ status: 0, stdout: 'drew a\n', stderr: '' });
+    expect(await run()).toMatchObject({
+      status: 0,
+      stdout: 'drew a\n',
+      stderr: expect.stringMatching(/^1 call: 1 reused, .*\n$/) as string,
+    });
     expect({ calls: calls(), bin: bytes('out/a.bin'), txt: bytes('out/a.txt') }).toEqual({
       calls: 1,
       bin: before,
@@ -60,7 +64,7 @@ describe('files that an llm function declares to write', () => {
     const { run, calls, file } = await project('show @draw("a", "x")\n');
     await run();
     const written = fs.statSync(file('out/a.bin')).mtimeMs;
-    expect((await run()).stderr).toBe('');
+    expect(withoutSummary((await run()).stderr)).toBe('');
     expect({ calls: calls(), mtime: fs.statSync(file('out/a.bin')).mtimeMs }).toEqual({ calls: 1, mtime: written });
   });
 
@@ -72,7 +76,7 @@ describe('files that an llm function declares to write', () => {
     await run();
     expect(bytes('out/a.bin')).not.toBe(first);
     write('job.mld', `${script()}show @draw("a", "x")\n`);
-    expect((await run()).stderr).toBe('');
+    expect(withoutSummary((await run()).stderr)).toBe('');
     expect({ calls: calls(), bin: bytes('out/a.bin') }).toEqual({ calls: 2, bin: first });
   });
 
@@ -118,7 +122,7 @@ describe('files that an llm function declares to write', () => {
     await run();
     write('job.mld', `${script('1', 'key: [@name], writes: "@root/out/@name\\.bin"')}show @draw("a", "x")\n`);
     expect((await run()).stderr).toContain('lacks output files that it declares now; the call is executed again');
-    expect((await run()).stderr).toBe('');
+    expect(withoutSummary((await run()).stderr)).toBe('');
     expect(calls()).toBe(2);
   });
 
@@ -139,7 +143,11 @@ describe('files that an llm function declares to write', () => {
     await run();
     fs.rmSync(file('out'), { recursive: true });
     write('other.mld', `${script()}show @draw("a", "x")\n`);
-    expect(await mlld('other.mld', '--fork', 'job')).toMatchObject({ status: 0, stdout: 'drew a\n', stderr: '' });
+    expect(await mlld('other.mld', '--fork', 'job')).toMatchObject({
+      status: 0,
+      stdout: 'drew a\n',
+      stderr: expect.stringMatching(/^1 call: 1 reused, .*\n$/) as string,
+    });
     expect({ calls: calls(), bin: fs.existsSync(file('out/a.bin')) }).toEqual({ calls: 1, bin: true });
   });
 
