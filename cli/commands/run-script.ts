@@ -92,7 +92,7 @@ async function openDebugLog(io: Io): Promise<Log> {
 
 async function openProgress(io: Io, draw: (text: string) => void): Promise<Progress> {
   const { startProgress } = await import('../render/progress.js');
-  return startProgress({ write: draw, columns: io.columns, nowMs: io.nowMs });
+  return startProgress({ write: draw, columns: io.columns, nowMs: io.nowMs, todayMs: io.todayMs });
 }
 
 function progressLog(io: Io, log: Log): NonNullable<RunOptions['onProgress']> {

@@ -6,8 +6,9 @@
  * PROGRESS-3 it is drawn at most ten times a second, however often the run changes.
  * PROGRESS-4 it is drawn only where a line begins, never behind text of the script that has no line end yet.
  */
-import type { RunSummary } from '../../src/api/reports/summary.js';
-import { duration } from './units.js';
+import type { LaneHold, RunSummary } from '../../src/api/reports/summary.js';
+import { oneLine } from './one-line.js';
+import { duration, money } from './units.js';
 
 export interface Progress {
   /** The latest state of the run; it is kept until the next one. */
@@ -21,6 +22,8 @@ export interface Screen {
   readonly write: (text: string) => void;
   readonly columns: () => number;
   readonly nowMs: () => number;
+  /** Milliseconds since 1970. */
+  readonly todayMs: () => number;
 }
 
 const DRAW_EVERY_MS = 100;
@@ -35,7 +38,7 @@ interface Sample {
   readonly done: number;
 }
 
-export function startProgress({ write, columns, nowMs }: Screen): Progress {
+export function startProgress({ write, columns, nowMs, todayMs }: Screen): Progress {
   const startedMs = nowMs();
   const samples: Sample[] = [];
   let summary: RunSummary | undefined;
@@ -52,7 +55,8 @@ export function startProgress({ write, columns, nowMs }: Screen): Progress {
     if (summary === undefined || !hasCalls(summary) || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
     drawnMs = now;
     sample(samples, { atMs: now, done: doneOf(summary) });
-    write(`${ERASE}${progressLine(summary, { elapsedMs: now - startedMs, perSecond: rateOf(samples), columns: columns() })}`);
+    const moment = { elapsedMs: now - startedMs, perSecond: rateOf(samples), todayMs: todayMs() };
+    write(`${ERASE}${progressLine(summary, moment, columns())}`);
     isDrawn = true;
   };
   const ticking = setInterval(draw, TICK_EVERY_MS).unref();
@@ -76,24 +80,51 @@ export function startProgress({ write, columns, nowMs }: Screen): Progress {
   };
 }
 
-/** `37/120 · 31 executed · 6 reused · 20 in flight · 2.1/s · 40.0s left`: parts that exceed the width are left out, from the end. */
-export function progressLine(
-  summary: RunSummary,
-  { elapsedMs, perSecond, columns }: { readonly elapsedMs: number; readonly perSecond: number | undefined; readonly columns: number },
-): string {
+interface Moment {
+  readonly elapsedMs: number;
+  readonly perSecond: number | undefined;
+  /** Milliseconds since 1970. */
+  readonly todayMs: number;
+}
+
+/**
+ * `37/120 · 31 executed · 6 reused · 2 retries · $1.37 · 20 in flight · claude held until 18:30:05 · 2.1/s · 40.0s left`: parts that exceed
+ * the width are left out, from the end.
+ */
+export function progressLine(summary: RunSummary, { elapsedMs, perSecond, todayMs }: Moment, columns: number): string {
   const loop = longestLoop(summary);
-  const { executed, reused, failed, inFlight } = summary;
+  const { executed, reused, failed, retries, costUsd, inFlight, holds } = summary;
   const left = loop === undefined || !perSecond ? undefined : ((loop.total - loop.done) / perSecond) * 1000;
   const parts = [
     loop === undefined ? undefined : `${loop.done}/${loop.total}`,
     `${executed} executed`,
     reused > 0 ? `${reused} reused` : undefined,
     failed > 0 ? `${failed} failed` : undefined,
+    retries > 0 ? `${retries} ${retries === 1 ? 'retry' : 'retries'}` : undefined,
+    costUsd === null ? undefined : money(costUsd),
     inFlight.size > 0 ? `${inFlight.size} in flight` : undefined,
+    ...[...holds.values()].map((hold) => holdText(hold, todayMs)),
     perSecond ? `${perSecond.toFixed(1)}/s` : undefined,
     left === undefined ? duration(elapsedMs) : `${duration(left)} left`,
   ].filter((part) => part !== undefined);
   return joinWithin(parts, columns - 1);
+}
+
+/** Undefined for a hold that is over. */
+function holdText({ lane, stopped, untilMs }: LaneHold, todayMs: number): string | undefined {
+  const name = lane === '' ? '' : `${oneLine(lane)} `;
+  const until = untilMs === undefined || untilMs <= todayMs ? '' : ` until ${clockTime(untilMs, todayMs)}`;
+  if (stopped !== undefined) return `${name}stopped (${stopped})${until}`;
+  return until === '' ? undefined : `${name}held${until}`;
+}
+
+/** The time of this machine's clock, with the day where it is another one. */
+function clockTime(ms: number, todayMs: number): string {
+  const date = new Date(ms);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const isToday = new Date(todayMs).toDateString() === date.toDateString();
+  return isToday ? time : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
 function joinWithin(parts: readonly string[], width: number): string {

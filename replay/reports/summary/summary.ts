@@ -1,5 +1,6 @@
 /** Folds a run to its status, counts, durations, cost and what is in flight. Current at any event while it is followed. */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { StopClass } from '../../../journal/facts/call-event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { RunLiveness } from '../../../journal/store.js';
@@ -33,6 +34,16 @@ export interface LoopProgress {
   done: number;
 }
 
+/** A lane in which no attempt starts for now. */
+export interface LaneHold {
+  /** Empty for a stop of all lanes. */
+  readonly lane: string;
+  /** Present for a lane that is stopped, and not only held. */
+  readonly stopped?: StopClass;
+  /** Milliseconds since 1970; absent where it is not known. A hold that is over is still here until its lane changes. */
+  readonly untilMs?: number;
+}
+
 export interface RunSummary extends Readonly<CallCounts> {
   /** The counts by function and model, and what they need to go on. */
   readonly ledger: CallLedger;
@@ -52,6 +63,8 @@ export interface RunSummary extends Readonly<CallCounts> {
   readonly checkpoints: readonly string[];
   readonly inFlight: ReadonlyMap<OpPath, InFlight>;
   readonly loops: ReadonlyMap<OpPath, LoopProgress>;
+  /** By the name of the lane. */
+  readonly holds: ReadonlyMap<string, LaneHold>;
 }
 
 /** The same, as the fold may write it. */
@@ -78,6 +91,7 @@ export const summary: Projection<RunSummary> = {
     checkpoints: [],
     inFlight: new Map(),
     loops: new Map(),
+    holds: new Map(),
   }),
   apply(state, event, { ref }) {
     // Made by `initial` above, where every list and map is a fresh one.
@@ -117,6 +131,21 @@ export const summary: Projection<RunSummary> = {
         break;
       case 'retry.scheduled':
         count(draft, event);
+        break;
+      case 'lane.changed': {
+        const { lane, heldUntil } = event;
+        if (draft.holds.get(lane)?.stopped !== undefined) break; // a result of before does not open it again
+        if (heldUntil === undefined) draft.holds.delete(lane);
+        else draft.holds.set(lane, { lane, untilMs: Date.parse(heldUntil) });
+        break;
+      }
+      case 'dispatch.stopped': {
+        const { lane = '', class: stopped, resetsAt } = event;
+        draft.holds.set(lane, { lane, stopped, ...(resetsAt !== undefined && { untilMs: Date.parse(resetsAt) }) });
+        break;
+      }
+      case 'dispatch.resumed':
+        draft.holds.delete(event.lane);
         break;
       case 'checkpoint.reached':
         draft.checkpoints.push(event.name);

@@ -6,7 +6,7 @@ import { hostDefaults } from '../../world/host-defaults.js';
 import { runFile, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export type { SummaryReport };
-export type { InFlight, LoopProgress, RunSummary } from '../../../replay/reports/summary/summary.js';
+export type { InFlight, LaneHold, LoopProgress, RunSummary } from '../../../replay/reports/summary/summary.js';
 
 export interface SummaryOptions extends ReadOptions {
   /** The present for calls that are in flight: milliseconds since 1970, by default now. */

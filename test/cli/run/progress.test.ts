@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { progressLine, startProgress } from '../../../cli/render/progress.js';
 import { opPath } from '../../../journal/ids.js';
-import { summary, type RunSummary } from '../../../replay/reports/summary/summary.js';
+import { summary, type LaneHold, type RunSummary } from '../../../replay/reports/summary/summary.js';
 
 const ERASE = '\r\u001B[K';
 
@@ -25,17 +25,31 @@ describe('the line', () => {
   const full = state({ executed: 31, reused: 6, failed: 1, inFlight: inFlight(20), loops: loops([37, 120], [1, 3]) });
 
   it('shows done and total, what was reused, what is in flight, the rate and the time left', () => {
-    expect(progressLine(full, { elapsedMs: 15_000, perSecond: 2.075, columns: 120 })).toBe(
+    expect(progressLine(full, { elapsedMs: 15_000, perSecond: 2.075, todayMs: 0 }, 120)).toBe(
       '37/120 · 31 executed · 6 reused · 1 failed · 20 in flight · 2.1/s · 40.0s left',
     );
   });
 
+  it('shows the cost, the retries, and until when a lane is held or stopped', () => {
+    const todayMs = new Date(2026, 10, 22, 18, 30).getTime();
+    const lineWith = (...holds: readonly LaneHold[]): string => {
+      const now = state({ executed: 3, retries: 1, costUsd: 1.367, holds: new Map(holds.map((hold) => [hold.lane, hold])) });
+      return progressLine(now, { elapsedMs: 4200, perSecond: undefined, todayMs }, 120);
+    };
+    expect(lineWith({ lane: 'claude', untilMs: todayMs + 5000 })).toBe('3 executed · 1 retry · $1.37 · claude held until 18:30:05 · 4.2s');
+    expect(lineWith({ lane: 'a\u001b[2J', stopped: 'quota', untilMs: todayMs + 24 * 3_600_000 })).toBe(
+      '3 executed · 1 retry · $1.37 · a\\u001b[2J stopped (quota) until 2026-11-23 18:30:00 · 4.2s',
+    );
+    expect(lineWith({ lane: '', stopped: 'budget' })).toBe('3 executed · 1 retry · $1.37 · stopped (budget) · 4.2s');
+    expect(lineWith({ lane: 'claude', untilMs: todayMs })).toBe('3 executed · 1 retry · $1.37 · 4.2s');
+  });
+
   it('shows the time so far when no loop says how much there is', () => {
-    expect(progressLine(state({ executed: 3 }), { elapsedMs: 4200, perSecond: undefined, columns: 120 })).toBe('3 executed · 4.2s');
+    expect(progressLine(state({ executed: 3 }), { elapsedMs: 4200, perSecond: undefined, todayMs: 0 }, 120)).toBe('3 executed · 4.2s');
   });
 
   it.each([80, 40, 20, 10, 3])('is narrower than a terminal of %i columns', (columns) => {
-    const line = progressLine(full, { elapsedMs: 15_000, perSecond: 2, columns });
+    const line = progressLine(full, { elapsedMs: 15_000, perSecond: 2, todayMs: 0 }, columns);
     expect(line.length).toBeLessThan(columns);
     if (columns >= 10) expect(line).toMatch(/^37\/120/);
   });
@@ -51,7 +65,7 @@ describe('on a terminal', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-  const start = () => startProgress({ write: (text) => void (screen += text), columns: () => 80, nowMs: () => now });
+  const start = () => startProgress({ write: (text) => void (screen += text), columns: () => 80, nowMs: () => now, todayMs: () => now });
   const pass = (ms: number): void => {
     now += ms;
     vi.advanceTimersByTime(ms);

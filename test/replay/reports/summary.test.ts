@@ -76,4 +76,18 @@ describe('run summary', () => {
       fold(summary, run(REF, [begin], iteration(0), [{ type: 'op.finished', op: opPath('main/for#0'), outcome: 'ok' }])).loops.size,
     ).toBe(0);
   });
+
+  it('says which lanes are held or stopped, until they change again', () => {
+    const heldUntil = '2026-01-01T00:01:00.000Z';
+    const held: Fact = { type: 'lane.changed', lane: 'claude', limit: 4, heldUntil, why: 'rejected' };
+    const grown: Fact = { type: 'lane.changed', lane: 'claude', limit: 5, why: 'grew' };
+    const stopped: Fact = { type: 'dispatch.stopped', class: 'quota', lane: 'claude', resetsAt: heldUntil, message: 'used up' };
+    const resumed: Fact = { type: 'dispatch.resumed', lane: 'claude' };
+    const holdsAfter = (...facts: Fact[]): unknown[] => [...fold(summary, entries(REF, [started(REF), ...facts])).holds.values()];
+    expect(holdsAfter(held)).toEqual([{ lane: 'claude', untilMs: AT(60) }]);
+    expect(holdsAfter(held, grown)).toEqual([]);
+    expect(holdsAfter(held, stopped, grown)).toEqual([{ lane: 'claude', stopped: 'quota', untilMs: AT(60) }]);
+    expect(holdsAfter(stopped, resumed)).toEqual([]);
+    expect(holdsAfter({ type: 'dispatch.stopped', class: 'budget', message: 'reached' })).toEqual([{ lane: '', stopped: 'budget' }]);
+  });
 });
