@@ -9,6 +9,7 @@ import type { Module } from '../runtime/module.js';
 import { Scope } from '../runtime/scope.js';
 import { parseScriptFrontmatter, yamlErrorAt } from '../values/formats/frontmatter.js';
 import type { Value } from '../values/value.js';
+import { refuseWrittenOptions } from './calls/written-options.js';
 
 export interface ModuleFacts {
   readonly path: string;
@@ -60,8 +61,14 @@ export async function bindFrontmatter(script: Script, module: Module): Promise<V
   }
 }
 
-/** Throws the parse errors of the text as errors of the file. */
+/** Throws the parse errors of the text as errors of the file, and CALL_OPTION. */
 export function parseModule(module: Module, mode: Script['mode']): Script {
+  const script = parsed(module, mode);
+  refuseWrittenOptions(script, module);
+  return script;
+}
+
+function parsed(module: Module, mode: Script['mode']): Script {
   try {
     return parseScript(module.text, { mode });
   } catch (error) {

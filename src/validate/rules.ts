@@ -1,6 +1,7 @@
 /** Lists the rules that check one script by itself. A new rule is a file and a line here. world.md 19. */
 import type { Rule } from './rule.js';
 import { callArityRule } from './rules/call-arity.js';
+import { callOptionValuesRule } from './rules/call-option-values.js';
 import { unchangeableVariablesRule } from './rules/unchangeable-variables.js';
 import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
 import { declaredTwiceRule } from './rules/names/declared-twice.js';
@@ -25,6 +26,7 @@ export const rules: readonly Rule[] = [
   plainValuesCalledRule,
   ownRecursionRule,
   mutualRecursionRule,
+  callOptionValuesRule,
   checkpointPlacesRule,
   checkpointNamesRule,
   importFormsRule,

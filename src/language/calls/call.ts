@@ -3,6 +3,7 @@ import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../.
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { definitionOf } from '../../operation/fingerprint.js';
+import type { CallOptions } from '../../calls/options.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
@@ -34,6 +35,7 @@ import { renderTemplateFile } from '../expressions/template-file.js';
 import { callOptions, defaultLane, hasCallOptions } from './call-options.js';
 import { decide } from '../statements/when.js';
 import { writtenPaths } from './declared-outputs.js';
+import { hasWrittenOptions } from './written-options.js';
 import { mentionsProblem } from './mentions-problem.js';
 
 /** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */
@@ -230,15 +232,19 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     }),
     fn: executable.name,
     ...(code ? { language: code.language } : {}),
-    options: (inputs) =>
-      hasCallOptions(executable)
-        ? callOptions(executable, functionFrame(executable, inputs, { ...frame, stack }, details.ambient))
-        : { lane: defaultLane(executable) },
+    options: (inputs) => executable.callOptions ?? optionsOf(executable, () => functionFrame(executable, inputs, around, details.ambient)),
     mentionsProblem: () => mentionsProblem(executable),
     isCommand: isCommandBody(executable),
     labels,
     sources: executable.sources,
   };
+}
+
+/** Options that are the same for all calls are evaluated once. */
+function optionsOf(executable: Executable, frame: () => Frame): Awaitable<CallOptions> {
+  if (!hasCallOptions(executable)) return (executable.callOptions = { lane: defaultLane(executable) });
+  const evaluated = callOptions(executable, frame());
+  return hasWrittenOptions(executable.node) ? evaluated.then((options) => (executable.callOptions = options)) : evaluated;
 }
 
 interface Forwarding {

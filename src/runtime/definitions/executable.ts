@@ -1,6 +1,7 @@
 /** A function that a script declares. control.md 3. */
 import type { Code, Exe, Expression, Pipeline, Reference, Template, When } from '../../../grammar/ast.js';
 import { Callable } from '../../values/kinds/callable.js';
+import type { CallOptions } from '../../calls/options.js';
 import type { ResultSchema } from '../../calls/schema/compile-schema.js';
 import type { DerivedCache } from './definition.js';
 import type { Module } from '../module.js';
@@ -34,6 +35,8 @@ export class Executable extends Callable {
   schema: ResultSchema | undefined;
   /** The schema of the last call, where calls may have different ones. `text` is its canonical JSON. */
   lastSchema: { readonly text: string; readonly schema: ResultSchema } | undefined;
+  /** Set by the first call, if the options are the same for all calls. */
+  callOptions: CallOptions | undefined;
   /** Set when the function is declared, if its body is a template file. world.md 13. */
   template: LoadedTemplate | undefined;
   readonly derived: DerivedCache = { shape: undefined, definition: undefined };

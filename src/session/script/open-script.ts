@@ -5,6 +5,7 @@ import { SyntaxFailure } from '../../../grammar/errors.js';
 import { parseScript } from '../../../grammar/parse.js';
 import { MlldError } from '../../errors.js';
 import { misplacedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
+import { refuseWrittenOptions } from '../../language/calls/written-options.js';
 import type { Module } from '../../runtime/module.js';
 import { createModule } from '../../language/source-module.js';
 import { displayPath } from '../../language/paths.js';
@@ -16,11 +17,12 @@ export interface OpenedScript {
   readonly module: Module;
 }
 
-/** Throws FILE_NOT_FOUND, the errors of the parser, and CHECKPOINT_PLACE. */
+/** Throws FILE_NOT_FOUND, the errors of the parser, CHECKPOINT_PLACE, CALL_OPTION and BUDGET. */
 export async function openScript(options: Pick<RunOptions, 'script' | 'mode' | 'workingDirectory'>, world: World): Promise<OpenedScript> {
   const { module, mode } = await readScript(options, world);
   const script = parse(module, mode);
   refuseMisplacedCheckpoints(script, module);
+  refuseWrittenOptions(script, module);
   return { script, module };
 }
 
@@ -32,6 +34,7 @@ export function parseScriptText(
   const module = scriptModule(file, text, workingDirectory);
   const script = parse(module, mode ?? modeOf(file));
   refuseMisplacedCheckpoints(script, module);
+  refuseWrittenOptions(script, module);
   return { script, module };
 }
 
