@@ -1,5 +1,5 @@
 /** The exit statuses of the command. Every `--help` lists those that it may end with. */
-import type { RunStatus } from '../src/api/index.js';
+import type { RunReport } from '../src/api/commands/script.js';
 import type { Signal } from './terminal/io.js';
 
 export const EXIT_OK = 0;
@@ -21,7 +21,7 @@ export const EXIT_PAUSED = 5;
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };
 
 interface Ended {
-  readonly status: RunStatus;
+  readonly status: RunReport['status'];
   readonly calls?: { readonly unresolved: number };
 }
 

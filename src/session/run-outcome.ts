@@ -1,23 +1,11 @@
 /** Says in the report of a run what its calls came to, and what is left to do. calls.md 14. */
-import type { Pause, RunStatus } from '../../journal/facts/run-event.js';
+import type { RunStatus } from '../../journal/facts/run-event.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import { callFailureOf } from '../runtime/calls/call-failure.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import { pauseOf } from './pause-error.js';
 import type { OpenedJournal } from './ports/run-journal.js';
-import type { RunCalls } from './ports/run-totals.js';
-
-export interface RunOutcome {
-  /** The calls of the run, recorded or not. Absent when it made none. */
-  readonly calls?: RunCalls;
-  /** Says why a paused run was paused. */
-  readonly pause?: Pause;
-  /**
-   * What continues the run: the target for `cache.resume` of the next one. `failed` when only unresolved calls are left, else the empty
-   * text; absent when nothing is left, or nothing was recorded.
-   */
-  readonly resume?: 'failed' | '';
-}
+import type { RunOutcome } from './run-calls.js';
 
 interface Ended {
   readonly status: RunStatus;

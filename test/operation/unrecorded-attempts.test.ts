@@ -1,4 +1,4 @@
-/** What a run without a record counts of its calls: the same as one with a record. calls.md 2.5 and 14.1. */
+/** A run without a record counts its calls as one with a record does. calls.md 2.5 and 14.1. */
 import { describe, expect, it } from 'vitest';
 import type { CallKey } from '../../journal/ids.js';
 import { projectFolder, runCli } from '../support/cli.js';

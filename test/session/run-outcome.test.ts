@@ -1,9 +1,9 @@
-/** What the report of a run says about its calls, and about what is left. calls.md 14. */
+/** The report of a run says what its calls came to, and names what is left. calls.md 14. */
 import { describe, expect, it } from 'vitest';
 import { MlldError } from '../../src/errors.js';
 import { markCallFailure } from '../../src/runtime/calls/call-failure.js';
 import { outcomeOf } from '../../src/session/run-outcome.js';
-import type { RunCalls } from '../../src/session/ports/run-totals.js';
+import type { RunCalls } from '../../src/session/run-calls.js';
 
 const callFailed = (): MlldError =>
   markCallFailure(new MlldError('CALL_FAILED', '@ask failed'), {

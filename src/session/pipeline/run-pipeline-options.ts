@@ -10,7 +10,7 @@ import type { Interviewer } from '../../pipeline/human/interviewer.js';
 import type { Transform } from '../../pipeline/model/prepare.js';
 import type { PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { Project } from '../project.js';
-import type { RunOutcome } from '../run-outcome.js';
+import type { RunOutcome } from '../run-calls.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 
 export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;

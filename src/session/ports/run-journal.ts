@@ -34,7 +34,8 @@ import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type Ru
 import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
 import { readOnlyStore } from './read-only-store.js';
 import { NO_RESULT_CACHE } from './result-cache.js';
-import { createTotalsCounter, type RunCalls, type TotalsCounter } from './run-totals.js';
+import { createTotalsCounter, type TotalsCounter } from './run-totals.js';
+import type { RunCalls } from '../run-calls.js';
 import { sealingKeyFor } from './sealing-key.js';
 import { settleOrphans } from './settle-orphans.js';
 import { staleHitWarnings } from './stale-hits.js';

@@ -3,30 +3,11 @@
  */
 import type { Fact } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import {
-  attemptsInFlight,
-  emptyLedger,
-  followCall,
-  unresolvedByClass,
-  usualModel,
-  type CallCounts,
-} from '../../../replay/fold/call-counts.js';
-import type { CallCause } from '../../../replay/fold/failure-class.js';
+import { attemptsInFlight, emptyLedger, followCall, unresolvedByClass, usualModel } from '../../../replay/fold/call-counts.js';
+import type { RunCalls } from '../run-calls.js';
 import type { UnrecordedFact } from '../../runtime/recorder.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Follower } from './recorder.js';
-
-/** The calls of a run as its report has them; the members are those of `journal list --json`. */
-export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
-  /** Executed, reused, failed, denied and not executed ones together. */
-  readonly total: number;
-  /** Unresolved calls by the class of their last attempt; those that were not executed have the class `upstream`. */
-  readonly unresolvedByClass: { readonly [cause in CallCause]?: number };
-  /** The model that most attempts used. */
-  readonly model: string | null;
-  /** US dollars above the budget; absent where the run kept to it. */
-  readonly overBudgetUsd?: number;
-}
 
 export interface TotalsCounter {
   readonly follow: Follower;

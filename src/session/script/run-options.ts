@@ -7,7 +7,7 @@ import type { JournalStore, Position } from '../../../journal/store.js';
 import type { RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
-import type { RunOutcome } from '../run-outcome.js';
+import type { RunOutcome } from '../run-calls.js';
 
 export type ScriptSource =
   | { readonly kind: 'file'; readonly path: string }

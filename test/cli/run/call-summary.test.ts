@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderCallSummary } from '../../../cli/render/call-summary.js';
 import { exitStatusOf } from '../../../cli/exit-codes.js';
-import { createTotalsCounter, type RunCalls } from '../../../src/session/ports/run-totals.js';
+import { createTotalsCounter } from '../../../src/session/ports/run-totals.js';
+import type { RunCalls } from '../../../src/session/run-calls.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 const NO_CALLS: RunCalls = {

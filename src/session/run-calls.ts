@@ -1,0 +1,28 @@
+/** Declares what the report of a run says about its calls, and about what is left to do. calls.md 14. */
+import type { Pause } from '../../journal/facts/run-event.js';
+import type { CallCounts } from '../../replay/fold/call-counts.js';
+import type { CallCause } from '../../replay/fold/failure-class.js';
+
+/** The calls of a run as its report has them; the members are those of `journal list --json`. */
+export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
+  /** Executed, reused, failed, denied and not executed ones together. */
+  readonly total: number;
+  /** Unresolved calls by the class of their last attempt; those that were not executed have the class `upstream`. */
+  readonly unresolvedByClass: { readonly [cause in CallCause]?: number };
+  /** The model that most attempts used. */
+  readonly model: string | null;
+  /** US dollars above the budget; absent where the run kept to it. */
+  readonly overBudgetUsd?: number;
+}
+
+export interface RunOutcome {
+  /** The calls of the run, recorded or not. Absent when it made none. */
+  readonly calls?: RunCalls;
+  /** Says why a paused run was paused. */
+  readonly pause?: Pause;
+  /**
+   * Continues the run: the target for `cache.resume` of the next one. `failed` when only unresolved calls are left, else the empty
+   * text; absent when nothing is left, or nothing was recorded.
+   */
+  readonly resume?: 'failed' | '';
+}
