@@ -12,10 +12,10 @@ export const EXIT_NOT_COMPARED = 2;
 export const EXIT_DIVERGED = 3;
 
 /** The run reached its end, and calls of it are unresolved. */
-export const EXIT_INCOMPLETE = 4;
+const EXIT_INCOMPLETE = 4;
 
 /** The run is paused: what is left to do waits for a provider, a budget, or a journal that can be written. */
-export const EXIT_PAUSED = 5;
+const EXIT_PAUSED = 5;
 
 /** 128 and the number of the signal, as shells report it. */
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };

@@ -48,7 +48,7 @@ export function spanObject(ref: RunRef, { id, parent, name, kind, startedMs, end
   };
 }
 
-export function traceIdOf({ workflow, run }: RunRef): string {
+function traceIdOf({ workflow, run }: RunRef): string {
   return sha256Hex(`mlld trace ${workflow}\n${run}`).slice(0, 32);
 }
 
