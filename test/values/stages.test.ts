@@ -121,7 +121,9 @@ describe('@xml', () => {
     ['JSON text', '{"a":"<b>"}', '<A>&lt;b&gt;</A>'],
     ['text', 'just text', '<DOCUMENT>\njust text\n</DOCUMENT>'],
     ['odd keys', { '_a.b!': 1, HTTPServer: 2, '': 3 }, '<A_B>1</A_B>\n<HTTPSERVER>2</HTTPSERVER>\n<ITEM>3</ITEM>'],
-    ['headings', '# Birds\nall\n## Gulls\nloud\n# Seals', '<DOCUMENT>\n<BIRDS>\nall\n<GULLS>\nloud\n</GULLS>\n</BIRDS>\n<SEALS>\n</SEALS>\n</DOCUMENT>'],
+    ['headings', '# Birds\nall\n## Gulls\nloud\n# Seals', '<BIRDS>\nall\n  <GULLS>\nloud\n  </GULLS>\n</BIRDS>\n<SEALS>\n</SEALS>'],
+    ['text before headings', '\nintro\n\n## Low\n\n  a\n\nb\n# High', 'intro\n<LOW>\n  a\n\nb\n</LOW>\n<HIGH>\n</HIGH>'],
+    ['a heading in a fence', '# Code\n```\n# no\n```', '<CODE>\n```\n# no\n```\n</CODE>'],
   ])('of %s', async (_, value, xml) => {
     expect(await pipe(value, 'xml')).toBe(xml);
   }); // prettier-ignore

@@ -1,6 +1,7 @@
 /** Implements `@xml`: data as nested tags, for prompts (values.md 11.5). */
 import { isDataObject } from '../plain-object.js';
 import { parseStructure } from './json-text.js';
+import { type Heading, headings } from './sections.js';
 import { textOf } from '../text.js';
 import { dataOf, type Value } from '../value.js';
 
@@ -9,7 +10,8 @@ export function toXml(value: Value): string {
   if (typeof data !== 'string') return dataToXml(data);
   const structure = parseStructure(data);
   if (structure !== undefined) return dataToXml(structure);
-  return isHeading(data) ? headingsToXml(data) : `<DOCUMENT>\n${data}\n</DOCUMENT>`;
+  const all = headings(data);
+  return all.length > 0 ? headingsToXml(data, all) : `<DOCUMENT>\n${data}\n</DOCUMENT>`;
 }
 
 function dataToXml(data: Value): string {
@@ -51,30 +53,33 @@ function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-function isHeading(text: string): boolean {
-  return /^#{1,6}\s+\S/m.test(text);
-}
-
-/** Turns every Markdown heading into a tag around the text below it. */
-function headingsToXml(text: string): string {
-  const open: { readonly level: number; readonly tag: string }[] = [];
-  const out = ['<DOCUMENT>'];
+/** Turns every Markdown heading into a tag around its section. Tags of inner sections are indented, the text between tags is not. */
+function headingsToXml(text: string, all: readonly Heading[]): string {
+  const open: { readonly level: number; readonly line: string }[] = [];
+  const out = [withoutBlankEnds(text.slice(0, all[0]?.at))];
   const closeFrom = (level: number): void => {
     for (let last = open.at(-1); last && last.level >= level; last = open.at(-1)) {
-      out.push(`</${last.tag}>`);
+      out.push(last.line);
       open.pop();
     }
   };
-  for (const line of text.split('\n')) {
-    const heading = /^(#{1,6})\s(.*)$/.exec(line);
-    if (heading) {
-      const [, marks = '', title = ''] = heading;
-      closeFrom(marks.length);
-      const tag = tagOf(title.trim());
-      out.push(`<${tag}>`);
-      open.push({ level: marks.length, tag });
-    } else if (line.trim() !== '') out.push(line);
+  for (const [i, { level, title, at }] of all.entries()) {
+    closeFrom(level);
+    const indent = '  '.repeat(open.length);
+    const tag = tagOf(title);
+    out.push(`${indent}<${tag}>`, textBelow(text.slice(at, all[i + 1]?.at)));
+    open.push({ level, line: `${indent}</${tag}>` });
   }
   closeFrom(0);
-  return [...out, '</DOCUMENT>'].join('\n');
+  return out.filter((part) => part !== '').join('\n');
+}
+
+/** Returns what stands under the line of a heading. */
+function textBelow(section: string): string {
+  const end = section.indexOf('\n');
+  return end === -1 ? '' : withoutBlankEnds(section.slice(end));
+}
+
+function withoutBlankEnds(text: string): string {
+  return text.replace(/^(?:[ \t\r]*\n)+/, '').trimEnd();
 }
