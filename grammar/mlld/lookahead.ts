@@ -32,6 +32,19 @@ export function markup(text: string, at: number): number {
   return tag ? at + tag[0].length : -1;
 }
 
+/**
+ * Returns the end of a fenced block of Markdown with the info string `mlld` whose marks begin at `at`, else -1. A fence that is not closed
+ * reaches to the end of the text.
+ */
+export function mlldFence(text: string, at: number): number {
+  const marks = matchAt(/(`{3,}|~{3,})[ \t]*mlld[ \t]*\r?(?:\n|$)/y, text, at);
+  if (!marks || !/^ {0,3}$/.test(text.slice(text.lastIndexOf('\n', at) + 1, at))) return -1;
+  const [opening, mark = ''] = marks;
+  const closing = new RegExp(`^ {0,3}${mark.charAt(0)}{${mark.length},}[ \\t]*\\r?$`, 'gm');
+  closing.lastIndex = at + opening.length;
+  return closing.test(text) ? closing.lastIndex : text.length;
+}
+
 /** True when `<…>` at `at` looks like a file: it closes on its line and holds `.`, `*` or `@`. */
 export function isFile(text: string, at: number): boolean {
   return matchAt(/<(?![!\s<])[^<>\n`]*[.*@][^<>\n`]*>/y, text, at) !== null;

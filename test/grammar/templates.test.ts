@@ -29,6 +29,11 @@ const table: [source: string, tree: string][] = [
     'show{value:template{quote:backtick parts:["<b>" hole{value:@x} "</b> <a href=\\"@x\\">t</a> <f.txt> <" hole{value:@x} "> 1 < 2 <!-- @n.b -->"]}}',
   ],
   [
+    'show `<a href="u\\@e\\.org" b="@@c\\q"> <!-- \\@x -->`',
+    'show{value:template{quote:backtick parts:["<a href=\\"u@e.org\\" b=\\"@c\\\\q\\"> <!-- @x -->"]}}',
+  ],
+  ['show ::<a href="u\\@e\\.org" b="@@c">::', 'show{value:template{quote:colon parts:["<a href=\\"u@e\\\\.org\\" b=\\"@c\\">"]}}'],
+  [
     'show `log: <log.txt>|@upper <port.json>.name <@d/*.md>`',
     'show{value:template{quote:backtick parts:["log: " load-part{load:load{path:["log.txt"]} pipes:[call-stage{name:upper called:false}]} " " load-part{load:load{path:["port.json"]} steps:[field{name:name}]} " " load-part{load:load{path:[hole{value:@d} "/*.md"]}}]}}',
   ],
@@ -68,6 +73,12 @@ describe('template files', () => {
       '@f(1).trim() \\n `x` "y" /for',
       'template{quote:att parts:[hole{value:@fapply{args:[1]}method{name:trim}} " \\\\n `x` \\"y\\" /for"]}',
     ],
+    [
+      'att',
+      '@a\n ````mlld \nshow @a \\@ <b.txt>\n/end\n```\n ````\n@b ```mlld\n@c\n```mlld-run\n@d\n```',
+      'template{quote:att parts:[hole{value:@a} "\\n ````mlld \\nshow @a \\\\@ <b.txt>\\n/end\\n```\\n ````\\n" hole{value:@b} " ```mlld\\n" hole{value:@c} "\\n```mlld-run\\n" hole{value:@d} "\\n```"]}',
+    ],
+    ['att', '~~~mlld\n@a', 'template{quote:att parts:["~~~mlld\\n@a"]}'],
     [
       'mtt',
       'Open @src/a.ts for {{ names.a }} <b.txt> {x}\n',

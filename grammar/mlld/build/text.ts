@@ -44,6 +44,16 @@ export function control(letter: string): string {
   return { n: '\n', t: '\t', r: '\r', 0: '\0' }[letter] ?? letter;
 }
 
+/** Replaces the escapes of a backtick template in a text that holds no references. */
+export function unescaped(text: string): string {
+  return text.replace(/\\([ntr0\\"'`[\]{}$.@])|@@/g, (_, escaped?: string) => (escaped === undefined ? '@' : control(escaped)));
+}
+
+/** Replaces the escapes of a colon template or template file in a text that holds no references. */
+export function withAtSigns(text: string): string {
+  return text.replace(/\\@|@@/g, '@');
+}
+
 export function hole(ref: TextRef, mark: Pick<HolePart, 'optional' | 'then' | 'fallback'>): HolePart {
   const { at, value, pipes, negated, written } = ref;
   return { kind: 'hole', at, value, pipes, ...(negated ? { negated: true } : {}), ...mark, written };
