@@ -148,6 +148,11 @@ export class Budget {
   }
 }
 
+/** Returns what the budget limits and the cost of an attempt does not tell: it counts as 0. calls.md 13.4. */
+export function uncountedBy(limits: BudgetLimits | undefined, cost: Cost | undefined): readonly (keyof Cost)[] {
+  return (['usd', 'tokens'] as const).filter((member) => limits?.[member] !== undefined && cost?.[member] === undefined);
+}
+
 /** Sums of dollars are off by less than this; a billionth of a cent decides nothing. */
 const ROUNDING_USD = 1e-9;
 

@@ -12,8 +12,7 @@
 import type { OpPath } from '../../../journal/ids.js';
 import { MlldError } from '../../errors.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
-import { Budget } from '../budget/budget.js';
-import type { BudgetLimits } from '../budget/limits.js';
+import { Budget, uncountedBy } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
 import type { Headers } from '../evidence/times.js';
 import { announcedLimits } from '../lanes/announced-limits.js';
@@ -137,7 +136,8 @@ export class Dispatcher {
       this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
     }
     if (failure && isStopping(failure)) this.stopFor(lane, failure, op);
-    if (cost === undefined && this.ports.settings.budgetStrict && isLimitedByCost(this.ports.settings.budget)) {
+    const { budget, budgetStrict } = this.ports.settings;
+    if (budgetStrict && uncountedBy(budget, cost).length > 0) {
       this.stop(
         { class: 'budget', message: 'an attempt reported no cost, and --budget-strict lets nothing start that could cost more' },
         op,
@@ -372,10 +372,6 @@ export class Dispatcher {
 
 function isStopping({ class: failureClass }: Failure): boolean {
   return failureClass === 'quota' || failureClass === 'auth';
-}
-
-function isLimitedByCost(budget: BudgetLimits | undefined): boolean {
-  return budget?.usd !== undefined || budget?.tokens !== undefined;
 }
 
 function interrupted(): MlldError {

@@ -12,6 +12,7 @@ import { Attempt, type AttemptView } from '../../calls/attempt.js';
 import { addAttempt } from '../../calls/usage.js';
 import { BodyReport } from '../../calls/body-report.js';
 import { attemptsFor, backoffMs, waitsForLane } from '../../calls/attempts-left.js';
+import { uncountedBy, type Cost } from '../../calls/budget/budget.js';
 import type { Started } from '../../calls/dispatch/ports.js';
 import type { StartRequest } from '../../calls/dispatch/lane.js';
 import { isFreeClass, type Failure } from '../../calls/failure.js';
@@ -126,6 +127,7 @@ class Attempts {
     const pricing = reported && calls?.price(reported, options.model);
     const usage = pricing instanceof Promise ? await pricing : pricing;
     progress.usage = usage;
+    if (judged.kind !== 'ended') this.warnOfNoCost(costOf(usage, judged.kind === 'failed' ? judged.failure : undefined));
     if (calls) call.run.usage.attemptEnded(usage, judged.kind === 'failed' && isFreeClass(judged.failure.class));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
@@ -144,6 +146,18 @@ class Attempts {
     const { run, llm } = this.call;
     if (this.calls?.isFirst(`${topic} @${llm.fn}`)) run.warn(`@${llm.fn}: ${message}`);
   };
+
+  /** With a strict budget the dispatcher stops instead. calls.md 13.4. */
+  private warnOfNoCost(cost: Cost | undefined): void {
+    const { budget, budgetStrict } = this.calls?.settings ?? {};
+    const [first, second] = uncountedBy(budget, cost);
+    if (!first || budgetStrict) return;
+    const kind = second || cost === undefined ? '' : first === 'usd' ? ' in dollars' : ' in tokens';
+    this.warnOnce(
+      `no cost${kind}`,
+      `an attempt reported no cost${kind}, so it counts as 0 for the budget; --budget-strict pauses the run instead`,
+    );
+  }
 
   private async execute(attempt: Attempt): Promise<Judgement> {
     const { options, calls, frame } = this;
@@ -230,7 +244,7 @@ const NO_CLOCK = (): number => 0;
 const ENDING_MS = 2500;
 
 /** Attempts that a provider turned away without a usage cost nothing. calls.md 10.5. */
-function costOf(usage: Usage | undefined, failure: Failure | undefined): { readonly usd?: number; readonly tokens?: number } | undefined {
+function costOf(usage: Usage | undefined, failure: Failure | undefined): Cost | undefined {
   if (usage === undefined) {
     return failure && isFreeClass(failure.class) ? { usd: 0, tokens: 0 } : undefined;
   }

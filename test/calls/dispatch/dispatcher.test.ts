@@ -141,4 +141,16 @@ describe('a budget', () => {
     expect([await refused, pauses()]).toEqual(['INTERRUPTED', 1]);
     expect(facts.at(-1)).toMatchObject({ type: 'dispatch.stopped', class: 'budget', message: 'the budget of 1 calls is reached' });
   });
+
+  it.each([
+    ['no usage', { usd: 5 }, undefined, true],
+    ['tokens without a price', { usd: 5 }, { tokens: 100 }, true],
+    ['dollars where tokens are limited', { tokens: 5000 }, { usd: 0.1 }, true],
+    ['all that is limited', { usd: 5 }, { usd: 0.1 }, false],
+    ['nothing, and the cost is not limited', { calls: 5 }, undefined, false],
+  ])('that is strict: %s was reported', async (_, budget, cost, stops) => {
+    const { dispatcher, start } = fixture({ budget, budgetStrict: true });
+    dispatcher.finish(await start('a'), { cost });
+    expect(dispatcher.stoppedBy?.class).toBe(stops ? 'budget' : undefined);
+  });
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import type { Attempt } from '../../../src/calls/attempt.js';
-import { DEFAULT_CALL_SETTINGS, type CallOptions } from '../../../src/calls/options.js';
+import { DEFAULT_CALL_SETTINGS, type CallOptions, type CallSettings } from '../../../src/calls/options.js';
+import type { ReportedUsage } from '../../../src/calls/replies/reply.js';
 import { callOrReuse } from '../../../src/operation/cache-stage.js';
 import type { CacheableCall } from '../../../src/operation/cacheable-call.js';
 import { failedFacts, messageOfFailure } from '../../../src/operation/attempts/failed-attempt.js';
@@ -50,22 +51,24 @@ async function execute(
     options = {},
     fail = () => new AttemptFailed(OVERLOADED),
     hangs = false,
-  }: { options?: CallOptions; fail?: () => Error; hangs?: boolean } = {},
-): Promise<{ facts: Fact[]; result: unknown; tries: number[] }> {
-  const settings = { ...DEFAULT_CALL_SETTINGS, backoff: { firstMs: 1, maxMs: 2 } };
+    settings: own = {},
+    usage = { model: 'm', costUsd: 0.25 },
+  }: { options?: CallOptions; fail?: () => Error; hangs?: boolean; settings?: Partial<CallSettings>; usage?: ReportedUsage } = {},
+): Promise<{ facts: Fact[]; result: unknown; tries: number[]; warnings: string[] }> {
+  const settings = { ...DEFAULT_CALL_SETTINGS, backoff: { firstMs: 1, maxMs: 2 }, ...own };
   const calls = createCallRuntime({
     settings,
     io: { stderr: () => undefined, monotonicMs: () => performance.now(), nowMs: Date.now },
     pause: () => undefined,
     signal: new AbortController().signal,
   });
-  const { run, frame, facts } = bareRun({ calls });
+  const { run, frame, facts, warnings } = bareRun({ calls });
   const tries: number[] = [];
   const call = callOf(run, frame, options);
   const found = callOrReuse(call, (_lookup, _own, around) =>
     around(async ({ attempt }) => {
       tries.push((attempt as Attempt).view.try);
-      (attempt as Attempt).reportUsage({ model: 'm', costUsd: 0.25 });
+      (attempt as Attempt).reportUsage(usage);
       if (hangs) await new Promise(() => undefined);
       if (tries.length <= failures) throw fail();
       return 'high';
@@ -75,7 +78,7 @@ async function execute(
     (value) => value.result,
     (error: unknown) => error,
   );
-  return { facts: facts.filter(({ type }) => type.startsWith('call.')), result, tries };
+  return { facts: facts.filter(({ type }) => type.startsWith('call.')), result, tries, warnings };
 }
 
 describe('ATTEMPT-2: a call whose attempts fail', () => {
@@ -189,6 +192,33 @@ describe('a result with a schema', () => {
   it('is asked for again with a note behind the first text, which keeps its labels', () => {
     expect(withNote([1, annotate('tide', { labels: ['pii'] }), 'b'], '!')).toEqual([1, annotate('tide!', { labels: ['pii'] }), 'b']);
     expect(withNote([1, { a: 'b' }], '!')).toEqual([1, { a: 'b' }]);
+  });
+});
+
+describe('an attempt that the budget can not count', () => {
+  const crash = (): Error => new AttemptFailed({ class: 'crash', evidence: 'none', message: 'x' });
+
+  it.each([
+    ['tokens only', { usd: 5 }, { model: 'unpriced', inputTokens: 9 }, /^@ask: an attempt reported no cost in dollars, so it counts as 0/],
+    ['dollars only', { tokens: 5 }, { model: 'm', costUsd: 1 }, /^@ask: an attempt reported no cost in tokens/],
+    ['neither', { usd: 5, tokens: 5 }, { model: 'unpriced' }, /^@ask: an attempt reported no cost, so/],
+  ])('is warned of once for its function: %s', async (_, budget, usage, message) => {
+    const { warnings, tries } = await execute(2, { settings: { budget }, usage });
+    expect(tries).toHaveLength(3);
+    expect(warnings).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('is also warned of when it failed', async () => {
+    const { warnings } = await execute(9, { settings: { budget: { usd: 5 } }, usage: { model: 'unpriced' }, fail: crash });
+    expect(warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ['a cost that is known', { budget: { usd: 5 } }, { model: 'm', costUsd: 1 }],
+    ['a budget of calls', { budget: { calls: 5 } }, { model: 'unpriced' }],
+    ['a strict budget, which pauses the run', { budget: { usd: 5 }, budgetStrict: true }, { model: 'unpriced' }],
+  ])('is not warned of with %s', async (_, settings, usage) => {
+    expect((await execute(0, { settings, usage })).warnings).toEqual([]);
   });
 });
 
