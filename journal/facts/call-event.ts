@@ -48,6 +48,8 @@ export interface Usage {
   readonly priceModel?: string;
   /** The price is of a model that is not quite the one that was called, or of a whole session. */
   readonly estimated?: true;
+  /** The cost of the whole session in US dollars, where the reply continued one: `costUsd` is the part of this attempt. */
+  readonly sessionCostUsd?: number;
   /** Several models, that of the largest cost first; then the members above are the sums. */
   readonly models?: readonly Usage[];
 }

@@ -26,12 +26,14 @@ export interface CallHistory {
   readonly lanes: Map<string, LaneState>;
   /** By function, oldest first. */
   readonly costs: Map<string, KnownCost[]>;
+  /** The largest cost of each session of a model program, in US dollars. */
+  readonly sessions: Map<string, number>;
   /** The functions of the attempts that have not ended. */
   readonly running: Map<OpPath, string>;
 }
 
 export const callHistory: Projection<CallHistory> = {
-  initial: () => ({ lanes: new Map(), costs: new Map(), running: new Map() }),
+  initial: () => ({ lanes: new Map(), costs: new Map(), sessions: new Map(), running: new Map() }),
   apply(state, event) {
     switch (event.type) {
       case 'lane.changed': {
@@ -52,7 +54,10 @@ export const callHistory: Projection<CallHistory> = {
       case 'call.failed': {
         const fn = state.running.get(event.op);
         state.running.delete(event.op);
-        const { costUsd: usd, inputTokens, outputTokens } = event.usage ?? {};
+        const { costUsd: usd, sessionCostUsd = usd, inputTokens, outputTokens } = event.usage ?? {};
+        const { session } = event;
+        if (session !== undefined && sessionCostUsd !== undefined)
+          state.sessions.set(session, Math.max(state.sessions.get(session) ?? 0, sessionCostUsd));
         const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
         if (fn === undefined || (usd === undefined && tokens === undefined)) return state;
         const costs = state.costs.get(fn) ?? [];

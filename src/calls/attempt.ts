@@ -4,6 +4,8 @@ import type { BodyReport } from './body-report.js';
 import type { Headers } from './evidence/times.js';
 import type { Failure, FailureClass } from './failure.js';
 import type { CallOptions } from './options.js';
+import type { SessionTotals } from './price/session-totals.js';
+import { continuedSession } from './replies/program.js';
 import { addUsage } from './usage.js';
 import { readReply, type ReadReply } from './replies/read-reply.js';
 import type { Reply, ReportedUsage } from './replies/reply.js';
@@ -49,6 +51,8 @@ export class Attempt {
     /** The functions that were running when the call was made: those above them belong to its body. */
     readonly around: object | undefined,
     readonly nowMs: () => number,
+    /** The costs of sessions up to now; absent in a replay, which reads no cost. */
+    private readonly sessions?: SessionTotals,
   ) {
     this.startedMs = nowMs();
   }
@@ -78,24 +82,31 @@ export class Attempt {
   readOwn(reply: Reply, commandLine?: string, adapter = this.options.reply): ReadReply {
     this.exitCode = reply.exitCode === 0 ? undefined : reply.exitCode;
     this.raw = reply;
-    this.reply = readReply(reply, {
+    const read = readReply(reply, {
       // The function reads it later, because it may take a while.
       ...(adapter === undefined ? {} : { adapter: typeof adapter === 'string' ? adapter : 'text' }),
       ...(commandLine === undefined ? {} : { commandLine }),
       nowMs: this.nowMs(),
     });
+    this.reply = this.ownCost(read, commandLine);
     return this.reply;
   }
 
   /** Reads the reply of a command somewhere inside the body. Returns the failure that fails the call there and then. calls.md 7.4. */
   readInner(reply: Reply, commandLine: string): Failure | undefined {
-    const { adapter, failure, usage, session, headers } = readReply(reply, { commandLine, nowMs: this.nowMs() });
+    const read = readReply(reply, { commandLine, nowMs: this.nowMs() });
+    const { adapter, failure, usage, session, headers } = this.ownCost(read, commandLine);
     if (usage) this.innerUsage = addUsage(this.innerUsage, usage);
     if (headers) this.reportHeaders(headers);
     if (adapter === 'text' && failure?.evidence !== 'text') return undefined;
     this.innerSession = session ?? this.innerSession;
     if (failure && FAILS_THE_CALL.has(failure.class)) this.failedInside ??= failure;
     return this.failedInside;
+  }
+
+  private ownCost(read: ReadReply, commandLine: string | undefined): ReadReply {
+    const continued = commandLine === undefined ? undefined : continuedSession(commandLine);
+    return this.sessions?.ownCost(read, continued) ?? read;
   }
 
   /** Undefined when nothing is known. What the body reports replaces what its reply says, member by member. calls.md 9.4. */

@@ -13,6 +13,9 @@ export function addUsage(first: ReportedUsage | undefined, second: ReportedUsage
     const known = [first[count], second[count]].filter((value) => value !== undefined);
     if (known.length > 0) sum[count] = known.reduce((total, value) => total + value, 0);
   }
+  if (first.estimated || second.estimated) sum.estimated = true;
+  const sessions = [first.sessionCostUsd, second.sessionCostUsd].filter((cost) => cost !== undefined);
+  if (sessions.length > 0) sum.sessionCostUsd = Math.max(...sessions);
   if (first.models || second.models) sum.models = [...(first.models ?? []), ...(second.models ?? [])];
   return sum;
 }

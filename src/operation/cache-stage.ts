@@ -30,6 +30,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const failures = run.failures.isEmpty ? [] : await failuresBefore(call);
   if (!policy.records && !policy.reuses) {
     if (failures.length > 0) {
+      run.usage.callEnded('failed');
       const error = notExecuted(call, failures);
       await countNotExecuted(call, failures, error);
       return acceptOrThrow(call, error, UNRECORDED);
@@ -47,6 +48,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const key = hasSecret && recordedAs === undefined ? await cache.secretKey(plainKey) : plainKey; // CACHE-5
   if (failures.length > 0) {
     const error = notExecuted(call, failures);
+    run.usage.callEnded('failed');
     await recordNotExecuted(call, { key }, failures, error);
     return acceptOrThrow(call, error, { hit: false, key });
   }

@@ -12,12 +12,13 @@ import { GuardRetry } from '../runtime/guard-retry.js';
 import type { Body } from '../runtime/ports.js';
 import type { Encoded } from '../runtime/calls/result-cache.js';
 import { labelsOfResult, membersOf, withResultLabels } from '../runtime/calls/result-labels.js';
-import { isSecret } from '../runtime/secrets/secret-registry.js';
+import { isSecret, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { metadataOf, type MeasuredCall } from '../values/value.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import { exceedingOutput } from '../world/process/output.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
+import { excerptOf } from './attempts/excerpt.js';
 import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
 import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
 import { CallFileWatch } from './files/call-files.js';
@@ -60,7 +61,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
     key: await countedKey(call),
     op: op.path,
     elapsedMs: progress.elapsedMs,
-    ...replyMembers(progress),
+    ...replyMembers(progress, run.secrets),
     ...(run.deniedInside.has(op) && { denied: true }),
   });
   const { inputs } = operation;
@@ -92,7 +93,8 @@ export async function executeAndRecord(
       await recordStart(call, identity, passedOver, view, started);
     },
     failed: async (fact) => {
-      await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...fact });
+      const excerpt = await excerptOf(call, identity.hasSecret, progress.attempt);
+      await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...fact, ...(excerpt && { excerpt }) });
     },
   };
   let executed: Outcome;
@@ -115,7 +117,7 @@ async function recordStart(
   started: Started | undefined,
 ): Promise<void> {
   const { run, op, operation } = call;
-  const { cache, recorder } = run;
+  const { cache, recorder, secrets } = run;
   const { key, hasSecret, definition, request } = identity;
   const storing = hasSecret ? undefined : cache.payload(request.args, PAID);
   const stored = storing instanceof Promise ? await storing : storing;
@@ -132,7 +134,7 @@ async function recordStart(
     fingerprint: definition.fingerprint,
     ...(request.attempt !== undefined && { attempt: request.attempt }),
     ...(view.try > 1 && { try: view.try }),
-    ...(started && { lane: started.lane }),
+    ...(started && { lane: secrets.redact(started.lane) }),
     ...(started?.reserved && { reserved: started.reserved }),
     ...(started?.waitedMs !== undefined && { waitedMs: started.waitedMs }),
     ...passedOver,
@@ -160,7 +162,10 @@ async function recordFailure(
     await recorder.append({ type: 'call.completed', key, op: op.path, result: { ...output, text: true }, elapsedMs: progress.elapsedMs });
     return;
   }
-  await recorder.append({ type: 'call.failed', key, op: op.path, ...factsOfFailure(call, error, progress, isAccepted) });
+  const isOwn = progress.failure !== undefined && callFailureOf(error)?.op === op.path;
+  const excerpt = isOwn ? await excerptOf(call, hasSecret, progress.attempt) : undefined;
+  const facts = factsOfFailure(call, error, progress, isAccepted);
+  await recorder.append({ type: 'call.failed', key, op: op.path, ...facts, ...(excerpt && { excerpt }) });
 }
 
 function isInterruption(error: unknown): boolean {
@@ -225,7 +230,7 @@ async function recordResult(
     ...(notes && { notes }),
     ...membersOf(resultLabels),
     elapsedMs: progress.elapsedMs,
-    ...replyMembers(progress),
+    ...replyMembers(progress, secrets),
     ...(files && { files }),
     ...(outputs && { outputs }),
     ...(unusable !== undefined && { unusable }),
@@ -239,7 +244,10 @@ async function recordResult(
 }
 
 /** Returns what `call.completed` says about the reply of the last attempt, and about a failure that was passed on. */
-function replyMembers({ attempt, session, usage, callUsage, tries, failure, isPassedOn }: CallProgress): Partial<FactOf<'call.completed'>> {
+function replyMembers(
+  { attempt, session, usage, callUsage, tries, failure, isPassedOn }: CallProgress,
+  secrets: Pick<SecretRegistry, 'redact'>,
+): Partial<FactOf<'call.completed'>> {
   const reply = attempt?.reply;
   return {
     ...(usage && { usage }),
@@ -248,7 +256,7 @@ function replyMembers({ attempt, session, usage, callUsage, tries, failure, isPa
       (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {
         reply: { adapter: reply.adapter, ...(attempt.options.reply !== undefined && { inner: true as const }) },
       }),
-    ...(session !== undefined && { session }),
+    ...(session !== undefined && { session: secrets.redact(session) }),
     ...(tries > 1 && { try: tries }),
     ...(reply?.truncated && { truncated: true as const }),
     ...(isPassedOn && failure && { class: failure.class }),

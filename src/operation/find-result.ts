@@ -1,4 +1,6 @@
 /** Looks a call up among the recorded results, and reuses what is found. checkpoint-resume.md 5. */
+import type { SessionCost } from '../calls/price/session-totals.js';
+import type { MeasuredCall } from '../values/value.js';
 import type { ReusedOutput } from '../../journal/event.js';
 import type { Awaitable } from '../runtime/awaitable.js';
 import type { CachedResult } from '../runtime/calls/result-cache.js';
@@ -75,7 +77,7 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
 
 /** Records that a result is reused, and returns it as a fresh one would be. */
 export function reuse(
-  { run: { cache, recorder, usage }, op, operation, llm }: CacheableCall,
+  { run: { cache, calls, recorder, usage }, op, operation, llm }: CacheableCall,
   { definition: { fingerprint }, hasSecret, request }: CallIdentity,
   { known, outputs, files }: Hit,
 ): Found {
@@ -96,9 +98,16 @@ export function reuse(
     ...(files.length > 0 && { files }),
   });
   usage.callReused(costUsd);
+  const { measured } = known;
+  if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, known.editedSince, fingerprint);
   return {
     result: withMeasured(withResultLabels(known.value(), operation.inputs, llm, known.resultLabels), known.measured),
     lookup: { hit: true, key },
   };
+}
+
+function sessionCost(measured: MeasuredCall | undefined): SessionCost | undefined {
+  const { session, usage } = measured ?? {};
+  return session === undefined || usage === undefined ? undefined : { session, usage: usage as SessionCost['usage'] };
 }

@@ -3,6 +3,7 @@ import type { Pause } from '../../journal/facts/run-event.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import type { Stop } from '../calls/dispatch/stop.js';
 import { MlldError } from '../errors.js';
+import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
 
 type Paused = Pick<Dispatcher, 'pausedBy'>;
 
@@ -39,12 +40,14 @@ function localTime(ms: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())} ${zone?.value ?? ''}`.trim();
 }
 
-export function pauseOf(error: unknown, { pausedBy }: Paused): Pause {
+/** `secrets` are those that the run has met: what a provider said may hold one. calls.md 16.3. */
+export function pauseOf(error: unknown, { pausedBy }: Paused, secrets?: Pick<SecretRegistry, 'redact'>): Pause {
+  const redacted = (text: string): string => secrets?.redact(text) ?? text;
   const { class: stopClass = 'journal', lane, resetsAtMs } = pausedBy ?? {};
   return {
     class: stopClass,
-    ...(lane === undefined ? {} : { lane }),
+    ...(lane === undefined ? {} : { lane: redacted(lane) }),
     ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
-    message: pausedBy?.message ?? (error instanceof Error ? error.message : String(error)),
+    message: redacted(pausedBy?.message ?? (error instanceof Error ? error.message : String(error))),
   };
 }

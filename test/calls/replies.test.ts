@@ -350,3 +350,8 @@ it('a known text has the HTTP status that it names', () => {
     status: 429,
   });
 });
+
+it('the cost of a claude that did not know its prices is estimated', () => {
+  expect(read({ ...CLAUDE, ...CLAUDE_USAGE, costBasis: 'unknown' }).usage).toMatchObject({ costUsd: 0.0129, estimated: true });
+  expect(read({ ...CLAUDE, total_cost_usd: 0.5, costBasis: 'list' }).usage).not.toHaveProperty('estimated');
+});

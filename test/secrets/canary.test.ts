@@ -58,6 +58,24 @@ show @run(@token)`,
     'a long variable that a question captures',
     `exe @plain() = js { return "${'p'.repeat(60)}" + process.env.MLLD_TOKEN }\nvar @long = @plain()\nexe llm @uses(q) = \`@q @long.length\`\nshow @uses("x")`,
   ],
+  [
+    'a reply that fails, its session and its lane',
+    `exe llm @try(v) = cmd { printf '%s' '{"type":"result","subtype":"success","is_error":true,"api_error_status":529,"result":"bad @v","session_id":"@v"}' } with { reply: "claude", lane: "l/@v", retries: { overloaded: 1 }, onFailure: "marker" }
+show @try(@token)`,
+  ],
+  [
+    'a reply of a call that does not have it',
+    `var @known = \`@token\`
+exe llm @say(q) = sh { echo "reply with $MLLD_TOKEN"; exit 3 } with { onFailure: "marker" }
+show @say("x")
+exe llm @stop(q) = js { mlld.fail("quota", "used up by " + process.env.MLLD_TOKEN) }
+show @stop("x")`,
+  ],
+  [
+    'the rules that a result broke',
+    `exe llm @grade(v) = sh { printf '{"%s": 1}' "$v" } with { schema: { "type": "object", "additionalProperties": false }, retries: { "bad-reply": 1 } }
+show @grade(@token)`,
+  ],
   ['a long item', `exe @plain() = js { return ["${'p'.repeat(240)}" + process.env.MLLD_TOKEN] }\nfor @x in @plain() => show "x"`],
   ['a value worked out for it', 'var secret @pin = @ask("CANARY")\nvar secret @other = cmd { echo CANARY }\nshow @other'],
 ];

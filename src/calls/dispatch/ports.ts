@@ -44,6 +44,8 @@ export interface LearnedPace {
   readonly lanes: ReadonlyMap<string, LaneLimits>;
   /** By function, oldest first. */
   readonly costs: ReadonlyMap<string, readonly Cost[]>;
+  /** The largest cost of each session, in US dollars. */
+  readonly sessions?: ReadonlyMap<string, number>;
 }
 
 /** The lessons of earlier runs, and the recorder of changes. Given once the journal is open. */

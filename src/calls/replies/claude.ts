@@ -92,7 +92,7 @@ function usageOf(result: JsonObject, objects: readonly JsonObject[]): ReportedUs
   );
   if (byModel.length > 0) {
     const models = byModel.toSorted((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0));
-    const total = (name: Exclude<keyof ReportedUsage, 'model' | 'provider' | 'models'>): number | undefined =>
+    const total = (name: Exclude<keyof ReportedUsage, 'model' | 'provider' | 'models' | 'estimated'>): number | undefined =>
       sumOf(...models.map((usage) => usage[name]));
     return withoutUndefined<ReportedUsage>({
       model: models[0]?.model,
@@ -103,6 +103,7 @@ function usageOf(result: JsonObject, objects: readonly JsonObject[]): ReportedUs
       outputTokens: total('outputTokens'),
       reasoningTokens: total('reasoningTokens'),
       costUsd,
+      estimated: isBasisUnknown(result),
       models: models.length > 1 ? models : undefined,
     });
   }
@@ -128,7 +129,14 @@ function usageOf(result: JsonObject, objects: readonly JsonObject[]): ReportedUs
     cacheWriteTokens: countAt(usage, 'cache_creation_input_tokens'),
     outputTokens: countAt(usage, 'output_tokens'),
     costUsd,
+    estimated: isBasisUnknown(result),
   });
+}
+
+/** The program says whether it knew the prices that its cost was computed from. calls.md 10.3. */
+function isBasisUnknown(result: JsonObject): true | undefined {
+  const bases = [result, ...Object.values(objectAt(result, 'modelUsage'))].map((part) => isObject(part) && part.costBasis);
+  return bases.includes('unknown') ? true : undefined;
 }
 
 function modelUsage(model: string, usage: JsonObject): ReportedUsage {

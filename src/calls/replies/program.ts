@@ -46,6 +46,21 @@ export function modelOf(commandLine: string): string | undefined {
   return undefined;
 }
 
+/** The session that a command line of claude continues: its id, or true for the latest one. calls.md 7.5.5. */
+export function continuedSession(commandLine: string): string | true | undefined {
+  const words = commandLine.match(SHELL_WORD) ?? [];
+  const program = words.findIndex((word) => baseName(word) === 'claude');
+  if (program < 0) return undefined;
+  for (let at = program + 1; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (/^[|;&()]/.test(word)) return undefined;
+    if (word === '--continue' || word === '-c') return true;
+    if (word === '--resume' || word === '-r') return unquoted(words[at + 1] ?? '') || true;
+    if (word.startsWith('--resume=')) return unquoted(word.slice('--resume='.length)) || true;
+  }
+  return undefined;
+}
+
 function unquoted(word: string): string {
   return word.replace(/^["']|["']$/g, '');
 }

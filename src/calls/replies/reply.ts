@@ -21,6 +21,10 @@ export interface ReportedUsage {
   readonly reasoningTokens?: number;
   /** US dollars, as the reply says. */
   readonly costUsd?: number;
+  /** The cost is not quite that of this reply. */
+  readonly estimated?: true;
+  /** The cost of the whole session, where the reply continues one: `costUsd` is the part of this reply. */
+  readonly sessionCostUsd?: number;
   /** Several models, that of the largest cost first; then the members above are the sums. */
   readonly models?: readonly ReportedUsage[];
 }

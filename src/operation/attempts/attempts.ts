@@ -107,7 +107,7 @@ class Attempts {
   private async runOnce(started: Started | undefined): Promise<Judgement> {
     const { call, progress, calls, record, options } = this;
     const { monotonicMs } = call.run;
-    const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK);
+    const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK, calls?.sessions);
     attempt.report = new BodyReport(attempt, calls?.reportFiles, this.warnOnce);
     progress.attempt = attempt;
     progress.usage = undefined;
@@ -121,6 +121,9 @@ class Attempts {
     progress.tries = this.view.try;
     progress.startedMs = monotonicMs();
     const judged = await this.execute(attempt);
+    if (attempt.reply?.truncated && judged.kind === 'completed') {
+      this.warnOnce('truncated', 'a reply was cut at its limit of tokens; the result is what came until then');
+    }
     attempt.report.close(); // a body that goes on after its time is over
     progress.elapsedMs = Math.round((monotonicMs() - progress.startedMs) * 1000) / 1000;
     const reported = attempt.usage;

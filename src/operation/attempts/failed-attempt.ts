@@ -86,7 +86,7 @@ export function failedFacts(
     exitCode: attempt?.exitCode,
     usage,
     reply: attempt?.reply && attempt.reply.adapter !== 'text' ? { adapter: attempt.reply.adapter } : undefined,
-    session: attempt?.session,
+    session: attempt?.session === undefined ? undefined : secrets.redact(attempt.session),
     problem: problem?.map((rule) => secrets.redact(rule)),
   });
 }

@@ -3,6 +3,7 @@ import type { Usage } from '../../../journal/facts/call-event.js';
 import type { Dispatcher } from '../../calls/dispatch/dispatcher.js';
 import type { ReportFolder } from '../../calls/body-report.js';
 import type { CallSettings } from '../../calls/options.js';
+import type { SessionTotals } from '../../calls/price/session-totals.js';
 import type { ReportedUsage } from '../../calls/replies/reply.js';
 import type { Awaitable } from '../awaitable.js';
 
@@ -11,6 +12,8 @@ export interface CallRuntime {
   readonly dispatcher: Dispatcher;
   /** `model` is what the command line or the option names, where the reply names none. */
   readonly price: (usage: ReportedUsage, model: string | undefined) => Awaitable<Usage>;
+  /** The costs of the sessions of model programs. */
+  readonly sessions: SessionTotals;
   /** The files in which programs report about their calls. */
   readonly reportFiles: ReportFolder;
   /** True the first time that it is asked about a topic: what many calls have in common is warned of once. */

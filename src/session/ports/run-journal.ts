@@ -187,6 +187,16 @@ interface OpenedRun extends Opening {
   readonly journal: Journal | undefined;
 }
 
+/** The name of a lane may be made of arguments, and the reason of a stop is what a provider said. calls.md 16.3. */
+function withoutSecrets<F extends { readonly lane?: string; readonly message?: string }>(fact: F, secrets: SecretRegistry): F {
+  const { lane, message } = fact;
+  return {
+    ...fact,
+    ...(lane !== undefined && { lane: secrets.redact(lane) }),
+    ...(message !== undefined && { message: secrets.redact(message) }),
+  };
+}
+
 async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const { options, store, prior, journal, ports } = run;
   const { usable, forks } = prior;
@@ -197,8 +207,12 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : unrecordedRecorder(counter.count);
   if (recorder.on) await recordStart(run, ref, recorder);
   ports.calls.dispatcher.open({
-    record: (fact) => recorder.post(fact),
-    learn: () => learnedPace(store, ref.workflow, { current: journal?.ref, nowMs: options.io.nowMs() }),
+    record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)),
+    async learn() {
+      const learned = await learnedPace(store, ref.workflow, { current: journal?.ref, nowMs: options.io.nowMs() });
+      for (const [session, totalUsd] of learned.sessions ?? []) ports.calls.sessions.add(session, totalUsd);
+      return learned;
+    },
   });
   await recordInvalidations(run, { ref, recorder, followIntoMemo });
   const cache = await openCache({

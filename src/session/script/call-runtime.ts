@@ -2,6 +2,7 @@
 import { Dispatcher } from '../../calls/dispatch/dispatcher.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { PriceTable } from '../../calls/price/cost.js';
+import { SessionTotals } from '../../calls/price/session-totals.js';
 import { createPricing } from '../../calls/price/pricing.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import { randomFraction } from '../../world/host.js';
@@ -30,6 +31,7 @@ export function createCallRuntime({ settings, io, pause, signal }: CallParts): C
         stderr(`warning: ${message}
 `),
     }),
+    sessions: new SessionTotals(),
     reportFiles: new ReportFiles(),
     isFirst: (topic) => topics.size < topics.add(topic).size,
     nowMs,

@@ -23,5 +23,5 @@ export async function learnedPace(
   let history = callHistory.initial();
   if (latest && apply && latest.bytes <= BYTES_MAX) await store.scan(latest.ref, (event, position) => (history = apply(event, position)));
   const isRecent = ([, { atMs }]: readonly [string, { readonly atMs: number }]): boolean => nowMs - atMs <= LANE_AGE_MAX_MS;
-  return { lanes: new Map([...history.lanes].filter(isRecent)), costs: history.costs };
+  return { lanes: new Map([...history.lanes].filter(isRecent)), costs: history.costs, sessions: history.sessions };
 }

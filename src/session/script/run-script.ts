@@ -117,7 +117,7 @@ function statusOf(error: unknown, signal: AbortSignal): RunStatus {
 
 function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
   if (error === undefined) return { type: 'run.finished', status, totals };
-  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher) };
+  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher, secrets) };
   const { code, location } = error as MlldError;
   const message = secrets.messageOf(error);
   return {
