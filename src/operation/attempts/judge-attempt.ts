@@ -16,7 +16,7 @@ import { textOf } from '../../values/text.js';
 import { dataOf, flow, metadataOf, type Data, type Value } from '../../values/value.js';
 import { exceedingOutput } from '../../world/process/output.js';
 import { readByFunction, type ReadByFunction } from '../replies/read-by-function.js';
-import { fitToSchema, hasText, replyText, resultIn, type Given } from '../replies/result-of-reply.js';
+import { fitToSchema, writtenText, replyText, resultIn, type Given } from '../replies/result-of-reply.js';
 
 export type Judgement =
   | { readonly kind: 'completed'; readonly value: Outcome }
@@ -77,7 +77,7 @@ async function readWith(adapter: ReplyFunction, known: ReadReply, printed: Value
 
 /** Returns the text in its quotes where the result is what is inside them. */
 function writtenFor(value: Value, { quoted }: Attempt): string | undefined {
-  return quoted && hasText(value) && textOf(value) === quoted.text ? quoted.written : undefined;
+  return quoted && writtenText(value) === quoted.text ? quoted.written : undefined;
 }
 
 /** Undefined where there is no schema. */

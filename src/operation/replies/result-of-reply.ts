@@ -40,12 +40,8 @@ export function fitToSchema(result: Value, schema: ResultSchema, { data, written
 }
 
 /** Returns a text itself, and the text that data was read from. */
-function writtenText(value: Value): string | undefined {
+export function writtenText(value: Value): string | undefined {
   const data = dataOf(value);
   if (typeof data === 'string') return data;
   return value instanceof Annotated ? value.text : undefined;
-}
-
-export function hasText(value: Value): boolean {
-  return typeof dataOf(value) === 'string' || (value instanceof Annotated && value.text !== undefined);
 }

@@ -8,6 +8,7 @@ import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { pausedError, pauseOf } from '../pause-error.js';
 import { timedOut, type StopReason } from '../run-lifecycle.js';
@@ -71,13 +72,13 @@ export function finishedFact(
   { status, error, restartAt }: PipelineEnd,
   totals: FactOf<'run.finished'>['totals'],
   state: PipelineState,
-  calls: CallRuntime,
+  { calls, secrets }: { readonly calls: CallRuntime; readonly secrets: Pick<SecretRegistry, 'redact'> },
 ): FactOf<'run.finished'> {
   const isPaused = status === 'paused';
   return withoutUndefined<FactOf<'run.finished'>>({
     type: 'run.finished',
     status,
-    pause: isPaused ? pauseOf(error, calls.dispatcher) : undefined,
+    pause: isPaused ? pauseOf(error, calls.dispatcher, secrets) : undefined,
     error: error && !isPaused ? { code: error.code, message: error.message } : undefined,
     totals,
     next: restartAt,

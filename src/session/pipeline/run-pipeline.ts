@@ -155,7 +155,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number, timeoutMs });
   concealError(end.error, secrets);
   const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
-  await journal.finish(finishedFact(end, totals, keeper.state, calls));
+  await journal.finish(finishedFact(end, totals, keeper.state, { calls, secrets }));
   await checkpoint.flush();
   for (const notice of journal.notices()) io.stderr(`${notice}\n`);
   const { resume: _, ...outcome } = outcomeOf({ ...end, error: end.error, journal, dispatcher: calls.dispatcher, checkpoints: NONE });

@@ -77,5 +77,5 @@ exe llm @ask(q) = sh { echo "A:$q" } with { reply: @read }\nvar @a = @ask("ebb")
 
 it('is an error where the option is neither an adapter nor a function', async () => {
   const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = sh { echo x } with { reply: "clod" }\nshow @ask("a")\n' });
-  expect((await runCli(['job.mld'], { cwd })).stderr).toContain('"text", or a function of the script');
+  expect((await runCli(['job.mld'], { cwd })).stderr).toContain('"text", or a function');
 });
