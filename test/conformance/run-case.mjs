@@ -97,9 +97,9 @@ async function runStep(step, { theCase, project, home, provider }) {
   await changeFiles(step, project);
   const before = step.journal || step.killAfter ? await journalSizes(project) : new Map();
   const ledger = join(project, 'ledger.ndjson');
-  const asked = step.ledger ? (await ledgerLines(ledger)).length : 0;
+  const asked = theCase.stubs || step.ledger ? (await ledgerLines(ledger)).length : 0;
   const startedMs = Date.now();
-  const outcome = await execute(step, { project, home, before });
+  const outcome = await execute(step, { project, home, before, stubs: theCase.stubs ? { ledger, asked } : undefined });
   const elapsedMs = Date.now() - startedMs;
   const complaints = [];
   if (outcome.overstayed) complaints.push(`still running after ${STEP_MS_MAX} ms`);
@@ -132,7 +132,7 @@ async function runStep(step, { theCase, project, home, provider }) {
 }
 
 /** @returns {Promise<{ exit: number | null, stdout: string, stderr: string, killed: boolean, overstayed: boolean }>} */
-function execute({ argv, env = {}, stdin = '', killAfter, killDelayMs = 0, signal = 'SIGKILL' }, { project, home, before }) {
+function execute({ argv, env = {}, stdin = '', killAfter, killDelayMs = 0, signal = 'SIGKILL' }, { project, home, before, stubs }) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...argv], {
       cwd: project,
@@ -151,7 +151,10 @@ function execute({ argv, env = {}, stdin = '', killAfter, killDelayMs = 0, signa
     let ended = false;
     if (killAfter) {
       void waitForEvent(killAfter, { project, before, given: () => ended }).then(async (seen) => {
-        if (seen && killDelayMs > 0) await new Promise((wait) => setTimeout(wait, killDelayMs));
+        if (seen && killDelayMs > 0) {
+          if (stubs) await waitForStubs(stubs, { project, before, given: () => ended });
+          await new Promise((wait) => setTimeout(wait, killDelayMs));
+        }
         // Ctrl-C reaches the program alone here; it is what ends its commands.
         if (seen && !ended) outcome.killed = signal === 'SIGKILL' ? killGroup(child.pid) : child.kill(signal);
       }, reject);
@@ -172,6 +175,18 @@ async function waitForEvent(pattern, { project, before, given }) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return false;
+}
+
+/**
+ * Waits until every attempt that has started has its stub in the ledger. A delay is meant to let a stub do what the plan says, and a busy
+ * machine may need longer than the delay to start one. A stub that was killed before has not used up its `times`, and would hang again.
+ */
+async function waitForStubs({ ledger, asked }, { project, before, given }) {
+  while (!given()) {
+    const started = (await eventsSince(project, before)).filter(({ type }) => type === 'call.started').length;
+    if (ledgerSince(await ledgerLines(ledger), asked).count >= started) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
 }
 
 function killGroup(pid) {
