@@ -20,18 +20,34 @@ export interface ResolvedPath {
   /** Is the folder that `rest` starts from. They are apart because the root of a glob may itself hold glob characters. */
   readonly root: string;
   readonly rest: string;
+  /** Says which name in it is not defined, for hints: it stays as it is written. */
+  readonly unknown?: string | undefined;
 }
 
-/** Resolves relative paths from `directory`, by default the folder of the file that contains them. Throws EMPTY_PATH, PATH_NOT_TEXT. */
-export async function resolvePath(
+/** Resolves a path that is read, from the folder of the file that contains it. Throws EMPTY_PATH, PATH_NOT_TEXT. */
+export async function resolvePath(parts: readonly TemplatePart[], frame: Frame, at: number): Promise<ResolvedPath> {
+  let unknown: string | undefined;
+  const place = await resolveFrom(frame.module.directory, parts, frame, at, (error) => {
+    unknown ??= `${error.message}, so it stays in the path as it is written${error.hint === undefined ? '' : `: ${error.hint}`}`;
+  });
+  return unknown === undefined ? place : { ...place, unknown };
+}
+
+/** Resolves a path that is written. Throws UNKNOWN_VARIABLE too, because a file of a name that nobody meant would stay. */
+export async function resolveTarget(parts: readonly TemplatePart[], frame: Frame, at: number): Promise<ResolvedPath> {
+  return resolveFrom(writeDirectory(frame), parts, frame, at);
+}
+
+async function resolveFrom(
+  directory: string,
   parts: readonly TemplatePart[],
   frame: Frame,
   at: number,
-  directory: string = frame.module.directory,
+  onUnknown?: OnUnknown,
 ): Promise<ResolvedPath> {
   const written = writtenPath(parts);
   const start = await startOf(parts, frame);
-  const rest = await renderPath(start ? start.parts : parts, frame);
+  const rest = await renderPath(start ? start.parts : parts, frame, onUnknown);
   if (rest.trim() === '' && !start) {
     throw new MlldError('EMPTY_PATH', written === '' ? 'The path is empty' : `The path ${written} is empty`, {
       location: locationOf(frame.module, at),
@@ -84,12 +100,18 @@ export function displayPath(absolute: string, settings: Pick<Settings, 'workingD
   return relative.length < absolute.length ? relative || '.' : absolute;
 }
 
-/** Returns the text of path parts. Unlike in other text, a hole must hold text, a number or a boolean. Throws PATH_NOT_TEXT. */
-export async function renderPath(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
+/** Is told of a name that is not defined. */
+type OnUnknown = (error: MlldError) => void;
+
+/**
+ * Returns the text of path parts. Unlike in other text, a hole must hold text, a number or a boolean. Throws PATH_NOT_TEXT; a name that is
+ * not defined stays as it is written where `onUnknown` is given, else UNKNOWN_VARIABLE is thrown.
+ */
+export async function renderPath(parts: readonly TemplatePart[], frame: Frame, onUnknown?: OnUnknown): Promise<string> {
   let text = '';
   for (const part of parts) {
     if (part.kind === 'text') text += part.text;
-    else if (isPlainHole(part)) text += await nameIn(part, frame);
+    else if (isPlainHole(part)) text += await nameIn(part, frame, onUnknown);
     else text += textOf(await renderText([part], frame));
   }
   return text;
@@ -120,13 +142,18 @@ function isPlainHole(part: TemplatePart): part is HolePart {
   return part.pipes.length === 0 && !part.negated && !part.optional && !part.then && part.fallback === undefined;
 }
 
-async function nameIn(part: HolePart, frame: Frame): Promise<string> {
+async function nameIn(part: HolePart, frame: Frame, onUnknown?: OnUnknown): Promise<string> {
   const location = locationOf(frame.module, part.at);
   const value = await lenient(part.value, frame).catch((error: unknown) => {
     throw error instanceof MlldError && error.code === 'NO_FIELDS' ? looksLikeField(part, frame) : error;
   });
   const kind = kindOf(value);
-  if (kind === 'undefined') throw undefinedVariable(part.value.name, frame.module, part.at, frame.scope);
+  if (kind === 'undefined') {
+    const error = undefinedVariable(part.value.name, frame.module, part.at, frame.scope);
+    if (!onUnknown) throw error;
+    onUnknown(error);
+    return part.written;
+  }
   if (kind === 'string' || kind === 'number' || kind === 'boolean') return textOf(value);
   throw new MlldError('PATH_NOT_TEXT', `${part.written} is ${aKind(value)} and can't be part of a path`, {
     location,

@@ -49,12 +49,12 @@ async function importedNames(node: Import, frame: Frame): Promise<readonly Impor
 }
 
 async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promise<readonly Imported[]> {
-  const { absolute, rest, written, root } = place;
+  const { absolute, rest, written, root, unknown } = place;
   if (node.type === 'templates') return fromNamespace(node, await templateCollection(absolute, node, frame), absolute, frame);
   const located = await locateModule(absolute, rest.endsWith('/') ? 'slash' : 'name', frame);
   if (located.kind === 'directory') return fromNamespace(node, await directoryModule(absolute, node, frame), absolute, frame);
   const { values, interceptors, listed, frontmatter } = await moduleAt(
-    { absolute: located.absolute, written, root, at: node.source.at },
+    { absolute: located.absolute, written, root, unknown, at: node.source.at },
     frame,
   );
   return fromNamespace(node, { members: values, interceptors, listed, frontmatter, source: node.written }, absolute, frame);

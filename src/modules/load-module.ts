@@ -22,6 +22,8 @@ export interface ModulePlace {
   readonly root: string;
   /** Is the position of the import. */
   readonly at: number;
+  /** Says which name in the path is not defined. */
+  readonly unknown?: string | undefined;
 }
 
 /** Evaluates a module at its first import; every later import shares the result. */

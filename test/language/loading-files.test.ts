@@ -41,6 +41,7 @@ describe('the value of a load', () => {
     ['show <loose.json>.port', '8080'],
     ['var @l = <loans.jsonl>\nshow @l.length', '2'],
     ['var @x = <gone.txt>?\nshow `x=@x;`', 'x=null;'],
+    ['var @x = <@nope/x.txt>?\nshow `x=@x;`', 'x=null;'],
     ['var @x = <ships>?\nshow `x=@x;`', 'x=null;'],
     ['var @x = <broken.json>?\nshow `x=@x;`', 'x=null;'],
     ['var @x = <guide.md # Whales>?\nshow `x=@x;`', 'x=null;'],
@@ -71,8 +72,7 @@ describe('a file that cannot be loaded', () => {
     ['show <bad.jsonl>', 'INVALID_JSON', ['bad.jsonl', 'line 3']],
     ['show <guide.md # Birbs>', 'SECTION_NOT_FOUND', ['Birbs', 'guide.md', 'Birds']],
     ['show <guide.md # Birds, Seals as "X">', 'RENAME_ONE_SECTION', ['one section']],
-    ['show <@nope/x.txt>', 'UNKNOWN_VARIABLE', ['@nope']],
-    ['show <@nope/x.txt>?', 'UNKNOWN_VARIABLE', ['@nope']],
+    ['show <@nope/x.txt>', 'FILE_NOT_FOUND', ['@nope/x.txt', 'Variable @nope is not defined']],
     ['var @n = "log"\nshow <@n.txt>', 'PATH_FIELD', ['looks like a field access', '@n\\.txt']],
     ['var @o = {"a": 1}\nshow <@o>', 'PATH_NOT_TEXT', ['@o', 'object']],
     ['var @o = {"a": 1}\nshow <@o.b/x.txt>', 'PATH_NOT_TEXT', ['@o.b', 'null']],
@@ -150,6 +150,12 @@ describe('files inside text', () => {
     ['show `mail <ann@port.example>`', 'mail <ann@port.example>'],
   ])('%s', async (script, expected) => {
     expect(await shows(script)).toBe(expected);
+  });
+
+  it('warns about files that a name which is not defined leaves out', async () => {
+    const { shown, warnings } = await runScript('var @d = <@shipz/*.json>\nshow @d.length\nshow <@shipz/a.json>?', { files });
+    expect(shown).toContain('0\n');
+    expect(warnings.join()).toContain('@shipz/*.json names no file: Variable @shipz is not defined');
   });
 
   it('warns about a missing file by name, and continues', async () => {

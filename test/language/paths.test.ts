@@ -1,6 +1,6 @@
 /** The paths of a script. world.md 4. */
 import { describe, expect, it } from 'vitest';
-import { displayPath, resolveDirectory, resolvePath, writeDirectory } from '../../src/language/paths.js';
+import { displayPath, resolveDirectory, resolvePath, resolveTarget, writeDirectory } from '../../src/language/paths.js';
 import type { TemplatePart } from '../../grammar/ast.js';
 import type { Value } from '../../src/values/value.js';
 import { FakeWorld } from '../support/fake-world.js';
@@ -41,10 +41,28 @@ describe('a path', () => {
     ['@name', { a: 1 }, { code: 'PATH_NOT_TEXT' }],
     ['@name', null, { code: 'PATH_NOT_TEXT', hint: 'the value is missing: set it, or write `?? "default"`' }],
     ['@name', '', { code: 'EMPTY_PATH', message: 'The path @name is empty' }],
-    ['@nme/a.txt', 'x', { code: 'UNKNOWN_VARIABLE', hint: 'did you mean @name?' }],
     ['@name.txt', 'x', { code: 'PATH_FIELD', hint: 'a backslash ends the name: @name\\.txt' }],
   ])('%s is refused where @name is %j', async (written, name, error) => {
     await expect(resolved(written, { name })).rejects.toMatchObject(error);
+  });
+});
+
+describe('a name that is not defined', () => {
+  it('stays in a path that is read, which says so', async () => {
+    expect(await resolved('data/@nme\\.txt', { name: 'x' })).toMatchObject({
+      absolute: '/p/scripts/data/@nme.txt',
+      unknown: 'Variable @nme is not defined, so it stays in the path as it is written: did you mean @name?',
+    });
+    expect((await resolved('@list.first/a.txt')).absolute).toBe('/p/scripts/@list.first/a.txt');
+    expect(await resolved('@name', { name: 'x' })).not.toHaveProperty('unknown');
+  });
+
+  it('is refused in a path that is written', async () => {
+    const { frame } = await testFrame({ variables: { name: 'x' } });
+    await expect(resolveTarget(partsOf('@nme/a.txt'), frame, 0)).rejects.toMatchObject({
+      code: 'UNKNOWN_VARIABLE',
+      hint: 'did you mean @name?',
+    });
   });
 });
 

@@ -17,20 +17,22 @@ import type { LoadedTemplate } from '../../runtime/definitions/executable.js';
 /** Loads `template "./p.att"`. The template sees the names of the file that declares the function. */
 export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame): Promise<LoadedTemplate> {
   const parts: Template['parts'] = file.kind === 'literal' ? [{ kind: 'text', text: String(file.value) }] : file.parts;
-  const { written, absolute } = await resolvePath(parts, frame, file.at);
-  const loaded = await readTemplate({ absolute, written, at: file.at }, frame);
+  const { written, absolute, unknown } = await resolvePath(parts, frame, file.at);
+  const loaded = await readTemplate({ absolute, written, unknown, at: file.at }, frame);
   return { ...loaded, module: { ...loaded.module, scope: frame.module.scope, shadows: frame.module.shadows } };
 }
 
 export interface TemplatePlace {
   readonly absolute: string;
   readonly written: string;
+  /** Says which name in the path is not defined. */
+  readonly unknown?: string | undefined;
   /** Is the position in the script that names the file. */
   readonly at: number;
 }
 
 /** Loads a template that sees only its parameters. Throws TEMPLATE_EXTENSION, FILE_NOT_FOUND, FILE_UNREADABLE and syntax errors. */
-export async function readTemplate({ absolute, written, at }: TemplatePlace, frame: Frame): Promise<LoadedTemplate> {
+export async function readTemplate({ absolute, written, unknown, at }: TemplatePlace, frame: Frame): Promise<LoadedTemplate> {
   const kind = templateKind(absolute);
   if (!kind) {
     throw new MlldError('TEMPLATE_EXTENSION', `${written} is not a template file: its name must end in .att or .mtt`, {
@@ -39,7 +41,9 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
     });
   }
   const read = await performEffect(frame, 'file.read', { path: absolute });
-  if (!('text' in read)) throw await fileMissing({ absolute, written, root: frame.module.directory }, read, frame, at, 'Template file');
+  if (!('text' in read)) {
+    throw await fileMissing({ absolute, written, unknown, root: frame.module.directory }, read, frame, at, 'Template file');
+  }
   const module = createModule({
     path: absolute,
     display: displayPath(absolute, frame.run.settings),

@@ -16,7 +16,7 @@ import { fileFacts, withFile } from './loaded-file.js';
 
 /** Limits how many files of one glob are read at the same time. */
 const READS_AT_ONCE = 16;
-/** Makes an optional load null. An unknown variable in the path is an error even there. */
+/** Makes an optional load null. */
 const FAILURES: ReadonlySet<string> = new Set(['FILE_NOT_FOUND', 'FILE_UNREADABLE', 'INVALID_JSON', 'SECTION_NOT_FOUND']);
 
 export async function evaluateLoad(node: Load, frame: Frame): Promise<Value> {
@@ -112,6 +112,7 @@ async function loadGlob(node: Load, place: ResolvedPath, frame: Frame): Promise<
     return part.missing === undefined ? shaped(node, withFile(part.text, file), frame) : undefined;
   });
   const found = items.filter((item) => item !== undefined);
+  if (found.length === 0 && place.unknown !== undefined) frame.run.warn(`${place.written} names no file: ${place.unknown}`);
   // The text view of an empty glob is empty, not the brackets of an empty list.
   return flow(annotate(found, { sources: FILE_SOURCES, ...(found.length === 0 ? { text: '' } : {}) }), found);
 }

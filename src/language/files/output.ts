@@ -1,7 +1,7 @@
 /** Executes `output` and `append`, to files, streams, the environment and the state. world.md 14.2 and 14.3. */
 import type { AppendFile, Expression, Output, Target } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { resolvePath, writeDirectory, type ResolvedPath } from '../paths.js';
+import { resolveTarget, type ResolvedPath } from '../paths.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { isDataObject, putEntry } from '../../values/plain-object.js';
@@ -44,7 +44,7 @@ interface OutputDetails {
 }
 
 async function outputTo(target: Target, effect: EffectInput, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
-  const place = await resolveTarget(target, frame);
+  const place = await placeOf(target, frame);
   const operation = operationOf('output', effect, targetName(target, place));
   return perform(frame, operation, async (inner, [input]) => {
     await emit(target, place, input, format, environmentName(target, source), inner);
@@ -53,7 +53,7 @@ async function outputTo(target: Target, effect: EffectInput, { format, source }:
 }
 
 async function appendTo(target: Target, effect: EffectInput, format: string | undefined, frame: Frame): Promise<Value> {
-  const place = await resolveTarget(target, frame);
+  const place = await placeOf(target, frame);
   const operation = operationOf('append', effect, targetName(target, place));
   return perform(frame, operation, async (inner, [input]) => {
     const file = appendPlace(target, place, format, inner);
@@ -69,8 +69,8 @@ function operationOf(kind: 'output' | 'append', { value, pieces }: EffectInput, 
 
 type Place = ResolvedPath | { readonly state: string } | undefined;
 
-async function resolveTarget(target: Target, frame: Frame): Promise<Place> {
-  if (target.kind === 'file') return resolvePath(target.path, frame, target.at, writeDirectory(frame));
+async function placeOf(target: Target, frame: Frame): Promise<Place> {
+  if (target.kind === 'file') return resolveTarget(target.path, frame, target.at);
   if (target.kind !== 'state') return undefined;
   const state = textOf(await renderText(target.path, frame));
   if (state === '')

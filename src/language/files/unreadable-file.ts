@@ -11,7 +11,7 @@ export type UnreadableFile = Exclude<EffectResult<'file.read'>, { text: string }
 
 /** Returns an error that names the path as written, the folder that it starts from, and similar names there. `what` begins the message. */
 export async function fileMissing(
-  { absolute, written, root }: Pick<ResolvedPath, 'absolute' | 'written' | 'root'>,
+  { absolute, written, root, unknown }: Pick<ResolvedPath, 'absolute' | 'written' | 'root' | 'unknown'>,
   { missing, detail }: UnreadableFile,
   frame: Frame,
   at: number,
@@ -23,7 +23,7 @@ export async function fileMissing(
     case 'absent':
       return new MlldError('FILE_NOT_FOUND', `${what} not found: ${name}`, {
         location,
-        hint: await nearby(absolute, written, root, frame),
+        hint: unknown ?? (await nearby(absolute, written, root, frame)),
       });
     case 'directory':
       return new MlldError('FILE_UNREADABLE', `${name} is a directory, not a file`, {

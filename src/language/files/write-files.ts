@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { TemplatePart, WriteFile, WriteFiles } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { renderPath, resolvePath, writeDirectory, type ResolvedPath } from '../paths.js';
+import { renderPath, resolveTarget, type ResolvedPath } from '../paths.js';
 import { isDataObject } from '../../values/plain-object.js';
 import { dataOf, flow, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
@@ -47,7 +47,7 @@ export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Comp
 
 async function placeBelow(parts: readonly TemplatePart[], frame: Frame, at: number): Promise<ResolvedPath> {
   refuseEscape(await renderPath(parts, frame), frame, at);
-  return resolvePath(parts, frame, at, writeDirectory(frame));
+  return resolveTarget(parts, frame, at);
 }
 
 /** Throws PATH_NOT_BELOW for a path that is absolute or leads out of the folder of the script. */
