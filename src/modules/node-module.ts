@@ -4,7 +4,7 @@ import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import { performEffect } from '../operation/perform-effect.js';
-import { fromHost } from '../values/native.js';
+import { fromExport } from '../values/native.js';
 import { closest } from '../values/suggest.js';
 import type { Value } from '../values/value.js';
 import { WorldError } from '../world/world.js';
@@ -29,7 +29,7 @@ export async function nodeModule(node: Import, source: Source, frame: Frame): Pr
         hint: near === undefined ? undefined : `did you mean ${near}?`,
       });
     }
-    members.set(name, fromHost(exports[name], name));
+    members.set(name, fromExport(exports[name], name));
   }
   return members;
 }

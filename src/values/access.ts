@@ -12,7 +12,7 @@ import { canKeep, kept } from './keep-metadata.js';
 import { fromHost } from './native.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';
-import { textOf } from './text.js';
+import { loadedText, textOf } from './text.js';
 import { isTruthy } from './truth.js';
 
 export { HostFunction } from './kinds/host-function.js';
@@ -25,6 +25,9 @@ export interface Access {
 /** Returns null for a missing field and below null. Throws NO_FIELDS for a base that has none. The caller refuses an undefined base. */
 export function readField(base: Value, name: string, context: Access): Value {
   if (isKeep(base, name)) return kept(base);
+  if (isTextItself(base, name)) return partOf(flow(base.data, [base]), base);
+  const text = name === 'length' && !Array.isArray(dataOf(base)) ? loadedText(base, name) : undefined;
+  if (text !== undefined) return partOf(flow(text.length, [base]), base);
   if (base instanceof Annotated) return partOf(flow(fieldOf(base.data, name, context), [base]), base);
   return fieldOf(base ?? null, name, context);
 }
@@ -34,6 +37,13 @@ function isKeep(base: Value, name: string): boolean {
   if (name !== 'keep' && name !== 'keepStructured') return false;
   const data = dataOf(base);
   return canKeep(base) && !(isDataObject(data) && Object.hasOwn(data, name));
+}
+
+/** Reads `.text` and `.data` of a text that came from a file, a function or a stage. world.md 9. */
+function isTextItself(base: Value, name: string): base is Annotated {
+  if ((name !== 'text' && name !== 'data') || !(base instanceof Annotated) || typeof base.data !== 'string') return false;
+  const { file, isResult, sources } = base.metadata;
+  return file !== undefined || isResult === true || sources.some((source) => source.startsWith('src:'));
 }
 
 function fieldOf(data: Data, name: string, context: Access): Value {

@@ -3,6 +3,8 @@
  * unchanged; of a list the loaded elements are marked.
  */
 import { mxObject } from './metadata.js';
+import { readAs } from './kinds/native-text.js';
+import { textOf } from './text.js';
 import { Annotated, type Value } from './value.js';
 
 /** Returns the value itself when nothing in it was loaded from a file. */
@@ -18,9 +20,9 @@ export function canKeep(value: Value): boolean {
   return value.metadata.file !== undefined || (Array.isArray(value.data) && value.data.some(canKeep));
 }
 
-/** Makes the object that a code body gets: the data, texts and numbers as objects of their class, with a hidden member `mx`. */
-export function withMx(native: unknown, value: Annotated, toNative: (value: Value) => unknown): unknown {
-  if (native === null) return null;
-  const holder: object = Object(native) as object;
-  return Object.defineProperty(holder, 'mx', { value: toNative(mxObject(value)), enumerable: false, configurable: true });
+/** Makes the object that a code body gets for a file. As a text it reads as the raw text of the file. */
+export function keptForCode(value: Annotated, toNative: (value: Value) => unknown): object {
+  const text = textOf(value);
+  const mx = toNative(mxObject(value)) as { readonly type?: unknown };
+  return readAs({ data: toNative(value.data), text, type: mx.type, mx }, text);
 }

@@ -10,14 +10,14 @@ import { MlldError } from '../errors.js';
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
 import { HostFunction } from './kinds/host-function.js';
-import { withMx } from './keep-metadata.js';
+import { keptForCode } from './keep-metadata.js';
 import { putEntry } from './plain-object.js';
 import { compactJson, textOf } from './text.js';
 
 /** Returns a deep copy without metadata (NATIVE-1). Functions become their text; host objects and `undefined` are unchanged. */
 export function toNative(value: Value): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Annotated) return value.metadata.isKept ? withMx(toNative(value.data), value, toNative) : toNative(value.data);
+  if (value instanceof Annotated) return value.metadata.isKept ? keptForCode(value, toNative) : toNative(value.data);
   if (value instanceof Callable) return textOf(value);
   if (value instanceof HostObject) return value.target;
   if (Array.isArray(value)) return value.map(toNative);
@@ -42,8 +42,33 @@ export function fromHost(value: unknown, name = 'function', self?: unknown): Val
   if (typeof value === 'function') return new HostFunction(name, value as (...args: unknown[]) => unknown, self);
   if (typeof value === 'number') return value;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return nested(value, new Set()) ?? null;
+  return isPlainObject(value) ? (nested(value, new Set()) ?? null) : new HostObject(value);
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null ? (nested(value, new Set()) ?? null) : new HostObject(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * Makes a value of an export of a Node module: `fromHost`, but a plain object keeps its functions, bound to it, also those of objects in
+ * it. It leaves out references in a circle.
+ */
+export function fromExport(value: unknown, name: string): Value {
+  return exported(value, name, undefined, new Set());
+}
+
+function exported(value: unknown, name: string, self: unknown, above: Set<object>): Value {
+  if (!isPlainObject(value)) return fromHost(value, name, self);
+  above.add(value);
+  const copy: Record<string, Value> = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined || (typeof member === 'object' && member !== null && above.has(member))) continue;
+    putEntry(copy, key, exported(member, `${name}.${key}`, value, above));
+  }
+  above.delete(value);
+  return copy;
 }
 
 /** Returns undefined for what JSON leaves out. `above` holds the objects around, to find cycles. */

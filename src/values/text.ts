@@ -5,6 +5,7 @@
 import { Annotated, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
 import { isFileList } from './kinds/element.js';
+import { isDataObject } from './plain-object.js';
 
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value;
@@ -20,6 +21,15 @@ export function textOf(value: Value): string {
 /** Returns the text view that the value has beside its data; undefined where the data decides. */
 export function originalText(value: Value): string | undefined {
   return value instanceof Annotated && !value.metadata.isPrinted ? value.text : undefined;
+}
+
+/**
+ * Returns the text that the methods of texts work on for a loaded file of data: its raw text, where the data has no member of the name.
+ * world.md 9.
+ */
+export function loadedText(value: Value, name: string): string | undefined {
+  if (!(value instanceof Annotated) || !value.metadata.file || typeof value.data === 'string') return undefined;
+  return isDataObject(value.data) && Object.hasOwn(value.data, name) ? undefined : originalText(value);
 }
 
 /** Writes JSON without blanks or metadata. NaN and infinities are `null`; functions and objects of the host are their texts. */

@@ -129,6 +129,7 @@ describe('templates over files', () => {
     ['var @pre = "file"\nshow <tpl/foot.txt as "@pre <>.mx.nothing.at.all|">', '@pre |'],
     ['show <guide.md as "<>.mx.fm.title/<>.mx.fm.nope">', 'Field guide/'],
     ['show <ships/gull.json as "<>.name: <>.tons">', 'Gull: 120'],
+    ['show <guide.md as "<>.filename in <>.relative: <>.fm.title, [<>.nope]">', 'guide.md in ./guide.md: Field guide, []'],
   ])('%s', async (script, expected) => {
     expect(await shows(script)).toBe(expected);
   });

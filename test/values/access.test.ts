@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { each, filterBy, type FilterOperator, HostFunction, readField, readIndex, slice } from '../../src/values/access.js';
 import { Callable } from '../../src/values/kinds/callable.js';
-import { annotate, HostObject, labelsOf, metadataOf, sourcesOf, type Value } from '../../src/values/value.js';
+import { annotate, dataOf, HostObject, labelsOf, metadataOf, sourcesOf, type Value } from '../../src/values/value.js';
 
 class Fetch extends Callable {
   readonly name = 'fetch';
@@ -73,6 +73,27 @@ describe('fields', () => {
     const method = readField(url, 'toString', at);
     expect(method).toBeInstanceOf(HostFunction);
     expect((method as HostFunction).apply([])).toBe('https://harbour.example/berths?id=4');
+  });
+});
+
+describe('fields of what was loaded', () => {
+  const file = { absolute: '/p/a', relative: './a' };
+  const json = annotate({ depth: 7 }, { file, text: '{"depth":   7}' });
+
+  it('.text and .data of a text are the text, with its labels', () => {
+    const text = annotate('reef', { file, labels: ['l'] });
+    expect(dataOf(readField(text, 'text', at))).toBe('reef');
+    expect(labelsOf(readField(text, 'text', at))).toEqual(['l']);
+    expect(dataOf(readField(annotate('plain', { sources: ['src:js'] }), 'data', at))).toBe('plain');
+    expect(failure(() => readField(text, 'name', at)).code).toBe('NO_FIELDS');
+    expect(failure(() => readField('literal', 'text', at)).code).toBe('NO_FIELDS');
+  });
+
+  it('.length of data that has no such member is that of the raw text', () => {
+    expect(readField(json, 'length', at)).toBe(14);
+    expect(readField(annotate({ length: 2 }, { file, text: '{"length":2}' }), 'length', at)).toBe(2);
+    expect(readField(annotate([1, 2], { file, text: '[1, 2]' }), 'length', at)).toBe(2);
+    expect(readField(json, 'text', at)).toBe(null);
   });
 });
 

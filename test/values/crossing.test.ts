@@ -5,7 +5,7 @@ import { Callable } from '../../src/values/kinds/callable.js';
 import { HostFunction } from '../../src/values/kinds/host-function.js';
 import { readField } from '../../src/values/access.js';
 import { kept } from '../../src/values/keep-metadata.js';
-import { commandText, fromHost, fromNative, shellText, toJson, toNative } from '../../src/values/native.js';
+import { commandText, fromExport, fromHost, fromNative, shellText, toJson, toNative } from '../../src/values/native.js';
 import { parseResult, resultOfCode } from '../../src/values/results.js';
 import { textOf } from '../../src/values/text.js';
 import { annotate, dataOf, HostObject, type Value } from '../../src/values/value.js';
@@ -34,20 +34,31 @@ describe('into code', () => {
     expect(toNative(new HostObject(url))).toBe(url);
   });
 
-  it('goes what was kept with its metadata, which no loop and no JSON shows', () => {
-    const loaded = (data: Value, name: string): Value =>
-      annotate(dataOf(data), { file: { absolute: `/p/${name}`, relative: `./${name}` } });
-    type Seen = object & { mx: { filename: string } };
+  it('goes what was kept as its data, its raw text, its type and its metadata', () => {
+    const loaded = (data: Value, name: string, text?: string): Value =>
+      annotate(dataOf(data), { file: { absolute: `/p/${name}`, relative: `./${name}` }, ...(text === undefined ? {} : { text }) });
+    type Seen = object & { data: unknown; text: string; type: string; mx: { filename: string } };
     const seen = (value: Value): Seen => toNative(kept(value)) as Seen;
-    const [ship, text] = [loaded({ tons: 80 }, 'tern.json'), loaded('wind', 'log.txt')];
-    expect(seen(ship).mx.filename).toBe('tern.json');
-    expect(JSON.stringify([Object.entries(seen(ship)), seen(text), fromNative(seen(text))])).toBe('[[["tons",80]],"wind","wind"]');
-    expect(`${String(seen(text))}, ${seen(text).mx.filename}`).toBe('wind, log.txt');
+    const [ship, text] = [loaded({ text: 'own', tons: 80 }, 'tern.json', '{"tons":   80}'), loaded('wind', 'log.txt')];
+    expect(seen(ship)).toMatchObject({ data: { text: 'own', tons: 80 }, text: '{"tons":   80}', type: 'object' });
+    expect(seen(text)).toMatchObject({ data: 'wind', text: 'wind', type: 'text', mx: { filename: 'log.txt' } });
+    expect(`${String(seen(ship))}, ${String(seen(text))}`).toBe('{"tons":   80}, wind');
+    expect(Object.keys(seen(text))).toEqual(['data', 'text', 'type', 'mx']);
     expect((seen([ship, 1]) as unknown as Seen[])[0]?.mx.filename).toBe('tern.json');
     expect(toNative(ship)).not.toHaveProperty('mx');
     expect(kept(secret('4411'))).toEqual(secret('4411'));
     expect(readField(ship, 'keep', { written: '@f' })).toEqual(kept(ship));
     expect(readField({ keep: 1 }, 'keep', { written: '@o' })).toBe(1);
+  });
+
+  it('come exports of a Node module with their functions, and without what goes in a circle', () => {
+    const kit = { sep: '/', nothing: undefined, self: {} as object, inner: { twice: (n: number) => n * 2 }, own(): string { return this.sep; } }; // prettier-ignore
+    kit.self = kit;
+    const value = fromExport(kit, 'kit') as { [name: string]: Value };
+    expect(Object.keys(value)).toEqual(['sep', 'inner', 'own']);
+    expect((value['own'] as HostFunction).apply([])).toBe('/');
+    expect(((value['inner'] as { twice: HostFunction }).twice as HostFunction).apply([4])).toBe(8);
+    expect(fromExport(new URL('http://a.example'), 'url')).toBeInstanceOf(HostObject);
   });
 
   it('and back, JSON stays what it is', () => {

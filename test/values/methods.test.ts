@@ -4,7 +4,7 @@ import type { Argument } from '../../src/values/methods/arguments.js';
 import { appendTo } from '../../src/values/append.js';
 import { callMethod, isMethod } from '../../src/values/methods/methods.js';
 import { closest } from '../../src/values/suggest.js';
-import { annotate, labelsOf, type Value } from '../../src/values/value.js';
+import { annotate, type Data, labelsOf, type Value } from '../../src/values/value.js';
 
 const at = { written: '@x' };
 const call = (value: Value, name: string, ...args: Argument[]): Value => callMethod(value, name, args, at);
@@ -105,6 +105,19 @@ describe('methods of arrays', () => {
         expect(call(call(array, 'slice', 0, cut), 'concat', call(array, 'slice', cut))).toEqual(array);
       }),
     );
+  });
+});
+
+describe('methods of a loaded file of data', () => {
+  const loaded = (data: Data, text: string): Value => annotate(data, { file: { absolute: '/p/a', relative: './a' }, text });
+
+  it('are those of its raw text, unless the data has a member or method of the name', () => {
+    expect(call(loaded({ depth: 7 }, '{"depth":   7}\n'), 'trim')).toBe('{"depth":   7}');
+    expect(call(loaded({ depth: 7 }, '{"depth":   7}'), 'includes', '   7')).toBe(true);
+    expect(call(loaded([1, 2], '1\n2\n'), 'split', '\n')).toEqual(['1', '2', '']);
+    expect(call(loaded([12], '[12]'), 'includes', '12')).toBe(false);
+    expect(() => call(loaded({ trim: 1 }, '{"trim":1}'), 'trim')).toThrow(expect.objectContaining({ code: 'UNKNOWN_METHOD' }));
+    expect(() => call(annotate({ a: 1 }, { text: '{"a":1}' }), 'trim')).toThrow(expect.objectContaining({ code: 'UNKNOWN_METHOD' }));
   });
 });
 

@@ -7,7 +7,8 @@ import type { Reply } from '../../calls/replies/reply.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { resolveDirectory } from '../paths.js';
-import { shellText, toNative, toJson } from '../../values/native.js';
+import { fromNative, shellText, toNative, toJson } from '../../values/native.js';
+import { canKeep } from '../../values/keep-metadata.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
 import { compactJson, originalText, textOf } from '../../values/text.js';
 import { readableAsText } from '../../values/kinds/native-text.js';
@@ -73,7 +74,7 @@ function pipedParameter(node: Code, frame: Frame): string | undefined {
   return frame.stack?.executable.params[0];
 }
 
-/** Makes an array or object that also reads as its text view; `.keep` has a text of its own. control.md 19.2. */
+/** Makes an array or object that also reads as its text view; a kept file reads as its own text. control.md 19.2. */
 function nativeWithText(value: Value): unknown {
   const native = toNative(value);
   if (metadataOf(value)?.isKept || typeof native !== 'object' || native === null) return native;
@@ -171,7 +172,7 @@ function noteQuotes({ attempt }: Frame, written: unknown, value: Value): void {
 /** Makes an argument that was not passed None in Python, and leaves its variable unset in a shell. */
 function commandVariables(language: string, listed: readonly Variable[]): { readonly [name: string]: Json } {
   const entries = listed.flatMap(({ name, value }): [string, Json][] => {
-    if (language === 'py') return [[name, value === undefined ? null : toJson(value)]];
+    if (language === 'py') return [[name, toJson(canKeep(value) ? fromNative(toNative(value)) : value)]];
     return value === undefined ? [] : [[name, language === 'cmd' ? textOf(value) : shellText(value)]];
   });
   return Object.fromEntries(entries);

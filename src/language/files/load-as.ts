@@ -42,12 +42,21 @@ function filled(parts: readonly TemplatePart[], file: Value): readonly TemplateP
   });
 }
 
-/** Returns the text of `<>`, `<>.mx.filename` or `<>.name`; the empty text for a missing field. */
+/** Returns the text of `<>`, `<>.mx.filename`, `<>.filename` or `<>.name`; the empty text for a missing field. */
 function placeholderText({ path }: FileTextPart, file: Value): string {
-  const [first, second, ...deeper] = path;
+  const [first, ...rest] = path;
   if (first === undefined) return textOf(file);
-  if (first !== 'mx') return memberText(file, path);
-  return second === undefined ? textOf(mxObject(file)) : memberText(mxField(file, second), deeper);
+  if (first !== 'mx') return FILE_FIELDS.has(first) ? fieldText(file, path) : memberText(file, path);
+  return rest.length === 0 ? textOf(mxObject(file)) : fieldText(file, rest);
+}
+
+/** The fields about a file that may be written without `mx`. Other names are members of its data. */
+const FILE_FIELDS: ReadonlySet<string> = new Set(
+  'filename relative absolute path dirname relativeDir absoluteDir text data type length tokens tokest fm source'.split(' '),
+);
+
+function fieldText(file: Value, [name = '', ...deeper]: readonly string[]): string {
+  return memberText(mxField(file, name), deeper);
 }
 
 function memberText(value: Value, path: readonly string[]): string {

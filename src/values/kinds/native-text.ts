@@ -37,9 +37,15 @@ export function readableAsText<T extends object>(data: T, original?: string): T 
   return Object.defineProperties(data, added);
 }
 
-/** Copies the members that are not data to the copy of an object in another realm: also the metadata of a file passed with `.keep`. */
+/** Makes an object that reads as `text` where JavaScript asks for a text, without the methods of texts. */
+export function readAs<T extends object>(object: T, text: string): T {
+  const asText = hidden(() => text);
+  return Object.defineProperties(object, { toString: asText, [Symbol.toPrimitive]: asText });
+}
+
+/** Copies the members that are not data to the copy of an object in another realm. */
 export function copyHidden<T extends object>(from: object, to: T): T {
-  if (!Object.hasOwn(from, Symbol.toPrimitive) && !Object.hasOwn(from, 'mx')) return to;
+  if (!Object.hasOwn(from, Symbol.toPrimitive)) return to;
   for (const name of Reflect.ownKeys(from)) {
     const descriptor = Object.getOwnPropertyDescriptor(from, name);
     if (descriptor && !descriptor.enumerable && name !== 'length') Object.defineProperty(to, name, descriptor);

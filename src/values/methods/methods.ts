@@ -5,6 +5,7 @@ import type { Argument, MethodCall } from './arguments.js';
 import { arrayMethods } from './array-methods.js';
 import { aKind } from '../kinds/kind.js';
 import { closest } from '../suggest.js';
+import { loadedText } from '../text.js';
 import { textMethods } from './text-methods.js';
 import { typeChecks } from './type-checks.js';
 
@@ -27,6 +28,8 @@ function resultOf(value: Value, args: readonly Argument[], call: MethodCall): Va
   if (typeof data === 'string' && Object.hasOwn(textMethods, method)) return textMethods[method]?.(data, args, call);
   if (Array.isArray(data) && Object.hasOwn(arrayMethods, method)) return arrayMethods[method]?.(data, args, call);
   if (Object.hasOwn(typeChecks, method)) return typeChecks[method]?.(value);
+  const raw = loadedText(value, method);
+  if (raw !== undefined && Object.hasOwn(textMethods, method)) return textMethods[method]?.(raw, args, call);
   if (data === undefined) throw new MlldError('UNKNOWN_VARIABLE', `${call.written} is not defined, so .${method}() cannot be called`);
   throw unknownMethod(data, call);
 }
