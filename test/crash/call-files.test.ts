@@ -62,7 +62,11 @@ describe('a run that is killed', () => {
     expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('drawn\n');
     expect([callsIn(cwd), completedIn(cwd)]).toEqual([2, 1]);
     fs.rmSync(path.join(cwd, 'out'), { recursive: true });
-    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: 'drawn\n', stderr: '' });
+    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({
+      status: 0,
+      stdout: 'drawn\n',
+      stderr: expect.stringMatching(/^1 call: 1 reused, \S+\n$/) as string,
+    });
     expect(callsIn(cwd)).toBe(2);
     expectWhole(cwd);
     expect((await runCli(['journal', 'verify', 'job@2'], { cwd })).status).toBe(0);
@@ -73,7 +77,11 @@ describe('a run that is killed', () => {
     await runCli(['job.mld', '--checkpoint'], { cwd });
     fs.rmSync(path.join(cwd, 'out'), { recursive: true });
     for (const files of [1, 7, 15]) await killWhen(cwd, () => restoredIn(cwd) >= files);
-    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: 'drawn\n', stderr: '' });
+    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({
+      status: 0,
+      stdout: 'drawn\n',
+      stderr: expect.stringMatching(/^1 call: 1 reused, \S+\n$/) as string,
+    });
     expect(callsIn(cwd)).toBe(1);
     expectWhole(cwd);
   });

@@ -7,6 +7,7 @@ import { showText } from '../../values/show.js';
 import { annotate, flow, type Value } from '../../values/value.js';
 import { runInSequence } from './block.js';
 import { performRun, performShow } from './show.js';
+import { isSilenced } from './statement-kinds.js';
 
 /** Returns the text that `show` shows, what `run` captures, and the value of a block; undefined for a block without one. */
 export async function valueOfAction(action: Block | Run | Show, frame: Frame): Promise<Outcome> {
@@ -33,6 +34,7 @@ async function valueOfLast(statement: Statement, frame: Frame): Promise<Value> {
 }
 
 async function valueOf(statement: Statement, frame: Frame): Promise<Value> {
+  if (isSilenced(statement, frame)) return undefined;
   switch (statement.kind) {
     case 'show': {
       const shown = await performShow(statement, frame);

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { projectFolder, runCli, withoutSummary, type CliResult } from '../../support/cli.js';
 
 /** Writes what it is told to the first file that its task names, as an agent does, and leaves a line in `calls.log`. */
 const AGENT = String.raw`#!/bin/sh
@@ -20,7 +20,10 @@ const SHOW = 'show @work("Describe the tide, and write it to `out/tide.txt`.")\n
 async function project(body: string, files: { readonly [name: string]: string } = {}) {
   const cwd = await projectFolder({ 'agent.sh': AGENT, 'job.mld': body, ...files });
   const log = path.join(cwd, 'calls.log');
-  const mlld = (...argv: string[]): Promise<CliResult> => runCli(argv, { cwd });
+  const mlld = async (...argv: string[]): Promise<CliResult> => {
+    const result = await runCli(argv, { cwd });
+    return { ...result, stderr: withoutSummary(result.stderr) };
+  };
   return {
     cwd,
     mlld,

@@ -6,40 +6,44 @@ const LABELS = '@r.mx.labels.join(" ") / @r.mx.taint.join(" ")';
 
 /** A function, how it is called, and the labels of the result, then its taint. */
 const CALLS: readonly (readonly [title: string, script: string, shown: string])[] = [
-  ['of a variable that its body reads', 'exe llm @f(q) = `@q @owner`\nvar @r = @f("x")', 'pii llm / pii llm'],
-  ['of a branch that was taken', 'exe llm @f(q) = when [ @q == "x" => @owner; * => "n" ]\nvar @r = @f("x")', 'pii llm / pii llm'],
-  ['of a file that its body loads', 'exe llm @f(q) = [\n  let @t = <note.md>\n  => `@q @t`\n]\nvar @r = @f("x")', 'llm / llm src:file'],
-  ['of the function that it forwards to', 'exe llm @f(q) = @inner(@q)\nvar @r = @f("x")', 'hot llm / hot llm src:js'],
-  ['of a large result', 'exe llm @f(q) = `@q @owner @long`\nvar @r = @f("x")', 'pii llm / pii llm src:js'],
+  ['of a variable that its body reads', 'exe llm @f(q) = `@q @owner`\nvar @r = @f("x")', 'pii llm / pii llm src:template'],
+  ['of a branch that was taken', 'exe llm @f(q) = when [ @q == "x" => @owner; * => "n" ]\nvar @r = @f("x")', 'pii llm / pii llm src:exe'],
+  [
+    'of a file that its body loads',
+    'exe llm @f(q) = [\n  let @t = <note.md>\n  => `@q @t`\n]\nvar @r = @f("x")',
+    'llm / llm src:file src:exe',
+  ],
+  ['of the function that it forwards to', 'exe llm @f(q) = @inner(@q)\nvar @r = @f("x")', 'hot llm / hot llm src:js src:exe'],
+  ['of a large result', 'exe llm @f(q) = `@q @owner @long`\nvar @r = @f("x")', 'pii llm / pii llm src:js src:template'],
   [
     'that a guard adds to the result',
     'exe llm @f(q) = `@q`\nguard after @f = when [ * => allow with { addLabels: ["seen"] } ]\nvar @r = @f("x")',
-    'seen llm / seen llm',
+    'seen llm / seen llm src:template',
   ],
   [
     'that a guard adds to the input',
     'exe llm @f(q) = `@q`\nguard before @f = when [ * => allow with { addLabels: ["seen"] } ]\nvar @r = @f("x")',
-    'seen llm / seen llm',
+    'seen llm / seen llm src:template',
   ],
   [
     'that a guard adds to a result with others',
     'exe llm,slow @f(q) = `@q @owner`\nguard after @f = when [ * => allow with { addLabels: ["seen"] } ]\nvar hot @x = "x"\nvar @r = @f(@x)',
-    'hot pii seen llm slow / hot pii seen llm slow',
+    'hot pii seen llm slow / hot pii seen llm slow src:template',
   ],
   [
     'that its body met and that it has itself',
     'var slow @lag = "late"\nexe llm,slow @f(q) = `@q @lag`\nvar hot @x = "x"\nvar @r = @f(@x)',
-    'hot llm slow / hot llm slow',
+    'hot llm slow / hot llm slow src:template',
   ],
   [
     'without those that a guard takes away',
     'exe llm @f(q) = `@q`\nguard privileged after @f = when [ * => allow with { removeLabels: ["pii"] } ]\nvar @r = @f(@owner)',
-    'llm / llm',
+    'llm / llm src:template',
   ],
   [
     'of what a word of control carries',
     'exe llm @f(q) = when [ @mx.while.iteration == 2 => done `@q!`; * => continue `@q @owner` ]\nvar @r = "x" | while(3) @f',
-    'pii llm / pii llm',
+    'pii llm / pii llm src:exe',
   ],
 ];
 
