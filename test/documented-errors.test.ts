@@ -13,7 +13,7 @@ const NO_CODES = [
   /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL)$/,
   /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
-  /^TYPE(OF|INFO)$/, // built-in functions
+  /^(TYPE(OF|INFO)|FILEEXISTS)$/, // built-in functions
   /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a misspelt `null`
 ];
 

@@ -6,7 +6,7 @@ import type { EventOf } from '../../journal/event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
 
 /** A call of a stage that failed, and may be made again by the next attempt of the stage. */
-interface FailedInStage<F> {
+export interface FailedInStage<F> {
   readonly key: CallKey;
   readonly failed: F;
 }
