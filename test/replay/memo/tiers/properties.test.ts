@@ -105,13 +105,18 @@ async function pastWithTiers(root: string): Promise<void> {
   expect(tiersIn(root)).toHaveLength(2);
 }
 
+/** The first row, and the keys and digests of the pages behind the last, are cut at each byte. */
+function isNearAnEnd(at: number, size: number): boolean {
+  return at < 200 || at > size - 400;
+}
+
 it('is made again when it is cut anywhere', { timeout: 120_000 }, async () => {
   const root = temporaryFolder();
   await pastWithTiers(root);
   const expected = essence(await folded(openStore(root)));
   for (const file of indexFiles(root)) {
     const content = fs.readFileSync(file);
-    for (let length = 0; length <= content.length; length++) {
+    for (let length = 0; length <= content.length; length += isNearAnEnd(length, content.length) ? 1 : 37) {
       fs.writeFileSync(file, content.subarray(0, length));
       expect(essence(await load(openStore(root), NEVER))).toEqual(expected);
     }
