@@ -1,0 +1,31 @@
+/** Renders what `mlld validate` and `mlld run --plan` say about a workflow script. */
+import type { WorkflowPlan } from '../../../src/api/commands/workflows/plan.js';
+import type { ValidatedWorkflow } from '../../../src/api/commands/workflows/validate.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Style } from '../style.js';
+
+const SHOWN_MAX = 20;
+const PROMPT_UNITS = 100;
+
+export function renderWorkflowPlan({ name, reused, toExecute, lastRun, notices }: WorkflowPlan): string {
+  const lines = [...notices];
+  if (lastRun === null) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
+  else lines.push(`${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute, if it makes the calls of run ${lastRun}`);
+  for (const { label, phase, prompt } of toExecute.slice(0, SHOWN_MAX)) {
+    const about = [
+      phase === null ? '' : `[${oneLine(phase)}]`,
+      label === null ? '' : oneLine(label),
+      clip(oneLine(prompt ?? '…'), PROMPT_UNITS),
+    ];
+    lines.push(`  ${about.filter((part) => part !== '').join(' ')}`);
+  }
+  if (toExecute.length > SHOWN_MAX) lines.push(`  and ${toExecute.length - SHOWN_MAX} more`);
+  if (toExecute.length > 0) lines.push('What is made of new results is asked again as well: its prompts will have changed.');
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+export function renderValidWorkflow({ filepath, name, description, phases = [] }: ValidatedWorkflow, style: Style): string {
+  const lines = [filepath, style.green('Valid workflow script'), `  ${oneLine(name ?? '')}: ${oneLine(description ?? '')}`];
+  if (phases.length > 0) lines.push(`  phases: ${phases.map(oneLine).join(', ')}`);
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,76 @@
+/** Folds where a run of a workflow script made its agent calls: by path, by question and by phase. workflows-js.md 6 and 7. */
+import { SECRET_QUESTION, type CallKey, type OpPath } from '../../journal/ids.js';
+import { parentOf } from '../fold/op-path.js';
+import type { Projection } from '../fold/projection.js';
+
+/** The segment of an agent call: `agent~1f2e3d4c#0`. The digits are those of its call key without `attempt`. */
+const AGENT = new RegExp(`/agent~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
+
+export interface AgentCalls {
+  /** Every path at which a call was made, with the key of the sample that it got there, if any. */
+  readonly byPath: Map<OpPath, CallKey | undefined>;
+  /** The samples of each question, each with the branches that used it. */
+  readonly byQuestion: Map<string, Map<CallKey, Set<OpPath | undefined>>>;
+  readonly about: Map<CallKey, { readonly label: string | undefined; readonly phase: string | undefined }>;
+  /** In the order in which they were first reached. */
+  readonly phases: Set<string>;
+  /** Labels and phases of operations that have not ended. */
+  readonly started: Map<OpPath, { readonly label: string | undefined; readonly phase: string | undefined }>;
+}
+
+export const agentCalls: Projection<AgentCalls> = {
+  initial: () => ({ byPath: new Map(), byQuestion: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
+  apply(state, event) {
+    switch (event.type) {
+      case 'checkpoint.reached':
+        state.phases.add(event.name);
+        return state;
+      case 'op.started':
+        if (event.kind !== 'agent') return state;
+        state.started.set(event.op, { label: event.name, phase: event.group });
+        if (event.group !== undefined) state.phases.add(event.group);
+        if (!state.byPath.has(event.op)) state.byPath.set(event.op, undefined);
+        return state;
+      case 'call.completed':
+        if (event.unusable !== undefined) return state;
+        return noteCall(state, event);
+      case 'call.reused':
+        return noteCall(state, event);
+      case 'op.finished':
+        state.started.delete(event.op);
+        return state;
+      default:
+        return state;
+    }
+  },
+};
+
+function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }): AgentCalls {
+  const question = questionOf(op);
+  if (question === undefined) return state;
+  state.byPath.set(op, key);
+  const samples = state.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
+  state.byQuestion.set(question, samples);
+  samples.set(key, (samples.get(key) ?? new Set()).add(parentOf(op)));
+  const about = state.started.get(op);
+  if (about) state.about.set(key, about);
+  return state;
+}
+
+/** The digits in the path of an agent call, or `SECRET_QUESTION`; undefined for other paths. */
+export function questionOf(op: OpPath): string | undefined {
+  return AGENT.exec(op)?.[1];
+}
+
+/** Adds what an earlier run knows and a later one does not. `later` belongs to the caller. */
+export function withEarlier(later: AgentCalls, earlier: AgentCalls): AgentCalls {
+  for (const [op, key] of earlier.byPath) if (key !== undefined && later.byPath.get(op) === undefined) later.byPath.set(op, key);
+  for (const [question, samples] of earlier.byQuestion) {
+    const known = later.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
+    later.byQuestion.set(question, known);
+    for (const [key, branches] of samples) if (!known.has(key)) known.set(key, branches);
+  }
+  for (const [key, about] of earlier.about) if (!later.about.has(key)) later.about.set(key, about);
+  for (const phase of earlier.phases) later.phases.add(phase);
+  return later;
+}

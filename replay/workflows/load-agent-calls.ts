@@ -1,0 +1,22 @@
+/** Reads which agent calls the prior runs of a workflow script made: the latest run, and earlier ones as far as results are theirs. */
+import type { RunFile } from '../../journal/store.js';
+import type { Defect, JournalStore } from '../../journal/store.js';
+import { foldRun } from '../fold/fold-run.js';
+import { usable, type Memo } from '../memo/memo.js';
+import { agentCalls, withEarlier, type AgentCalls } from './agent-calls.js';
+
+/** A run that reuses all results names all of them, so that usually one run is read. */
+export async function loadAgentCalls(
+  store: JournalStore,
+  { runs, memo, onDefect }: { readonly runs: readonly RunFile[]; readonly memo: Memo; readonly onDefect: (defect: Defect) => void },
+): Promise<AgentCalls> {
+  const missing = new Set([...usable(memo)].map(([key]) => key));
+  let calls: AgentCalls | undefined;
+  for (const { ref } of runs.toReversed()) {
+    if (calls && missing.size === 0) break;
+    const earlier = await foldRun(store, ref, agentCalls, { onDefect });
+    for (const samples of earlier.byQuestion.values()) for (const key of samples.keys()) missing.delete(key);
+    calls = calls ? withEarlier(calls, earlier) : earlier;
+  }
+  return calls ?? agentCalls.initial();
+}

@@ -1,0 +1,2 @@
+/** Finds workflow scripts by name, before anything of their runs is loaded. */
+export { findWorkflow, isWorkflowPath, listWorkflows, unknownWorkflow } from '../../../session/workflow/workflow-files.js';

@@ -1,0 +1,2 @@
+/** Checks a workflow script without running it: `mlld validate FILE.js`. */
+export { validateWorkflow, type ValidatedWorkflow } from '../../../session/workflow/validate-workflow.js';

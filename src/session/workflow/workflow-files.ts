@@ -1,0 +1,160 @@
+/**
+ * Finds workflow scripts by name or path, and reads them. workflows-js.md 12. Reads files itself, because which run it is follows from
+ * them, and there is no world before there is a run.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { MlldError } from '../../errors.js';
+import { closest } from '../../values/suggest.js';
+import { readWorkflow } from '../../workflows/text/read-script.js';
+import type { WorkflowSource } from '../../workflows/run/ports.js';
+import { displayPath } from '../../language/paths.js';
+import type { Project } from '../project.js';
+
+const EXTENSIONS = ['.js', '.mjs'];
+const CLAUDE = path.join('.claude', 'workflows');
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+
+export interface WorkflowPlace {
+  readonly project: Project;
+  readonly home: string | undefined;
+  readonly workingDirectory: string;
+}
+
+export interface WorkflowListing {
+  readonly name: string;
+  readonly description: string;
+  readonly file: string;
+}
+
+/** True for a word that is the path of a script, and not its name. */
+export function isWorkflowPath(word: string): boolean {
+  return /\.m?js$/.test(word);
+}
+
+/** Returns the absolute path; undefined where no script has the name. Throws WORKFLOW_NAME for a name of several. */
+export function findWorkflow(word: string, place: WorkflowPlace): string | undefined {
+  if (isWorkflowPath(word))
+    return isFile(path.resolve(place.workingDirectory, word)) ? path.resolve(place.workingDirectory, word) : undefined;
+  if (word.includes('/')) return undefined;
+  const named = ownFolders(place.project).flatMap((folder) =>
+    EXTENSIONS.map((extension) => path.join(folder, word + extension)).filter(isFile),
+  );
+  const byFile = named.length > 1 ? named.filter(hasMeta) : named;
+  const [file, ...others] = byFile;
+  if (others.length > 0) throw ambiguous(word, byFile, place);
+  if (file !== undefined) return file;
+  const byMeta = listWorkflows(place, 'home too').filter(({ name }) => name === word);
+  if (byMeta.length > 1) {
+    const files = byMeta.map((each) => each.file);
+    throw ambiguous(word, files, place);
+  }
+  return byMeta[0]?.file;
+}
+
+function ambiguous(word: string, files: readonly string[], { workingDirectory }: WorkflowPlace): MlldError {
+  const shown = files.map((file) => displayPath(file, { workingDirectory }));
+  return new MlldError('WORKFLOW_NAME', `"${word}" is the name of ${files.length} workflow scripts: ${shown.join(', ')}`, {
+    hint: `write the path: mlld run ${shown[0]}`,
+  });
+}
+
+/** The error for a name of no script. */
+export function unknownWorkflow(word: string, place: WorkflowPlace): MlldError {
+  const names = listWorkflows(place, 'home too').flatMap(({ name, file }) => [name, path.basename(file).replace(/\.m?js$/, '')]);
+  const near = closest(word, names);
+  const known = [...new Set(names)].sort();
+  return new MlldError('WORKFLOW_NAME', `there is no workflow script "${word}"`, {
+    hint:
+      near !== undefined
+        ? `did you mean ${near}?`
+        : known.length === 0
+          ? `put one at ${CLAUDE}/${word}.js`
+          : `there are: ${known.join(', ')}`,
+  });
+}
+
+/** Returns the scripts of the project's folders; those of the user's with `home too`. Files without `meta` are none. */
+export function listWorkflows(
+  { project, home }: Pick<WorkflowPlace, 'project' | 'home'>,
+  where: 'project' | 'home too',
+): readonly WorkflowListing[] {
+  const folders = [...ownFolders(project), ...(where === 'home too' && home ? [path.join(home, CLAUDE)] : [])];
+  return folders.flatMap((folder) =>
+    entriesOf(folder)
+      .filter((name) => EXTENSIONS.includes(path.extname(name)))
+      .flatMap((name) => {
+        const file = path.join(folder, name);
+        const text = readText(file);
+        if (text === undefined) return [];
+        try {
+          const { meta } = readWorkflow(text, file);
+          return [{ name: meta.name, description: meta.description, file }];
+        } catch (error) {
+          if (error instanceof MlldError) return []; // a file of something else, or a script that its own run reports
+          throw error;
+        }
+      }),
+  );
+}
+
+/** Throws FILE_NOT_FOUND, and what is wrong with the text. */
+export function readWorkflowFile(file: string, { workingDirectory }: Pick<WorkflowPlace, 'workingDirectory'>): WorkflowSource {
+  const display = displayPath(file, { workingDirectory });
+  const text = readText(file);
+  if (text === undefined) throw new MlldError('FILE_NOT_FOUND', `There is no workflow script ${display} that can be read`);
+  return { file, display, text: readWorkflow(text, display) };
+}
+
+/** Resolves what `workflow()` names: a name, or a path relative to the calling script. */
+export function calledWorkflow(ref: string | { readonly scriptPath: string }, from: string, place: WorkflowPlace): WorkflowSource {
+  if (typeof ref !== 'string') {
+    if (!isWorkflowPath(ref.scriptPath))
+      throw new MlldError('WORKFLOW_NAME', `${ref.scriptPath} is no path of a script: it ends in .js or .mjs`);
+    return readWorkflowFile(path.resolve(path.dirname(from), ref.scriptPath), place);
+  }
+  const file = findWorkflow(ref, place);
+  if (file === undefined) throw unknownWorkflow(ref, place);
+  return readWorkflowFile(file, place);
+}
+
+/** The definition of a custom agent: of the project, else of the user. */
+export function agentDefinition(agentType: string, { project, home }: Pick<WorkflowPlace, 'project' | 'home'>): string | undefined {
+  if (!/^[\w.-]+$/.test(agentType)) return undefined; // no path
+  const folders = [project.root, ...(home ? [home] : [])];
+  for (const folder of folders) {
+    const text = readText(path.join(folder, '.claude', 'agents', `${agentType}.md`));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function ownFolders({ root, config }: Project): readonly string[] {
+  return [...new Set([path.resolve(root, config.scriptDir), path.join(root, CLAUDE)])];
+}
+
+/** Another `.js` file in these folders is no script. */
+function hasMeta(file: string): boolean {
+  const text = readText(file);
+  return text !== undefined && /\bexport\s+const\s+meta\b/.test(text);
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return fs.statSync(file).size > FILE_BYTES_MAX ? undefined : fs.readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // it is missing, a folder, or may not be read
+  }
+}
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return fs.readdirSync(folder).sort();
+  } catch {
+    return []; // a folder that is missing has no scripts
+  }
+}
+
+function isFile(file: string): boolean {
+  return fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}

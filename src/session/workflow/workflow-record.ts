@@ -1,0 +1,75 @@
+/** Adds to the record of a workflow script clock and seed of its work, and targets by agent and phase. workflows-js.md 7 and 8. */
+import type { Json } from '../../../journal/event.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
+import type { Projection } from '../../../replay/fold/projection.js';
+import { usable } from '../../../replay/memo/memo.js';
+import { resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
+import type { WorkflowSource } from '../../workflows/run/ports.js';
+import { randomDigits } from '../../world/host.js';
+import type { OpenedPriorRuns } from '../ports/prior-runs.js';
+import type { RunOptions, WorkflowRecord } from '../script/run-options.js';
+import { callsOf } from './recorded-samples.js';
+
+/** Clock and seed of the work that a run is a part of. */
+export interface WorkflowStart {
+  readonly clock: number;
+  readonly seed: string;
+}
+
+interface RecordParts {
+  readonly source: WorkflowSource;
+  readonly args: readonly Json[];
+  readonly store: JournalStore | undefined;
+  readonly onStart: (start: WorkflowStart) => void;
+}
+
+const SEED_DIGITS = 16;
+
+export function workflowRecord({ io, cache }: RunOptions, { source, args, store, onStart }: RecordParts): WorkflowRecord {
+  const continues = cache.resume !== undefined || cache.checkpoint === true || cache.changed !== undefined;
+  return {
+    async facts(prior) {
+      const last = continues ? prior.usable.runs.at(-1)?.ref : undefined;
+      const recorded = last && store ? await foldRun(store, last, workflowStart) : undefined;
+      const start = recorded?.start ?? { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
+      onStart(start);
+      return { payload: args[0] ?? null, ...start };
+    },
+    async resolveTarget(selector, request) {
+      if (selector.kind !== 'function' && selector.kind !== 'checkpoint') return undefined;
+      const { prior, forks } = request;
+      const phases = source.text.meta.phases.map(({ title }) => title);
+      return resolveWorkflowTarget(selector, {
+        memo: prior.memo,
+        forks: forks.map(({ memo }) => memo),
+        calls: await callsOf(request),
+        phases,
+      });
+    },
+    notice: (prior) => noticeAbout(prior, { continues, isFresh: cache.fresh === true }),
+  };
+}
+
+const workflowStart: Projection<{ start?: WorkflowStart }> = {
+  initial: () => ({}),
+  apply(state, event) {
+    if (event.type === 'run.started' && event.clock !== undefined && event.seed !== undefined)
+      state.start = { clock: event.clock, seed: event.seed };
+    return state;
+  },
+};
+
+/** Says how many results there are to reuse, to who continues a work and to who may not know that there is one. */
+function noticeAbout(
+  { loaded, invalidations }: OpenedPriorRuns,
+  { continues, isFresh }: { readonly continues: boolean; readonly isFresh: boolean },
+): string | undefined {
+  const last = loaded.runs.at(-1);
+  const count = [...usable(loaded.memo)].length;
+  if (!last || count === 0 || isFresh || invalidations.length > 0) return undefined; // an invalidation has a line of its own
+  const results = count === 1 ? '1 result' : `${count} results`;
+  if (continues) return `continuing: ${results} of earlier runs can be reused`;
+  const isBroken = last.finished?.status !== 'completed' && last.liveness !== 'running';
+  return isBroken ? `the last run did not end: --resume would reuse ${results} of it and of earlier runs` : undefined;
+}

@@ -1,0 +1,42 @@
+/** The contract between agent calls and what answers them. workflows-js.md 9. */
+import type { Json } from '../../../journal/event.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { AgentRequest } from '../run/agent-options.js';
+
+/** One attempt of an agent call. */
+export interface AgentAttempt {
+  readonly request: AgentRequest;
+  /** The prompt, with what must be said about a refused reply. */
+  readonly prompt: string;
+  /** The option of the call, else that of the run. */
+  readonly model: string | undefined;
+  readonly effort: string | undefined;
+  /** The text of the definition of the agent's type, if there is one. */
+  readonly definition: string | undefined;
+  /** The call key. */
+  readonly key: string;
+  /** From 1. */
+  readonly sample: number;
+  /** From 1. */
+  readonly attempt: number;
+  /** The folder that the agent works in. */
+  readonly directory: string;
+  /** Relative paths of `exe:` begin here. */
+  readonly scriptDirectory: string;
+  /** Warns once of a setting that can't be passed on. */
+  readonly warn: (topic: string, message: string) => void;
+}
+
+/** A text, or the data that a program says is its structured result. */
+export type AgentAnswer = { readonly text: string } | { readonly data: Json };
+
+export interface AgentBackend {
+  /** As it was written: `claude`, `cmd:node agent.mjs`. A part of the fingerprint. */
+  readonly name: string;
+  /** The program, which decides the lane of the calls; absent where nothing is known. */
+  readonly program?: string;
+  /** The schema goes to an option of the program. Otherwise it is said in the prompt. */
+  readonly takesSchema?: true;
+  /** Throws the failure of the attempt. */
+  ask(frame: Frame, attempt: AgentAttempt): Promise<AgentAnswer>;
+}

@@ -1,0 +1,73 @@
+/** A branch of a script: the script itself, a function of `parallel()`, an item on its way through `pipeline()`. workflows-js.md 3.1, 8. */
+import { sha256 } from '../../../journal/canonical.js';
+import type { Frame } from '../../runtime/frame.js';
+
+/** The state that goes along a branch; the stages of an item share one. */
+interface BranchState {
+  phase: string | undefined;
+  /** The time of the work: milliseconds since 1970. */
+  clockMs: number;
+}
+
+export class Branch {
+  private draws = 0;
+  private readonly ordinals = new Map<string, number>();
+
+  constructor(
+    readonly frame: Frame,
+    private readonly state: BranchState,
+  ) {}
+
+  get path(): string {
+    return this.frame.op.path;
+  }
+
+  get phase(): string | undefined {
+    return this.state.phase;
+  }
+
+  set phase(title: string | undefined) {
+    this.state.phase = title;
+  }
+
+  /** The number of calls of this name before. */
+  nextOrdinal(name: string): number {
+    const ordinal = this.ordinals.get(name) ?? 0;
+    this.ordinals.set(name, ordinal + 1);
+    return ordinal;
+  }
+
+  /** Whole milliseconds, as scripts read it. */
+  get nowMs(): number {
+    return Math.round(this.state.clockMs);
+  }
+
+  /** A call of the branch has ended, which took this time when it was executed. */
+  took(elapsedMs: number): void {
+    this.state.clockMs += elapsedMs;
+  }
+
+  /** A barrier: the branch continues with the latest of those that it waited for. */
+  join(branches: readonly Branch[]): void {
+    for (const { state } of branches) this.state.clockMs = Math.max(this.state.clockMs, state.clockMs);
+  }
+
+  /** A branch that begins here, with the phase and the clock of now. */
+  begin(frame: Frame): Branch {
+    return new Branch(frame, { ...this.state });
+  }
+
+  /** The same branch at an inner place. */
+  at(frame: Frame): Branch {
+    return new Branch(frame, this.state);
+  }
+
+  /** From 0 up to 1: made of seed, path and number of the draw, so that a resumed run draws the same. */
+  random(seed: string): number {
+    const digest: string = sha256(`${seed}/${this.path}/${this.draws++}`);
+    return Number.parseInt(digest.slice(-DIGITS), 16) / 16 ** DIGITS;
+  }
+}
+
+/** 52 bits, which a number holds exactly. */
+const DIGITS = 13;

@@ -1,0 +1,53 @@
+/** The ports of a script's run, and what all scripts of one run share. `session/` fills them. */
+import type { CallKey, OpPath } from '../../../journal/ids.js';
+import type { AgentBackend } from '../backends/backend.js';
+import type { WorkflowText } from '../text/read-script.js';
+import type { AgentTotals } from './agent-totals.js';
+
+export interface SampledCall {
+  readonly op: OpPath;
+  /** The digits of its question, which its path has if no secret is in it. */
+  readonly question: string;
+  /** A secret is in the request: the key to record it under is a keyed one. */
+  readonly hasSecret: boolean;
+  /** Returns the plain key of the sample of this number, from 1. */
+  keyOf(number: number): CallKey;
+}
+
+export interface TakenSample {
+  /** From 1. */
+  readonly number: number;
+  /** The key that its result is recorded under, or will be. */
+  readonly key: CallKey;
+  /** It has a usable result. */
+  readonly isRecorded: boolean;
+}
+
+export interface WorkflowSource {
+  /** Absolute. */
+  readonly file: string;
+  /** The name of the file in messages. */
+  readonly display: string;
+  readonly text: WorkflowText;
+}
+
+export interface WorkflowPorts {
+  /** Decides which recorded result a call may reuse, and marks it as taken. */
+  readonly take: (call: SampledCall) => Promise<TakenSample>;
+  /** The time that the call of this key took when it was executed; undefined where nothing is recorded of it. */
+  readonly elapsedOf: (key: CallKey) => number | undefined;
+  /** Finds another script by its name or path. Throws an Error for the script that calls it. */
+  readonly findScript: (ref: string | { readonly scriptPath: string }, from: WorkflowSource) => Promise<WorkflowSource>;
+  /** Throws AGENT_BACKEND. */
+  readonly backendOf: (written: string) => AgentBackend;
+  /** The text of the definition of a custom agent; undefined where there is none. */
+  readonly definitionOf: (agentType: string) => Promise<string | undefined>;
+  readonly backend: AgentBackend;
+  readonly model: string | undefined;
+  /** The budget of the work in output tokens; null without one. */
+  readonly totalTokens: number | null;
+  readonly seed: string;
+  /** The name of this run in the locks of its worktrees; undefined where nothing is recorded. */
+  readonly owner: string | undefined;
+  readonly totals: AgentTotals;
+}

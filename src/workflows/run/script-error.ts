@@ -1,0 +1,50 @@
+/** Turns what a script threw into an error with its place in the script's file. */
+import { MlldError, type SourceLocation } from '../../errors.js';
+import type { WorkflowSource } from './ports.js';
+
+/** Name, message and stack as texts: nothing else of an error crosses the border. */
+export type Thrown = readonly [name: string, message?: string, stack?: string];
+
+export function scriptError([name, message = '', stack = '']: Thrown, { display, text }: WorkflowSource): MlldError {
+  const location = placeIn(stack, display, text.text);
+  const said = name === '' || name === 'Error' ? message : `${name}: ${message}`;
+  return new MlldError('WORKFLOW_FAILED', said, { location });
+}
+
+/** Compiles the code of a script. What the parser accepted and this engine does not know yet is an error with its line. */
+export function compiledScript<C>(
+  { display, text }: WorkflowSource,
+  compile: (code: string, place: { readonly file: string; readonly columnOffset: number }) => C,
+): C {
+  try {
+    return compile(text.code, { file: display, columnOffset: text.columnOffset });
+  } catch (error) {
+    const { name, message, stack = '' } = error as Error;
+    if (name !== 'SyntaxError') throw error;
+    const line = Number(/:(\d+)\n/.exec(stack)?.[1] ?? 1);
+    throw new MlldError('WORKFLOW_SYNTAX', `Parse error: ${message}`, {
+      location: { file: display, at: offsetOf(text.text, line, 1), text: text.text },
+      hint: 'this version of Node does not know the syntax',
+      cause: error,
+    });
+  }
+}
+
+/** The innermost frame that is in this file. */
+function placeIn(stack: string, file: string, text: string): SourceLocation | undefined {
+  for (const line of stack.split('\n')) {
+    const found = /(?:\(|at (?:async )?)([^()]*):(\d+):(\d+)\)?$/.exec(line.trim());
+    if (found?.[1] === file) return { file, at: offsetOf(text, Number(found[2]), Number(found[3])), text };
+  }
+  return undefined;
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  let at = 0;
+  for (let number = 1; number < line; number++) {
+    const end = text.indexOf('\n', at);
+    if (end < 0) break;
+    at = end + 1;
+  }
+  return Math.min(at + Math.max(column, 1) - 1, text.length);
+}

@@ -1,0 +1,86 @@
+/**
+ * Lets an agent work in a git worktree of its own. workflows-js.md 9.4.
+ *
+ * WORKTREE-1  A worktree in which something changed is kept and named; any other is removed, also after a failure.
+ * WORKTREE-2  While an agent works, its worktree is locked in the name of the run. What a killed run left is found by that name, so
+ *             that no other worktree is ever touched.
+ */
+import path from 'node:path';
+import { performEffect } from '../../operation/perform-effect.js';
+import { AttemptFailed } from '../../runtime/calls/call-failure.js';
+import type { Frame } from '../../runtime/frame.js';
+import { commandText } from '../../calls/backends/programs.js';
+import type { CommandResult } from '../../world/world.js';
+
+const WORKTREES = path.join('.mlld', 'worktrees');
+
+export interface WorktreeRequest {
+  readonly name: string;
+  /** The run in whose name it is locked; undefined where no later run would know of this one. */
+  readonly owner: string | undefined;
+}
+
+export async function inWorktree<T>(frame: Frame, { name, owner }: WorktreeRequest, work: (directory: string) => Promise<T>): Promise<T> {
+  const { projectRoot } = frame.run.settings;
+  const directory = await addWorktree(frame, path.join(projectRoot, WORKTREES, name));
+  if (owner !== undefined) await git(frame, projectRoot, ['worktree', 'lock', '--reason', owner, directory]); // WORKTREE-2
+  try {
+    return await work(directory);
+  } finally {
+    await removeUnchanged(frame, directory, projectRoot);
+  }
+}
+
+/** Removes the unchanged worktrees that runs of these names left, and names the others. */
+export async function removeLeftWorktrees(frame: Frame, owners: ReadonlySet<string>): Promise<void> {
+  const { projectRoot } = frame.run.settings;
+  if (owners.size === 0) return;
+  const { kind } = await performEffect(frame, 'file.stat', { path: path.join(projectRoot, WORKTREES) });
+  if (kind === 'none') return;
+  const listed = await git(frame, projectRoot, ['worktree', 'list', '--porcelain', '-z']);
+  if (listed.exitCode !== 0) return; // no git repository any more
+  for (const each of listed.stdout.split('\0\0')) {
+    const lines = each.split('\0');
+    const directory = lines.find((line) => line.startsWith(FOLDER))?.slice(FOLDER.length);
+    const owner = lines.find((line) => line.startsWith(LOCKED))?.slice(LOCKED.length);
+    if (directory !== undefined && owner !== undefined && owners.has(owner)) await removeUnchanged(frame, directory, projectRoot);
+  }
+}
+
+const FOLDER = 'worktree ';
+const LOCKED = 'locked ';
+
+/** A worktree of that name may have been kept. */
+const NAMES_MAX = 100;
+
+async function addWorktree(frame: Frame, wanted: string): Promise<string> {
+  const { projectRoot } = frame.run.settings;
+  for (let number = 1; ; number++) {
+    const directory = number === 1 ? wanted : `${wanted}-${number}`;
+    const { kind } = await performEffect(frame, 'file.stat', { path: directory });
+    if (kind !== 'none' && number < NAMES_MAX) continue;
+    const made = await git(frame, projectRoot, ['worktree', 'add', '--detach', '--quiet', directory]);
+    if (made.exitCode === 0) return directory;
+    const reason = made.stderr.trim().split('\n').at(-1) ?? '';
+    throw new AttemptFailed({ class: 'crash', evidence: 'none', message: `no worktree could be made: ${reason}` });
+  }
+}
+
+/** WORKTREE-1 */
+async function removeUnchanged(frame: Frame, directory: string, projectRoot: string): Promise<void> {
+  const relative = path.relative(projectRoot, directory);
+  await git(frame, projectRoot, ['worktree', 'unlock', directory]);
+  const { kind } = await performEffect(frame, 'file.stat', { path: directory });
+  if (kind === 'none') return void (await git(frame, projectRoot, ['worktree', 'remove', directory]));
+  const status = await git(frame, directory, ['status', '--porcelain', '--ignored=no']);
+  const head = await git(frame, directory, ['log', '-1', '--format=%H', '--not', '--branches', '--remotes']);
+  const isClean = status.exitCode === 0 && status.stdout.trim() === '' && head.stdout.trim() === '';
+  if (!isClean) return frame.run.warn(`an agent changed files in its worktree, which is kept: ${relative}`);
+  const removed = await git(frame, projectRoot, ['worktree', 'remove', directory]);
+  if (removed.exitCode !== 0) frame.run.warn(`the worktree ${relative} could not be removed: ${removed.stderr.trim()}`);
+}
+
+function git(frame: Frame, directory: string, words: readonly string[]): Promise<CommandResult> {
+  const all = ['git', ...words];
+  return performEffect(frame, 'command.run', { language: 'cmd', code: commandText(all), words: all, directory, variables: {} });
+}
