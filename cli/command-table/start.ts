@@ -1,0 +1,25 @@
+/** The commands for the first steps. */
+import type { Starter } from '../commands/start/write-starter.js';
+import { JSON_FLAG, type CommandRow } from './rows.js';
+
+export const START_COMMANDS = {
+  init: {
+    does:
+      'put a workflow that runs at once into a folder: with a stand-in for a model, or with claude, codex, gemini or opencode; ' +
+      'asks nothing, and leaves files that are there as they are',
+    arguments: [{ written: '[dir]', does: 'the folder of the project; without it, the working directory' }],
+    flags: [
+      {
+        flags: ['template'],
+        value: 'required',
+        written: 'name',
+        does: 'what the workflow does',
+        choices: ['summary', 'review', 'triage', 'extract', 'pipeline'] satisfies readonly Starter[],
+        default: 'summary',
+      },
+      { flags: ['yes'], value: 'none', does: 'for scripts: take every default' },
+      JSON_FLAG('print what was written, what was left and the next commands as JSON'),
+    ],
+    examples: ['mlld init', 'mlld init reviews --template review', 'mlld init --yes --json'],
+  },
+} as const satisfies { readonly [words: string]: CommandRow };
