@@ -1,0 +1,75 @@
+/** Plays a page of the guide as a reader would: writes its files and runs its commands in a fresh folder. Stand-ins answer for agents. */
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { PROJECT } from '../support/source-files.js';
+import type { CommandStep, Step } from './page.js';
+
+/** The commands of a page, which work on nothing but the reader's folder. */
+const PROGRAMS = ['mlld', 'cat', 'cp', 'echo', 'grep', 'head', 'ls', 'mkdir', 'mv', 'rm', 'sed', 'tail', 'timeout', 'wc'];
+
+export interface Played {
+  readonly step: CommandStep;
+  /** Standard output and errors in the order they came, by lines; the home folder is `~`. */
+  readonly printed: readonly string[];
+}
+
+/** `from` is a folder that is copied; without it the reader's folder is empty at first. What a run left in `from` is not copied. */
+export async function play(steps: readonly Step[], from?: string): Promise<Played[]> {
+  const home = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'mlld-guide-')));
+  const cwd = path.join(home, 'harbour');
+  const programs = path.join(home, '.programs');
+  if (from === undefined) mkdirSync(cwd);
+  else cpSync(from, cwd, { recursive: true, filter: (file) => !/\/(\.mlld|out)$/.test(file) });
+  mkdirSync(programs);
+  program(programs, 'mlld', `exec '${process.execPath}' '${path.join(PROJECT, 'dist/mlld.cjs')}' "$@"\n`);
+  let agents = { plan: '{}', line: 0 };
+  const env = (): NodeJS.ProcessEnv => ({
+    HOME: home,
+    PATH: [programs, path.join(PROJECT, 'test/conformance/stubs'), path.dirname(process.execPath), '/usr/bin', '/bin'].join(path.delimiter),
+    XDG_CACHE_HOME: path.join(process.env['MLLD_TEST_SCRATCH'] ?? os.tmpdir(), 'mlld-test-cache'),
+    STUB_PLAN: agents.plan,
+    STUB_LEDGER: path.join(home, `.ledger-${agents.line}`),
+  });
+  const played: Played[] = [];
+  let status = 0;
+  for (const step of steps) {
+    if (step.kind === 'file') write(cwd, step.name, step.text);
+    if (step.kind === 'agents') agents = step;
+    if (step.kind !== 'command') continue;
+    refuseStrangePrograms(step);
+    const ended = await inShell(`(exit ${status})\n${step.command}`, cwd, env());
+    status = ended.status;
+    const lines = ended.printed.replaceAll(home, '~').replace(/\n$/, '').split('\n');
+    played.push({ step, printed: ended.printed === '' ? [] : lines });
+  }
+  return played;
+}
+
+function refuseStrangePrograms({ command, line }: CommandStep): void {
+  const [word = ''] = command.trim().split(/\s+/);
+  if (!PROGRAMS.includes(word)) throw new Error(`line ${line + 1}: a page runs none but ${PROGRAMS.join(', ')}, and this is ${word}`);
+}
+
+function write(cwd: string, name: string, text: string): void {
+  const file = path.join(cwd, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  if (text.startsWith('#!')) chmodSync(file, 0o755);
+}
+
+function program(folder: string, name: string, body: string): void {
+  writeFileSync(path.join(folder, name), `#!/bin/sh\n${body}`, { mode: 0o755 });
+}
+
+function inShell(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ printed: string; status: number }> {
+  return new Promise((resolve, reject) => {
+    const child = execFile('bash', ['-c', `exec 2>&1\n${script}`], { cwd, env, timeout: 30_000 }, (error, printed) => {
+      if (error !== null && typeof error.code !== 'number') reject(new Error(`${script}: ${error.message}`, { cause: error }));
+      else resolve({ printed, status: typeof error?.code === 'number' ? error.code : 0 });
+    });
+    child.stdin?.end();
+  });
+}

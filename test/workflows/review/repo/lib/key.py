@@ -1,0 +1,1 @@
+KEY = "hk_live_9f2c11d0"
