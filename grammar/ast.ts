@@ -457,9 +457,11 @@ export interface Show extends At {
 /** `run cmd {…}`, `run @f(x)`, `run @v | {…}`: runs it and shows the text. */
 export interface Run extends At {
   readonly kind: 'run';
+  /** Written without the word, in a block: its output is not shown. */
+  readonly isBare?: true;
   readonly value: Expression;
 }
-/** A call on a line of its own. */
+/** A call, or a value that passes through stages, on a line of its own. */
 export interface CallStatement extends At {
   readonly kind: 'call';
   readonly value: Expression;
@@ -525,6 +527,8 @@ export interface Labelled extends At {
 export interface Control extends At {
   readonly kind: 'control';
   readonly word: 'done' | 'continue' | 'skip' | 'retry' | 'pass';
+  /** Written behind an arrow: `=> skip` ends its block. */
+  readonly isReturn?: true;
   readonly value?: Expression;
 }
 
@@ -563,6 +567,21 @@ export interface Export extends At {
   /** `'*'` means everything. */
   readonly names: readonly { readonly at: number; readonly name: string }[];
 }
+
+/** `needs { sh, cmd: [git], node: [lodash] }`: what has to be installed where the file runs. */
+export interface Needs extends At {
+  readonly kind: 'needs';
+  readonly entries: readonly NeedsEntry[];
+}
+export interface NeedsEntry extends At {
+  readonly name: string;
+  /** Missing for a bare word, such as `sh`. */
+  readonly value?: NeedsValue;
+}
+export type NeedsValue =
+  | { readonly kind: 'word'; readonly at: number; readonly text: string }
+  | { readonly kind: 'list'; readonly at: number; readonly items: readonly NeedsValue[] }
+  | { readonly kind: 'map'; readonly at: number; readonly entries: readonly NeedsEntry[] };
 
 // ---------------------------------------------------------------- instrumentation
 
@@ -670,6 +689,7 @@ export interface StatementTypes {
   bail: Bail;
   import: Import;
   export: Export;
+  needs: Needs;
   hook: Hook;
   guard: Guard;
   checkpoint: Checkpoint;

@@ -23,16 +23,17 @@ export const statementWords = [
   'continue',
   'import',
   'export',
+  'needs',
   'hook',
   'guard',
   'checkpoint',
 ] as const;
 
 /** Statements of the language family that this runtime does not have. */
-export const foreignWords = ['policy', 'auth', 'box', 'needs', 'profiles', 'sign', 'verify'] as const;
+export const foreignWords = ['policy', 'auth', 'box', 'profiles', 'sign', 'verify'] as const;
 
 /** Statements that are allowed only at the top level of a file. */
-export const topLevelWords = ['exe', 'import', 'export', 'hook', 'guard'] as const;
+export const topLevelWords = ['exe', 'import', 'export', 'needs', 'hook', 'guard'] as const;
 
 /** Names that a script cannot declare (values.md 13). */
 export const reservedNames = ['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx'] as const;

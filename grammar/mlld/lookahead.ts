@@ -9,16 +9,24 @@ export function atLineStart(text: string, at: number): boolean {
 }
 
 /**
- * True when the quote before `at`, behind `@x?`, opens a conditional part. Else it closes the text: what follows is
- * possible only outside of a text, as in `["@x?", "b"]`.
+ * True when the quote before `at`, behind `@x?`, opens a conditional part. Else it closes the text: what follows is possible only outside
+ * of a text, and the next quote of the line stands where one opens, as in `["@x?", "b"]`, not where one closes, as in `"@x?", and @x""`.
  */
 export function isConditional(text: string, at: number, quote: '"' | '`'): boolean {
-  if (matchAt(/[ \t]*(?:[,\])}|;\r\n]|$|>>|<<|=>|(?:with|to|as)\b)/y, text, at)) return false;
-  for (let i = at; i < text.length && text[i] !== '\n'; i++) {
+  const next = quoteOnLine(text, at, quote);
+  if (next < 0) return false;
+  const isOutside = matchAt(/[ \t]*(?:[,\])}|;\r\n]|$|>>|<<|=>|(?:with|to|as)\b)/y, text, at) !== null;
+  if (!isOutside) return true;
+  // A text in double quotes ends on its line.
+  return /[\w.!)\]}]/.test(text[next - 1] ?? '') && (quote === '`' || quoteOnLine(text, next + 1, quote) >= 0);
+}
+
+function quoteOnLine(text: string, from: number, quote: string): number {
+  for (let i = from; i < text.length && text[i] !== '\n'; i++) {
     if (text[i] === '\\') i++;
-    else if (text[i] === quote) return true;
+    else if (text[i] === quote) return i;
   }
-  return false;
+  return -1;
 }
 
 /** True when the `#` at `at` begins a comment of the shell, as it does where a word could begin. */

@@ -1,14 +1,14 @@
 /** The guards of a run. instrumentation.md 4.1 and 4.2. */
 import type { Filter, Guard } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';
+import { FilterTable, filterName, functionNames, kindsOf, type Names, type Watcher } from '../hooks/filter.js';
 import { interceptor } from '../hooks/interceptor.js';
 import type { Interceptor } from '../runtime/definitions/definable.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
 import type { GuardSwitch, Operation } from '../runtime/operation.js';
-import type { Reach } from '../runtime/definitions/reachable-operations.js';
+import { languageNames, type Reach } from '../runtime/definitions/reachable-operations.js';
 import { labelsOf } from '../values/value.js';
 import { refuseBadOptions } from './allow-options.js';
 
@@ -119,10 +119,10 @@ function labelledIn({ inputs, pieces }: Operation): readonly Labelled[] {
  */
 function namesOf(operation: Operation): Names {
   const { kind, subtype, labels, call, inputs } = operation;
-  const language = call?.language === undefined ? [] : [call.language];
+  const language = call?.language ?? (kind === 'run' ? subtype : undefined);
   return {
     functions: functionNames(operation),
-    operations: kind === STAGE ? [STAGE] : [kind, ...labels, ...language, ...(kind === 'run' && subtype !== undefined ? [subtype] : [])],
+    operations: kind === STAGE ? [STAGE] : [...kindsOf(operation), ...labels, ...(language === undefined ? [] : languageNames(language))],
     labels: kind === 'for:iteration' || (call && inputs.length === 0) ? [] : labels,
   };
 }

@@ -7,7 +7,7 @@ import { flow, type Value } from '../values/value.js';
 import { executeIf, runInSequence, evaluateBlock } from './statements/block.js';
 import { executeCheckpoint } from './statements/checkpoint.js';
 import { call } from './calls/call.js';
-import { evaluateCode } from './calls/code.js';
+import { evaluateInlineCode } from './calls/inline-code.js';
 import type { Completion } from '../runtime/completion.js';
 import { executeBail, executeControl, executeReturn } from './statements/control-flow.js';
 import { executeExe, executeGuard, executeHook, executeShadow } from './statements/declarations.js';
@@ -50,7 +50,7 @@ const expressions: Expressions = {
   load: evaluateLoad,
   pipeline: evaluatePipeline,
   'leading-group': evaluateLeadingGroup,
-  code: evaluateCode,
+  code: evaluateInlineCode,
   stream: evaluateStream,
   with: evaluateWith,
   when: evaluateWhen,
@@ -90,6 +90,7 @@ const statements: Statements = {
   bail: executeBail,
   import: executeImport,
   export: executeExport,
+  needs: async () => undefined, // `mlld validate` and the preflight check it
   hook: executeHook,
   guard: executeGuard,
   checkpoint: executeCheckpoint,

@@ -9,7 +9,7 @@ import { performEffect } from '../operation/perform-effect.js';
 import { aKind, kindOf } from '../values/kinds/kind.js';
 import { textOf } from '../values/text.js';
 import { lenient, renderText } from '../runtime/evaluator-ports.js';
-import { resolvePrefix } from '../world/files/resolver-prefix.js';
+import { leavesFolder, resolvePrefix } from '../world/files/resolver-prefix.js';
 
 export interface ResolvedPath {
   /** Is the path as it is written, for messages. */
@@ -56,7 +56,16 @@ async function resolveFrom(
   if (!start) return { written, name: rest, absolute: path.resolve(directory, rest), root: directory, rest };
   const below = rest.replace(/^\/+/, '');
   const absolute = path.resolve(start.root, below);
+  if (start.isPrefix && leavesFolder(start.root, absolute)) throw prefixEscape(written, frame, at);
   return { written, name: absolute, absolute, root: start.root, rest: below };
+}
+
+/** A resolver prefix stands for a folder, and what it begins stays in there. */
+export function prefixEscape(written: string, frame: Frame, at: number): MlldError {
+  return new MlldError('PREFIX_ESCAPE', `${written} leaves the folder of its resolver prefix`, {
+    location: locationOf(frame.module, at),
+    hint: 'write @root/… for a file elsewhere in the project',
+  });
 }
 
 /** Returns the absolute path for a path in a value. */
@@ -125,7 +134,7 @@ export function writtenPath(parts: readonly TemplatePart[]): string {
 async function startOf(
   parts: readonly TemplatePart[],
   frame: Frame,
-): Promise<{ root: string; parts: readonly TemplatePart[] } | undefined> {
+): Promise<{ root: string; parts: readonly TemplatePart[]; isPrefix?: true } | undefined> {
   const [first, second, ...others] = parts;
   if (first?.kind !== 'hole' || !isPlainHole(first) || first.value.steps.length > 0) return undefined;
   const { name } = first.value;
@@ -134,7 +143,7 @@ async function startOf(
   if (name === 'root' || name === 'base') return { root: settings.projectRoot, parts: parts.slice(1) };
   if (second?.kind !== 'text') return undefined;
   const prefixed = resolvePrefix(`@${name}${second.text}`, settings.prefixes);
-  return prefixed && { root: prefixed.root, parts: [{ kind: 'text', text: prefixed.rest }, ...others] };
+  return prefixed && { root: prefixed.root, parts: [{ kind: 'text', text: prefixed.rest }, ...others], isPrefix: true };
 }
 
 function isPlainHole(part: TemplatePart): part is HolePart {

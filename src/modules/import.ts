@@ -16,9 +16,10 @@ import { directoryModule } from './directory-modules.js';
 import { moduleAt } from './load-module.js';
 import { locateModule } from './locate-module.js';
 import { nodeModule } from './node-module.js';
-import { displayPath, resolvePath, type ResolvedPath } from '../language/paths.js';
-import { resolvePrefix } from '../world/files/resolver-prefix.js';
+import { displayPath, prefixEscape, resolvePath, type ResolvedPath } from '../language/paths.js';
+import { leavesFolder, resolvePrefix } from '../world/files/resolver-prefix.js';
 import { providedModule } from './provided-data.js';
+import { findByAddress, findPublished, type PublishedFile } from './published/find-published.js';
 
 export async function executeImport(node: Import, frame: Frame): Promise<Completion> {
   const operation = { kind: 'import', segment: 'import', name: null, labels: [], inputs: [], target: node.written };
@@ -43,9 +44,21 @@ async function importedNames(node: Import, frame: Frame): Promise<readonly Impor
     const provided = await providedModule(source.name, source.at, frame);
     if (provided?.isData) return fromData(node, provided.namespace);
     if (provided) return fromNamespace(node, provided.namespace, source.name, frame);
-    return fromPath(node, await pathOfName(node, source.name, frame), frame);
+    const place = await pathOfName(node, source.name, frame);
+    if (place) return fromPath(node, place, frame);
+    return fromPublished(node, await publishedModule(node, source.name, frame), frame);
   }
-  return fromPath(node, await resolvePath(source.path, frame, source.at), frame);
+  const place = await resolvePath(source.path, frame, source.at);
+  const published = ADDRESS.test(place.name) ? await findByAddress(place.name, frame) : undefined;
+  return published ? fromPublished(node, published, frame) : fromPath(node, place, frame);
+}
+
+const ADDRESS = /^https?:\/\//i;
+
+async function fromPublished(node: Import, { absolute, module }: PublishedFile, frame: Frame): Promise<readonly Imported[]> {
+  const place = { absolute, written: node.written, root: path.dirname(absolute), at: node.source.at, locked: module };
+  const { values, interceptors, listed, frontmatter } = await moduleAt(place, frame);
+  return fromNamespace(node, { members: values, interceptors, listed, frontmatter, source: node.written }, absolute, frame);
 }
 
 async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promise<readonly Imported[]> {
@@ -112,8 +125,8 @@ function nameAfter(source: string): string {
   return base.replace(/^@/, '').replace(/[^\p{L}\p{N}_]/gu, '_');
 }
 
-/** Resolves `@lib/tools` by a prefix of the configuration and `"@folder/m"` by a variable. Throws UNKNOWN_SOURCE. */
-async function pathOfName(node: Import, name: string, frame: Frame): Promise<ResolvedPath> {
+/** Resolves `@lib/tools` by a prefix of the configuration and `"@folder/m"` by a variable; undefined for other names. */
+async function pathOfName(node: Import, name: string, frame: Frame): Promise<ResolvedPath | undefined> {
   const { at } = node.source;
   const [, variable = '', rest = ''] = /^@([^/]+)(.*)$/.exec(name) ?? [];
   if (frame.scope.find(variable)) {
@@ -122,10 +135,17 @@ async function pathOfName(node: Import, name: string, frame: Frame): Promise<Res
     return resolvePath([hole, { kind: 'text', text: rest }], frame, at);
   }
   const prefixed = resolvePrefix(name, frame.run.settings.prefixes);
-  if (prefixed) {
-    const absolute = path.resolve(prefixed.root, prefixed.rest);
-    return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute };
-  }
+  if (!prefixed) return undefined;
+  const absolute = path.resolve(prefixed.root, prefixed.rest);
+  if (leavesFolder(prefixed.root, absolute)) throw prefixEscape(name, frame, at);
+  return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute };
+}
+
+/** Throws UNKNOWN_SOURCE for a name that no published module can have. */
+async function publishedModule(node: Import, name: string, frame: Frame): Promise<PublishedFile> {
+  const { at } = node.source;
+  const published = await findPublished(name, at, frame);
+  if (published) return published;
   throw new MlldError('UNKNOWN_SOURCE', `${name} can't be imported: the run has no input and no resolver prefix of this name`, {
     location: locationOf(frame.module, at),
     hint: `pass it with --inject '${name}={…}', add a resolver prefix to mlld-config.json, or put the path of a file into quotes`,
@@ -135,6 +155,7 @@ async function pathOfName(node: Import, name: string, frame: Frame): Promise<Res
 /** Throws IMPORT_TYPE for `live`, `cached`, `module` and `local`, whose sources are not supported, and where a type does not fit. */
 function refuseType({ type, source, written, at }: Import, frame: Frame): void {
   if (type === undefined || (type === 'static' && source.kind === 'path') || (type === 'templates' && source.kind !== 'node')) return;
+  if ((type === 'module' || type === 'local') && source.kind === 'provided') return;
   throw new MlldError('IMPORT_TYPE', `import ${type} can't be used with ${written}`, {
     location: locationOf(frame.module, at),
     hint: type === 'static' ? 'leave the type out' : `${type} imports are for addresses and registries; leave the type out for a file`,

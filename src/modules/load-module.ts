@@ -1,5 +1,6 @@
 /** Loads modules from files: `.mld`, markdown, JSON. world.md 11.3 and 11.5. */
 import nodePath from 'node:path';
+import { sha256 } from '../../journal/canonical.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import { fileMissing } from '../language/files/unreadable-file.js';
@@ -13,6 +14,8 @@ import { annotate, type Data, type Value } from '../values/value.js';
 import { createModule } from '../language/source-module.js';
 import { evaluateModule } from './evaluate-module.js';
 import { displayPath } from '../language/paths.js';
+import { changedModule, RESTORE_HINT } from './published/find-published.js';
+import type { LockedModule } from './published/lock.js';
 
 export interface ModulePlace {
   readonly absolute: string;
@@ -24,6 +27,8 @@ export interface ModulePlace {
   readonly at: number;
   /** Says which name in the path is not defined. */
   readonly unknown?: string | undefined;
+  /** Is the entry of the lock, for a published module. */
+  readonly locked?: LockedModule;
 }
 
 /** Evaluates a module at its first import; every later import shares the result. */
@@ -61,7 +66,7 @@ async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExpor
   const text = await readModule(place, frame);
   const display = displayPath(absolute, frame.run.settings);
   const module = createModule({ path: absolute, display, directory: nodePath.dirname(absolute), text, importedBy: frame.module });
-  await recordSource(frame, absolute, module.text, 'module');
+  await recordSource(frame, absolute, module.text, 'module', place.locked);
   if (name.endsWith('.mld') || name.endsWith('.mlld')) return evaluateModule(module, 'strict', frame);
   if (name.endsWith('.md')) return evaluateModule(module, 'markdown', frame);
   return {
@@ -75,8 +80,25 @@ async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExpor
 
 async function readModule(place: ModulePlace, frame: Frame): Promise<string> {
   const read = await performEffect(frame, 'file.read', { path: place.absolute });
-  if ('text' in read) return read.text;
+  if ('text' in read) return place.locked ? verified(read.text, place, place.locked, frame) : read.text;
+  if (place.locked && read.missing === 'absent') {
+    throw new MlldError('MODULE_NOT_ADDED', `The file of the module ${place.locked.name} is missing: ${shown(place, frame)}`, {
+      location: locationOf(frame.module, place.at),
+      hint: RESTORE_HINT,
+    });
+  }
   throw await fileMissing(place, read, frame, place.at, 'Module');
+}
+
+/** Throws MODULE_CHANGED: the lock says which text the project relies on. Modules are UTF-8, so the text has the digest of the bytes. */
+function verified(text: string, place: ModulePlace, { name, sha256: locked }: LockedModule, frame: Frame): string {
+  if (sha256(text) === `sha256:${locked}`) return text;
+  const { message, hint } = changedModule(name, shown(place, frame));
+  throw new MlldError('MODULE_CHANGED', message, { location: locationOf(frame.module, place.at), hint });
+}
+
+function shown({ absolute }: ModulePlace, frame: Frame): string {
+  return displayPath(absolute, frame.run.settings);
 }
 
 /** Exports the members of an object, and any other value as `content`. */

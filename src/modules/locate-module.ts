@@ -7,15 +7,25 @@ export type Located = { readonly kind: 'module' | 'directory'; readonly absolute
 
 const INDEX = 'index.mld';
 
-/** Tries the path without `.mld` too. A trailing slash means the modules below a folder instead of the folder's own `index.mld`. */
-export async function locateModule(absolute: string, ending: 'slash' | 'name', frame: Frame): Promise<Located> {
+/** Endings that an import may leave out, in the order in which they are tried. world.md 11.1. */
+export const MODULE_ENDINGS = ['.mld', '.mld.md', '.md'] as const;
+
+/**
+ * Tries the path with each of the endings too. A trailing slash means the modules below a folder instead of the folder's own
+ * `index.mld`.
+ */
+export async function locateModule(absolute: string, slash: 'slash' | 'name', frame: Frame): Promise<Located> {
   const kind = await kindAt(absolute, frame);
   if (kind === 'directory') {
     const index = path.join(absolute, INDEX);
-    const hasIndex = ending === 'name' && (await kindAt(index, frame)) === 'file';
+    const hasIndex = slash === 'name' && (await kindAt(index, frame)) === 'file';
     return hasIndex ? { kind: 'module', absolute: index } : { kind: 'directory', absolute };
   }
-  if (kind === 'none' && (await kindAt(`${absolute}.mld`, frame)) === 'file') return { kind: 'module', absolute: `${absolute}.mld` };
+  if (kind === 'none') {
+    for (const ending of MODULE_ENDINGS) {
+      if ((await kindAt(`${absolute}${ending}`, frame)) === 'file') return { kind: 'module', absolute: `${absolute}${ending}` };
+    }
+  }
   return { kind: 'module', absolute };
 }
 

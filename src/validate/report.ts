@@ -23,6 +23,8 @@ export interface FileReport {
   readonly exports?: readonly string[];
   readonly imports?: readonly { readonly from: string; readonly names: readonly string[] }[];
   readonly guards?: readonly { readonly name?: string; readonly timing: string; readonly filter: string }[];
+  /** Lists what `needs { … }` names, without versions. */
+  readonly needs?: readonly { readonly kind: 'program' | 'node-package' | 'unchecked' | 'unknown'; readonly name: string }[];
   readonly errors?: readonly Finding[];
   /** Have messages that are about their `variable`: `undefined variable`. */
   readonly warnings?: readonly Finding[];
@@ -33,20 +35,34 @@ export interface FileReport {
   readonly template?: { readonly type: 'att' | 'mtt'; readonly variables: readonly string[]; readonly discoveredParams: readonly string[] };
 }
 
-/** Drops findings about other files that have a report of their own, so that the report of a folder holds each finding once. */
-export function withoutRepeats(report: FileReport, reported: ReadonlySet<string>): FileReport {
-  const { errors = [], warnings = [], antiPatterns = [], redefinitions = [], ...facts } = report;
-  const own = (name: string, findings: readonly Finding[]) => {
-    const kept = findings.filter(({ file }) => file === undefined || !reported.has(file));
-    return kept.length > 0 && { [name]: kept };
+type FindingList = (typeof FINDING_LISTS)[number];
+
+const FINDING_LISTS = ['errors', 'warnings', 'antiPatterns', 'redefinitions'] as const satisfies readonly (keyof FileReport)[];
+
+/**
+ * Drops findings about other files that another report has, so that the reports of a folder hold each finding once. What only the
+ * importer knows, such as the parameters of a collection of templates, stays in the report of the first importer.
+ */
+export function withoutRepeats(reports: readonly FileReport[]): readonly FileReport[] {
+  const key = (list: FindingList, file: string, { line, column, message }: Finding): string =>
+    [list, file, line, column, message].join('\0');
+  const seen = new Set<string>();
+  for (const report of reports) {
+    for (const list of FINDING_LISTS) {
+      for (const finding of report[list] ?? []) if (finding.file === undefined) seen.add(key(list, report.filepath, finding));
+    }
+  }
+  const isNew = (list: FindingList, finding: Finding): boolean => {
+    if (finding.file === undefined) return true;
+    const found = key(list, finding.file, finding);
+    const isKnown = seen.has(found);
+    seen.add(found);
+    return !isKnown;
   };
-  const ownErrors = own('errors', errors);
-  return {
-    ...facts,
-    valid: ownErrors === false,
-    ...ownErrors,
-    ...own('warnings', warnings),
-    ...own('antiPatterns', antiPatterns),
-    ...own('redefinitions', redefinitions),
-  };
+  return reports.map(({ errors, warnings, antiPatterns, redefinitions, ...facts }) => {
+    const all = { errors, warnings, antiPatterns, redefinitions };
+    const kept = FINDING_LISTS.map((list) => [list, all[list]?.filter((finding) => isNew(list, finding)) ?? []] as const);
+    const present = Object.fromEntries(kept.filter(([, findings]) => findings.length > 0));
+    return { ...facts, valid: !('errors' in present), ...present };
+  });
 }

@@ -1,10 +1,12 @@
 /** Lists the rules that check one script by itself. A new rule is a file and a line here. world.md 19. */
 import type { Rule } from './rule.js';
+import { argumentsOfTheCallerRule } from './rules/arguments-of-the-caller.js';
 import { callArityRule } from './rules/call-arity.js';
 import { callOptionValuesRule } from './rules/call-option-values.js';
 import { unchangeableVariablesRule } from './rules/unchangeable-variables.js';
 import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
-import { declaredTwiceRule } from './rules/names/declared-twice.js';
+import { declaredBelowRule } from './rules/names/declared-below.js';
+import { declaredTwiceRule, shadowedNameRule } from './rules/names/declared-twice.js';
 import { deprecatedJsonRule } from './rules/deprecated-json.js';
 import { exportedNamesRule } from './rules/names/exported-names.js';
 import { hyphenatedNamesRule } from './rules/names/hyphenated-names.js';
@@ -36,7 +38,10 @@ export const rules: readonly Rule[] = [
   deprecatedJsonRule,
   hyphenatedNamesRule,
   callArityRule,
+  argumentsOfTheCallerRule,
   missingArraysRule,
+  declaredBelowRule,
+  shadowedNameRule,
   unreachableArmsRule,
   unusedCallOptionsRule,
   redefinedBuiltInsRule,

@@ -15,6 +15,10 @@ export interface Declaration {
   readonly import?: Import;
   /** Is the earlier declaration of the name, because of which a run refuses this one. */
   readonly clash?: Declaration;
+  /** Is true inside a block or a function, which a run may never reach. */
+  readonly isNested?: true;
+  /** Is the declaration below the function, which refuses this `let` in every call that is made after it. */
+  readonly clashBelow?: Declaration;
 }
 
 /**
@@ -39,6 +43,8 @@ export interface Use {
   readonly within?: Declaration;
   /** Returns the declared names in scope, for suggestions. */
   readonly visible: () => readonly string[];
+  /** Tells whether a function, loop or block around the use has the name. */
+  readonly isLocal: (name: string) => boolean;
 }
 
 export interface Member {
@@ -74,6 +80,10 @@ export class StaticScope {
     return this.names.get(name) ?? this.parent?.find(name);
   }
 
+  isLocal(name: string): boolean {
+    return this.kind !== 'module' && (this.names.has(name) || this.parent?.isLocal(name) === true);
+  }
+
   visible(): readonly string[] {
     return [...this.names.keys(), ...(this.parent?.visible() ?? [])];
   }
@@ -101,6 +111,14 @@ export class StaticScope {
     const repeats = own && own.kind !== 'implicit' && own.made === 'always' && made === 'always' && !(kind === 'let' && own.kind === 'let');
     if (repeats) return own;
     return kind === 'let' ? this.hiddenBy(name, at) : undefined;
+  }
+
+  /** Returns the name of the file below the function around this scope that a `let` of it would hide. */
+  clashBelow({ name, kind, at }: Declaration, inFunction = false): Declaration | undefined {
+    const found = this.names.get(name);
+    if (kind !== 'let' || this.kind === 'choice') return undefined;
+    if (this.kind === 'module') return inFunction && found?.made === 'always' && found.at > at ? found : undefined;
+    return this.parent?.clashBelow({ name, kind, at, made: 'always' }, inFunction || this.kind === 'function');
   }
 
   /** A `let` may hide neither a parameter of its function nor, outside of a `choice`, a name that the module has by then. */

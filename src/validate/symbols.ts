@@ -227,16 +227,22 @@ function walk(node: unknown, scope: StaticScope, pass: Pass): void {
 
 function declare(declaration: Declaration, scope: StaticScope, pass: Pass): Declaration {
   const clash = scope.clashFor(declaration);
-  const complete = clash ? { ...declaration, clash } : declaration;
+  const clashBelow = clash ? undefined : scope.clashBelow(declaration);
+  const complete = {
+    ...declaration,
+    ...(clash && { clash, ...(scope.kind !== 'module' && { isNested: true as const }) }),
+    ...(clashBelow && { clashBelow }),
+  };
   pass.declarations.push(complete);
   if (!clash) scope.names.set(declaration.name, complete);
   return complete;
 }
 
-function use(found: Omit<Use, 'target' | 'within' | 'visible'>, scope: StaticScope, pass: Pass): void {
+function use(found: Omit<Use, 'target' | 'within' | 'visible' | 'isLocal'>, scope: StaticScope, pass: Pass): void {
   const target = scope.find(found.name);
   const { within } = scope;
-  pass.uses.push({ ...found, ...(target && { target }), ...(within && { within }), visible: () => scope.visible() });
+  const lookUps = { visible: () => scope.visible(), isLocal: (name: string) => scope.isLocal(name) };
+  pass.uses.push({ ...found, ...(target && { target }), ...(within && { within }), ...lookUps });
 }
 
 function refer(node: Reference, place: UsePlace, scope: StaticScope, pass: Pass): void {

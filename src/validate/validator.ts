@@ -4,12 +4,16 @@ import { describeScript } from './describe-script.js';
 import { applyRules, toFinding, type LocatedFinding } from './located-finding.js';
 import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';
+import { checkNeeds } from './needs/check-needs.js';
 import { freeNames, unknownInTemplate, type TemplateUse } from './linking/template-names.js';
 import { payloadNames } from './payload-names.js';
 import { openWorkspace, type Broken, type Workspace } from './linking/workspace.js';
 import { templateUsesIn } from './linking/template-uses.js';
 
-export type ValidatorSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes'> & {
+export type ValidatorSettings = Pick<
+  Workspace,
+  'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes' | 'searchPath' | 'modulesFolder' | 'injected'
+> & {
   /** Makes `deep` follow imports and templates, and report findings there too. */
   readonly depth: 'file' | 'deep';
   /** Lists the codes of warnings, anti-patterns and redefinitions to leave out. */
@@ -76,7 +80,8 @@ async function validateScript(absolute: string, filepath: string, { workspace, s
   if (opened.kind === 'broken') return reportFor(filepath, {}, brokenBy(opened.file), opened.file.display, settings);
   const { file } = opened;
   const linked = settings.depth === 'deep' ? await linkImports(file, workspace) : [];
-  return reportFor(filepath, describeScript(file.script), [...applyRules(file, settings), ...linked], file.display, settings);
+  const needs = await checkNeeds(file, workspace);
+  return reportFor(filepath, describeScript(file.script), [...applyRules(file, settings), ...linked, ...needs], file.display, settings);
 }
 
 async function validateTemplate(absolute: string, filepath: string, context: Context): Promise<FileReport | undefined> {

@@ -51,8 +51,10 @@ function fieldOf(data: Data, name: string, context: Access): Value {
   if (isDataObject(data)) return Object.hasOwn(data, name) ? (data[name] ?? null) : null;
   if (name === 'length' && (typeof data === 'string' || Array.isArray(data))) return data.length;
   if (data instanceof HostObject) return fromHost(Reflect.get(data.target, name), name, data.target);
-  if (Array.isArray(data) && isDigits(name)) return data[Number(name)] ?? null;
-  if (Array.isArray(data) && Object.hasOwn(data, name)) return Reflect.get(data, name) as Value; // `@input.any` in a guard
+  if (Array.isArray(data)) {
+    if (isDigits(name)) return data[Number(name)] ?? null;
+    return Object.hasOwn(data, name) ? (Reflect.get(data, name) as Value) : null; // `@input.any` in a guard
+  }
   throw noField(data, name, context);
 }
 
@@ -70,7 +72,6 @@ function noField(data: Data, name: string, { written }: Access): MlldError {
 }
 
 function fieldHint(data: Data, name: string, written: string): string | undefined {
-  if (Array.isArray(data)) return `an index like [0] takes one element, [*].${name} the field of every element`;
   if (kindOf(data) === 'executable') return 'call it first: parentheses follow its name';
   if (typeof data !== 'string') return undefined;
   const first = firstInk(data);

@@ -16,6 +16,7 @@ export function parseResult(text: string, medium: Medium, trimmed: 'end' | 'both
   if (!mayBeData(result)) return result;
   try {
     const data = JSON.parse(result) as Data;
+    if (Number.isInteger(data) && !Number.isSafeInteger(data)) return result; // an id of 20 digits
     // Data in its usual form needs no text view; `1.50` does.
     if (data === null || typeof data === 'string') return annotate(data, { text: result, isPrinted: true });
     return typeof data !== 'object' && String(data) === result ? data : annotate(data, { text: result });

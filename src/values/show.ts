@@ -4,7 +4,7 @@ import { Callable } from './kinds/callable.js';
 import { isFileList } from './kinds/element.js';
 import { parseStructure } from './formats/json-text.js';
 import { namespaceDisplay, namespaceOf } from './kinds/namespace.js';
-import { compactJson, textOf } from './text.js';
+import { compactJson, printedText, textOf } from './text.js';
 
 export { normaliseDocument } from './kinds/document.js';
 
@@ -27,6 +27,8 @@ function showPlainText(text: string): string {
 }
 
 function showAnnotated(value: Annotated): string {
+  const printed = printedText(value);
+  if (printed !== undefined) return printed;
   const { file } = value.metadata;
   const text = file && value.text;
   return file && text !== undefined ? showFile(file.absolute.toLowerCase(), text, value) : showText(value.data);

@@ -23,6 +23,13 @@ export function originalText(value: Value): string | undefined {
   return value instanceof Annotated && !value.metadata.isPrinted ? value.text : undefined;
 }
 
+/** Returns the text as a command printed it, where the value is its result and nothing was made of it. values.md 15.3. */
+export function printedText(value: Value): string | undefined {
+  if (!(value instanceof Annotated)) return undefined;
+  const { command, file } = value.metadata;
+  return command && !file ? value.text : undefined;
+}
+
 /**
  * Returns the text that the methods of texts work on for a loaded file of data: its raw text, where the data has no member of the name.
  * world.md 9.

@@ -20,6 +20,17 @@ const table: [source: string, tree: string][] = [
     'show{value:template{quote:backtick parts:[hole{value:@a optional:true} " " hole{value:@b then:["part " hole{value:@c}]} hole{value:@d fallback:"n"} " " hole{value:@e negated:true} " ! " hole{value:@f} " " hole{value:@g} " ?"]}}',
   ],
   ['show "Dear@tag?" (@tag)"!"', 'show{value:template{quote:double parts:["Dear" hole{value:@tag then:[" (" hole{value:@tag} ")"]} "!"]}}'],
+  ['show `a@x?`, @x``', 'show{value:template{quote:backtick parts:["a" hole{value:@x then:[", " hole{value:@x}]}]}}'],
+  ['show "a@x?"; to @x" b"', 'show{value:template{quote:double parts:["a" hole{value:@x then:["; to " hole{value:@x}]} " b"]}}'],
+  ['show `a@x?` to @x.`.`', 'show{value:template{quote:backtick parts:["a" hole{value:@x then:[" to " hole{value:@x} "."]} "."]}}'],
+  [
+    'append `@x?` to `@d/f`',
+    'append{value:template{quote:backtick parts:[hole{value:@x optional:true}]} target:file{path:[hole{value:@d} "/f"]}}',
+  ],
+  [
+    'var @a = ["@x?",@y,"b"]',
+    'var{name:a value:array{elements:[{value:template{quote:double parts:[hole{value:@x optional:true}]}} {value:@y} {value:template{quote:double parts:["b"]}}]}}',
+  ],
   [
     'var @a = ["@x?", "b"]',
     'var{name:a value:array{elements:[{value:template{quote:double parts:[hole{value:@x optional:true}]}} {value:template{quote:double parts:["b"]}}]}}',

@@ -35,17 +35,30 @@ describe('the way to an error', () => {
     [
       'through calls and loops of modules, a call on a line of its own by its name',
       'import { @a } from "./a.mld"\nshow @a([1])',
-      ['at deep/c.mld:1:18', '@bad deep/c.mld:3:7', 'show deep/b.mld:4:5', 'for deep/b.mld:3:3', 'let a.mld:3:3', 'show main.mld:2:1'],
+      [
+        'at deep/c.mld:1:18',
+        '@bad deep/c.mld:3:7',
+        'for @y, item 1 of 2: 1 deep/c.mld:2:13',
+        '@c deep/b.mld:4:12',
+        'for @i, item 1 of 1: 1 deep/b.mld:3:3',
+        '@b a.mld:3:14',
+        '@a main.mld:2:8',
+      ],
     ],
     [
       'through a template of a module',
       'import { @page } from "./tpl.mld"\nshow @page("p")',
-      ['at tpl.mld:1:18', '@boom t/page.att:2:11', 'show main.mld:2:1'],
+      ['at tpl.mld:1:18', '@boom t/page.att:2:11', '@page main.mld:2:11'],
     ],
     [
       'through the stages of a pipeline',
       'exe @f(x) = @x | @g | @h\nexe @g(x) = `@x!`\nexe @h(x) = `@x.y()`\nvar @z = "a" | @f',
-      ['at main.mld:3:16', '@h main.mld:1:23', 'var main.mld:4:1'],
+      ['at main.mld:3:16', '@h main.mld:1:23', '@f main.mld:4:16'],
+    ],
+    [
+      'through the items of a loop, with the first line of a text, and nothing of a secret one',
+      'exe @f(x) = `@x.y()`\nvar secret @s = ["key"]\nfor @x in ["skip\\nrest"] [\n  for @y in @s [\n    show @f(@y)\n  ]\n]',
+      ['at main.mld:1:16', '@f main.mld:5:12', 'for @y, item 1 of 1 main.mld:4:3', 'for @x, item 1 of 1: "skip" main.mld:3:1'],
     ],
     ['in a built-in stage', 'var @z =\n  "{a" | @trim | @parse', ['at main.mld:2:18', 'var main.mld:1:1']],
     ['to a function that is not there', 'show `a`\nvar @z = [1, @gone.fetch(1)]', ['at main.mld:2:14', 'var main.mld:2:1']],

@@ -4,11 +4,22 @@ import { indexIn, locateModule } from '../../src/modules/locate-module.js';
 import { FakeWorld } from '../support/fake-world.js';
 import { testFrame } from '../support/test-frame.js';
 
-const files = { '/p/one.mld': '', '/p/kit/index.mld': '', '/p/kit/rope/index.mld': '', '/p/parts/a/index.mld': '', '/p/data.json': '{}' };
+const files = {
+  '/p/one.mld': '',
+  '/p/kit/index.mld': '',
+  '/p/kit/rope/index.mld': '',
+  '/p/parts/a/index.mld': '',
+  '/p/data.json': '{}',
+  '/p/doc.mld.md': '',
+  '/p/doc.md': '',
+  '/p/note.md': '',
+};
 
 it.each<[path: string, ending: 'slash' | 'name', found: object]>([
   ['/p/one.mld', 'name', { kind: 'module', absolute: '/p/one.mld' }],
   ['/p/one', 'name', { kind: 'module', absolute: '/p/one.mld' }],
+  ['/p/doc', 'name', { kind: 'module', absolute: '/p/doc.mld.md' }],
+  ['/p/note', 'name', { kind: 'module', absolute: '/p/note.md' }],
   ['/p/data.json', 'name', { kind: 'module', absolute: '/p/data.json' }],
   ['/p/kit', 'name', { kind: 'module', absolute: '/p/kit/index.mld' }],
   ['/p/kit', 'slash', { kind: 'directory', absolute: '/p/kit' }],

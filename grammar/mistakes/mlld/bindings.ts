@@ -96,7 +96,7 @@ export function executable(context: ErrorContext): false {
   arrowFunction(look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@[A-Za-z_][\w-]*\s*=\s*/y, context), context);
   const digit = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([^\sA-Za-z_][^\s(=]*)/y, context);
   if (digit) fail(context.at, `\`@${digit[1]}\`: a name must start with a letter or underscore`);
-  const equals = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([A-Za-z_][\w-]*)\s*(?:\([^)]*\))?\s*(?!=)[^\s(=]/y, context);
+  const equals = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([A-Za-z_][\w-]*)(?![\w-])\s*(?:\([^)]*\))?\s*(?!=)[^\s(=]/y, context);
   if (equals) {
     otherLetter({ text: context.text, at: context.at + equals[0].length - 1 });
     fail(context.at + equals[0].length - 1, `Expected \`=\` after \`@${equals[1]}(…)\``, `write \`exe @${equals[1]}(…) = BODY\``);

@@ -1,11 +1,10 @@
 /** Explains mistakes in blocks, conditions and loops. */
 import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
-import { otherChange, otherWord } from './statements.js';
+import { foreignStatement, otherChange, otherWord } from './statements.js';
 import { value } from './values.js';
 import {
   words,
-  foreign,
   topLevel,
   valueWord,
   atEnd,
@@ -42,7 +41,7 @@ export function block(original: ErrorContext): false {
   if (word === 'else') {
     fail(at, '`else` belongs after the `]` of an `if`', `the block that begins in line ${lineOf(text, context.bracketAt)} is not closed`);
   }
-  if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
+  foreignStatement(at, word);
   if (word === 'while')
     fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
   if (word && words.has(word)) return false;
@@ -98,6 +97,8 @@ export function whenWord(context: ErrorContext): false {
 export function when(context: ErrorContext): false {
   const wrong = look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*(=)(?![=>~])/y, context);
   if (wrong) fail(context.at + wrong[0].length - 1, 'Unexpected `=` in a condition', 'compare with `==`');
+  const arrow = look(/[^\n[\]"'`]*?->/y, context)?.[0];
+  if (arrow) fail(context.at + arrow.length - 2, 'Expected `=>`, found `->`', 'write `when CONDITION => ACTION`');
   const { text, furthest } = context;
   if (furthest > context.at && !/[\n[]|=>/.test(text.slice(context.at, furthest))) {
     if (text[furthest] === '{')

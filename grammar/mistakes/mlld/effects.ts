@@ -1,6 +1,6 @@
 /** Explains mistakes in statements with effects, and in import and export. */
 import { value } from './values.js';
-import { fail, look, pastBlanks, type ErrorContext } from './error-context.js';
+import { describe, fail, look, pastBlanks, type ErrorContext } from './error-context.js';
 
 /** Called at an operand that `show` does not accept. */
 export function show(context: ErrorContext): false {
@@ -67,6 +67,16 @@ export function output(context: ErrorContext & { readonly word: string }): false
   if (/\sto\s*$/.test(line))
     fail(at + line.length, `Expected a target after \`to\``, 'a target is a quoted path, `stdout`, `stderr` or `env`');
   if (/\sto\s/.test(line)) return false;
+  const value = look(new RegExp(`${word}\\s+((?:"[^"\\n]*"|'[^'\\n]*'|@[\\w.-]+)\\s+)(["'\`][^\\n\\];]*)`, 'y'), context);
+  if (value) {
+    const [whole, written = '', target = ''] = value;
+    const place = target.trimEnd();
+    fail(
+      at + whole.length - target.length,
+      `\`to\` is missing before the target of \`${word}\``,
+      `write \`${word} ${written}to ${place}\``,
+    );
+  }
   fail(
     Math.max(furthest, at),
     `\`${word}\` needs \`to\` and a target`,
@@ -110,6 +120,18 @@ export function importStatement(context: ErrorContext): false {
   if (look(/import[ \t]*(?:\r?\n|$)/y, context))
     fail(context.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
   return false;
+}
+
+export function needsStatement(context: ErrorContext): false {
+  const form = 'write `needs { sh, cmd: [git], node: [lodash] }`';
+  const opening = look(/needs\s*\{/y, context);
+  if (!opening) fail(context.at, '`needs` takes its list in braces', form);
+  if (context.furthest >= context.text.trimEnd().length) fail(context.at, 'Unclosed `needs {`: the closing brace is missing', form);
+  fail(
+    Math.max(context.furthest, context.at + opening[0].length),
+    `Unexpected ${describe(context.text, context.furthest).replace(/^the /, '')} in \`needs\``,
+    form,
+  );
 }
 
 export function exportStatement(context: ErrorContext): false {

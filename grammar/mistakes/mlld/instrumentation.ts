@@ -1,5 +1,6 @@
 /** Explains mistakes in hooks, guards and checkpoints. */
 import type { Literal, Options, Template } from '../../ast.js';
+import { closest } from '../../closest.js';
 import { separator } from './values.js';
 import { fail, look, pastBlanks, describe, pastSpace, type ErrorContext } from './error-context.js';
 
@@ -36,7 +37,7 @@ export function hook(context: ErrorContext): false {
 
 /** Refuses `=> !pii @x` and `=> trusted! @x`: a return adds labels and never removes them. */
 export function returnedLabel(context: ErrorContext): false {
-  const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`<{[(\d])/y, context);
+  const written = look(/(?:!(?!(?:true|false|null)(?![\w-]))([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=[ \t]*,|[ \t]+[@"'`<{[(\d])/y, context);
   if (!written) return false;
   fail(
     context.at,
@@ -44,6 +45,35 @@ export function returnedLabel(context: ErrorContext): false {
     `in a \`guard privileged\`: \`* => allow with { removeLabels: ["${written[1] ?? 'label'}"] }\``,
   );
 }
+
+/**
+ * Called behind the words of `=> WORD VALUE`, which are labels. Refuses one that reads like a statement or an action, unless the script has
+ * the word in another place, too.
+ */
+export function misspeltAction({ text, at }: ErrorContext, labels: readonly string[]): true {
+  const [label] = labels;
+  if (label === undefined || labels.length > 1) return true;
+  const other = OF_OTHER_LANGUAGES[label];
+  if (other) fail(text.lastIndexOf(label, at), `\`${label}\` behind an arrow is not a statement`, other);
+  const near = label.length > 2 ? closest(label, ACTIONS, 1) : undefined;
+  const word = new RegExp(`(=>\\s*)?(?<![\\w-])${label}(?![\\w-])`, 'g');
+  if (near === undefined || [...text.matchAll(word)].some(([, arrow]) => arrow === undefined)) return true;
+  const from = text.lastIndexOf(label, at);
+  fail(
+    from,
+    `\`${label}\` behind an arrow is not a statement`,
+    `did you mean \`${near}\`? A label is declared by \`var ${label} @name = …\``,
+  );
+}
+
+const OF_OTHER_LANGUAGES: { readonly [word: string]: string | undefined } = Object.freeze({
+  return: 'the arrow itself returns: write `=> VALUE`',
+  print: 'write `=> show VALUE`',
+  echo: 'write `=> show VALUE`',
+  throw: 'write `=> bail "why"`',
+});
+
+const ACTIONS = ['show', 'run', 'log', 'output', 'append', 'continue', 'done', 'retry', 'bail', 'skip', 'when', 'for', 'foreach', 'loop', 'stream', 'allow', 'deny', 'checkpoint']; // prettier-ignore
 
 const guardForm = 'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`';
 

@@ -163,6 +163,11 @@ export function milliseconds(amount: number, unit: string): number {
   return amount * (unitMs[unit] ?? 1);
 }
 
+/** True where a value passes through stages, written with bars or as an option. */
+export function isPiped(pipes: readonly Stage[] | null, options: readonly RawOption[] | null): boolean {
+  return pipes !== null || (options ?? []).some(({ value: { kind } }) => kind === 'stages');
+}
+
 /** True when the reference ends in a call. */
 export function isCall(reference: Reference): boolean {
   const last = reference.steps.at(-1);

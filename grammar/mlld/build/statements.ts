@@ -30,13 +30,17 @@ import { type RawOption, value, isCall } from './expressions.js';
 /** Checks that a return is the last statement of its block. */
 export function statements(at: number, list: readonly Statement[]): readonly Statement[] {
   if (list.length === 0) throw new SyntaxFailure('An empty block', { at, hint: 'a block needs at least one statement' });
-  const early = list.slice(0, -1).findIndex((statement) => statement.kind === 'return');
+  const early = list.slice(0, -1).findIndex(isReturn);
   if (early < 0) return list;
   const behind = list[early + 1] as Statement;
   throw new SyntaxFailure('A return (`=>`) must be the last statement of its block', {
     at: behind.at,
     hint: 'put the other statements before it, or return from inside an `if`',
   });
+}
+
+function isReturn(statement: Statement): boolean {
+  return statement.kind === 'return' || (statement.kind === 'control' && statement.isReturn === true);
 }
 
 /** Checks that `none` follows all arms with a condition, and no `*`. */
@@ -69,7 +73,7 @@ export function foreach(at: number, call: Reference, batch: readonly Stage[] | n
 }
 
 export function loop(at: number, header: Pick<Loop, 'limit' | 'pace'> | null, until: Expression | null, body: Block): Loop {
-  const returned = body.statements.find((statement) => statement.kind === 'return');
+  const returned = body.statements.find(isReturn);
   if (returned) {
     throw new SyntaxFailure('A loop block has no return (`=>`)', { at: returned.at, hint: 'end the loop with a value by `done VALUE`' });
   }

@@ -22,7 +22,7 @@ import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
 import { stepsToCallee } from './callee.js';
 import { callHost } from './host-functions.js';
-import { Return, Signal, type Outcome } from '../../runtime/completion.js';
+import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { callOutcome, callValue, outcomeOf, renderText } from '../../runtime/evaluator-ports.js';
 import { GuardTrail } from '../../runtime/guard-trail.js';
 import { locationOf, rise } from '../../runtime/errors.js';
@@ -34,12 +34,15 @@ import { Scope } from '../../runtime/scope.js';
 import { renderTemplateFile } from '../expressions/template-file.js';
 import { callOptions, defaultLane, hasCallOptions } from './call-options.js';
 import { decide } from '../statements/when.js';
+import { commandFolder } from './command-folder.js';
 import { writtenPaths } from './declared-outputs.js';
+import { executeBlockWith, withApplied } from './with-options.js';
+import { withCallersNames } from './missing-arguments.js';
 import { hasWrittenOptions } from './written-options.js';
 import { mentionsProblem } from './mentions-problem.js';
 
 /** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */
-export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+export function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
   if (callee instanceof BuiltIn) return callBuiltIn(callee, args, frame);
   if (callee instanceof HostFunction) return callHost(callee, args, locationOf(frame.module, details.at));
@@ -54,7 +57,8 @@ async function callBuiltIn(callee: BuiltIn, args: readonly Value[], { run: { fai
 /** Built-in functions whose result has nothing of the value in it. */
 const ABOUT_VALUES: ReadonlySet<string> = new Set(['typeof', 'typeInfo', 'TYPEOF', 'TYPEINFO']);
 
-async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+async function callExecutable(executable: Executable, given: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+  const args = withCallersNames(executable, given, frame, details.at);
   const stack = enterFunction(executable, frame, details.at);
   // A function that calls itself twice soon makes 2^64 calls: timers and signals get their chance between them.
   const pause = executable.isRecursive ? frame.run.cooperativeYield.step(frame.deadline) : undefined;
@@ -140,7 +144,17 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
   const { code, labels } = executable;
   const secret = labels.includes(SECRET) ? true : frame.secret;
   const context = { ...frame.context, parallel: undefined };
-  return { ...frame, module, scope, context, within: 'body', secret, bodyCode: code ?? frame.bodyCode, guards: undefined };
+  return {
+    ...frame,
+    module,
+    scope,
+    context,
+    within: 'body',
+    secret,
+    bodyCode: code ?? frame.bodyCode,
+    guards: undefined,
+    sorting: undefined,
+  };
 }
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
@@ -172,10 +186,12 @@ async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Fr
       return renderText(body.parts, frame);
     case 'template-file':
       return renderTemplateFile(frame);
-    case 'block': {
-      const completion = await frame.execute(body.statements, frame);
-      if (completion instanceof Return) return completion.value;
-      return completion ?? '';
+    case 'block':
+      return outcomeOfBlock(await frame.execute(body.statements, frame));
+    case 'with': {
+      if (body.value.kind === 'block') return outcomeOfBlock(await executeBlockWith(body.value.statements, body.options, frame));
+      const { value, frame: applied } = await withApplied(body, frame);
+      return bodyOutcome(value, inputs, applied);
     }
     case 'when': {
       const decision = await decide(body, frame, 'value');
@@ -187,6 +203,10 @@ async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Fr
     default:
       return outcomeOf(body, frame);
   }
+}
+
+function outcomeOfBlock(completion: Completion): Outcome {
+  return completion instanceof Return ? completion.value : (completion ?? '');
 }
 
 /** Calls the other function of `exe @alias = @other` with the arguments that the alias received. */
@@ -229,6 +249,9 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     definition: () => definitionOf(executable, frame.run.cache.digest, frame.run.secrets),
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
+    }),
+    ...(code?.directory && {
+      folder: (inputs) => commandFolder(code.directory ?? [], functionFrame(executable, inputs, around, details.ambient)),
     }),
     fn: executable.name,
     ...(code ? { language: code.language } : {}),

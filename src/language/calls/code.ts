@@ -1,5 +1,5 @@
 /** Runs commands, and code in other languages. control.md 5, 7 and 8, world.md 15. */
-import type { Code } from '../../../grammar/ast.js';
+import type { Code, Expression } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
@@ -16,11 +16,13 @@ import { isDataObject } from '../../values/plain-object.js';
 import { annotate, Annotated, dataOf, type DataObject, flow, metadataOf, type CommandFacts, type Value } from '../../values/value.js';
 import { contextValue } from '../expressions/context-variables.js';
 import { functionScope, shellVariablesFor, variablesFor, type Variable } from './code-variables.js';
-import { commandLineOf, type CommandLine } from './command-line.js';
+import { commandLineOf } from './command-line.js';
+import type { CommandLine } from '../../runtime/operation.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
+import { WorldError } from '../../world/world.js';
 import { siteOf } from '../../runtime/position.js';
 
 /**
@@ -31,8 +33,28 @@ export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine)
   try {
     return await (node.language === 'js' || node.language === 'node' ? runCode(node, node.language, frame) : runCommand(node, frame, line));
   } catch (error) {
-    throw rise(error, frame.module, node.at, node.language);
+    throw rise(withNameHint(error, node), frame.module, placeInScript(error, node, frame) ?? node.at, node.language);
   }
+}
+
+/** Returns the offset in the script of the place in a body at which an error was thrown, where it is known. */
+function placeInScript(error: unknown, node: Code, { module }: Frame): number | undefined {
+  const place = error instanceof WorldError ? error.place : undefined;
+  const code = sourceOf(node);
+  const start = place === undefined || code === '' ? -1 : module.text.indexOf(code, node.at);
+  if (place === undefined || start < 0) return undefined;
+  const before = code.split('\n').slice(0, place.line - 1);
+  return start + before.reduce((sum, line) => sum + line.length + 1, 0) + place.column - 1;
+}
+
+/** Says how code reads names, where JavaScript refuses the at sign of one. */
+function withNameHint(error: unknown, node: Code): unknown {
+  const { language } = node;
+  const [, name] = language === 'js' || language === 'node' ? (/@([A-Za-z_]\w*)/.exec(sourceOf(node)) ?? []) : [];
+  if (name === undefined || !(error instanceof Error) || !error.message.startsWith('SyntaxError')) return error;
+
+  const hint = `in code a name has no at sign: write \`${name}\` for a parameter, or list a variable: \`${language} (@${name}) { … }\``;
+  return new MlldError('CODE_INVALID', error.message, { hint, cause: error });
 }
 
 async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promise<Value> {
@@ -110,7 +132,7 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
     language === 'cmd' ? (replacement ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
   const code = line.text;
   const used = [...line.used];
-  const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
+  const stdin = node.stdin ? await standardInput(node.stdin, node, frame) : pipedInto(node, frame);
   const isByLines = node.stdin !== undefined && (node.isRun === true || node.stdin.at > node.at);
   if (stdin !== undefined) used.push(stdin);
   const request = {
@@ -176,6 +198,12 @@ function commandVariables(language: string, listed: readonly Variable[]): { read
     return value === undefined ? [] : [[name, language === 'cmd' ? textOf(value) : shellText(value)]];
   });
   return Object.fromEntries(entries);
+}
+
+/** Returns what guards have seen, or evaluates it: a call in it runs once. */
+async function standardInput(written: Expression, { text }: Code, frame: Frame): Promise<Value> {
+  const judged = frame.judged?.text === text ? frame.judged.stdin : undefined;
+  return judged ? judged.value : lenient(written, frame);
 }
 
 /** Returns the piped value for a `cmd` function that is a stage: it is on its standard input too. control.md 19.2. */

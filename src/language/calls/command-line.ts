@@ -15,18 +15,9 @@ import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { CommandLine } from '../../runtime/operation.js';
 import { shellVariablesFor } from './code-variables.js';
 import { holeValue } from '../expressions/template.js';
-
-export interface CommandLine {
-  /** Is for people (COMMAND-2). */
-  readonly text: string;
-  /** Is for the shell (COMMAND-1); absent for a command without values. */
-  readonly executed?: string;
-  readonly used: readonly Value[];
-  /** Is set where a guard put this command in the place of the script's. */
-  readonly isReplaced?: true;
-}
 
 export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLine> {
   const line = new Line();

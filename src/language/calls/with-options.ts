@@ -1,5 +1,6 @@
 /** Evaluates `X with { … }` and `stream X`. control.md 3.1, 20 and 23, instrumentation.md 4.6. */
-import type { Expression, Options, Stream, With } from '../../../grammar/ast.js';
+import type { Expression, Options, Statement, Stream, With } from '../../../grammar/ast.js';
+import type { Completion } from '../../runtime/completion.js';
 import type { GuardSwitch } from '../../runtime/operation.js';
 import { isTruthy } from '../../values/truth.js';
 import { textOf } from '../../values/text.js';
@@ -9,11 +10,34 @@ import { evaluateCall } from '../expressions/reference.js';
 
 /** `labels` are those of the `var` whose right side the call is. */
 export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
+  const { value, frame: applied } = await withApplied(node, frame);
+  return evaluateOperand(value, applied, labels);
+}
+
+/** Takes the clause off an expression: what is left of it, and the frame in which that is evaluated. */
+export async function withApplied(node: With, frame: Frame): Promise<{ readonly value: Expression; readonly frame: Frame }> {
   const { value, frame: guarded } = await withoutGuards(node, frame);
-  if (value.kind !== 'with') return evaluateOperand(value, guarded, labels);
-  const streaming = await option(value.options, 'stream', guarded);
+  if (value.kind !== 'with') return { value, frame: guarded };
+  return { value: withOptions(value.value, value.options), frame: await streamed(value.options, guarded) };
+}
+
+/**
+ * Executes the block of a function that has options. They may name what the block binds: then they hold from the last of these bindings
+ * on.
+ */
+export async function executeBlockWith(statements: readonly Statement[], options: Options, frame: Frame): Promise<Completion> {
+  const named = JSON.stringify(options);
+  const binding = statements.findLastIndex(
+    (statement) => (statement.kind === 'let' || statement.kind === 'var') && named.includes(`"name":"${statement.name}"`),
+  );
+  const before = binding < 0 ? undefined : await frame.execute(statements.slice(0, binding + 1), frame);
+  return before ?? frame.execute(statements.slice(binding + 1), await streamed(options, frame));
+}
+
+async function streamed(options: Options, frame: Frame): Promise<Frame> {
+  const streaming = await option(options, 'stream', frame);
   const isStreaming = streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming;
-  return evaluateOperand(withOptions(value.value, value.options), isStreaming ? { ...guarded, streaming: true } : guarded, labels);
+  return isStreaming ? { ...frame, streaming: true } : frame;
 }
 
 function evaluateOperand(value: Expression, frame: Frame, labels: readonly string[] | undefined): Promise<Value> {

@@ -1,5 +1,7 @@
 /** `@mx` describes the running operation. All its fields are always defined. control.md 25, instrumentation.md 8. */
 import { annotate, asElement, flow, labelsOf, taintOf, union, NO_LABELS, type DataObject, type Value } from '../../values/value.js';
+import type { AttemptView } from '../../calls/attempt.js';
+import type { CallSight } from '../../runtime/context.js';
 import type { Frame } from '../../runtime/frame.js';
 import { GUARD_TRIES, type GuardDecision } from '../../runtime/guard-trail.js';
 
@@ -51,13 +53,7 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
   hooks: ({ context, run }) => ({ errors: [...(context.hookErrors ?? run.hookErrors)] }),
   usage: ({ run }) => run.usage.view(),
   cost: ({ run }) => run.usage.costUsd,
-  call: ({ attempt }) => ({
-    try: attempt?.view.try ?? 1,
-    class: attempt?.view.class ?? null,
-    problem: attempt?.view.problem ?? null,
-    lane: attempt?.view.lane ?? null,
-    model: attempt?.view.model ?? null,
-  }),
+  call: ({ attempt, context: { call } }) => (call ? seenCall(call) : { ...NO_CALL, ...inBody(attempt?.view) }),
   labels: (frame) => inputsOf(frame).reduce<readonly string[]>((all, input) => union(all, labelsOf(input)), NO_LABELS),
   taint: (frame) => {
     const inputs = inputsOf(frame);
@@ -70,6 +66,36 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
 export function traceValue(trace: readonly GuardDecision[]): Value {
   const entries = trace.map((entry) => ({ ...entry, replacement: asElement(entry.replacement) ?? null }));
   return flow(annotate(entries, {}), trace.map(({ replacement }) => replacement)); // prettier-ignore
+}
+
+/** The members of `@mx.call`. calls.md 17.2. */
+const NO_CALL = {
+  try: 1,
+  outcome: null,
+  attempts: 0,
+  class: null,
+  problem: null,
+  lane: null,
+  model: null,
+  usage: null,
+  cost: null,
+  session: null,
+} satisfies DataObject;
+
+function inBody(view: AttemptView | undefined): DataObject {
+  if (!view) return {};
+  const { try: tried, class: failureClass = null, problem = null, lane = null, model = null } = view;
+  return { try: tried, attempts: tried, class: failureClass, problem, lane, model };
+}
+
+function seenCall({ view, isDenied }: CallSight): DataObject {
+  const denied = isDenied ? { outcome: 'denied' } : {};
+  if (!view) return { ...NO_CALL, ...denied };
+  const { outcome = null, attempts, class: failureClass = null, problem = null, lane = null, model = null, measured } = view();
+  const { usage = null, session = null } = measured ?? {};
+  const cost = usage?.['costUsd'] ?? null;
+  const tried = Math.max(1, attempts);
+  return { try: tried, outcome, attempts, class: failureClass, problem, lane, model, usage, cost, session, ...denied };
 }
 
 const NO_FOR = { index: null, total: null, key: null, parallel: null, batchIndex: null, batchSize: null };

@@ -6,7 +6,7 @@ import { Callable } from '../../values/kinds/callable.js';
 import { partOf } from '../../values/failures.js';
 import { resultOfPipeline } from '../../values/kinds/pipeline-context.js';
 import type { Argument } from '../../values/methods/arguments.js';
-import { callMethod } from '../../values/methods/methods.js';
+import { callMethod, isMethod } from '../../values/methods/methods.js';
 import { textOf } from '../../values/text.js';
 import { typeChecks } from '../../values/methods/type-checks.js';
 import { mxField, mxObject, type Binding as MxBinding } from '../../values/metadata.js';
@@ -71,11 +71,15 @@ interface Origin {
 }
 
 /** Returns the value; undefined for a name that is not defined. */
-export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
+export function lookUp(node: Reference, frame: Frame): Promise<Value> {
   const binding = frame.scope.find(node.name);
-  if (binding && node.steps.length === 0) return binding.value;
+  if (binding && node.steps.length === 0) return Promise.resolve(binding.value);
   const origin = { written: `@${node.name}`, at: node.at, binding, path: [node.name] };
-  if (binding) return follow(binding.value, node.steps, 0, frame, origin);
+  return binding ? follow(binding.value, node.steps, 0, frame, origin) : lookUpOutside(node, frame, origin);
+}
+
+/** Looks a name up that no scope has. */
+async function lookUpOutside(node: Reference, frame: Frame, origin: Origin): Promise<Value> {
   if (node.name === 'mx') return followContext(node, frame, origin);
   const [first] = node.steps;
   const test = first?.kind === 'apply' ? existenceTest(node.name, frame) : undefined;
@@ -132,14 +136,16 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
             } else value = frame.run.failures.carry(mxObject(value, about), [value]);
           } else {
             const base = await constructed(value, frame, step.at);
-            value = readNamespace(base, step.name, written) ?? readField(base, step.name, { written });
+            value = readNamespace(base, step.name, written) ?? orNull(frame, () => readField(base, step.name, { written }));
           }
           written += `.${step.name}`;
           path?.push(step.name);
           break;
         case 'index': {
           const index = await indexOf(step.index, frame);
-          value = readNamespace(value, textOf(index), written) ?? resultOfPipeline(value, index) ?? readIndex(value, index, { written });
+          const base = value;
+          const known = readNamespace(base, textOf(index), written) ?? resultOfPipeline(base, index);
+          value = known ?? orNull(frame, () => readIndex(base, index, { written }));
           written += '[…]';
           path?.push(String(dataOf(index)));
           break;
@@ -159,9 +165,12 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
         case 'method':
           value = await callMember(value, step, frame, written, [...(path ?? [])]);
           break;
-        case 'apply':
-          value = await apply(value, step.args, step.at, frame, written, [...(path ?? [])]);
+        case 'apply': {
+          const callee = functionIn(value, step.at, frame, written);
+          const called = [...(path ?? [])];
+          value = await callValue(callee, await evaluateArguments(step.args, frame), frame, { at: step.at, called });
           break;
+        }
       }
     } catch (error) {
       if (error instanceof MlldError) error.location ??= locationOf(frame.module, step.at);
@@ -209,10 +218,26 @@ async function indexOf(node: Expression, frame: Frame): Promise<Value> {
 async function callMember(value: Value, step: MethodStep, frame: Frame, written: string, path: readonly string[]): Promise<Value> {
   const data = dataOf(value);
   const member = typeof data === 'object' && data !== null && !Array.isArray(data) ? readMember(value, step.name, written) : undefined;
-  if (member instanceof Callable) return apply(member, step.args, step.at, frame, `${written}.${step.name}`, [...path, step.name]);
+  if (member instanceof Callable) {
+    return callValue(member, await evaluateArguments(step.args, frame), frame, { at: step.at, called: [...path, step.name] });
+  }
   const args = await evaluateMethodArguments(step.args, frame);
-  return withFailures(callMethod(value, step.name, args, { written }), value, args, frame);
+  const result = orNull(frame, () => callMethod(value, step.name, args, { written }), isMethod(step.name));
+  return withFailures(result, value, args, frame);
 }
+
+/** In the conditions that sort values, what a value of another kind would have is null. control.md 9.2. */
+function orNull(frame: Frame, read: () => Value, isKnown = true): Value {
+  if (!frame.sorting || !isKnown) return read();
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MlldError && OF_ANOTHER_KIND.has(error.code)) return null;
+    throw error;
+  }
+}
+
+const OF_ANOTHER_KIND: ReadonlySet<string> = new Set(['NO_FIELDS', 'NO_ELEMENTS', 'UNKNOWN_METHOD']);
 
 /** Adds to a text the failures of all that a method made it of. The elements of an array have theirs in them. */
 function withFailures(result: Value, value: Value, args: readonly Argument[], { run: { failures } }: Frame): Value {
@@ -230,20 +255,10 @@ function readMember(value: Value, name: string, written: string): Value {
   return dataOf(field);
 }
 
-async function apply(
-  callee: Value,
-  args: readonly Expression[],
-  at: number,
-  frame: Frame,
-  written: string,
-  path: readonly string[],
-): Promise<Value> {
-  const function_ = dataOf(callee);
-  if (!(function_ instanceof Callable)) {
-    throw new MlldError('NOT_A_FUNCTION', `${written} is not a function`, { location: locationOf(frame.module, at) });
-  }
-  const values = await evaluateArguments(args, frame);
-  return callValue(function_, values, frame, { at, called: path });
+function functionIn(callee: Value, at: number, frame: Frame, written: string): Callable {
+  const data = dataOf(callee);
+  if (data instanceof Callable) return data;
+  throw new MlldError('NOT_A_FUNCTION', `${written} is not a function`, { location: locationOf(frame.module, at) });
 }
 
 function unknownFunction({ written, at }: Origin, called: 'apply' | 'method', frame: Frame): MlldError {

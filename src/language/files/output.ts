@@ -45,7 +45,7 @@ interface OutputDetails {
 
 async function outputTo(target: Target, effect: EffectInput, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
   const place = await placeOf(target, frame);
-  const operation = operationOf('output', effect, targetName(target, place));
+  const operation = outputOperation('output', effect, targetName(target, place));
   return perform(frame, operation, async (inner, [input]) => {
     await emit(target, place, input, format, environmentName(target, source), inner);
     return input;
@@ -54,7 +54,7 @@ async function outputTo(target: Target, effect: EffectInput, { format, source }:
 
 async function appendTo(target: Target, effect: EffectInput, format: string | undefined, frame: Frame): Promise<Value> {
   const place = await placeOf(target, frame);
-  const operation = operationOf('append', effect, targetName(target, place));
+  const operation = outputOperation('append', effect, targetName(target, place));
   return perform(frame, operation, async (inner, [input]) => {
     const file = appendPlace(target, place, format, inner);
     const text = file.absolute.toLowerCase().endsWith('.jsonl') ? `${recordLine(input)}\n` : withLineEnd(writtenText(input));
@@ -63,7 +63,7 @@ async function appendTo(target: Target, effect: EffectInput, format: string | un
   });
 }
 
-function operationOf(kind: 'output' | 'append', { value, pieces }: EffectInput, target: string) {
+export function outputOperation(kind: 'output' | 'append', { value, pieces }: EffectInput, target: string) {
   return { kind, segment: kind, name: null, labels: [], inputs: [value], target, ...(pieces && { pieces }) };
 }
 

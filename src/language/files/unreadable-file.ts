@@ -23,7 +23,9 @@ export async function fileMissing(
     case 'absent':
       return new MlldError('FILE_NOT_FOUND', `${what} not found: ${name}`, {
         location,
-        hint: unknown ?? (await nearby(absolute, written, root, frame)),
+        hint:
+          unknown ??
+          (what === 'Module' && ADDRESS.test(written) ? `mlld modules add ${written}` : await nearby(absolute, written, root, frame)),
       });
     case 'directory':
       return new MlldError('FILE_UNREADABLE', `${name} is a directory, not a file`, {
@@ -36,8 +38,10 @@ export async function fileMissing(
   }
 }
 
+const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
+
 async function nearby(absolute: string, written: string, root: string, frame: Frame): Promise<string> {
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) return 'this is an address, not the path of a file: fetch it with `cmd { curl … }`';
+  if (ADDRESS.test(written)) return 'this is an address, not the path of a file: fetch it with `cmd { curl … }`';
   const { names } = await performEffect(frame, 'file.similar', { path: absolute });
   const meant = names.length === 0 ? '' : `did you mean ${names.join(', ')}? `;
   return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(written, root, frame)}`;

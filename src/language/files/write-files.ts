@@ -1,4 +1,4 @@
-/** Executes `file` and `files`, which write below the folder of the script and are not operations. world.md 14.5. */
+/** Executes `file` and `files`, which write below the folder of the script; each file is an operation `output`. world.md 14.5. */
 import path from 'node:path';
 import type { TemplatePart, WriteFile, WriteFiles } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -8,14 +8,16 @@ import { dataOf, flow, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { effectInput, type EffectInput } from '../expressions/effect-input.js';
+import { perform } from '../../operation/perform.js';
+import { outputOperation } from './output.js';
 import { writeText } from './write-text.js';
 import { writtenText } from './written-text.js';
 
 /** Executes `file "docs/a.md" = V`. */
 export async function executeFile(node: WriteFile, frame: Frame): Promise<Completion> {
-  const value = await frame.evaluate(node.value, frame);
-  const place = await placeBelow(node.path, frame, node.at);
-  await writeText('file.write', { ...place, at: node.at }, writtenText(value), value, frame);
+  const input = await effectInput(node.value, frame);
+  await write({ ...(await placeBelow(node.path, frame, node.at)), at: node.at }, input, frame);
   return undefined;
 }
 
@@ -40,9 +42,16 @@ export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Comp
     refuseEscape(name, frame, node.at);
     const content = flow(entry[name] ?? null, [value]);
     const place = { written: path.join(folder.written, name), absolute: path.resolve(folder.absolute, name), at: node.at };
-    await writeText('file.write', place, writtenText(content), content, frame);
+    await write(place, { value: content }, frame);
   }
   return undefined;
+}
+
+async function write(place: Pick<ResolvedPath, 'absolute' | 'written'> & { readonly at: number }, input: EffectInput, frame: Frame) {
+  await perform(frame, outputOperation('output', input, place.written), async (inner, [allowed]) => {
+    await writeText('file.write', place, writtenText(allowed), allowed, inner);
+    return allowed;
+  });
 }
 
 async function placeBelow(parts: readonly TemplatePart[], frame: Frame, at: number): Promise<ResolvedPath> {

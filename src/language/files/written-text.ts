@@ -2,13 +2,15 @@
 import { parseStructure } from '../../values/formats/json-text.js';
 import { isFileList } from '../../values/kinds/element.js';
 import { toYaml } from '../../values/formats/frontmatter.js';
-import { compactJson, textOf } from '../../values/text.js';
+import { compactJson, printedText, textOf } from '../../values/text.js';
 import { indentedJson } from '../../values/show.js';
 import { Annotated, dataOf, HostObject, metadataOf, type Value } from '../../values/value.js';
 import { Callable } from '../../values/kinds/callable.js';
 
 /** Returns a loaded file as its raw text, the result of a pipeline as JSON on one line, and other data as indented JSON. */
 export function writtenText(value: Value): string {
+  const printed = printedText(value);
+  if (printed !== undefined) return printed;
   if (isStructure(value)) return metadataOf(value)?.isResult ? compactJson(value) : indentedJson(value);
   return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
 }
@@ -24,10 +26,17 @@ export async function formatted(value: Value, format: string | undefined): Promi
 
 /** Returns one line of a `.jsonl` file: text that is JSON is written as that JSON, other text as a JSON string. */
 export function recordLine(value: Value): string {
+  const printed = printedText(value);
+  if (printed !== undefined) return withoutBlanks(printed);
   const data = dataOf(value);
   if (typeof data !== 'string') return compactJson(data ?? null);
   const json = jsonIn(data);
   return json === undefined ? JSON.stringify(data) : compactJson(json);
+}
+
+/** Puts JSON on one line, and keeps the spelling of its texts and numbers. */
+function withoutBlanks(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 }
 
 function isStructure(value: Value): boolean {

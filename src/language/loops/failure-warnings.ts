@@ -13,7 +13,8 @@ interface Alike {
   readonly call: FailedCall;
   /** The places that the error of the first one passed. */
   readonly places: string;
-  readonly items: string[];
+  /** The first ones; those that follow each other with the same reason are together. */
+  readonly groups: { readonly items: string[]; readonly reason: string }[];
   count: number;
 }
 
@@ -25,26 +26,34 @@ export class FailureWarnings {
     const call = failedCallOf(error);
     if (!call) return false;
     const kind = `${call.class} ${call.fn}`;
-    const known = this.alike.get(kind) ?? { call, places: placesOf(error), items: [], count: 0 };
+    const known = this.alike.get(kind) ?? { call, places: placesOf(error), groups: [], count: 0 };
     this.alike.set(kind, known);
     known.count++;
-    if (known.count <= ITEMS_SHOWN) known.items.push(itemWithReason(item === undefined ? call.item : textOf(item), call));
+    if (known.count > ITEMS_SHOWN) return true;
+    const reason = reasonOf(call);
+    const last = known.groups.at(-1);
+    const group = last?.reason === reason ? last : { items: [], reason };
+    if (group !== last) known.groups.push(group);
+    const name = item === undefined ? call.item : textOf(item);
+    if (name !== '') group.items.push(JSON.stringify(shortened(name, ITEM_UNITS)));
     return true;
   }
 
-  /** `for parallel: 5 of 7 failed: @ask, overloaded: "a" (503), "b" (503), "c" (503), … and 2 more (job.mld:3:42)` */
+  /** `for parallel: 5 of 7 failed: @ask, overloaded: "a", "b" (503), "c" (502), … and 2 more (job.mld:3:42)` */
   report(construct: string, total: number, warn: (message: string) => void): void {
-    for (const { call, places, items, count } of this.alike.values()) {
+    for (const { call, places, groups, count } of this.alike.values()) {
+      const items = groups.map(({ items: names, reason }) => {
+        if (names.length === 0) return reason;
+        return `${names.join(', ')}${reason === '' ? '' : ` (${reason})`}`;
+      });
       const more = count > ITEMS_SHOWN ? `, … and ${count - ITEMS_SHOWN} more` : '';
       warn(`${construct}: ${count} of ${total} failed: @${call.fn}, ${wordsOfClass(call.class)}: ${items.join(', ')}${more}${places}`);
     }
   }
 }
 
-/** The class is left out of the reason, because the warning begins with it. */
-function itemWithReason(item: string, { class: failureClass, message }: FailedCall): string {
+/** The class is left out, because the warning begins with it. */
+function reasonOf({ class: failureClass, message }: FailedCall): string {
   const words = wordsOfClass(failureClass);
-  const reason = message === words ? '' : message.startsWith(`${words}: `) ? message.slice(words.length + 2) : message;
-  if (item === '') return reason;
-  return `${JSON.stringify(shortened(item, ITEM_UNITS))}${reason === '' ? '' : ` (${reason})`}`;
+  return message === words ? '' : message.startsWith(`${words}: `) ? message.slice(words.length + 2) : message;
 }

@@ -1,5 +1,5 @@
 /** Executes `for` as a statement and evaluates it as a value. control.md 11, instrumentation.md 5.8. */
-import type { Action, Expression, For } from '../../../grammar/ast.js';
+import type { Action, Expression, For, When } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
 import { aKind, kindOf } from '../../values/kinds/kind.js';
@@ -10,10 +10,11 @@ import { lenient, outcomeOf, runStages } from '../../runtime/evaluator-ports.js'
 import { entriesOf, type Entry } from '../../values/entries.js';
 import { locationOf, undefinedVariable } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { riseFromItem } from './item-place.js';
 import { parallelSettings, runParallel, type Settled } from './parallel.js';
 import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
-import { callStatement, showOperand } from '../statements/show.js';
+import { callStatement, executeCall, showOperand } from '../statements/show.js';
 import { isStatement } from '../statements/statement-kinds.js';
 import { valueOfAction } from '../statements/action-value.js';
 import { decide } from '../statements/when.js';
@@ -92,13 +93,19 @@ async function runIterations(node: For, entries: readonly Entry[], frame: Frame,
   }
   const parallel = await parallelSettings(node.parallel, frame, node.at);
   const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> => iteration(node, entry, position, inside, iterate);
-  if (parallel)
-    return runParallel(entries, { ...parallel, name: node.name, isValue: node.batch !== undefined || !isEffectBody(node) }, frame, one);
+  if (parallel) {
+    const endedBy = (error: unknown, entry: Entry, position: number): unknown =>
+      riseFromItem(error, node, frame, { entry, position, total: entries.length });
+    const isValue = node.batch !== undefined || !isEffectBody(node);
+    return runParallel(entries, { ...parallel, name: node.name, isValue, endedBy }, frame, one);
+  }
   const settled: Settled[] = [];
   for (const [position, entry] of entries.entries()) {
     const view = { index: position, total: entries.length, key: entry.key, parallel: false, batchIndex: null, batchSize: null };
     const inside = { ...frame, context: { ...frame.context, for: view } };
-    const outcome = await one(entry, position, inside);
+    const outcome = await one(entry, position, inside).catch((error: unknown) => {
+      throw riseFromItem(error, node, frame, { entry, position, total: entries.length });
+    });
     settled.push({ outcome });
     if (outcome instanceof Signal && outcome.word === 'done') break;
   }
@@ -110,7 +117,7 @@ function isEffectBody(node: For): boolean {
 }
 
 /** Performs one item as an operation: scope, filter, body. */
-async function iteration(node: For, entry: Entry, position: number, frame: Frame, iterate: Iterate): Promise<Outcome> {
+function iteration(node: For, entry: Entry, position: number, frame: Frame, iterate: Iterate): Promise<Outcome> {
   const operation = {
     kind: 'for:iteration',
     segment: node.name,
@@ -123,7 +130,7 @@ async function iteration(node: For, entry: Entry, position: number, frame: Frame
     const scope = new Scope(frame.context.for?.parallel ? 'branch' : 'block', frame.scope);
     bind(node, { ...entry, value: item }, scope);
     const body = { ...inner, scope };
-    const passes = node.filter === undefined || isTruthy(await lenient(node.filter, body));
+    const passes = node.filter === undefined || isTruthy(await lenient(node.filter, { ...body, sorting: true }));
     const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);
     const pause = frame.run.cooperativeYield.step(frame.deadline);
     if (pause) await pause;
@@ -146,19 +153,22 @@ async function valueOfBody(node: For, frame: Frame): Promise<Outcome> {
   return (await outcomeOfBody(node.body as Action, inner)) ?? null;
 }
 
-async function outcomeOfBody(body: Action, frame: Frame): Promise<Outcome> {
+function outcomeOfBody(body: Action, frame: Frame): Promise<Outcome> {
   switch (body.kind) {
     case 'block':
     case 'show':
     case 'run':
       return valueOfAction(body, frame);
-    case 'when': {
-      const decision = await decide(body, frame, 'item');
-      return decision.kind === 'nothing' ? null : decision.outcome;
-    }
+    case 'when':
+      return outcomeOfWhen(body, frame);
     default:
       return outcomeOf(body, frame);
   }
+}
+
+async function outcomeOfWhen(body: When, frame: Frame): Promise<Outcome> {
+  const decision = await decide(body, frame, 'item');
+  return decision.kind === 'nothing' ? null : decision.outcome;
 }
 
 async function runBody(node: For, frame: Frame): Promise<Completion> {
@@ -180,6 +190,7 @@ async function runBody(node: For, frame: Frame): Promise<Completion> {
 /** Shows the result of the call in `for … => @f(x)`, and the text in `for … => "text"`. */
 async function showAction(body: Expression, frame: Frame): Promise<Completion> {
   if (body.kind === 'reference') return callStatement(body, frame);
+  if (body.kind === 'stream') return executeCall({ kind: 'call', at: body.at, value: body }, frame);
   await showOperand(body, frame);
   return undefined;
 }

@@ -27,6 +27,8 @@ interface Loop extends ParallelSettings {
   readonly name: string;
   /** Makes each failure a warning too, because a script need not look at the resulting array. */
   readonly isValue: boolean;
+  /** Returns the error that ends the loop, with the item in which it was thrown. */
+  readonly endedBy?: (error: unknown, entry: Entry, position: number) => unknown;
 }
 
 type One = (entry: Entry, position: number, frame: Frame) => Promise<Outcome>;
@@ -123,8 +125,8 @@ class ParallelRun {
     try {
       outcome = await this.start(position);
     } catch (error) {
-      if (isThrown(error)) throw error;
       const entry = this.entries[position] as Entry;
+      if (isThrown(error)) throw this.loop.endedBy?.(error, entry, position) ?? error;
       const { run, context } = this.frame;
       const marker = flow(markerOf(error, { index: position, key: entry.key, value: entry.value }, run.failures), [entry.value]);
       context.errors.list = [...context.errors.list, marker];

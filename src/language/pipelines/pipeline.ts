@@ -13,7 +13,7 @@ import { Callable } from '../../values/kinds/callable.js';
 import { pipelineContext } from '../../values/kinds/pipeline-context.js';
 import { Annotated, annotate, asElement, dataOf, HostObject, type Value } from '../../values/value.js';
 import { runCallStage, runUnpiped, withInput } from './call-stage.js';
-import { evaluateCode } from '../calls/code.js';
+import { evaluateInlineCode } from '../calls/inline-code.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf } from '../../runtime/errors.js';
@@ -39,8 +39,10 @@ const REPEATS_PER_STAGE = 20;
 const ATTEMPTS_PER_PIPELINE = 100;
 
 export async function evaluatePipeline(node: Pipeline, frame: Frame): Promise<Value> {
-  const isCall = node.source.kind === 'reference' && node.source.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
-  return new PipelineRun(node.stages, frame, isCall ? node.source : undefined).from((inner) => sourceValue(node.source, inner));
+  const { source, stages } = node;
+  const isCall = source.kind === 'reference' && source.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
+  const isResult = isCall || source.kind === 'code' || source.kind === 'stream' || source.kind === 'with';
+  return new PipelineRun(stages, frame, isCall ? source : undefined, isResult).from((inner) => sourceValue(source, inner));
 }
 
 async function sourceValue(node: Expression, frame: Frame): Promise<Value> {
@@ -87,6 +89,8 @@ class PipelineRun {
     private readonly frame: Frame,
     /** The source, if it is a call, which can be made again. */
     private readonly repeatable: Expression | undefined,
+    /** The source is what a call or a command gives: an empty text ends the pipeline there, too. */
+    private readonly startsWithResult = false,
   ) {
     for (const stage of stages) {
       if (stage.kind === 'effect-stage') this.steps.at(-1)?.effects.push(stage);
@@ -113,7 +117,7 @@ class PipelineRun {
       if (this.retrier?.step === at + 1) this.retrier.repeated.push(value);
       else if (this.retrier?.step === at) this.endRetries();
       for (const effect of this.steps[at]?.effects ?? []) await evaluateInlineEffect(effect, value, this.frame);
-      if (at > 0 && dataOf(value) === '') return value; // an empty text ends the pipeline
+      if ((at > 0 || this.startsWithResult) && dataOf(value) === '') return value; // an empty text ends the pipeline
       at++;
     }
     return asResult(this.outputs.at(-1) ?? null);
@@ -219,7 +223,7 @@ async function runStage(
       const scope = new Scope('block', frame.scope);
       for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
       const stdin: Expression = { kind: 'reference', name: 'input', steps: [], at: stage.at };
-      return evaluateCode({ ...stage.code, stdin }, { ...frame, scope });
+      return evaluateInlineCode({ ...stage.code, stdin }, { ...frame, scope });
     }
     case 'while-stage':
       return runWhile(stage, input, frame, ambient);

@@ -14,11 +14,12 @@ export async function valueOfAction(action: Block | Run | Show, frame: Frame): P
   return action.kind === 'block' ? valueOfBlock(action, frame) : valueOfLast(action, frame);
 }
 
-/** A block that returns nothing has the value of its last statement, if that is a call or `show`. */
+/** A block that returns nothing has the value of its last statement, if that is a call, a bare command or `show`. */
 async function valueOfBlock({ statements }: Block, frame: Frame): Promise<Outcome> {
   const inner: Frame = { ...frame, scope: new Scope('block', frame.scope) };
   const last = statements.at(-1);
-  const hasValue = last?.kind === 'show' || (last?.kind === 'call' && last.value.kind !== 'stream');
+  const hasValue =
+    last?.kind === 'show' || (last?.kind === 'run' && last.isBare) || (last?.kind === 'call' && last.value.kind !== 'stream');
   const completion = await frame.execute(hasValue ? statements.slice(0, -1) : statements, inner);
   if (completion) return completion instanceof Return ? completion.value : completion;
   return hasValue ? valueOfLast(last, inner) : undefined;

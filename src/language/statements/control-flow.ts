@@ -24,6 +24,12 @@ export async function executeControl(node: Control, frame: Frame): Promise<Compl
       hint: frame.within === 'loop' ? 'to begin the next iteration, write `continue`' : 'make it a stage: @source() | @check',
     });
   }
+  if (node.isReturn && !frame.context.for) {
+    throw new MlldError('SKIP', '`=> skip` leaves an element out of a `for`, and there is none here', {
+      location: locationOf(frame.module, node.at),
+      hint: 'to return nothing from a function, write `=> null`',
+    });
+  }
   const outcome = await evaluateControl(node, frame);
   return outcome instanceof Signal ? outcome : undefined;
 }

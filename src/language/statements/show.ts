@@ -5,11 +5,10 @@ import { perform } from '../../operation/perform.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { showText } from '../../values/show.js';
 import { compactJson, textOf } from '../../values/text.js';
-import { annotate, Annotated, dataOf, flow, type Value } from '../../values/value.js';
+import { Annotated, dataOf, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
-import { evaluateCode } from '../calls/code.js';
+import { codeIn, prepareCode } from '../calls/inline-code.js';
 import { effectInput, type EffectInput } from '../expressions/effect-input.js';
-import { commandLineOf } from '../calls/command-line.js';
 import { withoutGuards } from '../calls/with-options.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { foreachLines } from '../loops/foreach.js';
@@ -88,9 +87,9 @@ async function effect(
   });
 }
 
-/** Executes `run` and shows the text, unless it is empty. */
+/** Executes `run` and shows the text, unless it is empty; a bare command of a block shows nothing. */
 export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
-  await performRun(node, frame, 'shown');
+  await performRun(node, frame, node.isBare ? 'captured' : 'shown');
   return undefined;
 }
 
@@ -98,34 +97,16 @@ export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
 export async function performRun(node: Run, outer: Frame, use: 'shown' | 'captured'): Promise<Value> {
   const { value: written, frame } = await withoutGuards(node.value, outer);
   const operand = await calledOperand(written, frame);
-  const code = operand.kind === 'code' && operand.language === 'cmd' ? operand : undefined;
-  const line = code && (await commandLineOf(code, frame));
-  const inputs = line ? [flow(annotate(line.text.trim(), {}), line.used)] : [];
-  const subtype = languageOf(operand);
+  const code = codeIn(operand);
+  const prepared = code && (await prepareCode(code, frame));
+  const { inputs = [], subtype } = prepared ?? {};
   const operation = { kind: 'run', segment: 'run', name: null, labels: [], inputs, ...(subtype !== undefined && { subtype }) };
-  return perform(frame, operation, async (inner, [allowed]) => {
+  return perform(frame, operation, async (inner, allowed) => {
     const quiet: Frame = { ...inner, quietCode: true };
-    // A guard may have replaced the command.
-    const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed], isReplaced: true as const } : line;
-    const value = code ? await evaluateCode(code, quiet, command) : await inner.evaluate(operand, quiet);
+    const value = await inner.evaluate(operand, prepared ? prepared.allowed(quiet, allowed) : quiet);
     if (use === 'shown') await showRunText(value, inner, isCode(operand));
     return value;
   });
-}
-
-/** Returns the language that a `run` statement runs; undefined for a call. */
-function languageOf(node: Expression): string | undefined {
-  switch (node.kind) {
-    case 'code':
-      return node.language;
-    case 'with':
-    case 'stream':
-      return languageOf(node.value);
-    case 'pipeline':
-      return languageOf(node.source);
-    default:
-      return undefined;
-  }
 }
 
 /** Makes the operand `@f` the call `@f()`, also where it is the source of a pipeline. Throws NOT_A_FUNCTION for another value. */
@@ -169,9 +150,14 @@ export async function executeCall(node: CallStatement, frame: Frame): Promise<Co
     await effect('stream', { value: await frame.evaluate(value, frame) }, frame, showRunText);
     return undefined;
   }
-  if (frame.within === 'script') return callStatement(value, frame);
+  if (frame.within === 'script' && !endsInEffect(value)) return callStatement(value, frame);
   await frame.evaluate(value, frame);
   return undefined;
+}
+
+/** True for a pipeline whose last stage is an effect: what it does with the value is all that the statement is for. */
+function endsInEffect(value: Expression): boolean {
+  return value.kind === 'pipeline' && value.stages.at(-1)?.kind === 'effect-stage';
 }
 
 /** Executes `@f(x)` as `run @f(x)`, and shows any other value. */

@@ -6,7 +6,7 @@ type Kinds = ReadonlySet<string>;
 
 const WITHOUT_VALUE: Kinds = new Set<Statement['kind']>([
   'var', 'let', 'append-to', 'exe', 'shadow', 'show', 'run', 'call', 'log', 'output', 'append', 'file', 'files', 'if', 'return',
-  'control', 'bail', 'import', 'export', 'hook', 'guard', 'checkpoint', 'prose', 'fence',
+  'control', 'bail', 'import', 'export', 'needs', 'hook', 'guard', 'checkpoint', 'prose', 'fence',
 ]); // prettier-ignore
 
 const EFFECTS: Kinds = new Set<Statement['kind']>(['prose', 'show', 'run', 'call', 'log', 'output', 'append', 'file', 'files']);

@@ -5,7 +5,7 @@ import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { lenient, outcomeOf } from '../../runtime/evaluator-ports.js';
-import { callStatement, showOperand } from './show.js';
+import { callStatement, executeCall, showOperand } from './show.js';
 import { valueOfAction } from './action-value.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -48,6 +48,7 @@ async function matchingArm(node: When, frame: Frame, position: Position): Promis
     scope: new Scope(position === 'statement' ? 'block' : 'choice', frame.scope),
     ...(node.subject ? { subject: await subjectOf(node.subject, frame) } : {}),
   };
+  const judging: Frame = position === 'statement' && frame.within !== 'body' ? inner : { ...inner, sorting: true };
   let fallback: WhenArm | undefined;
   for (const entry of node.entries) {
     if (entry.kind === 'let') await executeLet(entry, inner);
@@ -56,7 +57,7 @@ async function matchingArm(node: When, frame: Frame, position: Position): Promis
       fallback ??= entry;
     } else if (fallback && entry.condition !== 'any') {
       throw new MlldError('NONE_NOT_LAST', '`none` must be the last arm of a when', { location: locationOf(frame.module, fallback.at) });
-    } else if (entry.condition === 'any' || (await holds(entry.condition, inner))) return { arm: entry, frame: inner };
+    } else if (entry.condition === 'any' || (await holds(entry.condition, judging))) return { arm: entry, frame: inner };
   }
   return fallback && { arm: fallback, frame: inner };
 }
@@ -113,6 +114,7 @@ async function executeInScript(node: When, frame: Frame): Promise<Completion> {
   if (action.kind === 'when') return executeInScript(action, found.frame);
   if (action.kind === 'for' || action.kind === 'loop' || isStatement(action)) return frame.execute([action], found.frame);
   if (action.kind === 'reference') return callStatement(action, found.frame);
+  if (action.kind === 'stream') return executeCall({ kind: 'call', at: action.at, value: action }, found.frame);
   await showOperand(action, found.frame);
   return undefined;
 }

@@ -12,6 +12,7 @@ import { closest } from '../../values/suggest.js';
 import { UNKNOWN_EXPORTS, exportsOf, type Exports } from '../exports.js';
 import { applyRules, type LocatedFinding } from '../located-finding.js';
 import type { ParsedScript, Violation } from '../rule.js';
+import { argumentsOfTheCaller } from '../rules/arguments-of-the-caller.js';
 import { surplusArguments, surplusOf } from '../rules/call-arity.js';
 import { literalCheckpoints } from '../rules/checkpoints.js';
 import { exportedNamesRule } from '../rules/names/exported-names.js';
@@ -19,6 +20,8 @@ import { isGlued } from '../rules/names/unknown-names.js';
 import { linkCollection, linkTemplate } from './link-templates.js';
 import { report, type LinkState } from './link-state.js';
 import { linkDirectory, locateModule } from './locate-module.js';
+import { checkNeeds } from '../needs/check-needs.js';
+import { publishedModule, type StaticModule } from './published.js';
 import { partsOf, resolveName, resolveStatic, staticText } from '../static-path.js';
 import type { Declaration } from '../static-scope.js';
 import { unknownInTemplate } from './template-names.js';
@@ -56,6 +59,8 @@ async function linkScript(file: ParsedScript, around: readonly string[], linking
   refuseRepeatedNames(file, linking);
   for (const violation of surplusArguments(file, (declaration) => linking.imported.get(declaration)))
     linking.found.push({ list: 'antiPatterns', code: 'surplus-arguments', file, violation });
+  for (const violation of argumentsOfTheCaller(file, (declaration) => linking.imported.get(declaration)))
+    linking.found.push({ list: 'antiPatterns', code: 'arguments-of-the-caller', file, violation });
   checkMembers(file, linking);
   const exports = exportsOf(file, (declaration) => linking.imported.get(declaration));
   linking.exports.set(file.absolute, exports);
@@ -88,8 +93,15 @@ async function linkImport(node: Import, file: ParsedScript, inside: readonly str
   const { workspace } = linking;
   const { source, written } = node;
   if (source.kind === 'node') return;
-  const absolute =
-    source.kind === 'provided' ? resolveName(source.name, workspace) : resolveStatic(source.path, path.dirname(file.absolute), workspace);
+  const named = await namedModule(source, workspace);
+  if (named && 'message' in named) {
+    const { message, hint, unsure } = named;
+    if (!unsure) return report(linking, file, { at: source.at, message, ...(hint !== undefined && { hint }) });
+    const remedy = `${message}: ${hint ?? ''}`;
+    linking.found.push({ list: 'warnings', code: 'missing-module', file, violation: { at: source.at, message: remedy } });
+    return;
+  }
+  const absolute = named?.absolute ?? pathOf(source, file, workspace);
   if (absolute === undefined) return;
   if (node.type === 'templates') return linkCollection(node, absolute, file, linking);
   const located = await locateModule(absolute, written.endsWith('/') ? 'slash' : 'name', workspace.files);
@@ -107,6 +119,21 @@ async function linkImport(node: Import, file: ParsedScript, inside: readonly str
   bindNames(node, exports, file, linking);
   const whole = node.names || located.kind === 'directory' ? undefined : declarationOf(node, file);
   if (whole) linking.namespaces.set(whole, { exports, written });
+}
+
+function pathOf(source: Import['source'], file: ParsedScript, workspace: Workspace): string | undefined {
+  if (source.kind === 'node') return undefined;
+  return source.kind === 'provided'
+    ? resolveName(source.name, workspace)
+    : resolveStatic(source.path, path.dirname(file.absolute), workspace);
+}
+
+/** Resolver prefixes have precedence over published modules. A name that begins with a variable depends on a run (LINK-2). */
+async function namedModule(source: Import['source'], workspace: Workspace): Promise<StaticModule | undefined> {
+  const [first] = source.kind === 'path' ? source.path : [];
+  if (first?.kind === 'text' && source.kind === 'path' && source.path.length === 1) return publishedModule(first.text, workspace);
+  if (source.kind !== 'provided' || resolveName(source.name, workspace) !== undefined) return undefined;
+  return publishedModule(source.name, workspace);
 }
 
 function pathRule(kind: Import['source']['kind']): string {
@@ -153,6 +180,7 @@ async function moduleExports(
     // An undefined export is harmless in a script, but makes an import of the file fail.
     found.push(finding.code === exportedNamesRule.code ? { ...finding, list: 'errors' } : finding);
   }
+  found.push(...(await checkNeeds(file, workspace)));
   return linkScript(file, inside, linking);
 }
 

@@ -1,6 +1,7 @@
 /** Finds the file of an import by the rules of `src/modules/locate-module.ts` and `directory-modules.ts`, but without a run. */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
+import { MODULE_ENDINGS } from '../../modules/locate-module.js';
 import { memberName } from '../../modules/directory-modules.js';
 import { UNKNOWN_EXPORTS, type Exports } from '../exports.js';
 import type { ParsedScript } from '../rule.js';
@@ -19,7 +20,10 @@ export async function locateModule(absolute: string, ending: 'slash' | 'name', f
     const hasIndex = ending === 'name' && (await files.kindOf(index)) === 'file';
     return hasIndex ? { kind: 'module', absolute: index } : { kind: 'directory', absolute };
   }
-  return (await files.kindOf(`${absolute}.mld`)) === 'file' ? { kind: 'module', absolute: `${absolute}.mld` } : { kind: 'none' };
+  for (const extension of MODULE_ENDINGS) {
+    if ((await files.kindOf(`${absolute}${extension}`)) === 'file') return { kind: 'module', absolute: `${absolute}${extension}` };
+  }
+  return { kind: 'none' };
 }
 
 /** Finds the folders in a folder that have an `index.mld`; each is a member. `exportsOf` checks one of them. */

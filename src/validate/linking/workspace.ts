@@ -4,13 +4,18 @@ import type { Script, Template } from '../../../grammar/ast.js';
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { parseTemplateFile } from '../../../grammar/parse.js';
+import type { NeedsHost } from '../needs/check-needs.js';
 import type { ParsedScript } from '../rule.js';
 import type { SourceFiles } from '../../world/files/source-files.js';
 import type { PathSettings } from '../static-path.js';
 import { symbolsOf, type Symbols } from '../symbols.js';
 import { parseReportingAll } from '../syntax-errors.js';
 
-export interface Workspace extends PathSettings {
+export interface Workspace extends PathSettings, Pick<NeedsHost, 'searchPath'> {
+  /** The folder of published modules, absolute; by default `.mlld/modules` of the project. */
+  readonly modulesFolder?: string;
+  /** Names of modules that the run is given. */
+  readonly injected?: ReadonlySet<string>;
   readonly files: SourceFiles;
   /** Returns a path as messages show it. */
   readonly display: (absolute: string) => string;
@@ -44,7 +49,7 @@ export function openWorkspace({
   display,
   modes,
   ...paths
-}: PathSettings & Pick<Workspace, 'files' | 'display' | 'modes'>): Workspace {
+}: PathSettings & Pick<Workspace, 'files' | 'display' | 'modes' | 'searchPath' | 'modulesFolder' | 'injected'>): Workspace {
   const scripts = new Map<string, Promise<Opened<ParsedScript>>>();
   const templates = new Map<string, Promise<Opened<ParsedTemplate>>>();
 

@@ -33,7 +33,12 @@ function* importForm({ type, source, written, at, alias, params }: Import): Gene
       };
     return;
   }
-  if (type !== undefined && (type !== 'static' || source.kind !== 'path')) {
+  const rest = source.kind === 'provided' ? path.posix.normalize(source.name.replace(/^@[^/]*\/?/, '')) : '';
+  if (rest === '..' || rest.startsWith('../')) {
+    yield { at: source.at, message: `${written} leaves the folder of its resolver prefix`, hint: 'write @root/… for a file elsewhere' };
+  }
+  const isNamed = (type === 'module' || type === 'local') && source.kind === 'provided';
+  if (type !== undefined && !isNamed && (type !== 'static' || source.kind !== 'path')) {
     yield { at, message: `import ${type} can't be used with ${written}`, hint: 'leave the type out' };
   }
   if (TEMPLATE.test(path.posix.basename(written))) {

@@ -3,10 +3,10 @@ import { locate } from '../../../grammar/parse.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
 import type { Declaration, Use } from '../static-scope.js';
 
-/** Reports functions that call themselves as errors: the run ends at such a call. */
+/** Reports functions that call themselves. A run ends at such a call, and may never reach it. */
 export const ownRecursionRule: Rule = {
   code: 'unlabelled-recursion',
-  list: 'errors',
+  list: 'antiPatterns',
   check: (file) => unlabelled(file, ({ within, target }) => within === target),
 };
 

@@ -122,7 +122,7 @@ describe('the identity of an llm call', () => {
         recordedDefinitions: new Set(),
         inFlight: { wait: () => undefined, isInFlight: () => false, start: () => () => undefined } as never,
         digest: async (text) => `digest of ${text}`,
-        secretKey: async (key) => `secret ${key}` as never,
+        secretKeys: async () => (key) => `secret ${key}` as never,
         lookup: (query) => {
           queries.push(query);
           throw new Error('looked up');

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateCode } from '../../../src/language/calls/code.js';
 import { metadataOf, dataOf, sourcesOf, type Value } from '../../../src/values/value.js';
-import type { EffectRequest, EffectResult, World } from '../../../src/world/world.js';
+import { WorldError, type EffectRequest, type EffectResult, type World } from '../../../src/world/world.js';
 import { expressionOf, testFrame, type FrameOptions, type TestFrame } from '../../support/test-frame.js';
 
 interface Executed extends TestFrame {
@@ -116,4 +116,18 @@ describe('commands', () => {
     );
     await expect(failing).rejects.toMatchObject({ code: 'COMMAND_FAILED', message: 'Command ended with status 1: rm x\nno such file' });
   });
+});
+
+it('says how code reads names, where JavaScript refuses an at sign', async () => {
+  const failing = {
+    perform: async () => {
+      throw new WorldError('CODE_INVALID', 'SyntaxError: Invalid or unexpected token');
+    },
+    close: async () => undefined,
+  } as World;
+  await expect(execute('js { return @n.length }', {}, { world: failing })).rejects.toMatchObject({
+    code: 'CODE_INVALID',
+    hint: 'in code a name has no at sign: write `n` for a parameter, or list a variable: `js (@n) { … }`',
+  });
+  await expect(execute('js { return n n }', {}, { world: failing })).rejects.toMatchObject({ hint: undefined });
 });

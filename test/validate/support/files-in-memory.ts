@@ -24,6 +24,7 @@ export async function analyze(
     projectRoot: ROOT,
     prefixes: [],
     suppressed: [],
+    searchPath: ['/bin'],
     depth: 'file',
     ...settings,
   });
@@ -46,7 +47,7 @@ function line({ file, line: row, column, code, variable }: Finding): string {
 }
 
 function filesInMemory(texts: Texts, reads: string[]): SourceFiles {
-  const absolute = new Map(Object.entries(texts).map(([name, text]) => [path.join(ROOT, name), text]));
+  const absolute = new Map(Object.entries(texts).map(([name, text]) => [path.resolve(ROOT, name), text]));
   const below = (folder: string): string[] =>
     [...absolute.keys()].filter((name) => name.startsWith(`${folder}/`)).map((name) => name.slice(folder.length + 1));
   return {
@@ -56,6 +57,9 @@ function filesInMemory(texts: Texts, reads: string[]): SourceFiles {
     },
     async kindOf(name) {
       return absolute.has(name) ? 'file' : below(name).length > 0 ? 'directory' : 'none';
+    },
+    async isProgram(name) {
+      return absolute.get(name)?.startsWith('#!') === true;
     },
     async list(folder) {
       const names = below(folder);

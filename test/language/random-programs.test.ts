@@ -1,0 +1,61 @@
+/**
+ * Random programs of all constructs: what is printed is read as the tree that it was printed from, and a run ends with a result or an error
+ * of the language. `MLLD_RANDOM_PROGRAMS=10000` looks at more of them.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseScript } from '../../grammar/parse.js';
+import { MlldError } from '../../src/errors.js';
+import type { EffectKind, EffectRequest, EffectResult } from '../../src/world/world.js';
+import { anyScript } from '../support/any-script.js';
+import { FakeWorld } from '../support/fake-world.js';
+import { runScript } from '../support/in-fake-world.js';
+import { printScript } from '../support/print-script.js';
+
+const numRuns = Number(process.env['MLLD_RANDOM_PROGRAMS'] ?? 150);
+const timeoutMs = 30_000 + numRuns * 100;
+
+it(
+  'are read as they were printed',
+  () => {
+    fc.assert(
+      fc.property(anyScript, (statements) => {
+        const read = parseScript(printScript(statements), { mode: 'strict' }).statements;
+        expect(withoutPlaces(read)).toEqual(withoutPlaces(statements));
+      }),
+      { numRuns },
+    );
+  },
+  timeoutMs,
+);
+
+it(
+  'end with a result or an error of the language',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(anyScript, async (statements) => {
+        const { error } = await runScript(printScript(statements), { world: new WorldWithCode() });
+        if (error !== undefined && !(error instanceof MlldError)) throw error;
+        expect(error?.message ?? '').not.toMatch(/undefined is not|Cannot read|\[object Object\]/);
+      }),
+      { numRuns },
+    );
+  },
+  timeoutMs,
+);
+
+/** Answers every command and all code with the same. */
+class WorldWithCode extends FakeWorld {
+  override async perform<Q extends EffectKind>(kind: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
+    if (kind === 'code.run') return { value: 1, log: '' } as EffectResult<Q>;
+    if (kind === 'command.run') return { stdout: 'out\n', stderr: '', exitCode: 0, durationMs: 1 } as EffectResult<Q>;
+    if (kind === 'stream.write') return {} as EffectResult<Q>;
+    return super.perform(kind, request);
+  }
+}
+
+const PLACES = new Set(['at', 'nameAt', 'written']);
+
+function withoutPlaces(tree: unknown): unknown {
+  return JSON.parse(JSON.stringify(tree, (key, value: unknown) => (PLACES.has(key) ? undefined : value)));
+}
