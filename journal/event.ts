@@ -68,6 +68,8 @@ export type Fact =
       readonly role: 'script' | 'module' | 'template';
       /** Holds the whole text, where the blob has marks in the place of secrets that are written in the source. */
       readonly whole?: Payload;
+      /** Is the published module that the file is, as the lock of the project had it. */
+      readonly module?: { readonly name: string; readonly version?: string; readonly sha256: string };
     }
   /** Recorded once per run and function: the parts that the fingerprint of its calls is made of. */
   | {
@@ -84,6 +86,8 @@ export type Fact =
       readonly op: OpPath;
       readonly kind: OpKind;
       readonly name?: string;
+      /** The phase of a workflow script that the operation belongs to. */
+      readonly group?: string;
       /** The place in the source of the call: `llm/run/job.mld:12:9`. Distinguishes call sites, nothing else. */
       readonly site?: string;
       /** The place of the function's declaration, to distinguish functions of one name. */

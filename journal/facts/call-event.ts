@@ -124,6 +124,8 @@ export type CallFact =
       readonly elapsedMs: number;
       /** The usage of the attempt; absent when nothing is known. */
       readonly usage?: Usage;
+      /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
+      readonly onlyCalls?: true;
       /** The usage of all attempts added, where attempts before the last one had some. */
       readonly callUsage?: Usage;
       /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
@@ -190,6 +192,8 @@ export type CallFact =
       readonly status?: number;
       readonly exitCode?: number;
       readonly usage?: Usage;
+      /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
+      readonly onlyCalls?: true;
       readonly reply?: { readonly adapter: string };
       readonly session?: string;
       /** The rules of the schema that the result broke: the next attempt is told them. */

@@ -36,6 +36,8 @@ export interface RecordedInputs {
   readonly parallelLimit?: number;
   readonly recursionDepth?: number;
   readonly prefixes?: readonly { readonly prefix: string; readonly basePath: string }[];
+  /** Absolute; absent for `.mlld/modules` of the project. */
+  readonly modulesFolder?: string;
   /** Injected modules, as pairs of name and `{ value }` or `{ text }`. */
   readonly injected?: Payload;
   readonly state?: Payload;
@@ -124,6 +126,13 @@ export type RunFact =
       readonly versions: { readonly mlld: string; readonly node: string };
       readonly host: string;
       readonly pid: number;
+      /** The W3C trace context that the run was started in. */
+      readonly traceparent?: string;
+      // Workflow scripts only.
+      /** The time at which the work began that this run is a part of: milliseconds since 1970. */
+      readonly clock?: number;
+      /** Random numbers of the work are made of it. */
+      readonly seed?: string;
       // Pipeline runs only.
       /** The identifier behind `digraph`. */
       readonly pipeline?: string;

@@ -1,4 +1,4 @@
-/** Lists the calls of a run as rows of a table, for spreadsheets and scripts. */
+/** Lists the calls of a run, or their attempts, as rows of a table, for spreadsheets and scripts. */
 import type { RunRef } from '../../journal/ids.js';
 import { callsOf, type Timeline } from '../reports/timeline/timeline.js';
 
@@ -19,6 +19,9 @@ export const CALL_COLUMNS = [
   'fromSeq',
   'argument',
   'message',
+  'class',
+  'attempts',
+  'model',
 ] as const;
 
 export type CallRow = { readonly [C in (typeof CALL_COLUMNS)[number]]: string | number | undefined };
@@ -43,6 +46,83 @@ export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> 
       fromSeq: call.from?.seq,
       argument: call.preview,
       message: call.message,
+      class: call.cause,
+      attempts: call.from === undefined ? call.attempts.length : undefined,
+      model: call.usage?.model,
     };
+  }
+}
+
+export const ATTEMPT_COLUMNS = [
+  'run',
+  'seq',
+  'op',
+  'fn',
+  'call',
+  'try',
+  'outcome',
+  'class',
+  'status',
+  'lane',
+  'provider',
+  'model',
+  'adapter',
+  'session',
+  'phase',
+  'started',
+  'waitedMs',
+  'durationMs',
+  'retryInMs',
+  'inputTokens',
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'costUsd',
+  'costSource',
+  'argument',
+  'message',
+] as const;
+
+export type AttemptRow = { readonly [C in (typeof ATTEMPT_COLUMNS)[number]]: string | number | undefined };
+
+/**
+ * `call`: the `seq` of the call that the attempt belongs to; `try`: its number in that call, from 1; `status`: of HTTP. A reused result has
+ * no attempt, and neither has a call that was not executed.
+ */
+export function* attemptRows({ run }: RunRef, state: Timeline): Generator<AttemptRow> {
+  for (const { span, call } of callsOf(state)) {
+    for (const { seq, startedMs, usage, cause, ...attempt } of call.attempts) {
+      yield {
+        run,
+        seq,
+        op: span.op,
+        fn: call.fn,
+        call: call.seq,
+        try: attempt.try,
+        outcome: attempt.outcome,
+        class: cause,
+        status: attempt.status,
+        lane: attempt.lane,
+        provider: usage?.provider,
+        model: usage?.model,
+        adapter: attempt.adapter,
+        session: attempt.session,
+        phase: span.phase,
+        started: new Date(startedMs).toISOString(),
+        waitedMs: attempt.waitedMs,
+        durationMs: attempt.durationMs,
+        retryInMs: attempt.retryInMs,
+        inputTokens: usage?.inputTokens,
+        cachedInputTokens: usage?.cachedInputTokens,
+        cacheWriteTokens: usage?.cacheWriteTokens,
+        outputTokens: usage?.outputTokens,
+        reasoningTokens: usage?.reasoningTokens,
+        costUsd: usage?.costUsd,
+        costSource: usage?.costSource,
+        argument: call.preview,
+        message: attempt.message,
+      };
+    }
   }
 }

@@ -1,9 +1,9 @@
-/** Describes attempts of calls by the semantic conventions of OpenTelemetry for generative AI. */
+/** Describes attempts of calls by the semantic conventions of OpenTelemetry for generative AI, as version 1.45.0 has them. */
 import type { Json } from '../../journal/event.js';
 import type { Span, TimelineAttempt } from '../reports/timeline/timeline.js';
 import type { Attributes } from './otlp-span.js';
 
-/** The names of the conventions, by adapter and by the program or provider that a lane begins with. */
+/** The names of the conventions, by adapter, by the program or provider that a lane begins with, and by the names of price tables. */
 const PROVIDERS: { readonly [name: string]: string } = {
   claude: 'anthropic',
   anthropic: 'anthropic',
@@ -11,6 +11,13 @@ const PROVIDERS: { readonly [name: string]: string } = {
   openai: 'openai',
   gemini: 'gcp.gemini',
   google: 'gcp.gemini',
+  'google-vertex': 'gcp.vertex_ai',
+  aws: 'aws.bedrock',
+  'amazon-bedrock': 'aws.bedrock',
+  azure: 'azure.ai.openai',
+  mistral: 'mistral_ai',
+  'x-ai': 'x_ai',
+  xai: 'x_ai',
 };
 
 /** The conventions demand a provider. This is their word for what is none of theirs. */
@@ -37,6 +44,7 @@ export function aboutAttempt(span: Span, attempt: TimelineAttempt): Attributes {
     'gen_ai.usage.output_tokens': usage?.outputTokens,
     'gen_ai.usage.cache_read.input_tokens': usage?.cachedInputTokens,
     'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': usage?.reasoningTokens,
     'http.response.status_code': status,
     'mlld.usage.cost_usd': usage?.costUsd,
     'mlld.usage.cost_source': usage?.costSource,

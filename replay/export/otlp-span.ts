@@ -1,6 +1,6 @@
-/** Writes one span in the JSON form of OTLP. Ids are digests of what a span stands for, so that exporting twice gives the same trace. */
+/** Writes one span in the JSON form of OTLP. */
 import type { RunRef } from '../../journal/ids.js';
-import { sha256Hex } from '../../journal/sha256.js';
+import { parseTraceparent, spanIdOf, traceIdOf } from './trace-ids.js';
 
 export type Attribute = string | number | boolean | readonly string[] | undefined;
 export type Attributes = { readonly [name: string]: Attribute };
@@ -32,28 +32,31 @@ export interface SpanParts {
   readonly link?: { readonly ref: RunRef; readonly id: string } | undefined;
 }
 
-export function spanObject(ref: RunRef, { id, parent, name, kind, startedMs, endedMs, about, events, failure, isDone, link }: SpanParts) {
+/** Returns the trace context that a run was started in; undefined where it began a trace of its own. */
+export type TraceparentOf = (ref: RunRef) => string | undefined;
+
+const NO_TRACEPARENT: TraceparentOf = () => undefined;
+
+export function spanObject(
+  ref: RunRef,
+  { id, parent, name, kind, startedMs, endedMs, about, events, failure, isDone, link }: SpanParts,
+  traceparent: TraceparentOf = NO_TRACEPARENT,
+) {
+  const given = traceparent(ref);
+  const parentId = parent === undefined ? parseTraceparent(given)?.spanId : spanIdOf(ref, parent);
   return {
-    traceId: traceIdOf(ref),
+    traceId: traceIdOf(ref, given),
     spanId: spanIdOf(ref, id),
-    ...(parent === undefined ? {} : { parentSpanId: spanIdOf(ref, parent) }),
+    ...(parentId === undefined ? {} : { parentSpanId: parentId }),
     name,
     kind,
     startTimeUnixNano: nanoseconds(startedMs),
     endTimeUnixNano: nanoseconds(endedMs),
     attributes: attributes({ ...about, 'error.type': failure?.type }),
     events,
-    ...(link && { links: [{ traceId: traceIdOf(link.ref), spanId: spanIdOf(link.ref, link.id) }] }),
+    ...(link && { links: [{ traceId: traceIdOf(link.ref, traceparent(link.ref)), spanId: spanIdOf(link.ref, link.id) }] }),
     status: failure === undefined ? (isDone ? { code: STATUS_OK } : {}) : { code: STATUS_ERROR, message: failure.message },
   };
-}
-
-function traceIdOf({ workflow, run }: RunRef): string {
-  return sha256Hex(`mlld trace ${workflow}\n${run}`).slice(0, 32);
-}
-
-function spanIdOf({ run }: RunRef, id: string): string {
-  return sha256Hex(`mlld span ${run}\n${id}`).slice(0, 16);
 }
 
 export function eventObject(name: string, atMs: number, about: Attributes): object {

@@ -9,6 +9,7 @@ import type { RunRef } from '../../journal/ids.js';
 import { endOf, type Moment, type Span, type Timeline, type TimelineAttempt, type TimelineCall } from '../reports/timeline/timeline.js';
 import { aboutAttempt, requestedModel } from './gen-ai.js';
 import { attributes, CLIENT, eventObject, INTERNAL, type Attributes, type SpanFailure, type SpanParts } from './otlp-span.js';
+import { attemptSpan } from './trace-ids.js';
 
 export interface OtlpOptions {
   /** The version of the program that exports. */
@@ -119,7 +120,7 @@ function* attemptSpans(run: Run, span: Span, call: TimelineCall): Generator<Expo
     // A call that a guard denied before its body ran called no model.
     if (outcome === 'denied' && attempt.lane === undefined && usage === undefined) continue;
     const parts: SpanParts = {
-      id: `${span.op} attempt ${attempt.seq}`,
+      id: attemptSpan(span.op, attempt.seq),
       parent: onlyCall(span) === call ? idOf(span) : idOfCall(span, call),
       name: `chat ${requestedModel(span, attempt) ?? usage?.model ?? call.fn}`,
       kind: CLIENT,

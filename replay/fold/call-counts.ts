@@ -6,22 +6,22 @@
  *    executed (its body gave a result, also one that may not be reused), reused, failed, denied by a guard, not executed (an argument has
  *    a failure in it). A call that has not ended counts as none of them.
  * COUNTS-2 A failed call no longer counts once its key has a result, because another call of the run got what it had not.
- *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt.
+ *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt. One of a stage that failed is accepted once
+ *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  */
 import type { EventOf, FactOf, JournalEvent, Usage } from '../../journal/event.js';
-import type { RunTotals } from '../../journal/facts/run-event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
-import { causeOfCall, type CallCause } from './failure-class.js';
-import { failInStage, isRepeated, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
+import { causeOfCall, isUnpriced, type CallCause } from './failure-class.js';
+import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
 
 type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>;
 type Completion = Pick<
   FactOf<'call.completed'>,
-  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'class' | 'exitCode' | 'denied' | 'unusable'
+  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'class' | 'exitCode' | 'denied' | 'unusable'
 >;
 type AttemptEnd = Completion | FactOf<'call.failed'>;
 
@@ -34,6 +34,8 @@ export interface EndedCall {
   readonly outcome: CallOutcome;
   readonly durationMs?: number | undefined;
   readonly usage?: Usage | undefined;
+  /** Its last attempt did nothing but make calls, whose cost is theirs. */
+  readonly onlyCalls?: true | undefined;
   /** The message of its failure, or the reason for which its result may not be reused. */
   readonly message?: string | undefined;
   /** The code of the error of a failed call; undefined where the journal does not have one. */
@@ -94,7 +96,7 @@ export interface AttemptInFlight {
 }
 
 export interface FailedCall {
-  readonly end: EndedCall;
+  end: EndedCall;
   readonly groups: readonly CallCounts[];
 }
 
@@ -158,19 +160,33 @@ export function followCall(
     case 'call.failed':
       return endAttempt(ledger, event, groups);
     case 'call.reused': {
-      const all = [...groupsOf(ledger, event.fn), ...groups];
+      const all = groupsOf(ledger, event.fn, groups);
       const end = endedCall(event);
       resolve(ledger, event.key);
       for (const counts of all) counts.savedUsd = sumOf(counts.savedUsd, event.savedUsd);
       countEnd(all, end, 1);
-      return { ...end, fn: event.fn, key: event.key, totalUsd: undefined };
+      return { fn: event.fn, key: event.key, totalUsd: undefined, ...end };
     }
     case 'retry.scheduled':
       for (const { key, failed } of retryStage(ledger.stages, event)) forget(ledger, key, failed);
       return undefined;
+    case 'node.finished':
+      endVisit(ledger.stages, event);
+      return undefined;
+    case 'edge.selected':
+      acceptStage(ledger, event.op, event.from);
+      return undefined;
+    case 'run.finished':
+      if (event.status === 'restarted') leaveByRestart(ledger, event.node);
+      return undefined;
     default:
       return undefined;
   }
+}
+
+/** Accepts the failed calls of the stage at which a `loop_restart` edge begins. */
+export function leaveByRestart(ledger: CallLedger, node: string | undefined): void {
+  if (node !== undefined) acceptStage(ledger, 'main' as OpPath, node);
 }
 
 /** Returns the number of attempts that have started and not ended. */
@@ -209,26 +225,30 @@ export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall 
     case 'call.reused':
       return { outcome: 'reused' };
     case 'call.failed': {
-      const denied = event.denied === true;
-      const { elapsedMs: durationMs, usage, message, code, accepted } = event;
-      if (denied) return { outcome: 'denied', durationMs, usage, message, errorCode: code ?? 'DENIED' };
+      const { message, code, accepted } = event;
+      if (event.denied === true) return { outcome: 'denied', ...measuresOf(event), message, errorCode: code ?? 'DENIED' };
       const outcome = event.class === 'upstream' ? 'not-executed' : 'failed';
-      return { outcome, durationMs, usage, message, errorCode: code, cause: causeOfCall(event), ...(accepted && { isAccepted: true }) };
+      const cause = causeOfCall(event);
+      return { outcome, ...measuresOf(event), message, errorCode: code, cause, ...(accepted && { isAccepted: true }) };
     }
     case 'call.completed': {
-      const { elapsedMs: durationMs, usage, unusable: message } = event;
+      const ended = { ...measuresOf(event), message: event.unusable };
       switch (flawOf(event)) {
         case undefined:
-          return { outcome: 'executed', durationMs, usage, message };
+          return { outcome: 'executed', ...ended };
         case 'denied':
-          return { outcome: 'denied', durationMs, usage, message, errorCode: 'DENIED' };
+          return { outcome: 'denied', ...ended, errorCode: 'DENIED' };
         case 'command': {
           const isAccepted = event.class === undefined ? undefined : true;
-          return { outcome: 'failed', durationMs, usage, message, errorCode: 'COMMAND_FAILED', cause: event.class ?? 'crash', isAccepted };
+          return { outcome: 'failed', ...ended, errorCode: 'COMMAND_FAILED', cause: event.class ?? 'crash', isAccepted };
         }
       }
     }
   }
+}
+
+function measuresOf({ elapsedMs, usage, onlyCalls }: AttemptEnd): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
+  return { durationMs: elapsedMs, usage, ...(onlyCalls && { onlyCalls }) };
 }
 
 /** Adds the counts of another part of the same whole. */
@@ -265,16 +285,10 @@ export function flawOf(event: Pick<Completion, 'class' | 'exitCode' | 'denied' |
   return hasFailed ? 'command' : undefined;
 }
 
-/** Returns whether an attempt has no known cost. Attempts that a provider turned away without a usage cost nothing. calls.md 10.5. */
-function isUnpriced({ usage, cause }: Pick<EndedCall, 'usage' | 'cause'>): boolean {
-  if (usage !== undefined) return usage.costUsd === undefined;
-  return cause !== 'rate-limit' && cause !== 'overloaded' && cause !== 'quota' && cause !== 'auth';
-}
-
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
   const { op, key, fn, lane, try: tried = 1 } = event;
   const before = ledger.attempts.get(op);
-  const groups = before?.groups ?? [...groupsOf(ledger, fn), ...further];
+  const groups = before?.groups ?? groupsOf(ledger, fn, further);
   const isRetry = tried > 1 || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : 0, hasFailed: false });
   for (const counts of groups) countAttempt(counts, isRetry, 1);
@@ -284,7 +298,7 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   const attempt = ledger.attempts.get(event.op);
   const end = endedCall(event);
   const fn = attempt?.fn ?? (event.type === 'call.failed' ? event.fn : undefined) ?? '';
-  const groups = attempt?.groups ?? [...groupsOf(ledger, fn), ...further];
+  const groups = attempt?.groups ?? groupsOf(ledger, fn, further);
   if (attempt?.hasFailed !== true) countCost(ledger, groups, { end, attempt });
   if (event.type === 'call.failed' && event.retryInMs !== undefined) {
     if (attempt) attempt.hasFailed = true;
@@ -300,7 +314,7 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
     failInStage(ledger.stages, event.op, event.key, failed);
   }
   countEnd(groups, end, 1);
-  return { ...end, fn, key: event.key, totalUsd: attempt?.spentUsd };
+  return { fn, key: event.key, totalUsd: attempt?.spentUsd, ...end };
 }
 
 /** Adds the time and the cost of an attempt that has ended. */
@@ -347,6 +361,16 @@ function forget({ failures }: CallLedger, key: CallKey, failed: FailedCall): voi
   countEnd(failed.groups, failed.end, -1);
 }
 
+/** The graph leads on from a stage that may have failed: by an edge, a jump, or a restart. */
+function acceptStage({ stages, failures }: CallLedger, walk: OpPath, node: string): void {
+  for (const { key, failed } of leaveStage(stages, walk, node)) {
+    if (failed.end.isAccepted || failures.get(key)?.includes(failed) !== true) continue;
+    countEnd(failed.groups, failed.end, -1);
+    failed.end = { ...failed.end, isAccepted: true };
+    countEnd(failed.groups, failed.end, 1);
+  }
+}
+
 function countEnd(groups: readonly CallCounts[], { outcome, isAccepted, cause = 'crash' }: EndedCall, by: 1 | -1): void {
   for (const counts of groups) {
     counts[outcome === 'not-executed' ? 'notExecuted' : outcome] += by;
@@ -356,31 +380,16 @@ function countEnd(groups: readonly CallCounts[], { outcome, isAccepted, cause = 
   }
 }
 
-function groupsOf(ledger: CallLedger, fn: string): readonly CallCounts[] {
+function groupsOf(ledger: CallLedger, fn: string, further: readonly CallCounts[]): readonly CallCounts[] {
   let counts = ledger.functions.get(fn);
   if (counts === undefined) ledger.functions.set(fn, (counts = noCalls()));
-  return [ledger.total, counts];
+  return further.length === 0 ? [ledger.total, counts] : [ledger.total, counts, ...further];
 }
 
 function addTo(counts: CallCounts['failedByClass'], cause: CallCause, by: number): void {
   const sum = (counts[cause] ?? 0) + by;
   if (sum === 0) delete counts[cause];
   else counts[cause] = sum;
-}
-
-/** The counts that the last line of a run has. */
-export type RecordedCounts = Omit<CallCounts, 'callsMs' | 'failedByClass'> & { readonly model: string | null };
-
-/** Reads the counts in a run's last line. Undefined where an older program wrote it, which counted otherwise, and calls were executed. */
-export function recordedCounts(totals: RunTotals): RecordedCounts | undefined {
-  const { executed, reused, failed, withoutResult = 0 } = totals;
-  if (totals.attempts === undefined && executed + failed > 0) return undefined;
-  // It counted failed attempts of stages as failed calls.
-  if (totals.nodes !== undefined && totals.stageRetries === undefined && failed > 0) return undefined;
-  const { accepted = 0, denied = 0, notExecuted = 0, unresolved = 0, attempts = 0, retries = 0, unpriced = 0 } = totals;
-  const { inputTokens = null, outputTokens = null, costUsd = null, savedUsd = null, model = null } = totals;
-  const counts = { executed: executed - withoutResult, reused, failed: failed + withoutResult, accepted, denied, notExecuted, unresolved };
-  return { ...counts, attempts, retries, inputTokens, outputTokens, costUsd, unpriced, savedUsd, model };
 }
 
 function sumOf(sum: number | null, more: number | null | undefined): number | null {

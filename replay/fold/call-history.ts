@@ -1,9 +1,13 @@
 /** Folds what a run learned about its lanes, and what its attempts cost: a later run begins with that. calls.md 12.9 and 13.3. */
+import type { Usage } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Projection } from './projection.js';
 
 /** Costs that are kept for each function. */
 const COSTS_MAX = 100;
+
+/** The cost of an attempt that did nothing but make calls. calls.md 13.4. */
+const NOTHING: Usage = { costUsd: 0, inputTokens: 0, outputTokens: 0 };
 
 /** The limits of a lane, as its last event has them. */
 export interface LaneState {
@@ -54,7 +58,7 @@ export const callHistory: Projection<CallHistory> = {
       case 'call.failed': {
         const fn = state.running.get(event.op);
         state.running.delete(event.op);
-        const { costUsd: usd, sessionCostUsd = usd, inputTokens, outputTokens } = event.usage ?? {};
+        const { costUsd: usd, sessionCostUsd = usd, inputTokens, outputTokens } = event.usage ?? (event.onlyCalls ? NOTHING : {});
         const { session } = event;
         if (session !== undefined && sessionCostUsd !== undefined)
           state.sessions.set(session, Math.max(state.sessions.get(session) ?? 0, sessionCostUsd));

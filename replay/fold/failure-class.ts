@@ -1,6 +1,6 @@
 /** Names the class in which a call failed, also for journals of before, which have only its message. calls.md 16.2. */
 import type { EventOf } from '../../journal/event.js';
-import type { FailureClass } from '../../journal/facts/call-event.js';
+import type { FailureClass, Usage } from '../../journal/facts/call-event.js';
 
 /** `interrupted`: the run had to stop while an attempt was in flight. */
 export type CallCause = FailureClass | 'interrupted';
@@ -23,3 +23,19 @@ const SIGNS: readonly (readonly [CallCause, RegExp])[] = [
     /(not|in)\s?valid JSON|JSON\.parse|unexpected (token|end of)|\b(can't|cannot|could not) (be )?parsed?\b|malformed|does not match .*schema/i,
   ],
 ];
+
+interface CostOfAttempt {
+  readonly usage?: Usage | undefined;
+  readonly onlyCalls?: true | undefined;
+  readonly cause?: CallCause | undefined;
+}
+
+/**
+ * Returns whether an attempt has no known cost. Attempts that a provider turned away without a usage cost nothing, and neither do those
+ * that only made calls. calls.md 10.5.
+ */
+export function isUnpriced({ usage, onlyCalls, cause }: CostOfAttempt): boolean {
+  if (usage !== undefined) return usage.costUsd === undefined;
+  if (onlyCalls) return false;
+  return cause !== 'rate-limit' && cause !== 'overloaded' && cause !== 'quota' && cause !== 'auth';
+}

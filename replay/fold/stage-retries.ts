@@ -1,6 +1,7 @@
 /**
- * Counts the retries of pipeline stages as attempts of their calls. Each attempt of a stage makes its call under a path of its own, but
- * where the stage has a retry budget these calls are the attempts of one. calls.md 16 and 17.
+ * Counts the retries of pipeline stages as attempts of their calls, and knows which failed stages the graph deals with. Each attempt of a
+ * stage makes its call under a path of its own, but where the stage has a retry budget these calls are the attempts of one. calls.md 16
+ * and 17.
  */
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
@@ -16,10 +17,12 @@ export interface StageRetries<F> {
   readonly failures: Map<string, FailedInStage<F>[]>;
   /** Paths of attempts of stages that repeat failed calls. */
   readonly repeated: Set<string>;
+  /** Paths of the visits that failed and that no transition followed yet, by the path of their walk and their node. */
+  readonly failedVisits: Map<string, OpPath>;
 }
 
 export function noStageRetries<F>(): StageRetries<F> {
-  return { failures: new Map(), repeated: new Set() };
+  return { failures: new Map(), repeated: new Set(), failedVisits: new Map() };
 }
 
 /** `main/pump#0/try#2/model#0` is in the attempt `main/pump#0/try#2` of the node `main/pump#0`. */
@@ -43,4 +46,26 @@ export function retryStage<F>(state: StageRetries<F>, { op, attempt }: EventOf<'
 
 export function isRepeated<F>({ repeated }: StageRetries<F>, op: OpPath): boolean {
   return repeated.size > 0 && repeated.has(IN_ATTEMPT.exec(op)?.[1] ?? '');
+}
+
+export function endVisit<F>({ failures, failedVisits }: StageRetries<F>, { op, node, status }: EventOf<'node.finished'>): void {
+  const visit = `${walkOf(op)} ${node}`;
+  if (status === 'fail' && failures.has(op)) failedVisits.set(visit, op);
+  else failedVisits.delete(visit);
+}
+
+/** Returns the failed calls of the stage that the transition leaves. */
+export function leaveStage<F>(state: StageRetries<F>, walk: OpPath, node: string): readonly FailedInStage<F>[] {
+  const visit = `${walk} ${node}`;
+  const op = state.failedVisits.get(visit);
+  if (op === undefined) return [];
+  state.failedVisits.delete(visit);
+  const failed = state.failures.get(op) ?? [];
+  state.failures.delete(op);
+  return failed;
+}
+
+/** `main/pump#0` belongs to the walk `main`. */
+function walkOf(op: OpPath): string {
+  return op.slice(0, Math.max(0, op.lastIndexOf('/')));
 }

@@ -1,5 +1,5 @@
 /** Packs rows of calls into columns of numbers, which one parse reads at once; texts, runs and lists are numbered in tables. */
-import type { CallKey, Fingerprint, RunRef, Seq } from '../../journal/ids.js';
+import { isDigest, type CallKey, type Fingerprint, type RunRef, type Seq } from '../../journal/ids.js';
 import type { MemoEntry, StoredResult } from './memo.js';
 import { NONE } from './numbering.js';
 import { newTables, packForm, unpackForm, type ReadTables, type Row } from './tiers/row.js';
@@ -29,8 +29,13 @@ type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
 type Packed = number | readonly number[];
 
 export interface PackedRows extends ReadTables {
-  readonly keys: readonly CallKey[];
+  /** The digests as base64 in one text, or the keys as they are if one is no digest. */
+  readonly keys: string | readonly CallKey[];
+  /** Each without the beginning and the end that are those of the one before: items of a loop are mostly made of one template. */
   readonly previews: readonly (string | null)[];
+  /** The lengths of those beginnings and ends, in UTF-16 units. */
+  readonly previewHeads: Packed;
+  readonly previewTails: Packed;
   readonly columns: Columns<Packed>;
   /** The time from which the times in `endedMs` are counted. */
   readonly fromMs: number;
@@ -41,7 +46,7 @@ export interface PackedRows extends ReadTables {
 /** Rows with an order are those of calls that no tier has. */
 export function packRows(rows: readonly Row[]): PackedRows {
   const { strings, insides, runs } = newTables();
-  const previews: (string | null)[] = [];
+  const previews = new MiddleTexts();
   const columns = columnsOf((): number[] => []);
   let fromMs: number | undefined;
 
@@ -60,7 +65,7 @@ export function packRows(rows: readonly Row[]): PackedRows {
   const keys: CallKey[] = [];
   for (const { key, order, entry, calledIn } of rows) {
     keys.push(key);
-    previews.push(entry?.preview ?? null);
+    previews.push(entry?.preview);
     columns.added.push(order === undefined ? 0 : 1);
     columns.calledIn.push(calledIn ?? NONE);
     columns.fn.push(strings.of(entry?.fn));
@@ -76,12 +81,61 @@ export function packRows(rows: readonly Row[]): PackedRows {
     strings: strings.all,
     insides: insides.all,
     runs: runs.all,
-    keys,
-    previews,
+    keys: packKeys(keys),
+    previews: previews.middles,
+    previewHeads: packed(previews.heads),
+    previewTails: packed(previews.tails),
     columns: columnsOf((name) => packed(columns[name])),
     fromMs: fromMs ?? 0,
     within: packWithin(rows),
   };
+}
+
+const DIGEST = 'sha256:';
+const DIGITS = /.{64}/g;
+
+function packKeys(keys: readonly CallKey[]): PackedRows['keys'] {
+  if (keys.some((key) => !isDigest(key))) return keys;
+  return Buffer.from(keys.map((key) => key.slice(DIGEST.length)).join(''), 'hex').toString('base64');
+}
+
+export function unpackKeys({ keys }: Pick<PackedRows, 'keys'>): readonly CallKey[] {
+  if (typeof keys !== 'string') return keys;
+  const digits = Buffer.from(keys, 'base64').toString('hex').match(DIGITS) ?? [];
+  // Texts that are put together take twice the memory of those that JSON.parse makes.
+  return digits.length === 0 ? [] : (JSON.parse(`["${DIGEST}${digits.join(`","${DIGEST}`)}"]`) as CallKey[]);
+}
+
+/** Cuts from each text what it has in common with the one before. */
+class MiddleTexts {
+  readonly middles: (string | null)[] = [];
+  readonly heads: number[] = [];
+  readonly tails: number[] = [];
+  private before = '';
+  private head = 0;
+  private tail = 0;
+
+  push(text: string | undefined): void {
+    if (text === undefined) {
+      this.add(null, 0, 0);
+      return;
+    }
+    const { before } = this;
+    // Mostly they part where the two before did, which one comparison finds.
+    let head = text.startsWith(before.slice(0, this.head)) ? this.head : 0;
+    while (head < text.length && text.charCodeAt(head) === before.charCodeAt(head)) head++;
+    const most = Math.min(text.length, before.length) - head;
+    let tail = this.tail <= most && text.endsWith(before.slice(before.length - this.tail)) ? this.tail : 0;
+    while (tail < most && text.at(-1 - tail) === before.at(-1 - tail)) tail++;
+    this.add(text.slice(head, text.length - tail), head, tail);
+    [this.before, this.head, this.tail] = [text, head, tail];
+  }
+
+  private add(middle: string | null, head: number, tail: number): void {
+    this.middles.push(middle);
+    this.heads.push(head);
+    this.tails.push(tail);
+  }
 }
 
 function packWithin(rows: readonly Row[]): PackedRows['within'] {
@@ -102,13 +156,19 @@ function packed(column: readonly number[]): Packed {
 /** `place` is that among all rows. */
 type VisitRow = (key: CallKey, entry: MemoEntry | undefined, calledIn: number | undefined, isNew: boolean, place: number) => void;
 
-/** `insides` replaces the table of the same name, so that equal lists are shared with others. */
-export function unpackRows(body: PackedRows, insides: readonly (readonly string[])[], visit: VisitRow): void {
-  const { strings, runs, keys, previews, fromMs } = body;
-  const rows = columnsOf((name) => {
-    const column = body.columns[name];
-    return typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
-  });
+/** `keys` are the unpacked ones. `insides` replaces the table of the same name, so that equal lists are shared with others. */
+export function unpackRows(body: PackedRows, keys: readonly CallKey[], insides: readonly (readonly string[])[], visit: VisitRow): void {
+  const { strings, runs, previews, fromMs } = body;
+  const unpacked = (column: Packed): readonly number[] =>
+    typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
+  const rows = columnsOf((name) => unpacked(body.columns[name]));
+  const [heads, tails] = [unpacked(body.previewHeads), unpacked(body.previewTails)];
+  let before = '';
+  const previewAt = (row: number): string | undefined => {
+    const middle = previews[row] ?? undefined;
+    if (middle === undefined) return undefined;
+    return (before = before.slice(0, heads[row]) + middle + before.slice(before.length - (tails[row] as number)));
+  };
   const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
   const count = (number: number): number | undefined => (number === NONE ? undefined : number);
   const resultAt = (row: number): StoredResult | undefined => {
@@ -132,13 +192,14 @@ export function unpackRows(body: PackedRows, insides: readonly (readonly string[
   };
   const entryAt = (row: number): MemoEntry | undefined => {
     const fn = text(rows.fn[row] as number);
+    const preview = previewAt(row); // of each row, in order: the next one begins with it
     if (fn === undefined) return undefined;
     return {
       fn,
       fingerprint: text(rows.fingerprint[row] as number) as Fingerprint | undefined,
       site: text(rows.site[row] as number),
       declared: text(rows.declared[row] as number),
-      preview: previews[row] ?? undefined,
+      preview,
       attempt: count(rows.attempt[row] as number),
       scope: text(rows.scope[row] as number),
       inside: insides[rows.inside[row] as number] as readonly string[],

@@ -14,7 +14,7 @@ import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
 import type { KeyedStates } from './keyed-states.js';
 import { internNames, memo, type Memo, type MemoEntry } from './memo.js';
-import { packRows, unpackRows, type PackedRows } from './packed-rows.js';
+import { packRows, unpackKeys, unpackRows, type PackedRows } from './packed-rows.js';
 import type { Rejection } from './rejected-results.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
@@ -24,7 +24,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 11;
+const VERSION = 12;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -188,9 +188,9 @@ function memoFrom({ rows, ...head }: Body, below: TieredRows | undefined): Memo 
   const state: Memo = { ...(below === undefined ? memo.initial() : tieredMemo(below)) };
   for (const text of rows.strings) state.interned.set(text, text);
   const insides = rows.insides.map((names) => internNames(state, names));
-  const { keys } = rows;
+  const keys = unpackKeys(rows);
   const asked = keys.length - head.pending.length;
-  unpackRows(rows, insides, (key, entry, calledIn, isNew, place) => {
+  unpackRows(rows, keys, insides, (key, entry, calledIn, isNew, place) => {
     const pending = place < asked ? undefined : head.pending[place - asked];
     if (pending !== undefined) {
       const [op, , failedUsd] = pending;

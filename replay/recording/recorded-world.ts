@@ -3,7 +3,8 @@
  *
  * RECORDING-1 an effect is used once, in the order in which an operation made the same request several times
  * RECORDING-2 the state holds places, not outcomes: those are read when they are used
- * RECORDING-3 an attempt that another one followed has left nothing: a replay executes only the last attempt of each call. calls.md 17
+ * RECORDING-3 an attempt that another one followed has left nothing but what the calls inside it came to: a replay executes only the last
+ *    attempt of each call. calls.md 17
  */
 import type { EventOf, FactType, JournalEvent, ResultForm } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/facts/run-event.js';
@@ -50,6 +51,13 @@ export interface RecordedFailure {
    * `waiting`: the call waited from then on, because no attempt could start any more.
    */
   readonly by: 'judged' | 'clock' | 'inside' | 'waiting';
+  /** The ends of the calls inside the attempt, and of their attempts, where another attempt follows it (RECORDING-3). */
+  readonly inside?: readonly RecordedEnd[];
+}
+
+export interface RecordedEnd {
+  readonly seq: Seq;
+  readonly place: Place;
 }
 
 export interface RecordedSource {
@@ -130,8 +138,9 @@ export const recording: Projection<Recording> = {
         const call = state.calls.get(event.op);
         const failure: RecordedFailure = { seq: event.seq, place, by: failedBy(event) };
         if (event.retryInMs !== undefined) {
+          const inside = endsInside(state, event.op);
           forgetAttempt(state, event.op);
-          state.failedAttempts.set(event.op, [...(call?.earlier ?? []), failure]);
+          state.failedAttempts.set(event.op, [...(call?.earlier ?? []), inside.length === 0 ? failure : { ...failure, inside }]);
           return state;
         }
         if (call) call.failed = failure;
@@ -213,6 +222,25 @@ function failedBy({ evidence, class: failureClass, code, retryInMs }: EventOf<'c
   // The error of a call has a code, but for an exception of its body. A call that waits has no error.
   if (retryInMs === undefined && code === undefined && !(failureClass === 'crash' && evidence === 'none')) return 'waiting';
   return evidence === 'clock' ? 'clock' : 'judged';
+}
+
+/** In the order of the run. */
+function endsInside(state: Recording, op: OpPath): readonly RecordedEnd[] {
+  const since = state.calls.get(op)?.seq;
+  if (since === undefined) return [];
+  const ends: RecordedEnd[] = [];
+  const addFailures = (failures: readonly RecordedFailure[]): void => {
+    for (const failure of failures) ends.push(...(failure.inside ?? []), failure);
+  };
+  for (const [path, call] of state.calls) {
+    if (path === op || call.seq < since || !isInside(path, op)) continue;
+    addFailures(call.earlier ?? []);
+    if (call.from) ends.push(call);
+    if (call.failed) ends.push(call.failed);
+    if (call.completed) ends.push(call.completed);
+  }
+  for (const [path, failures] of state.failedAttempts) if (path !== op && isInside(path, op)) addFailures(failures);
+  return ends.map(({ seq, place }) => ({ seq, place })).sort((a, b) => a.seq - b.seq);
 }
 
 /** RECORDING-3 */

@@ -26,6 +26,8 @@ export interface FunctionEstimate {
   readonly calls: number;
   readonly medianUsd: number | null;
   readonly p95Usd: number | null;
+  /** The mean number of attempts that a call of it took in the last run; 1 where that executed none. */
+  readonly meanAttempts: number;
 }
 
 export interface CallNow {
@@ -71,7 +73,8 @@ export function estimateOf({ latest, now, predicted, earlierCosts }: EstimateFac
     callsMs += callMs;
     longestMs = Math.max(longestMs, callMs);
   }
-  const functions = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
+  const prices = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
+  const functions = prices.map((price) => ({ ...price, meanAttempts: meanAttempts(latest, price.fn) }));
   const estimate = {
     calls: executes.length,
     durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values()))),
@@ -85,7 +88,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts }: EstimateFac
 }
 
 /** Takes the costs of a function from the first source that has some. */
-function pricesOf(executes: readonly string[], sources: readonly CostsByFunction[]): readonly FunctionEstimate[] {
+function pricesOf(executes: readonly string[], sources: readonly CostsByFunction[]): readonly Omit<FunctionEstimate, 'meanAttempts'>[] {
   const counts = new Map<string, number>();
   for (const fn of executes) counts.set(fn, (counts.get(fn) ?? 0) + 1);
   return [...counts].map(([fn, calls]) => {
@@ -97,6 +100,11 @@ function pricesOf(executes: readonly string[], sources: readonly CostsByFunction
     );
     return { fn, calls, medianUsd: quantile(costs, 0.5), p95Usd: quantile(costs, 0.95) };
   });
+}
+
+function meanAttempts({ costs }: LatestRun, fn: string): number {
+  const { attempts = 0, retries = 0 } = costs.ledger.functions.get(fn) ?? {};
+  return attempts > retries ? attempts / (attempts - retries) : 1;
 }
 
 function costsOfResults(now: ReadonlyMap<CallKey, CallNow>): CostsByFunction {

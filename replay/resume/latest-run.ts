@@ -14,6 +14,8 @@ interface CallThen {
   lastSeq: Seq;
   /** The first event that ended it. */
   endedSeq: Seq | undefined;
+  /** Its last execution was denied by a guard. */
+  isDenied: boolean;
 }
 
 export interface LatestRun {
@@ -41,6 +43,7 @@ export const latestRun: Projection<LatestRun> = {
       case 'call.failed':
       case 'call.completed':
         noteEnd(state, event);
+        noteDenial(state, event);
         return state;
       case 'checkpoint.reached': {
         const { name, seq, resume, ttlMs, conditional } = event;
@@ -59,11 +62,16 @@ function noteStart(
   preview: string | undefined,
 ): void {
   const known = calls.get(key);
-  if (known === undefined) calls.set(key, { fn, preview, lastSeq: seq, endedSeq: undefined });
+  if (known === undefined) calls.set(key, { fn, preview, lastSeq: seq, endedSeq: undefined, isDenied: false });
   else known.lastSeq = seq;
 }
 
 function noteEnd({ calls }: LatestRun, { key, seq }: { readonly key: CallKey; readonly seq: Seq }): void {
   const known = calls.get(key);
   if (known !== undefined) known.endedSeq ??= seq;
+}
+
+function noteDenial({ calls }: LatestRun, { key, denied }: { readonly key: CallKey; readonly denied?: true }): void {
+  const known = calls.get(key);
+  if (known !== undefined) known.isDenied = denied === true;
 }

@@ -59,6 +59,8 @@ export interface PlannedFunction {
   readonly reasons: { [R in WhyNotReused]?: number };
   /** Predicted calls without a result: failed, interrupted, invalidated before. */
   unresolved: number;
+  /** The part of the unresolved ones that a guard denied in the last run. */
+  denied: number;
   /** Results from before an edit that are reused all the same. */
   stale: number;
   /**
@@ -77,7 +79,7 @@ export interface PlannedFunction {
   /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
   readonly declared: boolean;
   /** A few of the calls that will be executed again or have no result, in the order in which they were first made. */
-  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: WhyNotReused | 'unresolved' }[];
+  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: WhyNotReused | 'unresolved' | 'denied' }[];
 }
 
 export interface Plan {
@@ -141,6 +143,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       again: 0,
       reasons: {},
       unresolved: 0,
+      denied: 0,
       stale: 0,
       forwarded: 0,
       later: 0,
@@ -153,7 +156,12 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     functions.set(fn, made);
     return made;
   };
-  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: WhyNotReused | 'unresolved'): void => {
+  const example = (
+    entry: PlannedFunction,
+    key: CallKey,
+    preview: string | undefined,
+    why: PlannedFunction['examples'][number]['why'],
+  ): void => {
     if (entry.examples.length < EXAMPLES_MAX) entry.examples.push({ key, preview: preview ?? null, why });
   };
 
@@ -182,8 +190,10 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     if (decision.kind === 'none') {
       if (!isPredicted) continue;
       entry.unresolved++;
+      const isDenied = facts.latest?.calls.get(key)?.isDenied === true;
+      if (isDenied) entry.denied++;
       firstEnd = Math.min(firstEnd, endedAt(facts, key));
-      example(entry, key, preview, 'unresolved');
+      example(entry, key, preview, isDenied ? 'denied' : 'unresolved');
       continue;
     }
     if (!isPredicted) {

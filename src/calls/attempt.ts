@@ -35,6 +35,10 @@ export class Attempt {
   /** The failure of a command inside the body that fails the call (calls.md 7.4), also where a construct collected its error. */
   failedInside: Failure | undefined;
   exitCode: number | undefined;
+  /** The body made calls of its own, which were executed or reused. */
+  hadCalls = false;
+  /** The body ran a command or code outside of such calls. */
+  ranOwn = false;
   /** The last text in quotes that code of the body printed or returned; its value is the text inside the quotes. */
   quoted: { readonly written: string; readonly text: string } | undefined;
   private bodyUsage: ReportedUsage | undefined;
@@ -61,6 +65,14 @@ export class Attempt {
 
   get elapsedMs(): number {
     return this.nowMs() - this.startedMs;
+  }
+
+  /** The span of the attempt, for the programs that it starts; undefined where nobody traces the run. */
+  traceparent: string | undefined;
+
+  /** The body reported nothing, and did nothing but make calls: their cost is theirs. calls.md 13.4. */
+  get onlyCalls(): boolean {
+    return this.hadCalls && !this.ranOwn && this.usage === undefined;
   }
 
   /** Receives what code and programs of the body report. */

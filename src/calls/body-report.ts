@@ -26,29 +26,29 @@ export class BodyReport implements CallReport {
     private readonly warn: (topic: string, message: string) => void,
   ) {}
 
-  readonly usage = (members: unknown): void => {
+  usage(members: unknown): void {
     if (this.isClosed) return;
     const { value, ignored } = readUsage(members);
     this.warnOf(ignored);
     if (Object.keys(value).length > 0) this.attempt.reportUsage(value);
-  };
+  }
 
-  readonly headers = (headers: unknown): void => {
+  headers(headers: unknown): void {
     if (this.isClosed) return;
     const read = headersOf(headers);
     if (read) this.attempt.reportHeaders(read);
     else this.warnOf([{ member: 'headers', why: 'is not a Headers object, a map or an object' }]);
-  };
+  }
 
-  readonly fail = (failureClass: unknown, message: unknown, details: unknown): never => {
+  fail(failureClass: unknown, message: unknown, details: unknown): never {
     const read = readFailure(failureClass, message, details);
     if (!read) throw new Error(`mlld.fail: ${noClass(failureClass)}`);
     this.warnOf(read.ignored);
     if (!this.isClosed) this.attempt.reported = read.value;
     throw new Error(`${read.value.class}: ${read.value.message}`);
-  };
+  }
 
-  readonly file = (): string | undefined => {
+  file(): string | undefined {
     if (this.isClosed || !this.files) return undefined;
     try {
       return (this.path ??= this.files.create());
@@ -56,7 +56,7 @@ export class BodyReport implements CallReport {
       this.warn('file', `programs can't report about their calls: ${(error as Error).message}`);
       return undefined;
     }
-  };
+  }
 
   /** Reads what programs have reported. May be called again. */
   close(): void {

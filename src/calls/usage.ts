@@ -5,7 +5,7 @@ import type { ReportedUsage } from './replies/reply.js';
 
 const COUNTS = ['inputTokens', 'cachedInputTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens', 'costUsd'] as const;
 
-/** The model is that of the first that names one. */
+/** Takes both for one model where only one of them names it. Of several models, that of the largest cost comes first. */
 export function addUsage(first: ReportedUsage | undefined, second: ReportedUsage): ReportedUsage {
   if (first === undefined) return second;
   const sum: { -readonly [M in keyof ReportedUsage]: ReportedUsage[M] } = { ...second, ...first };
@@ -16,8 +16,36 @@ export function addUsage(first: ReportedUsage | undefined, second: ReportedUsage
   if (first.estimated || second.estimated) sum.estimated = true;
   const sessions = [first.sessionCostUsd, second.sessionCostUsd].filter((cost) => cost !== undefined);
   if (sessions.length > 0) sum.sessionCostUsd = Math.max(...sessions);
-  if (first.models || second.models) sum.models = [...(first.models ?? []), ...(second.models ?? [])];
-  return sum;
+  const models = modelsOf(first, second);
+  if (models === undefined) return sum;
+  const [{ model, provider } = sum] = models;
+  return withoutUndefined<ReportedUsage>({ ...sum, model, provider, models });
+}
+
+type OneModel = Omit<ReportedUsage, 'models'>;
+
+/** Undefined where all is of one model. */
+function modelsOf(first: ReportedUsage, second: ReportedUsage): readonly OneModel[] | undefined {
+  const isOne = first.model === undefined || second.model === undefined || first.model === second.model;
+  if (!first.models && !second.models && isOne) return undefined;
+  const byModel = new Map<string | undefined, OneModel>();
+  for (const part of [...partsOf(first), ...partsOf(second)]) {
+    const known = byModel.get(part.model);
+    byModel.set(part.model, known ? addUsage(known, part) : part);
+  }
+  return byLargestCost([...byModel.values()]);
+}
+
+/** Says nothing about where a cost comes from: that is said of the whole. */
+function partsOf(usage: ReportedUsage): readonly OneModel[] {
+  if (usage.models) return usage.models;
+  const { model, provider } = usage;
+  const counts = Object.fromEntries(COUNTS.flatMap((count) => (usage[count] === undefined ? [] : [[count, usage[count]]])));
+  return [withoutUndefined<OneModel>({ model, provider, ...counts })];
+}
+
+export function byLargestCost<U extends Pick<ReportedUsage, 'costUsd'>>(parts: readonly U[]): readonly U[] {
+  return parts.toSorted((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0));
 }
 
 /** Adds the usage of the attempts of one call. The words about the cost are those of the last attempt that has one. */

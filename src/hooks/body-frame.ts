@@ -28,7 +28,7 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context 
   scope.define({ name: 'input', value: ambient.input, kind: 'ambient' });
   if ('output' in ambient) scope.define({ name: 'output', value: ambient.output, kind: 'ambient' });
   const { run, evaluate, execute } = frame;
-  const { for: iteration, loop, while: whileLoop, stage, attempt, errors } = frame.context;
+  const { for: iteration, loop, while: whileLoop, stage, attempt, call, errors } = frame.context;
   return {
     run,
     module,
@@ -42,6 +42,7 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context 
       while: whileLoop,
       stage,
       attempt,
+      call: operation.llm ? call : undefined,
       errors: { list: errors.list },
       ...context,
     },

@@ -81,6 +81,11 @@ export function filterText(filter: Filter): string {
   }
 }
 
+/** Returns the kinds of an operation for `op:` filters: an agent of a workflow script is a call, too. workflows-js.md 7. */
+export function kindsOf({ kind }: Operation): readonly string[] {
+  return kind === 'agent' ? ['exe', kind] : [kind];
+}
+
 /** Returns the names of a called function: as it was called, with its namespace, and as it was declared. */
 export function functionNames({ call }: Operation): readonly string[] {
   return call ? [...call.called, call.declared] : NONE;

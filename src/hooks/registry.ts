@@ -8,7 +8,8 @@ import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Reach } from '../runtime/definitions/reachable-operations.js';
-import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
+import { FilterTable, functionNames, kindsOf, type Names, type Watcher } from './filter.js';
+import { HookWarnings } from './failure-warnings.js';
 import { interceptor } from './interceptor.js';
 
 export interface RegisteredHook extends Watcher {
@@ -21,6 +22,7 @@ export interface RegisteredHook extends Watcher {
 }
 
 export class HookRegistry {
+  readonly warnings = new HookWarnings();
   private readonly names = new Set<string>();
   private readonly tables = { before: new FilterTable<RegisteredHook>(), after: new FilterTable<RegisteredHook>() };
   private count = 0;
@@ -71,9 +73,10 @@ export class HookRegistry {
 
 /** A label filter matches where data receives a label: a declaration or a call. */
 function namesOf(operation: Operation): Names {
-  const { kind, labels } = operation;
-  const addsLabels = kind === 'var' || kind === 'exe';
-  return { functions: functionNames(operation), operations: [kind, ...labels], labels: addsLabels ? labels : [] };
+  const { labels } = operation;
+  const kinds = kindsOf(operation);
+  const addsLabels = kinds.includes('var') || kinds.includes('exe');
+  return { functions: functionNames(operation), operations: [...kinds, ...labels], labels: addsLabels ? labels : [] };
 }
 
 /** A block returns with `=>`, also inside other statements; a `when` by the value of an arm. */

@@ -82,7 +82,8 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
       const record = errorRecord(hook, error);
       errors.push(record);
       run.hookErrors.push(record);
-      run.warn(`hook ${node.name === undefined ? id : `@${id}`}: ${error.replace(/\s*\n\s*/g, ' ')}`);
+      const warning = registry.warnings.add(node.name === undefined ? id : `@${id}`, caught);
+      if (warning !== undefined) run.warn(warning);
     }
     if (run.recorder.on) {
       const elapsedMs = Math.round((run.monotonicMs() - startedMs) * 1000) / 1000;

@@ -45,7 +45,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
     run.warn(`an argument of @${request.fn} is nested too deeply for the journal: this call is neither recorded nor reused`);
     return executeUnrecorded(call, body, execute);
   }
-  const key = hasSecret && recordedAs === undefined ? await cache.secretKey(plainKey) : plainKey; // CACHE-5
+  const key = hasSecret && recordedAs === undefined ? (await cache.secretKeys())(plainKey) : plainKey; // CACHE-5
   if (failures.length > 0) {
     const error = notExecuted(call, failures);
     run.usage.callEnded('failed');

@@ -1,7 +1,7 @@
 /** An llm call on its way through the cache stage, and the little that the stage needs of the run around. */
 import type { CallKey } from '../../journal/ids.js';
 import type { Outcome } from '../runtime/completion.js';
-import type { Context } from '../runtime/context.js';
+import type { CallSight, Context } from '../runtime/context.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import type { RunState } from '../runtime/frame.js';
 import type { CallRequest } from '../runtime/calls/call-key.js';
@@ -19,6 +19,7 @@ export interface CacheRun extends Pick<
   | 'calls'
   | 'deniedInside'
   | 'repeatedInside'
+  | 'trace'
   | 'failures'
   | 'monotonicMs'
   | 'recorder'
@@ -35,6 +36,8 @@ export interface CacheRun extends Pick<
 
 export interface CacheableCall {
   readonly run: CacheRun;
+  /** Present where hooks or guards look at the call. */
+  readonly sight?: CallSight | undefined;
   readonly op: OpNode;
   /** `inputs` are those that the before-hooks left. */
   readonly operation: Operation;

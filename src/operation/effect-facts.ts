@@ -22,6 +22,8 @@ export interface Involved {
 
 type EffectOutcome<Q extends EffectKind> = ({ readonly result: EffectResult<Q> } | { readonly error: unknown }) & {
   readonly elapsedMs: number;
+  /** The request as it was before the effect, where the effect can change it. */
+  readonly canonical?: string | undefined;
 };
 
 /** Returns undefined when the fact is posted already. */
@@ -33,7 +35,7 @@ export function recordEffect<Q extends EffectKind>(
   involved: Involved,
 ): Promise<void> | undefined {
   const { recorder, cache, secrets } = frame.run;
-  const canonical = canonicalRequest(request);
+  const canonical = outcome.canonical ?? canonicalRequest(request);
   const hasSecret = frame.secret === true || involved.values.some(isSecret) || secrets.appearIn(canonical);
   const kept = 'result' in outcome ? keptOf(frame, kind, request, outcome.result, hasSecret) : undefined;
   const isKeptByTheCall = 'result' in outcome && kept === undefined;

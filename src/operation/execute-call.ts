@@ -1,8 +1,9 @@
 /** Executes a call that no recorded result was found for, and records its end before anyone sees it (CACHE-1). */
 import { canonicalJson } from '../../journal/canonical.js';
 import type { FactOf, Json, Payload } from '../../journal/event.js';
-import type { CallKey } from '../../journal/ids.js';
+import type { CallKey, Seq } from '../../journal/ids.js';
 import type { AttemptView } from '../calls/attempt.js';
+import type { CallOptions } from '../calls/options.js';
 import type { Started } from '../calls/dispatch/ports.js';
 import { MlldError } from '../errors.js';
 import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
@@ -41,9 +42,10 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
   const options = await llm.options(operation.inputs);
   const progress = new CallProgress();
   const record = countedAttempts(call);
+  show(call, options, progress);
   let made: Outcome;
   try {
-    made = await execute(lookup, body, inAttempts(call, options, progress, record));
+    made = await execute(lookup, body, inAttempts(call, options, progress, record)).finally(() => progress.isRecorded());
   } catch (error) {
     if (progress.isOpen || !isInterruption(error)) {
       const facts = factsOfFailure(call, error, progress, isAccepted(error, options));
@@ -70,6 +72,11 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
   return { result: withMeasured(result, measuredBy(progress)), lookup };
 }
 
+/** Shows the guards and after-hooks how far the call has come. */
+function show({ sight }: CacheableCall, { lane, model }: CallOptions, progress: CallProgress): void {
+  if (sight) sight.view = () => ({ ...progress.view, lane, model });
+}
+
 /** Says why a recorded result was not reused. */
 type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone'>;
 
@@ -85,28 +92,33 @@ export async function executeAndRecord(
   const forming = llm.options(operation.inputs);
   const options = forming instanceof Promise ? await forming : forming;
   const progress = new CallProgress();
+  show(call, options, progress);
   const files = new CallFileWatch(call, identity, options);
   const record: AttemptRecord = {
     async started(view, started) {
       const looking = view.try === 1 ? files.begin() : undefined;
       if (looking) await looking;
-      await recordStart(call, identity, passedOver, view, started);
+      return recordStart(call, identity, passedOver, view, started);
     },
     failed: async (fact) => {
       const excerpt = await excerptOf(call, identity.hasSecret, progress.attempt);
       await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...fact, ...(excerpt && { excerpt }) });
     },
   };
-  let executed: Outcome;
   try {
-    executed = await execute(inAttempts(call, options, progress, record));
-  } catch (error) {
-    await recordFailure(call, identity, error, { progress, record, isAccepted: isAccepted(error, options) });
-    countFailure(call, error);
-    return acceptOrThrow(call, error, lookup, options);
+    let executed: Outcome;
+    try {
+      executed = await execute(inAttempts(call, options, progress, record));
+    } catch (error) {
+      await recordFailure(call, identity, error, { progress, record, isAccepted: isAccepted(error, options) });
+      countFailure(call, error);
+      return await acceptOrThrow(call, error, lookup, options);
+    }
+    if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
+    return { result: await recordResult(call, identity, executed, { progress, watch: files }), lookup };
+  } finally {
+    progress.isRecorded(); // also when something between broke
   }
-  if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
-  return { result: await recordResult(call, identity, executed, { progress, watch: files }), lookup };
 }
 
 async function recordStart(
@@ -115,7 +127,7 @@ async function recordStart(
   passedOver: PassedOver,
   view: AttemptView,
   started: Started | undefined,
-): Promise<void> {
+): Promise<Seq | undefined> {
   const { run, op, operation } = call;
   const { cache, recorder, secrets } = run;
   const { key, hasSecret, definition, request } = identity;
@@ -123,7 +135,7 @@ async function recordStart(
   const stored = storing instanceof Promise ? await storing : storing;
   const args = stored ?? { digest: await cache.digest(canonicalJson(request.args)) };
   const preview = stored && !('inline' in stored) ? cache.preview(request.args) : undefined;
-  await recorder.append({
+  const recorded = await recorder.append({
     type: 'call.started',
     key,
     op: op.path,
@@ -139,6 +151,7 @@ async function recordStart(
     ...(started?.waitedMs !== undefined && { waitedMs: started.waitedMs }),
     ...passedOver,
   });
+  return recorded?.seq;
 }
 
 /** Records the end of a call that failed, was denied or was interrupted. One that was interrupted while no attempt ran leaves nothing. */
@@ -159,13 +172,18 @@ async function recordFailure(
   const output = hasSecret ? undefined : exceedingOutput(error)?.kept;
   if (output && cache.policy().records && !deniedInside.has(op)) {
     // The output came back and is paid for: the next lookup finds it, and fails in the same way.
-    await recorder.append({ type: 'call.completed', key, op: op.path, result: { ...output, text: true }, elapsedMs: progress.elapsedMs });
+    const elapsedMs = progress.elapsedMs;
+    const completing = recorder.append({ type: 'call.completed', key, op: op.path, result: { ...output, text: true }, elapsedMs });
+    progress.isRecorded();
+    await completing;
     return;
   }
   const isOwn = progress.failure !== undefined && callFailureOf(error)?.op === op.path;
   const excerpt = isOwn ? await excerptOf(call, hasSecret, progress.attempt) : undefined;
   const facts = factsOfFailure(call, error, progress, isAccepted);
-  await recorder.append({ type: 'call.failed', key, op: op.path, ...facts, ...(excerpt && { excerpt }) });
+  const failing = recorder.append({ type: 'call.failed', key, op: op.path, ...facts, ...(excerpt && { excerpt }) });
+  progress.isRecorded();
+  await failing;
 }
 
 function isInterruption(error: unknown): boolean {
@@ -180,11 +198,13 @@ function factsOfFailure(
   progress: CallProgress,
   isAccepted: boolean,
 ): FailureMembers {
-  const { failure, usage, elapsedMs } = progress;
+  const { failure, usage, elapsedMs, isOpen, attempt } = progress;
   const facts = callFailureOf(error);
   const isOwn = failure !== undefined && facts?.op === op.path;
   return withoutUndefined<FailureMembers>({
-    ...(isOwn ? failedFacts(failure, progress, secrets) : { elapsedMs, usage, class: facts?.class }),
+    ...(isOwn
+      ? failedFacts(failure, progress, secrets)
+      : { elapsedMs, usage, onlyCalls: isOpen && attempt?.onlyCalls ? true : undefined, class: facts?.class }),
     message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
     code: error instanceof MlldError ? error.code : undefined,
     denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,
@@ -221,7 +241,7 @@ async function recordResult(
   const unusable = flaw ?? notStored(result) ?? (notes && notStored(notes));
   const outputs = flaw === undefined && llm.writes ? await keepOutputs(call, llm.writes, value) : undefined;
   const files = flaw === undefined ? await watch.end(isSealed, outputs) : undefined; // CALL-FILE-1
-  const recorded = await recorder.append({
+  const recording = recorder.append({
     type: 'call.completed',
     key,
     op: op.path,
@@ -236,6 +256,8 @@ async function recordResult(
     ...(unusable !== undefined && { unusable }),
     ...(deniedInside.has(op) && { denied: true }),
   });
+  progress.isRecorded();
+  const recorded = await recording;
   if (!recorded || flaw !== undefined || 'redacted' in result || value instanceof Signal) return value;
   if (unusable === undefined) return cache.recall(recorded, encoded, { key, fn: request.fn }, value);
   const isInner = progress.attempt?.options.reply !== undefined;
@@ -251,6 +273,7 @@ function replyMembers(
   const reply = attempt?.reply;
   return {
     ...(usage && { usage }),
+    ...(attempt?.onlyCalls && { onlyCalls: true as const }),
     ...(callUsage !== usage && callUsage && { callUsage }),
     ...(reply &&
       (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {

@@ -19,6 +19,8 @@ export function withMeasured(result: Outcome, measured: (() => MeasuredCall | un
 
 function measure(value: Value, measured: (() => MeasuredCall | undefined) | undefined): Value {
   if (!(value instanceof Annotated)) return measured && value !== undefined ? annotate(value, { measured }) : value;
-  const { measured: inner, ...others } = value.metadata;
-  return inner === measured ? value : value.withMetadata(measured ? { ...others, measured } : others);
+  if (value.metadata.measured === measured) return value;
+  if (measured) return value.withMetadata({ ...value.metadata, measured });
+  const { measured: _, ...others } = value.metadata;
+  return value.withMetadata(others);
 }

@@ -3,7 +3,7 @@ import type { Frame } from '../runtime/frame.js';
 import { bodyTimedOut } from '../runtime/body-deadline.js';
 import { concealed, isSecret } from '../runtime/secrets/secret-registry.js';
 import type { EffectResult, EffectRequest, EffectOptions, EffectKind } from '../world/world.js';
-import { recordEffect, type Involved } from './effect-facts.js';
+import { canonicalRequest, recordEffect, type Involved } from './effect-facts.js';
 
 const NOTHING: Involved = { values: [] };
 
@@ -18,18 +18,19 @@ export async function performEffect<Q extends EffectKind>(
   const { deadline } = frame;
   if (deadline?.isOver) throw bodyTimedOut();
   const startedMs = recorder.on ? monotonicMs() : 0;
+  const canonical = recorder.on && kind === 'code.run' ? beforeItChanges(request) : undefined;
   let result: EffectResult<Q>;
   calls?.dispatcher.began();
   try {
     result = await (replayed ? replayed.perform(frame, kind, request) : world.perform(kind, request, optionsFor(kind, frame, involved)));
     if (involved.hides) result = concealed(result, involved.hides);
     if (recorder.on) {
-      const recording = record(frame, kind, request, { result, elapsedMs: monotonicMs() - startedMs }, involved);
+      const recording = record(frame, kind, request, { result, elapsedMs: monotonicMs() - startedMs, canonical }, involved);
       if (recording) await recording;
     }
   } catch (error) {
     if (frame.secret || involved.values.some(isSecret)) secrets.taint(error);
-    if (recorder.on) await record(frame, kind, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
+    if (recorder.on) await record(frame, kind, request, { error, elapsedMs: monotonicMs() - startedMs, canonical }, involved);
     throw error;
   } finally {
     calls?.dispatcher.ended();
@@ -38,12 +39,25 @@ export async function performEffect<Q extends EffectKind>(
   return result;
 }
 
+/** Code may change the arrays and objects that it gets (`xs.sort()`), and a replay compares the request as it was before. */
+function beforeItChanges(request: object): string | undefined {
+  try {
+    return canonicalRequest(request);
+  } catch {
+    return undefined; // said when the effect is recorded
+  }
+}
+
 function optionsFor(kind: EffectKind, frame: Frame, involved: Involved): EffectOptions | undefined {
   const { attempt, deadline } = frame;
-  const report = kind === 'command.run' || kind === 'code.run' ? attempt?.report : undefined;
-  if (kind === 'command.run' && frame.run.recorder.on) return { ...commandOptions(frame, involved), ...(report && { report }) };
-  if (!report) return deadline;
-  return kind === 'code.run' ? { report, ...(deadline && { deadline }) } : { report, ...(deadline && { signal: deadline.signal }) };
+  if (kind !== 'command.run' && kind !== 'code.run') return deadline;
+  if (attempt) attempt.ranOwn = true;
+  const { trace, recorder } = frame.run;
+  const traceparent = attempt?.traceparent ?? trace?.operation(frame.op.path);
+  const facts: EffectOptions = { ...(attempt?.report && { report: attempt.report }), ...(traceparent !== undefined && { traceparent }) };
+  if (kind === 'command.run' && recorder.on) return { ...commandOptions(frame, involved), ...facts };
+  if (!facts.report && traceparent === undefined) return deadline;
+  return kind === 'code.run' ? { ...facts, ...(deadline && { deadline }) } : { ...facts, ...(deadline && { signal: deadline.signal }) };
 }
 
 /**

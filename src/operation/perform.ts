@@ -7,6 +7,7 @@
  */
 import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
 import { Denial, denialObject } from '../runtime/denial.js';
+import type { CallSight } from '../runtime/context.js';
 import type { Frame } from '../runtime/frame.js';
 import type { OpNode } from '../runtime/op-node.js';
 import type { CallOperation, LlmCall } from '../runtime/calls/llm-call.js';
@@ -94,12 +95,15 @@ function plainly(frame: Frame, operation: CallOperation, body: Body): Promise<Ou
 }
 
 async function stages(
-  frame: Frame,
+  outer: Frame,
   operation: CallOperation,
   { hooks, guards }: Watches,
   body: Body,
   progress: Progress,
 ): Promise<Outcome> {
+  const sight: CallSight | undefined = operation.llm && (hooks || guards) ? {} : undefined;
+  if (operation.llm && outer.attempt) outer.attempt.hadCalls = true;
+  const frame = sight ? { ...outer, context: { ...outer.context, call: sight } } : outer;
   const inputs = hooks ? await hooks.before(frame) : operation.inputs;
   const received = inputs === operation.inputs ? operation : { ...operation, inputs, pieces: undefined };
   const { llm } = received;
@@ -121,7 +125,7 @@ async function stages(
   try {
     let result: Outcome;
     if (llm) {
-      const call = cacheableCall(frame, received, llm);
+      const call = { ...cacheableCall(frame, received, llm), sight };
       const found = await callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
       result = found.result;
       if (found.isFailed) {
@@ -130,6 +134,7 @@ async function stages(
       }
       if (found.lookup.hit) {
         progress.outcome = 'reused';
+        if (sight) sight.view = () => ({ outcome: 'reused', attempts: 0, measured: metadataOf(valueIn(found.result))?.measured?.() });
         if (hooks) seen = afterLookup(frame, found.lookup);
       }
     } else {
@@ -140,6 +145,7 @@ async function stages(
     // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
     const isOwn = error instanceof Denial && (error === guards?.denial || error === laterDenial);
     if (isOwn) received.repeat?.denied(error);
+    if (isOwn && sight) sight.isDenied = true;
     if (hooks && isOwn) {
       await hooks.after(seen, received, {
         output: denialObject(error.facts),
@@ -191,12 +197,13 @@ function started(
   hasSecret: boolean,
   secrets: SecretRegistry,
 ): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
-  const { kind, name, labels, call, llm, total, index, inputs } = operation;
+  const { kind, name, group, labels, call, llm, total, index, inputs } = operation;
   return {
     type: 'op.started',
     op: node.path,
     kind,
     ...(name === null ? {} : { name }),
+    ...(group === undefined ? {} : { group }),
     ...(call && !llm ? { site: call.site(), declared: call.declaredAt() } : {}), // the events of an llm call have them
     ...(labels.length === 0 ? {} : { labels }),
     ...(index === undefined || kind !== 'for:iteration' || hasSecret ? {} : { item: itemText(inputs[0], secrets) }),

@@ -6,18 +6,34 @@ import { hideLiterals } from './secret-literals.js';
 
 export type SourceRole = 'script' | 'module' | 'template';
 
+/** A module with a name, a version and a digest in the lock of the project. */
+interface PublishedSource {
+  readonly name: string;
+  readonly version?: string;
+  readonly sha256: string;
+}
+
 /** The ports that recording a source needs. */
 type SourceRun = Pick<RunState, 'cache' | 'recorder' | 'secrets'> & { readonly settings: Pick<Settings, 'projectRoot'> };
 
-export async function recordSource({ run }: { readonly run: SourceRun }, absolute: string, text: string, role: SourceRole): Promise<void> {
+export async function recordSource(
+  { run }: { readonly run: SourceRun },
+  absolute: string,
+  text: string,
+  role: SourceRole,
+  published?: PublishedSource,
+): Promise<void> {
   const { recorder, cache, settings, secrets } = run;
   if (!recorder.on) return;
-  const hidden = role === 'template' ? undefined : hideLiterals(text);
+  const hidden = role === 'template' || /\.m?js$/.test(absolute) ? undefined : hideLiterals(text);
   hidden?.literals.forEach((literal) => secrets.add(literal));
   const blob = await cache.keepText(secrets.redact(hidden?.text ?? text));
   if (blob === undefined) return;
   const relative = path.relative(settings.projectRoot, absolute);
   const name = relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/');
   const whole = hidden ? { whole: await cache.secretPayload(text, name) } : {};
-  recorder.post({ type: 'source.loaded', path: name, blob, role, ...whole });
+  const module = published && {
+    module: { name: published.name, sha256: published.sha256, ...(published.version !== undefined && { version: published.version }) },
+  };
+  recorder.post({ type: 'source.loaded', path: name, blob, role, ...whole, ...module });
 }

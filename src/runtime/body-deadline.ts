@@ -14,7 +14,9 @@ export class BodyDeadline implements EffectOptions, Deadline {
     private readonly around?: BodyDeadline,
   ) {}
 
-  readonly leftMs = (): number => Math.min(this.ownLeftMs(), this.around?.leftMs() ?? Number.POSITIVE_INFINITY);
+  leftMs(): number {
+    return Math.min(this.ownLeftMs(), this.around?.leftMs() ?? Number.POSITIVE_INFINITY);
+  }
 
   get isOver(): boolean {
     return this.isOwnOver || this.around?.isOver === true;

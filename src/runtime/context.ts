@@ -1,5 +1,5 @@
 /** The state of the constructs around an evaluation: `@mx` shows it to scripts. control.md 25. */
-import type { Value } from '../values/value.js';
+import type { MeasuredCall, Value } from '../values/value.js';
 import type { GuardContext, GuardTrail } from './guard-trail.js';
 import type { Operation } from './operation.js';
 
@@ -27,6 +27,8 @@ export interface Context {
   readonly denied: boolean;
   readonly args: readonly { readonly name: string; readonly value: Value }[] | undefined;
   readonly checkpoint: { readonly hit: boolean; readonly key: string | null } | undefined;
+  /** Inside the hooks and guards of a call: what is known of it. Absent again in its body, where the attempt is known. */
+  readonly call: CallSight | undefined;
   /** Inside a hook body: the errors of the hooked operation's hooks so far. */
   readonly hookErrors: readonly Value[] | undefined;
   /** Markers of the latest parallel loop or group. Shared along one line of execution, separate for each concurrent one. */
@@ -52,12 +54,32 @@ export const OUTERMOST: Omit<Context, 'errors'> = {
   denied: false,
   args: undefined,
   checkpoint: undefined,
+  call: undefined,
   hookErrors: undefined,
   suppress: 'nothing',
   attempt: 1,
   parallel: undefined,
   release: undefined,
 };
+
+/** Shows the hooks and guards of a call how far it has come. calls.md 17.2. */
+export interface CallSight {
+  /** Absent until the options of the call are known. */
+  view?: () => CallView;
+  /** The call was denied, whatever its body did. */
+  isDenied?: true;
+}
+
+/** Null and absent: not known, or not yet. */
+export interface CallView {
+  readonly outcome?: 'completed' | 'reused' | 'failed';
+  readonly attempts: number;
+  readonly class?: string | undefined;
+  readonly problem?: readonly string[] | undefined;
+  readonly lane?: string | undefined;
+  readonly model?: string | undefined;
+  readonly measured?: MeasuredCall | undefined;
+}
 
 /** The names of the context of the pipeline around. */
 export const PIPELINE_NAMES: readonly string[] = ['p', 'pipeline'];

@@ -18,9 +18,10 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
   if (!known.location) known.location = here;
   else if (known.location.file !== here.file || known.location.at !== at) {
     const inner = known.trail.at(-1);
-    // A statement replaces the call on its own line; a call on a further line of it, or in a template, keeps a line of its own.
-    if (inner?.what.startsWith('@') && !what.startsWith('@') && isSameLine(inner.location, here)) known.trail.pop();
-    known.trail.push({ what, location: here });
+    // The call on the line of a statement says more than the statement, and so does the item of a loop.
+    const isSaid = inner?.what.startsWith('@') && !/[@ ]/.test(what) && isSameLine(inner.location, here);
+    const isThere = inner?.location.file === here.file && inner.location.at === at && inner.what.startsWith(`${what} `);
+    if (!isSaid && !isThere) known.trail.push({ what, location: here });
   }
   return known;
 }

@@ -1,5 +1,5 @@
 /** The frame of an evaluation: the names in sight, the place in the run, the constructs around, and the run itself. */
-import type { Expression, Statement } from '../../grammar/ast.js';
+import type { Code, Expression, Statement } from '../../grammar/ast.js';
 import type { CollectedFailures } from '../values/failures.js';
 import type { MeasuredCall, Value } from '../values/value.js';
 import type { World } from '../world/world.js';
@@ -10,13 +10,13 @@ import type { Denial } from './denial.js';
 import type { Executable } from './definitions/executable.js';
 import type { BodyDeadline } from './body-deadline.js';
 import type { GuardTry } from './guard-trail.js';
-import type { GuardSwitch } from './operation.js';
+import type { CommandLine, GuardSwitch } from './operation.js';
 import type { OpNode } from './op-node.js';
 import type { Module, ModuleExports } from './module.js';
 import type { Attempt } from '../calls/attempt.js';
 import type { CallRuntime } from './calls/call-runtime.js';
 import type { Document, Evaluator, Interceptors, ReplayedRun } from './ports.js';
-import type { Recorder } from './recorder.js';
+import type { Recorder, RunTrace } from './recorder.js';
 import type { RunUsage } from './calls/run-usage.js';
 import type { ResultCache } from './calls/result-cache.js';
 import type { Scope } from './scope.js';
@@ -38,6 +38,8 @@ export interface Frame {
   readonly within: 'script' | 'body' | 'for' | 'loop';
   /** The code that is the body of the function that runs; its text is read by the rules of bodies. */
   readonly bodyCode: Expression | undefined;
+  /** Code that the guards have looked at, by its text, with the command line and the standard input that they allow. */
+  readonly judged: JudgedCode | undefined;
   /** Under `run`: what code prints is only captured. */
   readonly quietCode: true | undefined;
   /** Under `stream`: what commands print is shown as it comes. */
@@ -52,6 +54,8 @@ export interface Frame {
   readonly guardTries: readonly GuardTry[] | undefined;
   /** The guards that are switched off for the statement and what its operand calls. */
   readonly guards: GuardSwitch | undefined;
+  /** In the condition of a `when` with a value: a field or method that the value lacks is null. */
+  readonly sorting: true | undefined;
   /** The value that the innermost `when VALUE [ … ]` compares. */
   readonly subject: { readonly value: Value } | undefined;
   /** Evaluates an expression: the way back to the table, so that no construct imports it. */
@@ -62,10 +66,22 @@ export interface Frame {
 /** The members of a frame that is inside no call and under no modifier. */
 export const PLAIN: Pick<
   Frame,
-  'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'attempt' | 'deadline' | 'guardTries' | 'guards' | 'subject'
+  | 'stack'
+  | 'bodyCode'
+  | 'judged'
+  | 'quietCode'
+  | 'streaming'
+  | 'secret'
+  | 'attempt'
+  | 'deadline'
+  | 'guardTries'
+  | 'guards'
+  | 'sorting'
+  | 'subject'
 > = {
   stack: undefined,
   bodyCode: undefined,
+  judged: undefined,
   quietCode: undefined,
   streaming: undefined,
   secret: undefined,
@@ -73,8 +89,15 @@ export const PLAIN: Pick<
   deadline: undefined,
   guardTries: undefined,
   guards: undefined,
+  sorting: undefined,
   subject: undefined,
 };
+
+interface JudgedCode {
+  readonly text: Code['text'];
+  readonly line?: CommandLine;
+  readonly stdin?: { readonly value: Value };
+}
 
 /** The functions that are running, innermost first. */
 export interface CallStack {
@@ -88,6 +111,8 @@ export interface RunState {
   /** Present in a replay. */
   readonly replayed?: ReplayedRun;
   readonly recorder: Recorder;
+  /** Absent where nobody traces the run, and where nothing is recorded. */
+  readonly trace?: RunTrace | undefined;
   /** Starts the attempts of calls, and prices them. Absent in a replay, which repeats no attempt. */
   readonly calls?: CallRuntime;
   /** The calls up to now, and what they cost. */

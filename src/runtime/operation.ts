@@ -11,6 +11,8 @@ export interface Operation {
   /** Name in the path; usually the name, else the kind. */
   readonly segment: string;
   readonly name: string | null;
+  /** The phase of a workflow script. */
+  readonly group?: string;
   readonly labels: readonly string[];
   readonly inputs: readonly Value[];
   /** The pieces of the one input of an effect, where its operand is a template. */
@@ -41,6 +43,17 @@ export interface GuardRepeat {
   readonly tries: readonly GuardTry[];
   /** Reports a denial of this execution, which is one of the whole operation. */
   readonly denied: (denial: Denial) => void;
+}
+
+/** The command line of a `cmd`, with the values in it. */
+export interface CommandLine {
+  /** Is for people (COMMAND-2 in `command-line.ts`). */
+  readonly text: string;
+  /** Is for the shell (COMMAND-1); absent for a command without values. */
+  readonly executed?: string;
+  readonly used: readonly Value[];
+  /** Is set where a guard put this command in the place of the script's. */
+  readonly isReplaced?: true;
 }
 
 /** A part of a text: fixed, or a value that was put in. */

@@ -1,6 +1,6 @@
 /** The ports of a run that are handed a frame. `frame.ts` and this file import each other; everything else about a run imports neither. */
 import type { Action, Guard, Hook, Reference, Stage, TemplatePart } from '../../grammar/ast.js';
-import type { FactOf } from '../../journal/event.js';
+import type { FactOf, Usage } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Callable } from '../values/kinds/callable.js';
 import type { Value } from '../values/value.js';
@@ -77,6 +77,8 @@ type FailedAttempt = FactOf<'call.failed'>;
 export interface ReplayedCall {
   /** The failed attempts that another one followed or was to follow. Each resolves at its place in the record. */
   readonly earlier: readonly (() => Promise<FailedAttempt>)[];
+  /** Returns what the calls inside one of the earlier attempts came to, which is not repeated either. */
+  readonly inside?: (earlier: number) => Promise<readonly EndInside[]>;
   /** The last attempt is in the record. */
   readonly hasStarted: boolean;
   /** Present where the last attempt failed by what came back or by the clock. Resolves at its place in the record. */
@@ -87,6 +89,13 @@ export interface ReplayedCall {
   readonly completed?: () => Promise<{ readonly fact: FactOf<'call.completed'>; readonly result: Encoded | undefined }>;
   /** Waits for good: nothing more is recorded of the call. */
   readonly waitForGood: () => Promise<never>;
+}
+
+/** The end of a call inside an attempt that is not repeated, or of an attempt of it: what the usage of the run counts of it. */
+export interface EndInside {
+  readonly attempt?: { readonly usage: Usage | undefined; readonly isFree: boolean };
+  readonly call?: 'executed' | 'failed';
+  readonly reused?: { readonly savedUsd: number | undefined };
 }
 
 /** One firing of a hook: unique in a run. */
@@ -120,6 +129,8 @@ export interface HookStage {
   readonly watchesBatches: boolean;
   /** Returns the hooks that are registered when the operation starts and watch it; undefined without any. */
   watch(operation: Operation): HookWatch | undefined;
+  /** Returns a line for each cause for which hooks have failed again after it was warned of. */
+  repeatedFailures(): readonly string[];
 }
 
 /** The hooks of one operation. Neither phase fails for what a hook does. */

@@ -1,5 +1,6 @@
 /** The port to the run's journal. */
 import type { Fact, FactOf } from '../../journal/event.js';
+import type { OpPath, Seq } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
 
 /** Nothing here throws because of a disk: a run outlives its journal. */
@@ -11,6 +12,13 @@ export interface Recorder {
   append(fact: Fact): Promise<Recorded | undefined>;
   /** Counts an attempt of which nothing is recorded, so that the run reports it all the same. Absent where a run has no report. */
   count?(fact: UnrecordedFact): void;
+}
+
+/** Names the spans of a run, as W3C trace contexts for the programs that work inside them. calls.md 17.1. */
+export interface RunTrace {
+  /** `seq`: of the event that started the attempt. */
+  attempt(op: OpPath, seq: Seq): string;
+  operation(op: OpPath): string;
 }
 
 /** A fact about a call that is not recorded: what its run counts, and nothing of arguments and result. */

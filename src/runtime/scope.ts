@@ -45,6 +45,15 @@ export class Scope {
     return undefined;
   }
 
+  /** Finds a parameter, a loop variable or a name of a block: no name of the module, and none that the language declares. */
+  findLocal(name: string): Binding | undefined {
+    for (let scope: Scope | undefined = this; scope && scope.kind !== 'module'; scope = scope.parent) {
+      const binding = scope.names?.get(name);
+      if (binding) return binding.kind === 'ambient' ? undefined : binding;
+    }
+    return undefined;
+  }
+
   define(binding: Binding): void {
     (this.names ??= new Map()).set(binding.name, binding);
     if (this.kind === 'module') this.version++;

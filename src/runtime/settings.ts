@@ -8,6 +8,8 @@ export interface Settings {
   readonly scriptDirectory: string;
   readonly workingDirectory: string;
   readonly prefixes: readonly ResolverPrefix[];
+  /** The absolute folder of published modules, where the configuration names one; else `.mlld/modules` of the project. */
+  readonly modulesFolder?: string;
   readonly payload: Value;
   /** Injected modules by name with its at sign: data or source. */
   readonly injected: ReadonlyMap<

@@ -10,7 +10,8 @@ import { withoutUndefined } from '../values/without-undefined.js';
 import type { CallSettings } from '../calls/options.js';
 import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import { callConfig } from './call-config.js';
-import { CONFIG_FILE, isBoolean, isObjects, isText, isTexts, optional } from './config-values.js';
+import { CONFIG_FILE, invalid, isBoolean, isObjects, isText, isTexts, optional } from './config-values.js';
+import { agentConfig, type AgentConfig } from './agent-config.js';
 
 export { CONFIG_FILE } from './config-values.js';
 
@@ -18,9 +19,18 @@ export interface ProjectConfig {
   /** Folder of `mlld run`, relative to the root; default `llm/run`. */
   readonly scriptDir: string;
   readonly prefixes: readonly ResolverPrefix[];
+  /** Is about published modules. world.md 11.7. */
+  readonly modules?: {
+    /** Absolute; absent for `.mlld/modules` of the project. */
+    readonly folder?: string;
+    /** The address of the index that names are looked up in. */
+    readonly registry?: string;
+  };
   readonly suppressWarnings: readonly string[];
   /** If false, `mlld run NAME` records only if a flag or the script requests it. */
   readonly record?: boolean;
+  /** Settings of workflow scripts. */
+  readonly agent?: AgentConfig;
   /** Settings of calls, where neither the command line nor the script has one. */
   readonly calls?: Partial<CallSettings>;
 }
@@ -33,6 +43,7 @@ export function readConfig(root: string): ProjectConfig {
   const config = parseConfig(path.join(root, CONFIG_FILE));
   const resolvers = optional(config, 'resolvers', isObject, 'an object') ?? {};
   const validate = optional(config, 'validate', isObject, 'an object') ?? {};
+  const modules = optional(config, 'modules', isObject, 'an object');
   const prefixes = [
     ...(optional(resolvers, 'prefixes', isObjects, 'an array of objects') ?? []),
     ...(optional(config, 'resolverPrefixes', isObjects, 'an array of objects') ?? []),
@@ -41,8 +52,10 @@ export function readConfig(root: string): ProjectConfig {
     record: optional(config, 'record', isBoolean, 'true or false'),
     scriptDir: optional(config, 'scriptDir', isText, 'the path of a folder') ?? DEFAULT_SCRIPT_DIR,
     prefixes: prefixes.flatMap((entry) => prefixOf(root, entry)),
+    modules: modules && modulesConfig(root, modules),
     suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
     calls: callConfig(config),
+    agent: agentConfig(config),
   });
 }
 
@@ -76,11 +89,23 @@ function readText(file: string): string {
   }
 }
 
+/** Throws CONFIG_INVALID for a folder outside the project: modules are written there. */
+function modulesConfig(root: string, modules: JsonObject): NonNullable<ProjectConfig['modules']> {
+  const folder = optional(modules, 'folder', isText, 'the path of a folder', 'modules');
+  const absolute = folder === undefined ? undefined : path.resolve(root, folder);
+  const below = absolute === undefined ? '.' : path.relative(root, absolute);
+  if (absolute === root || below.startsWith('..') || path.isAbsolute(below)) throw invalid('modules.folder', 'a folder inside the project');
+  return withoutUndefined<NonNullable<ProjectConfig['modules']>>({
+    folder: absolute,
+    registry: optional(modules, 'registry', isText, 'the address of an index of modules', 'modules'),
+  });
+}
+
 /** Ignores prefixes of resolvers that don't map to files of the project. */
 function prefixOf(root: string, entry: JsonObject): readonly ResolverPrefix[] {
   const { prefix, resolver, config } = entry;
-  if (resolver !== undefined && resolver !== 'LOCAL') return [];
-  const basePath = isObject(config) ? config['basePath'] : undefined;
+  if (resolver !== undefined && String(resolver).toUpperCase() !== 'LOCAL') return [];
+  const basePath = (isObject(config) ? config['basePath'] : undefined) ?? entry['basePath'];
   if (!isText(prefix) || !isText(basePath)) {
     throw new MlldError('CONFIG_INVALID', `A resolver prefix in ${CONFIG_FILE} needs "prefix" and "config.basePath"`, {
       hint: '{ "prefix": "@lib/", "resolver": "LOCAL", "config": { "basePath": "./src/lib" } }',

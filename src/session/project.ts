@@ -34,6 +34,8 @@ export interface ScriptFile {
 const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'];
 const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
+/** The endings of scripts of the language and of workflow scripts. */
+const ANY_EXTENSION = /\.(?:mld(?:\.md)?|m?js)$/;
 /** `mlld serve` keeps each pipeline that was sent to it in a folder of its own in here. */
 const UPLOADS = path.join('.mlld', 'serve');
 
@@ -103,7 +105,7 @@ export async function listScripts(project: Project, home: string | undefined): P
 /** Returns the file name without extension; `index` and `main` take the name of their folder. checkpoint-resume.md 3.1. */
 export function scriptName(project: Project, file: string): string {
   const absolute = path.resolve(project.root, file);
-  const base = path.basename(absolute).replace(EXTENSION, '');
+  const base = path.basename(absolute).replace(ANY_EXTENSION, '');
   return base === 'index' || base === 'main' ? path.basename(path.dirname(absolute)) : base;
 }
 
@@ -157,7 +159,7 @@ function isCalled(project: Project, workflow: Workflow, text: string): boolean {
 }
 
 function isSameScript(workflow: Workflow, wanted: string): boolean {
-  const base = wanted.replace(EXTENSION, '');
+  const base = wanted.replace(ANY_EXTENSION, '');
   return [base, `${base}.mld`, `${base}.mld.md`, ...ENTRIES.map((entry) => `${base}/${entry}`)].some((path) => path === workflow);
 }
 
@@ -167,7 +169,12 @@ function scriptFolders(project: Project, home: string | undefined): readonly str
 }
 
 function scriptIn(folder: string, name: string): string | undefined {
-  const candidates = [`${name}.mld`, ...ENTRIES.map((entry) => path.join(name, entry)), ...(name.endsWith('.mld') ? [name] : [])];
+  const candidates = [
+    `${name}.mld`,
+    ...ENTRIES.map((entry) => path.join(name, entry)),
+    `${name}.mld.md`,
+    ...(EXTENSION.test(name) ? [name] : []),
+  ];
   return candidates.map((candidate) => path.join(folder, candidate)).find(isFile);
 }
 

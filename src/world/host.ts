@@ -1,6 +1,6 @@
 /** Provides facts about the machine and the process, and randomness: for the first event of a journal, ids of runs, keys and waits. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 
 export interface HostFacts {
   readonly name: string;
@@ -26,4 +26,9 @@ export function randomKey(bytes: number): Uint8Array {
 /** Returns a number uniform in [0, 1). */
 export function randomFraction(): number {
   return Math.random();
+}
+
+/** The processors that this program may use. */
+export function processorCount(): number {
+  return availableParallelism();
 }

@@ -88,25 +88,25 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
     },
   };
 
-  const pending = new Set<(error: WorldError) => void>();
+  const pending = new Pending();
   let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
 
-  function perform<K extends EffectKind>(effect: K, request: EffectRequest<K>, options: EffectOptions = NOTHING): Promise<EffectResult<K>> {
+  function perform<K extends EffectKind>(kind: K, request: EffectRequest<K>, options: EffectOptions = NOTHING): Promise<EffectResult<K>> {
     return new Promise((resolve, reject) => {
       if (closed) throw interrupted(closed.reason);
-      const result = performers[effect](request, options);
+      const result = performers[kind](request, options);
       if (!(result instanceof Promise)) {
         resolve(result);
         return;
       }
-      pending.add(reject);
+      const effect = pending.add(reject);
       result.then(
         (value) => {
-          pending.delete(reject);
+          pending.remove(effect);
           resolve(value);
         },
         (error: unknown) => {
-          pending.delete(reject);
+          pending.remove(effect);
           reject(error); // a `WorldError`; anything else is a bug of this program, and is passed on unchanged
         },
       );
@@ -121,8 +121,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
     clock.stop();
     node.stop();
     const error = interrupted(reason);
-    for (const reject of pending) reject(error);
-    pending.clear();
+    pending.rejectAll(error);
     return done;
   }
 
@@ -130,6 +129,37 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   return { perform, close };
+}
+
+interface PendingEffect {
+  /** Its place in the list. */
+  at: number;
+  readonly reject: (error: WorldError) => void;
+}
+
+/**
+ * The effects that have not ended. Not a Set: V8 links the table that a Set has outgrown to the next one, so that one old table keeps all
+ * later ones, with what the effects in them refer to, until all memory is collected: ten thousand results of calls.
+ */
+class Pending {
+  private readonly effects: PendingEffect[] = [];
+
+  add(reject: PendingEffect['reject']): PendingEffect {
+    const effect = { at: this.effects.length, reject };
+    this.effects.push(effect);
+    return effect;
+  }
+
+  remove(effect: PendingEffect): void {
+    const last = this.effects.pop();
+    if (last === undefined || last === effect) return;
+    this.effects[effect.at] = last;
+    last.at = effect.at;
+  }
+
+  rejectAll(error: WorldError): void {
+    for (const { reject } of this.effects.splice(0)) reject(error);
+  }
 }
 
 function interrupted(reason: string): WorldError {

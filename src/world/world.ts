@@ -108,12 +108,21 @@ export interface ShadowFunction {
   readonly code: string;
 }
 
+/** Line and column in the text of a body, both from 1. */
+export interface CodePlace {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** Reports the failure of a process, a disk or a piece of code. Messages are for people; the evaluator adds the location. */
 export class WorldError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
-  constructor(code: string, message: string, details: { hint?: string | undefined; cause?: unknown } = {}) {
+  /** Says where in the body of code it was thrown; undefined where that is not known. */
+  readonly place: CodePlace | undefined;
+  constructor(code: string, message: string, details: { hint?: string | undefined; cause?: unknown; place?: CodePlace | undefined } = {}) {
     super(message, { cause: details.cause });
+    this.place = details.place;
     this.name = 'WorldError';
     this.code = code;
     this.hint = details.hint;
@@ -148,6 +157,8 @@ export interface EffectOptions {
   readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
   /** For a command: makes the file for output that is too large to be held in memory. */
   readonly newFile?: () => BlobWriter;
+  /** For code and commands: the span that they work in, as a W3C trace context. */
+  readonly traceparent?: string;
   /** For code and commands inside a call. */
   readonly report?: CallReport;
   /** For a wait: receives the timer that keeps the process alive until it is over. */

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import { costOf, type PriceTable } from '../../src/calls/price/cost.js';
 import { ownPrices } from '../../src/calls/price/own-prices.js';
+import type { ReportedUsage } from '../../src/calls/replies/reply.js';
+import { addUsage } from '../../src/calls/usage.js';
 
 const TABLE: PriceTable = {
   name: 'prices@1',
@@ -76,5 +78,46 @@ describe('prices of the configuration', () => {
     expect(cost('local-small', TOKENS)).toBe(0);
     expect(cost('local-big', TOKENS)).toBe(3);
     expect(cost('oracle', TOKENS)).toBeUndefined();
+  });
+});
+
+describe('the cost of several models in one body', () => {
+  const ORACLE = { model: 'oracle-2', inputTokens: 100_000 };
+  const told = (model: string, costUsd: number): ReportedUsage => ({ model, inputTokens: 10, costUsd });
+
+  it('is that of each, the largest first; what is of one model stays one', () => {
+    const sum = addUsage(addUsage(told('small', 0.25), told('large', 0.5)), told('small', 0.125));
+    expect(costOf(sum, { tables: [TABLE] })).toEqual({
+      model: 'large',
+      inputTokens: 30,
+      costUsd: 0.875,
+      costSource: 'told',
+      models: [told('large', 0.5), { ...told('small', 0.375), inputTokens: 20 }],
+    });
+    expect(addUsage(told('small', 0.25), told('small', 0.25))).toEqual({ ...told('small', 0.5), inputTokens: 20 });
+    expect(addUsage({ inputTokens: 1 }, { model: 'small', outputTokens: 2 })).toEqual({ model: 'small', inputTokens: 1, outputTokens: 2 });
+  });
+
+  it('is by the rows of each where no reply told it', () => {
+    const sum = addUsage({ ...ORACLE, provider: 'delphi' }, { ...ORACLE, model: 'oracle-3', inputTokens: 300_000 });
+    const costed = costOf(sum, { tables: [TABLE] });
+    expect(costed).toMatchObject({ model: 'oracle-3', costUsd: 0.4, costSource: 'table' });
+    expect(costed.models?.map(({ model, costUsd }) => [model, costUsd])).toEqual([['oracle-3', 0.3], ['oracle-2', 0.1]]); // prettier-ignore
+  });
+
+  it('takes those from the table that told none beside others that did, and is estimated where one has no row', () => {
+    const mixed = costOf(addUsage(told('small', 0.25), ORACLE), { tables: [TABLE] });
+    expect(mixed).toMatchObject({ model: 'small', costUsd: 0.35, costSource: 'table', priceTable: 'prices@1' });
+    expect(mixed.estimated).toBeUndefined();
+    const lacking = costOf(addUsage(told('small', 0.25), { ...ORACLE, model: 'local' }), { tables: [TABLE] });
+    expect(lacking).toMatchObject({ model: 'small', costUsd: 0.25, costSource: 'told', estimated: true });
+  });
+
+  it('is the told one of a reply that says it for the whole, and for its models only in part', () => {
+    const models = [told('large', 0.5), { model: 'oracle-2', inputTokens: 5 }];
+    expect(costOf({ model: 'large', inputTokens: 15, costUsd: 0.75, models }, { tables: [TABLE] })).toMatchObject({
+      costUsd: 0.75,
+      costSource: 'told',
+    });
   });
 });

@@ -188,8 +188,30 @@ describe('gemini', () => {
     [{ type: 'FatalAuthenticationError', code: 41, message: 'no method' }, 41, { class: 'auth' }],
     [{ type: 'FatalTurnLimitedError', message: 'turns' }, 53, { class: 'budget' }],
     [{ type: 'ApiError', code: 400, message: 'blocked' }, 1, { class: 'crash' }],
+    [{ type: 'ApiError', code: 400, message: 'Response was blocked: SAFETY' }, 1, { class: 'content', status: 400 }],
   ])('fails with %j', (error, exitCode, failure) => {
     expect(read({ session_id: 's', error }, { commandLine: 'gemini -o json' }, { exitCode }).failure).toMatchObject(failure);
+  });
+
+  it.each([
+    ['Resource has been exhausted (e.g. check quota).', { class: 'rate-limit' }],
+    ['The model is overloaded. Please try again later.', { class: 'overloaded' }],
+    ['exception TypeError: fetch failed sending request', { class: 'network' }],
+    ['You have exhausted your capacity on this model. Your quota will reset after 1m0s.', { class: 'quota', resetsAtMs: NOW_MS + 60_000 }],
+    ['No input provided via stdin.', { class: 'crash' }],
+  ])('a stream has no code, and error output neither: %s', (message, failure) => {
+    const lines = [
+      { type: 'init', session_id: 's' },
+      { type: 'result', status: 'error', error: { type: 'ApiError', message } },
+    ];
+    expect(read(lines, { commandLine: 'gemini -o stream-json' }, { exitCode: 1 }).failure).toMatchObject(failure);
+    const printed = { stdout: '', stderr: `${message}\n`, exitCode: 1 };
+    expect(read('', { commandLine: 'gemini -p hello' }, printed).failure).toMatchObject(failure);
+  });
+
+  it('an answer may begin with the words of an error', () => {
+    const printed = { stdout: 'Resource has been exhausted, says the log.', stderr: '', exitCode: 0 };
+    expect(read('', { commandLine: 'gemini -p hello' }, printed).failure).toBeUndefined();
   });
 });
 

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { examples } from '../support/examples.js';
 import { storeBundle } from '../../journal/upkeep/bundle.js';
 import { openDeleter } from '../../journal/upkeep/delete-runs.js';
 import { realDisk, type Disk } from '../../journal/storage/disk.js';
@@ -332,7 +333,7 @@ it('says for every fact, whatever fails for whatever time, that it is in the jou
       }
       if (waitMs === 10_000 && journal) expect({ rejected, closed }).toEqual({ rejected: 0, closed: true });
     }),
-    { numRuns: 60 },
+    { numRuns: examples(30, 60) },
   );
 }, 180_000);
 

@@ -1,5 +1,6 @@
 /** Performing an effect, and the facts that record it. */
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../journal/canonical.js';
 import { isRecordedByCall } from '../../src/operation/deduplicate-effect.js';
 import { canonicalRequest, recordEffect, subjectOf } from '../../src/operation/effect-facts.js';
 import type { EffectFrame } from '../../src/operation/effect-frame.js';
@@ -9,6 +10,7 @@ import { hideLiterals } from '../../src/operation/secret-literals.js';
 import { BodyDeadline } from '../../src/runtime/body-deadline.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { annotate } from '../../src/values/value.js';
+import type { EffectRequest } from '../../src/world/world.js';
 import { bareRun } from '../support/bare-run.js';
 
 const TIDE = { path: '/p/tide.txt' };
@@ -28,6 +30,28 @@ describe('an effect', () => {
       },
     ]);
   });
+
+  it.each([['that returns'], ['that fails']])(
+    'of code %s is known by the arguments it got, not by what the code made of them',
+    async (way) => {
+      const { frame, facts } = bareRun();
+      const perform = (_kind: unknown, { variables }: { variables: { xs: number[] } }): Promise<unknown> => {
+        variables.xs.reverse();
+        return way === 'that fails' ? Promise.reject(new Error('sorted')) : Promise.resolve({ value: 1, log: '' });
+      };
+      const run = { ...frame.run, world: { ...frame.run.world, perform: perform as typeof frame.run.world.perform } };
+      const request = (): EffectRequest<'code.run'> => ({
+        language: 'js',
+        code: 'xs.reverse()',
+        directory: '/p',
+        echo: false,
+        unset: [],
+        variables: { xs: [3, 1] },
+      });
+      await performEffect({ ...frame, run }, 'code.run', request()).catch(() => undefined);
+      expect(facts).toMatchObject([{ kind: 'code.run', request: sha256(canonicalRequest(request())) }]);
+    },
+  );
 
   it('is recorded with its error, which the caller gets', async () => {
     const { frame, facts } = bareRun();

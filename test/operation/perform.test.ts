@@ -33,6 +33,7 @@ function watched(steps: string[], parts: { hooks?: Partial<HookWatch>; guards?: 
     active: true,
     hooks: {
       watchesBatches: false,
+      repeatedFailures: () => [],
       watch: ({ inputs }) =>
         parts.hooks && {
           before: async () => inputs.map((input) => mark('hook', input)),

@@ -56,6 +56,15 @@ describe.each([[[]], [['--checkpoint']]])('the summary with %j', (flags: string[
     expect(await summaryOf(script)).toEqual(['3 calls: 1 executed, 1 failed (overloaded), 1 not executed, cost unknown', 4]);
   });
 
+  it('knows the cost of a function that does nothing but make calls', async () => {
+    const script = [
+      'exe llm @priced(q) = js { mlld.usage({ model: "m", costUsd: 0.25 }); return q }',
+      'exe llm @both(q) = [\n  let @one = @priced(@q)\n  => @priced(`@one again`)\n]',
+      'show @both("a")\n',
+    ].join('\n');
+    expect(await summaryOf(script)).toEqual(['3 calls: 3 executed, $0.50', 0]);
+  });
+
   it('does not count a failure whose call got its result later in the run', async () => {
     const script = 'var @r = for parallel(1) @i in ["late"] => @ask(@i)\nshow @ask("late")\n';
     expect(await summaryOf(script)).toEqual(['1 call: 1 executed, cost unknown', 0]);

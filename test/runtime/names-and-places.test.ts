@@ -70,6 +70,18 @@ describe('a place', () => {
     expect(placesOf(new Error('x'))).toBe('');
   });
 
+  it('is that of the call rather than of its statement, and that of the item rather than of its loop', () => {
+    let error = rise(new MlldError('BAIL', 'no boat'), module, 0, 'bail');
+    for (const [at, what] of [
+      [8, '@fare'],
+      [4, 'show'],
+      [2, 'for @t, item 1 of 2: "x"'],
+      [2, 'for'],
+    ] as const)
+      error = rise(error, module, at, what);
+    expect((error as MlldError).trail.map(({ what }) => what)).toEqual(['@fare', 'for @t, item 1 of 2: "x"']);
+  });
+
   it('is added to errors of the world and of too large texts, which become errors for users', () => {
     expect(rise(new WorldError('NO_FILE', 'gone'), module, 0, 'show')).toMatchObject({ code: 'NO_FILE', location: { at: 0 } });
     expect(rise(new RangeError('Invalid string length'), module, 0, 'show')).toMatchObject({ code: 'TEXT_TOO_LONG' });

@@ -31,6 +31,12 @@ it('counts calls and attempts, and makes no 0 of what is unknown', () => {
   expect(usage.costUsd).toBe(0.25);
 });
 
+it('adds costs as people do', () => {
+  const usage = new RunUsage();
+  for (const costUsd of [0.1, 0.2]) usage.attemptEnded({ costUsd }, false);
+  expect(usage.costUsd).toBe(0.3);
+});
+
 it('adds the usage of all attempts of a call', () => {
   const first = { model: 'm', inputTokens: 1, costUsd: 0.5, costSource: 'told' } as const;
   expect(addAttempt(undefined, first)).toBe(first);

@@ -114,7 +114,7 @@ function leaksIn(folder: string, canary: string): string[] {
   });
 }
 
-it.each(
+it.concurrent.each(
   SCRIPTS.flatMap(([title, script]) =>
     (['the key of the project', 'a given key', 'none'] as const).map((key) => [title, key, script] as const),
   ),
@@ -125,8 +125,10 @@ it.each(
   await runCli(['job.mld', '--checkpoint'], { cwd, env });
   await runCli(['job.mld', '--resume'], { cwd, env });
   expect(leaksIn(path.join(cwd, '.mlld'), canary)).toEqual([]);
-  const shown = await runCli(['journal', 'show', 'job', '--json'], { cwd });
-  const inspected = await runCli(['checkpoint', 'inspect', 'job'], { cwd });
+  const [shown, inspected] = await Promise.all([
+    runCli(['journal', 'show', 'job', '--json'], { cwd }),
+    runCli(['checkpoint', 'inspect', 'job'], { cwd }),
+  ]);
   expect(shown.status).toBe(0);
   expect(shown.stdout + inspected.stdout).not.toContain(canary);
 });

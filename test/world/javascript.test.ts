@@ -12,6 +12,21 @@ const languages = [
 
 const fn = (name: string, params: readonly string[], code: string) => ({ name, params, code });
 
+describe.each(languages)('an error in a %s body', (_, run) => {
+  it.each<[string, string, { line: number; column: number } | undefined]>([
+    ['with a return', 'const y = 1;\n\n  null.tide;\nreturn 2', { line: 3, column: 8 }],
+    ['with a global', 'console.log(x)\nnull.tide;\nreturn 2', { line: 2, column: 6 }],
+    ['that is an expression', ' x.tide.height', { line: 1, column: 9 }],
+    ['without a return', 'let y = 1;\n{ y.a.b }\ny', { line: 2, column: 7 }],
+    ['that awaits', 'await 1\nJSON.parse("{")\nreturn 1', { line: 2, column: 6 }],
+    ['in a function of it', 'function f() {\n  throw new Error("x")\n}\nreturn f()', { line: 2, column: 9 }],
+    ['that throws no error', 'const y = 1;\nthrow "tide"', undefined],
+  ])('is at its line: %s', async (_what, code, place) => {
+    const error: unknown = await run(code, { x: 4 }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'CODE_THREW', place });
+  });
+});
+
 describe.each(languages)('the result of a %s body', (_, run) => {
   it.each<[string, string, unknown]>([
     ['return', 'return x + 1', 5],

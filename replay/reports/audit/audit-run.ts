@@ -75,7 +75,7 @@ export async function auditRun(
       legality.apply(legal, event, place);
       projection.apply(trail, event, place);
       if (event.type === 'call.started') calls.started(event);
-      if (event.type === 'retry.scheduled') calls.retried(event);
+      if (OF_STAGES.has(event.type)) calls.ofStage(event);
       for (const entry of trail.entries) take(withPreview(entry, previews), event);
       trail.entries = [];
     },
@@ -133,10 +133,13 @@ function createCallTotals(totals: AuditTotals) {
       if (outcome === 'unfinished') totals.unfinished += 1;
       else if (ended) followCall(ledger, ended, [totals]);
     },
-    retried: (event: EventOf<'retry.scheduled'>): void => void followCall(ledger, event),
+    ofStage: (event: JournalEvent): void => void followCall(ledger, event),
     endRun: (): void => endRun(ledger),
   };
 }
+
+/** They decide how the failed calls of a pipeline's stages count. */
+const OF_STAGES: ReadonlySet<string> = new Set<JournalEvent['type']>(['retry.scheduled', 'node.finished', 'edge.selected', 'run.finished']);
 
 /** Arguments may be large. */
 const NO_ARGUMENTS = { inline: null };

@@ -77,6 +77,8 @@ export interface AuditedFile extends Common {
   readonly path: string;
   /** The digest of what was read or written: `sha256:` and 64 hex digits. */
   readonly hash?: string;
+  /** The published module that the file is. */
+  readonly module?: EventOf<'source.loaded'>['module'];
   readonly error?: string;
 }
 
@@ -129,7 +131,15 @@ export function auditTrail({ keepResults }: { readonly keepResults: boolean }): 
     apply(state, event, place) {
       switch (event.type) {
         case 'source.loaded':
-          state.entries.push({ entry: 'file', seq: event.seq, ts: event.ts, did: 'read', path: event.path, hash: event.blob });
+          state.entries.push({
+            entry: 'file',
+            seq: event.seq,
+            ts: event.ts,
+            did: 'read',
+            path: event.path,
+            hash: event.blob,
+            ...(event.module && { module: event.module }),
+          });
           break;
         case 'op.started':
           if (event.labels !== undefined) state.labels.set(event.op, event.labels);

@@ -77,7 +77,13 @@ export interface RunDiff {
     readonly onlyLeft: readonly DiffCall[];
     readonly onlyRight: readonly DiffCall[];
   };
-  readonly sources: readonly { readonly path: string; readonly lines: DiffLines }[];
+  readonly sources: readonly {
+    /** The name, for a published module. */
+    readonly path: string;
+    /** The versions of a published module, left and right; null where it has none or was not read. */
+    readonly versions?: readonly [string | null, string | null];
+    readonly lines: DiffLines;
+  }[];
   readonly output: { readonly same: boolean; readonly lines: DiffLines };
   readonly files: readonly FileDifference[];
   /** Only where one is a run of a pipeline. */
@@ -280,7 +286,10 @@ async function diffSources(store: JournalStore, left: RunCalls, right: RunCalls)
   const differences = [];
   for (const path of new Set([...left.sources.keys(), ...right.sources.keys()])) {
     const [was, is] = [left.sources.get(path), right.sources.get(path)];
-    if (was !== is) differences.push({ path, lines: await textDiff(await blobText(store, was), await blobText(store, is)) });
+    if (was?.blob === is?.blob) continue;
+    const lines = await textDiff(await blobText(store, was?.blob), await blobText(store, is?.blob));
+    const versions = was?.module || is?.module ? { versions: [was?.module?.version ?? null, is?.module?.version ?? null] as const } : {};
+    differences.push({ path, ...versions, lines });
   }
   return differences;
 }

@@ -32,7 +32,8 @@ export interface ComparedCall {
 export interface RunCalls {
   readonly calls: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
-  readonly sources: Map<string, BlobId>;
+  /** By path; a published module by its name. */
+  readonly sources: Map<string, { readonly blob: BlobId; readonly module: EventOf<'source.loaded'>['module'] }>;
   /** The last content that was written, by path. */
   readonly files: Map<string, string>;
   readonly output: RunOutput;
@@ -83,7 +84,8 @@ export const runCalls: Projection<RunCalls> = {
         state.error = event.error;
         break;
       case 'source.loaded':
-        state.sources.set(event.path, event.blob);
+        // Two versions of a module have two paths, and one name.
+        state.sources.set(event.module?.name ?? event.path, { blob: event.blob, module: event.module });
         break;
       case 'call.started': {
         const { seq, op, fn, key, fingerprint, preview = previewOf(event.args) } = event;

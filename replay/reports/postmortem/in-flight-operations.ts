@@ -3,6 +3,7 @@
  *
  * POSTMORTEM-1 an error rises through the operations around it: a failed operation has the chain of the part that failed with it
  * POSTMORTEM-2 an operation that ends well has dealt with what failed inside it; that stays a failure, and is no cause
+ * POSTMORTEM-5 an operation that the pause of its run ended has not failed; an iteration that it ended counts as not begun
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
@@ -21,6 +22,8 @@ export interface Step {
   readonly seq: Seq;
   /** Loops only. */
   readonly loop: LoopCount | undefined;
+  /** Iterations only: the number of calls inside, by function. */
+  readonly calls: Map<string, number> | undefined;
   /** Operations directly inside that have not ended. */
   inside: number;
   call: InFlightCall | undefined;
@@ -29,9 +32,12 @@ export interface Step {
 interface LoopCount {
   readonly total: number;
   begun: number;
+  /** Iterations that a pause ended; they do not count as begun. */
+  pausedBegun: number;
   ended: number;
-  /** Number of calls inside, by function. */
+  /** Number of calls inside, by function; those of iterations that a pause ended are apart. */
   readonly calls: Map<string, number>;
+  readonly paused: Map<string, number>;
 }
 
 export interface InFlightCall {
@@ -81,11 +87,16 @@ export function inFlight(state: InFlightOperations): readonly Step[] {
 
 export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
   const { op, kind, name, item, site, seq, total } = event;
-  const loop = total === undefined ? undefined : { total, begun: 0, ended: 0, calls: new Map<string, number>() };
+  const loop =
+    total === undefined
+      ? undefined
+      : { total, begun: 0, pausedBegun: 0, ended: 0, calls: new Map<string, number>(), paused: new Map<string, number>() };
   const around = nearest(state, op);
   if (around !== undefined) around.inside += 1;
-  if (kind === 'for:iteration' && around?.loop !== undefined) around.loop.begun += 1;
-  state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, inside: 0, call: undefined });
+  const isIteration = kind === 'for:iteration';
+  if (isIteration && around?.loop !== undefined) around.loop.begun += 1;
+  const calls = isIteration ? new Map<string, number>() : undefined;
+  state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, calls, inside: 0, call: undefined });
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
@@ -96,13 +107,16 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   const around = nearest(state, op);
   if (around !== undefined) {
     around.inside -= 1;
-    if (around.loop !== undefined && iterationOf(op) !== undefined) around.loop.ended += 1;
+    if (around.loop !== undefined && iterationOf(op) !== undefined) {
+      around.loop.ended += 1;
+      if (message === PAUSED) takeBack(around.loop, step); // POSTMORTEM-5
+    }
   }
   const wasCounted = state.counted.delete(op);
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
   // Several may have failed side by side: the cause is the one with the message of this operation.
   const cause = inside?.findLast((chain) => chain.message === message) ?? inside?.at(-1);
-  if (cause === undefined && !wasCounted && message !== undefined) {
+  if (cause === undefined && !wasCounted && message !== undefined && message !== PAUSED) {
     countFailure(state, step?.call?.fn ?? step?.name ?? step?.kind ?? op, message, { op, seq });
   }
   const steps = [...(step === undefined ? [] : [step]), ...(cause?.steps ?? [])]; // POSTMORTEM-1
@@ -113,6 +127,18 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   else {
     beside.push({ message, steps });
     if (beside.length > CHAINS_MAX) beside.shift();
+  }
+}
+
+/** The message of what waited for a stopped lane or a spent budget when its run paused. */
+const PAUSED = 'The run was paused';
+
+function takeBack(loop: LoopCount, iteration: Step | undefined): void {
+  loop.begun -= 1;
+  loop.pausedBegun += 1;
+  for (const [fn, count] of iteration?.calls ?? []) {
+    loop.calls.set(fn, (loop.calls.get(fn) ?? 0) - count);
+    loop.paused.set(fn, (loop.paused.get(fn) ?? 0) + count);
   }
 }
 

@@ -1,8 +1,9 @@
 /**
  * Picks the run that a post-mortem is about when none is named: the latest that ended badly and was not resumed to its end since.
  *
- * A run ended badly when it has not completed, was not continued as another (`restarted`), and has no writer any more. A run that another
- * one started is part of that one. A later run of the same workflow has resumed it to its end when that one completed and
+ * A run ended badly when it has not completed, or calls of it are unresolved, and it was not continued as another (`restarted`) and has no
+ * writer any more. A run that another one started is part of that one. A later run of the same workflow has resumed it to its end when that
+ * one did not end badly and
  *
  * - continues it, directly or through runs between the two (`resume` and `restartOf` of pipelines), or
  * - had the same payload: a script is resumed by the same command again, and nothing else ties the two runs.
@@ -44,7 +45,7 @@ export async function latestFailure(store: JournalStore, runs: readonly RunFile[
     byWorkflow.set(workflow, later);
     const successor = successorIn(later, file, head);
     note(later, file, head);
-    if (file.finished?.status === 'completed') {
+    if (isWhole(file)) {
       if (!latestCompleted.has(workflow)) latestCompleted.set(workflow, file);
     } else if (file.finished?.status !== 'restarted' && successor === undefined) return file;
   }
@@ -81,11 +82,16 @@ function successorIn({ completedPayloads, continued }: Later, { ref }: RunFile, 
 function note(later: Later, file: RunFile, head: Head | undefined): void {
   if (head === undefined) return;
   const { completedPayloads, continued } = later;
-  const isCompleted = file.finished?.status === 'completed';
-  const end = isCompleted ? file : successorIn(later, file, head);
-  if (isCompleted && !completedPayloads.has(payloadOf(head))) completedPayloads.set(payloadOf(head), file);
+  const isEnd = isWhole(file);
+  const end = isEnd ? file : successorIn(later, file, head);
+  if (isEnd && !completedPayloads.has(payloadOf(head))) completedPayloads.set(payloadOf(head), file);
   const previous = previousOf(head);
   if (end !== undefined && previous !== undefined && !continued.has(previous)) continued.set(previous, end);
+}
+
+/** It reached its end, and no call is unresolved. */
+export function isWhole({ finished }: RunFile): boolean {
+  return finished?.status === 'completed' && (finished.totals.unresolved ?? 0) === 0;
 }
 
 function previousOf({ resume, restartOf }: Head): RunId | undefined {

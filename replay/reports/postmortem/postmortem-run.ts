@@ -5,7 +5,7 @@ import type { Workflow } from '../../../journal/ids.js';
 import { countingRuns } from '../../memo/load.js';
 import { endRun, type CallCounts } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
-import { successorOf } from './latest-failure.js';
+import { isWhole, successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { stopOf, unsettledIn, type LaneNow, type DispatchStop, type Unsettled } from './dispatch-state.js';
@@ -65,7 +65,7 @@ export interface PostMortemReport {
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
-  readonly since: { readonly run: string; readonly status: ReportedStatus } | null;
+  readonly since: { readonly run: string; readonly status: ReportedStatus | 'incomplete' } | null;
   /** Only of a pipeline. */
   readonly pipeline?: PipelineProgress;
 }
@@ -164,7 +164,8 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     durationMs: startedMs === undefined ? undefined : runDurationMs(ref.run, untilMs),
     events: state.lastSeq + 1,
     torn: known.torn,
-    chain: await linksOf(causeChain(state), known.lines),
+    // Nothing failed in what a pause ended.
+    chain: state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines),
     checkpoint: state.checkpoint && { ...state.checkpoint, resumable: known.isPrior },
     inFlight: inFlight(state).map(({ op, kind, name, item, call, startedMs: begunMs }) => ({
       op,
@@ -181,10 +182,14 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     lanes: [...state.dispatch.lanes.values()],
     unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
-    since:
-      successor === undefined ? null : { run: successor.ref.run, status: reportedStatus(successor.finished?.status, successor.liveness) },
+    since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
   };
+}
+
+function statusOf(file: RunFile): ReportedStatus | 'incomplete' {
+  const status = reportedStatus(file.finished?.status, file.liveness);
+  return status === 'completed' && !isWhole(file) ? 'incomplete' : status;
 }
 
 function callFigures({ ledger }: PostMortem, status: ReportedStatus): Omit<CallCounts, 'callsMs' | 'failedByClass'> {

@@ -214,8 +214,8 @@ function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
 
 function countInLoops(state: PostMortem, op: OpPath, fn: string): void {
   for (const path of ancestorsOf(op)) {
-    const loop = state.steps.get(path)?.loop;
-    if (loop !== undefined) loop.calls.set(fn, (loop.calls.get(fn) ?? 0) + 1);
+    const step = state.steps.get(path);
+    for (const calls of [step?.calls, step?.loop?.calls]) calls?.set(fn, (calls.get(fn) ?? 0) + 1);
   }
 }
 

@@ -42,10 +42,12 @@ export function estimateResume(
   let inLoops = 0;
   const inLoopsBy = new Map<string, number>();
   const loops = new Set([...state.steps.values(), ...causeChain(state)].map(({ loop }) => loop).filter((loop) => loop !== undefined));
-  for (const { total, begun, calls } of loops) {
-    if (begun === 0) continue;
-    for (const [fn, count] of calls) {
-      const expected = Math.max(0, total - begun) * (count / begun);
+  for (const { total, begun, calls, pausedBegun, paused } of loops) {
+    // If a pause ended all iterations that had begun, they are the only measure.
+    const [seenBegun, seenCalls] = begun > 0 ? [begun, calls] : [pausedBegun, paused];
+    if (seenBegun === 0) continue;
+    for (const [fn, count] of seenCalls) {
+      const expected = Math.max(0, Math.max(0, total - begun) * (count / seenBegun) - (paused.get(fn) ?? 0));
       inLoops += expected;
       inLoopsBy.set(fn, (inLoopsBy.get(fn) ?? 0) + expected);
     }

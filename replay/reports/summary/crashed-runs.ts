@@ -7,7 +7,7 @@
  */
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { recordedCounts } from '../../fold/call-counts.js';
+import { recordedCounts } from '../../fold/recorded-counts.js';
 import { summariseRun } from './summarise-run.js';
 import type { RunReport } from './summary.js';
 

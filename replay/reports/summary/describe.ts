@@ -1,6 +1,6 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
 import type { EventOf, FactType, JournalEvent, Payload } from '../../../journal/event.js';
-import { recordedCounts } from '../../fold/call-counts.js';
+import { recordedCounts } from '../../fold/recorded-counts.js';
 import { ownEventOf } from '../../../journal/own-fact.js';
 import { isInside } from '../../fold/op-path.js';
 import { duration } from '../../fold/duration.js';
@@ -17,7 +17,10 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     const { executed, reused, failed } = recordedCounts(totals) ?? totals;
     return `run ${status}${error === undefined ? '' : `: ${error.message}`} (${executed} executed, ${reused} reused, ${failed} failed)`;
   },
-  'source.loaded': ({ role, path }) => `read the ${role} ${path}`,
+  'source.loaded': ({ role, path, module }) =>
+    module === undefined
+      ? `read the ${role} ${path}`
+      : `read the module ${module.name}${module.version === undefined ? '' : ` ${module.version}`} (${module.sha256.slice(0, 12)})`,
   'definition.recorded': ({ fn, parts }) => `@${fn} is defined by ${parts.length === 1 ? 'one part' : `${parts.length} parts`}`,
   'op.started': ({ kind, name, item, total }) =>
     `${kind}${name === undefined ? '' : ` ${name}`} started${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,

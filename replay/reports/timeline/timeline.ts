@@ -123,6 +123,8 @@ export interface Timeline {
   ref: RunRef | undefined;
   name: string | undefined;
   versions: EventOf<'run.started'>['versions'] | undefined;
+  /** The trace context that the run was started in. */
+  traceparent: string | undefined;
   /** Undefined: the run has no last event. */
   status: RunStatus | undefined;
   error: EventOf<'run.finished'>['error'];
@@ -146,6 +148,7 @@ export const timeline: Projection<Timeline> = {
     ref: undefined,
     name: undefined,
     versions: undefined,
+    traceparent: undefined,
     status: undefined,
     error: undefined,
     startedMs: undefined,
@@ -164,11 +167,12 @@ export const timeline: Projection<Timeline> = {
     state.startedMs ??= atMs;
     state.lastMs = atMs;
     state.lastSeq = event.seq;
-    if (event.type.startsWith('call.') || event.type === 'retry.scheduled') followCall(state.ledger, event, phaseOf(state, event));
+    if (event.type.startsWith('call.') || OF_STAGES.has(event.type)) followCall(state.ledger, event, phaseOf(state, event));
     switch (event.type) {
       case 'run.started':
         state.name = event.name;
         state.versions = event.versions;
+        state.traceparent = event.traceparent;
         break;
       case 'run.finished':
         state.status = event.status;
@@ -227,6 +231,9 @@ export const timeline: Projection<Timeline> = {
     return state;
   },
 };
+
+/** They decide how the failed calls of a pipeline's stages count. */
+const OF_STAGES: ReadonlySet<string> = new Set<JournalEvent['type']>(['retry.scheduled', 'node.finished', 'edge.selected', 'run.finished']);
 
 /** When the span ended, or how far the run got while it was open. */
 export function endOf({ endedMs, startedMs }: Span | TimelineCall, { lastMs }: Timeline): number {

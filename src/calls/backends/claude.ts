@@ -4,6 +4,16 @@ import { option, type ModelProgram } from './program.js';
 export const claude: ModelProgram = {
   name: 'claude',
   lacks: [],
+  agents: {
+    takesType: true,
+    takesSchema: true,
+    words: ({ agentType, schema }) => [
+      '--no-session-persistence',
+      ...option('--agent', agentType),
+      ...option('--json-schema', schema),
+      ...option('--append-system-prompt', 'Your final message is returned to a program as it is: say nothing but the answer.'),
+    ],
+  },
   words: ({ model, effort, session, tools, words = [] }) => [
     'claude',
     '-p',

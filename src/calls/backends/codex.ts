@@ -4,6 +4,7 @@ import { option, type ModelProgram } from './program.js';
 export const codex: ModelProgram = {
   name: 'codex',
   lacks: ['tools'],
+  agents: { takesSchema: true, words: ({ schemaFile }) => ['--ephemeral', ...option('--output-schema', schemaFile)] },
   words: ({ model, effort, session, words = [] }) => [
     'codex',
     'exec',

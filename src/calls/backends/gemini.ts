@@ -4,6 +4,7 @@ import { option, type ModelProgram } from './program.js';
 export const gemini: ModelProgram = {
   name: 'gemini',
   lacks: ['effort'],
+  agents: { words: () => [] },
   words: ({ model, session, tools, words = [] }) => [
     'gemini',
     '-o',

@@ -4,6 +4,7 @@ import { option, type ModelProgram, type ProgramCall } from './program.js';
 export const opencode: ModelProgram = {
   name: 'opencode',
   lacks: ['tools'],
+  agents: { takesType: true, words: ({ agentType }) => option('--agent', agentType) },
   words: ({ effort, session, words = [], ...call }) => [
     'opencode',
     'run',

@@ -14,6 +14,24 @@ export interface ProgramCall {
   readonly words?: readonly string[] | undefined;
 }
 
+/** The settings of an agent of a workflow script, beyond those of a call. workflows-js.md 9. */
+export interface AgentCall {
+  readonly agentType: string | undefined;
+  /** The schema of the result, as JSON text. */
+  readonly schema: string | undefined;
+  /** The path of a file that holds it. */
+  readonly schemaFile: string | undefined;
+}
+
+/** The words of a program for agents: each call is a conversation of its own. */
+export interface AgentWords {
+  words(call: AgentCall): readonly string[];
+  /** It has an option for the type of an agent. Otherwise the definition is put before the prompt. */
+  readonly takesType?: true;
+  /** It has an option for a schema. Otherwise the schema is said in the prompt. */
+  readonly takesSchema?: true;
+}
+
 /** Settings that not every program has an option for. */
 export type ProgramSetting = 'effort' | 'tools';
 
@@ -24,6 +42,7 @@ export interface ModelProgram {
   words(call: ProgramCall): readonly string[];
   /** The settings that the program has no option for. */
   readonly lacks: readonly ProgramSetting[];
+  readonly agents: AgentWords;
 }
 
 /** Returns an option and its value; nothing for a value that is not set. */

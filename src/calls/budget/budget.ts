@@ -4,7 +4,8 @@
  *
  * BUDGET-1 When an attempt starts, spent + all reservations + its own <= budget, for each limit.
  * BUDGET-2 No reservation outlives its attempt, however that ended.
- * BUDGET-3 A function whose cost is not known is executed alone: nothing of it runs beside an attempt that has nothing to reserve by.
+ * BUDGET-3 A function whose cost is not known is executed alone: nothing of it runs beside an attempt that has nothing to reserve by, but
+ *    for a call inside that attempt.
  */
 import type { BudgetLimits } from './limits.js';
 
@@ -74,17 +75,20 @@ export class Budget {
     return Math.max(0, this.limits.usd === undefined ? 0 : this.spentUsd - this.limits.usd);
   }
 
-  /** `elapsedMs` is the time since the run began; `maxCost` what the function's option says. */
-  admit(fn: string, elapsedMs: number, maxCost?: Cost): Admission {
+  /**
+   * `elapsedMs` is the time since the run began; `maxCost` what the function's option says. `isStuck`: all that is in flight waits for
+   * calls inside it, so that nothing will settle before one of these starts.
+   */
+  admit(fn: string, elapsedMs: number, maxCost?: Cost, isStuck = false): Admission {
     const { limits } = this;
     if (limits.ms !== undefined && elapsedMs >= limits.ms) return { kind: 'reached', limit: 'ms' };
     const costs = this.costsOf(fn);
     const reservation = this.reservationFor(costs, maxCost);
     const isUnknown = reservation.basis === 'largest' || reservation.basis === 'none';
     const limitsCost = limits.usd !== undefined || limits.tokens !== undefined;
-    if (limitsCost && (costs.isExploring || (isUnknown && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
+    if (limitsCost && !isStuck && (costs.isExploring || (isUnknown && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
     const limit = this.limitBeyond(reservation);
-    if (limit !== undefined) return this.inFlight > 0 && limit !== 'calls' ? { kind: 'wait' } : { kind: 'reached', limit };
+    if (limit !== undefined) return this.inFlight > 0 && limit !== 'calls' && !isStuck ? { kind: 'wait' } : { kind: 'reached', limit };
     this.attempts++;
     this.inFlight++;
     this.reservedUsd += reservation.usd ?? 0;

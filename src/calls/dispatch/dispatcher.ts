@@ -10,9 +10,8 @@
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
  */
 import type { OpPath } from '../../../journal/ids.js';
-import { MlldError } from '../../errors.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
-import { Budget, uncountedBy } from '../budget/budget.js';
+import { Budget, uncountedBy, type Admission } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
 import type { Headers } from '../evidence/times.js';
 import { announcedLimits } from '../lanes/announced-limits.js';
@@ -20,7 +19,7 @@ import type { LaneChange, Start } from '../lanes/limiter.js';
 import { openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
 import { Sleepers } from './sleepers.js';
-import { budgetStop, type Stop } from './stop.js';
+import { budgetStop, interrupted, isStopping, stopFact, type Stop } from './stop.js';
 
 /** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
 const IDLE_CONFIRM_MS = 20;
@@ -123,13 +122,13 @@ export class Dispatcher {
     return this.learning;
   }
 
-  /** The attempt has ended: settles its reservation and teaches the lane. Returns true when another attempt of the call may follow. */
+  /** The attempt has ended: settles its reservation and teaches the lane. */
   finish({ op, lane: name, start, charge }: Started, { failure, cost, headers }: AttemptEnd): void {
     const lane = this.laneOf(name);
     const nowMs = this.ports.monotonicMs();
     this.inFlight.delete(op);
     if (charge) this.budget?.settle(charge, cost ?? {});
-    this.teach(lane, start, failure, nowMs);
+    this.teach(lane, op, start, failure, nowMs);
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
     if (headers) this.announce(lane, headers, nowMs);
     if (failure && !lane.stop && lane.isStalledBy(failure, nowMs, this.ports.settings.stallAfterMs)) {
@@ -194,19 +193,29 @@ export class Dispatcher {
     this.sleepers.rejectAll(interrupted());
   }
 
-  private teach(lane: Lane<Started>, start: Start, failure: Failure | undefined, nowMs: number): void {
+  /** True when a rejection of this attempt concerns its call alone, which then waits by itself. calls.md 12.4. */
+  rejectsOnly({ op, lane }: Started): boolean {
+    return this.laneOf(lane).rejectsOnly(op);
+  }
+
+  private teach(lane: Lane<Started>, op: OpPath, start: Start, failure: Failure | undefined, nowMs: number): void {
     let change: LaneChange | undefined;
     switch (failure?.class) {
       case 'rate-limit':
       case 'overloaded':
-        change = lane.limiter.rejected(start, nowMs, failure.retryAfterMs);
+        change = lane.rejectsOnly(op)
+          ? lane.limiter.rejectedAlone(nowMs, failure.retryAfterMs)
+          : lane.limiter.rejected(start, nowMs, failure.retryAfterMs);
+        lane.wasRejected(op, nowMs);
         break;
       case 'network':
       case 'quota':
       case 'auth':
         lane.limiter.ended();
+        lane.hadOtherEnd(op);
         break;
       default:
+        lane.hadOtherEnd(op);
         change = lane.limiter.accepted(start, nowMs);
         lane.hadResult(nowMs);
     }
@@ -250,15 +259,8 @@ export class Dispatcher {
     this.recordStop(stop, op);
   }
 
-  private recordStop({ class: stopClass, lane, resetsAtMs, message }: Stop, op: OpPath | undefined): void {
-    this.journal?.record({
-      type: 'dispatch.stopped',
-      class: stopClass,
-      ...(lane === undefined ? {} : { lane }),
-      ...(op === undefined ? {} : { op }),
-      ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
-      message,
-    });
+  private recordStop(stop: Stop, op: OpPath | undefined): void {
+    this.journal?.record(stopFact(stop, op));
   }
 
   private pumpAll(): void {
@@ -286,7 +288,7 @@ export class Dispatcher {
   ): Started | 'not of this function' | undefined {
     const { ports, budget } = this;
     if (this.isOver || this.stopAll || lane.stop) return undefined;
-    if (this.inFlight.size >= (ports.settings.concurrency ?? Number.POSITIVE_INFINITY)) return undefined;
+    if (this.isFull(request.op)) return undefined;
     const nowMs = ports.monotonicMs();
     const waitMs = lane.waitMs(nowMs);
     if (waitMs > 0) {
@@ -296,7 +298,9 @@ export class Dispatcher {
       }
       return undefined;
     }
-    const admission = budget?.admit(request.fn, nowMs - this.beganMs, request.maxCost);
+    const admit = (isStuck: boolean): Admission | undefined => budget?.admit(request.fn, nowMs - this.beganMs, request.maxCost, isStuck);
+    const asked = admit(false);
+    const admission = asked?.kind === 'wait' && this.isStuck(request.op) ? admit(true) : asked;
     if (admission?.kind === 'wait') return 'not of this function';
     if (admission?.kind === 'reached') {
       this.stop(budgetStop(admission.limit, ports.settings.budget ?? {}), request.op);
@@ -315,6 +319,20 @@ export class Dispatcher {
       ...(waitedMs > 0 ? { waitedMs } : {}),
       ...(charge ? { reserved: charge.reservation } : {}),
     };
+  }
+
+  /** An attempt that waits for a call inside it leaves its place to that call: with one place for both, neither would ever end. */
+  private isFull(op: OpPath): boolean {
+    const { concurrency = Number.POSITIVE_INFINITY } = this.ports.settings;
+    if (this.inFlight.size < concurrency) return false;
+    return [...this.inFlight].filter((other) => !isInside(op, other)).length >= concurrency;
+  }
+
+  /** All that is in flight waits for calls inside it: for this one, or for others that wait. */
+  private isStuck(op: OpPath): boolean {
+    const isAround = (other: OpPath): boolean =>
+      isInside(op, other) || [...this.lanes.values()].some(({ waiting }) => waiting.some(({ request }) => isInside(request.op, other)));
+    return [...this.inFlight].every(isAround);
   }
 
   private wakeAt(atMs: number): void {
@@ -368,14 +386,6 @@ export class Dispatcher {
   private momentOf(monotonicMs: number, nowMs: number): string {
     return new Date(this.ports.nowMs() + monotonicMs - nowMs).toISOString();
   }
-}
-
-function isStopping({ class: failureClass }: Failure): boolean {
-  return failureClass === 'quota' || failureClass === 'auth';
-}
-
-function interrupted(): MlldError {
-  return new MlldError('INTERRUPTED', 'The run was paused');
 }
 
 function isInside(op: OpPath, around: OpPath): boolean {

@@ -14,7 +14,7 @@ export interface StartRequest {
   readonly fn: string;
   readonly lane: string;
   readonly maxCost?: Cost;
-  /** It starts before those that were not tried yet. */
+  /** It starts before the others that wait. */
   readonly isRetry: boolean;
 }
 
@@ -35,6 +35,8 @@ export class Lane<S> {
   /** When an attempt had its last result, and the attempts since that had none for which the provider or the way to it is to blame. */
   private lastResultMs: number;
   private fruitless = 0;
+  /** The calls whose last attempt was rejected: when that was, and whether it was for what they ask. */
+  private readonly turnedAway = new Map<OpPath, { readonly atMs: number; readonly isOwn: boolean }>();
 
   constructor(
     readonly name: string,
@@ -62,6 +64,23 @@ export class Lane<S> {
     this.fruitless = 0;
   }
 
+  /**
+   * Returns true when a rejection of this call says nothing about the pace: others that were begun after its last rejection were
+   * accepted. It stays so until the call gets a result.
+   */
+  rejectsOnly(op: OpPath): boolean {
+    const last = this.turnedAway.get(op);
+    return last !== undefined && (last.isOwn || this.limiter.acceptedSince(last.atMs) >= OTHERS_ACCEPTED);
+  }
+
+  wasRejected(op: OpPath, nowMs: number): void {
+    this.turnedAway.set(op, { atMs: nowMs, isOwn: this.rejectsOnly(op) });
+  }
+
+  hadOtherEnd(op: OpPath): void {
+    this.turnedAway.delete(op);
+  }
+
   /** Returns true when the lane gives nothing but rejections for too long. calls.md 12.8. */
   isStalledBy(failure: Failure, nowMs: number, stallAfterMs: number): boolean {
     if (failure.class !== 'rate-limit' && failure.class !== 'overloaded' && failure.class !== 'network') return false;
@@ -71,6 +90,8 @@ export class Lane<S> {
 }
 
 const FRUITLESS_MIN = 10;
+/** So many results of others, and a rejection is about its call alone. */
+const OTHERS_ACCEPTED = 2;
 
 interface LanePorts {
   readonly settings: CallSettings;

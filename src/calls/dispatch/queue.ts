@@ -64,6 +64,11 @@ export class Queue<W extends Queued> {
     this.count--;
   }
 
+  some(fits: (item: W) => boolean): boolean {
+    for (const item of this) if (fits(item)) return true;
+    return false;
+  }
+
   *[Symbol.iterator](): Generator<W> {
     for (const lines of [this.again, this.first]) for (const line of lines.values()) yield* line;
   }

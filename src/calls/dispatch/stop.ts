@@ -1,6 +1,9 @@
 /** The reasons for which no attempt is started any more, in one lane or at all. calls.md 12.7, 12.8, 13.6 and 14.3. */
-import type { StopClass } from '../../../journal/facts/call-event.js';
+import type { CallFact, StopClass } from '../../../journal/facts/call-event.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { MlldError } from '../../errors.js';
 import type { BudgetLimits } from '../budget/limits.js';
+import type { Failure } from '../failure.js';
 
 export interface Stop {
   readonly class: StopClass;
@@ -22,4 +25,27 @@ const LIMIT_WORDS: { readonly [L in keyof BudgetLimits]-?: (limit: number) => st
 
 export function budgetStop(limit: keyof BudgetLimits, budget: BudgetLimits): Stop {
   return { class: 'budget', message: `the budget of ${LIMIT_WORDS[limit](budget[limit] ?? 0)} is reached` };
+}
+
+/** True for a failure that stops its lane. */
+export function isStopping({ class: failureClass }: Failure): boolean {
+  return failureClass === 'quota' || failureClass === 'auth';
+}
+
+export function stopFact({ class: stopClass, lane, resetsAtMs, message }: Stop, op: OpPath | undefined): StopFact {
+  return {
+    type: 'dispatch.stopped',
+    class: stopClass,
+    ...(lane === undefined ? {} : { lane }),
+    ...(op === undefined ? {} : { op }),
+    ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
+    message,
+  };
+}
+
+type StopFact = Extract<CallFact, { type: 'dispatch.stopped' }>;
+
+/** The error of what still waits when the run is paused. */
+export function interrupted(): MlldError {
+  return new MlldError('INTERRUPTED', 'The run was paused');
 }

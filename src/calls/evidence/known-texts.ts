@@ -46,11 +46,36 @@ const GEMINI: readonly Row[] = [
 
 const TEXTS: { readonly [program: string]: readonly Row[] } = { claude: CLAUDE, codex: CODEX, gemini: GEMINI };
 
+/** Messages of errors, which an answer may begin with as well. */
+const GEMINI_ERRORS: readonly Row[] = [
+  [/^You have exhausted your capacity on this model\b/, ({ input }, nowMs) => quota(resetAfter(input, nowMs))],
+  [/^Resource has been exhausted\b/, always('rate-limit')],
+  [/^(?:The model is overloaded|An internal error has occurred)\b/, always('overloaded')],
+  [/^(?:exception )?TypeError: fetch failed\b/, always('network')],
+  [/^Response was blocked\b/, always('content')],
+];
+
+/** Looks at the first line of what a program said in an error: in its envelope, or beside a status other than 0. */
+export function knownErrorOf(program: string | undefined, text: string, nowMs: number): KnownText | undefined {
+  const known = knownTextOf(program, text, nowMs);
+  return known ?? (program === 'gemini' ? firstOf(GEMINI_ERRORS, text, nowMs) : undefined);
+}
+
 /** Looks at the first line of what a program printed, trimmed. Undefined for a text that is not known. */
 export function knownTextOf(program: string | undefined, text: string, nowMs: number): KnownText | undefined {
   if (program === undefined || !Object.hasOwn(TEXTS, program)) return undefined;
+  return firstOf(TEXTS[program] ?? [], text, nowMs);
+}
+
+/** `will reset after 3h12m4s` */
+export function resetAfter(message: string, nowMs: number): number | undefined {
+  const waitMs = durationIn(/will reset after (.+)/i.exec(message)?.[1] ?? '');
+  return waitMs === undefined ? undefined : nowMs + waitMs;
+}
+
+function firstOf(rows: readonly Row[], text: string, nowMs: number): KnownText | undefined {
   const [line = ''] = text.trim().split('\n');
-  for (const [pattern, recognise] of TEXTS[program] ?? []) {
+  for (const [pattern, recognise] of rows) {
     const match = pattern.exec(line);
     const found = match ? recognise(match, nowMs) : undefined;
     if (found) return found;

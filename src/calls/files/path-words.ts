@@ -28,26 +28,22 @@ const EXTENSION = /\.(?=[\w-]*[a-z])[\w-]{1,16}$/i;
 /** Returns different words in the order of the arguments. */
 export function pathWords(args: readonly Json[]): readonly string[] {
   const words = new FirstAndLast(WORDS_MAX / 2);
-  // The arguments of a call and of the one that it forwards are often the same prompt.
-  const long = new Set<string>();
-  for (const text of textsIn(args)) {
-    if (text.length > WORD_UNITS_MAX) {
-      if (long.has(text)) continue;
-      long.add(text);
-    }
-    addWords(text, words);
-  }
+  // A call is given its arguments twice, as it is identified by them and as they are, and mostly they are the same.
+  const read = new Set<string>();
+  visitTexts(args, (text) => {
+    if (read.size < read.add(text).size) addWords(text, words);
+  });
   return words.all();
 }
 
-/** Yields all texts in the arguments, the names of members too. */
-function* textsIn(value: Json): Generator<string> {
-  if (typeof value === 'string') yield value;
-  else if (Array.isArray(value)) for (const element of value as readonly Json[]) yield* textsIn(element);
+/** Visits all texts in the arguments, the names of members too. */
+function visitTexts(value: Json, visit: (text: string) => void): void {
+  if (typeof value === 'string') visit(value);
+  else if (Array.isArray(value)) for (const element of value as readonly Json[]) visitTexts(element, visit);
   else if (typeof value === 'object' && value !== null)
     for (const [name, member] of Object.entries(value)) {
-      yield name;
-      yield* textsIn(member as Json);
+      visit(name);
+      visitTexts(member as Json, visit);
     }
 }
 

@@ -19,6 +19,8 @@ const STARTS_TO_SHRINK = 5;
 const STARTS_TO_TRY = 100;
 const TRY_AFTER_MS = 30_000;
 const STARTS_TO_TRY_FASTER = 40;
+/** A gap may shrink to this part of the one at which the last rejection came, once a call turns out to be rejected for what it asks. */
+const FORGIVEN_GAP = 0.5;
 const GAP_TRIALS: readonly number[] = [0.03, 0.05, 0.08, 0.12, 0.2];
 
 /** The limits that a lane has learned. Missing members have no bound yet. */
@@ -74,7 +76,7 @@ export class Limiter {
   private trialStep = 1;
   private isTrial = false;
   /** The latest results: their time, and the number in flight when their attempt began. */
-  private readonly recent: { readonly atMs: number; readonly inFlight: number }[] = [];
+  private readonly recent: { readonly atMs: number; readonly inFlight: number; readonly startMs: number }[] = [];
   private gapStarts = 0;
   /** The gap at which the last rejection came: below it there is only trying. */
   private rejectedGapMs: number | undefined;
@@ -120,10 +122,23 @@ export class Limiter {
     return { atMs: nowMs, inFlight: this.inFlight, episode: this.episode, waitedForGap };
   }
 
+  /**
+   * The attempt was rejected for what it asks, as its earlier ones were. The gap may shrink again, because they had widened it; only a
+   * hold that the provider told begins.
+   */
+  rejectedAlone(nowMs: number, retryAfterMs: number | undefined): LaneChange | undefined {
+    this.inFlight--;
+    this.fruitlessEpisodes = 0;
+    if (this.rejectedGapMs !== undefined) this.rejectedGapMs *= FORGIVEN_GAP;
+    if (retryAfterMs === undefined || nowMs + retryAfterMs <= this.heldUntilMs) return undefined;
+    this.heldUntilMs = nowMs + retryAfterMs;
+    return { ...this.limits, why: 'held' };
+  }
+
   /** The attempt ended with anything but a rejection: its provider had taken it. */
   accepted(start: Start, nowMs: number): LaneChange | undefined {
     this.inFlight--;
-    this.recent.push({ atMs: nowMs, inFlight: start.inFlight });
+    this.recent.push({ atMs: nowMs, inFlight: start.inFlight, startMs: start.atMs });
     if (this.recent.length > RECENT_RESULTS) this.recent.shift();
     if (start.episode < this.episode) return undefined;
     this.acceptedSinceEpisode++;
@@ -152,6 +167,11 @@ export class Limiter {
     this.startsSinceEpisode = 0;
     this.window = 0;
     return { ...this.limits, why: 'rejected' };
+  }
+
+  /** Returns how many of the latest results came to attempts that were begun after this moment. */
+  acceptedSince(ms: number): number {
+    return this.recent.reduce((count, { startMs }) => (startMs > ms ? count + 1 : count), 0);
   }
 
   /** The attempt never reached a provider, or was ended by the run: it teaches nothing. */
@@ -204,7 +224,8 @@ export class Limiter {
     const [first] = this.recent;
     const last = this.recent.at(-1);
     const meanMs = first && last && this.recent.length > 1 ? (last.atMs - first.atMs) / (this.recent.length - 1) : Number.POSITIVE_INFINITY;
-    const longerMs = this.gapMs === undefined ? measuredMs : this.gapMs * (isFruitless ? 1.3 : 1.05);
+    const mostMs = Math.max(this.gapMs ?? 0, this.options.backoff.maxMs);
+    const longerMs = this.gapMs === undefined ? measuredMs : Math.min(this.gapMs * (isFruitless ? 1.3 : 1.05), mostMs);
     this.rejectedGapMs = this.gapMs ?? measuredMs / 1.05;
     this.gapMs = this.gapMs === undefined ? longerMs : Math.min(Math.max(longerMs, this.gapMs), Math.max(this.gapMs, 2 * meanMs));
     this.gapTrial = -1;

@@ -1,5 +1,7 @@
 /** Determines the cost of an attempt from its reply, else from a table of prices; an unknown cost is never 0. calls.md 10.1 to 10.4. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { ReportedUsage } from '../replies/reply.js';
+import { byLargestCost } from '../usage.js';
 
 export interface Price {
   readonly costUsd: number;
@@ -28,7 +30,8 @@ export function costOf(
   { model, tables }: { readonly model?: string; readonly tables: readonly PriceTable[] },
 ): CostedUsage {
   const { costUsd, ...rest } = usage;
-  const hasTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) > 0;
+  if (isToldInPart(usage)) return pricedInPart(usage, tables);
+  const hasTokens = hasTokensIn(usage);
   if (costUsd !== undefined && (costUsd > 0 || !hasTokens)) return { ...usage, costSource: 'told' };
   const priced = pricesOf(usage, model, tables);
   // A reported 0 beside tokens is believed only where the table says 0 as well.
@@ -37,16 +40,59 @@ export function costOf(
   return priced ? { ...named, ...priced, costSource: 'table' } : { ...named, costSource: 'unknown' };
 }
 
-type Priced = Required<Pick<CostedUsage, 'costUsd' | 'priceTable' | 'priceModel'>> & Pick<CostedUsage, 'estimated'>;
+/** Several replies in one body, of which only some told their cost. */
+function isToldInPart({ costUsd, models = [] }: ReportedUsage): boolean {
+  if (costUsd === undefined || !models.some((part) => part.costUsd === undefined && hasTokensIn(part))) return false;
+  const told = models.reduce((sum, part) => sum + (part.costUsd ?? 0), 0);
+  return told > 0 && Math.abs(costUsd - told) < ROUNDING_USD; // a reply may tell the cost of all its models, and of each only of some
+}
+
+/** A part without a price is left out of the sum, which then is an estimate. */
+function pricedInPart({ models = [], provider, ...rest }: ReportedUsage, tables: readonly PriceTable[]): CostedUsage {
+  let last: Priced | undefined;
+  let isEstimated = rest.estimated === true;
+  const parts = models.map((part) => {
+    if (part.costUsd !== undefined || !hasTokensIn(part)) return part;
+    const priced = priceOf(part, part.model, part.provider ?? provider, tables);
+    last = priced ?? last;
+    isEstimated ||= priced === undefined || priced.estimated === true;
+    return priced ? { ...part, costUsd: priced.costUsd } : part;
+  });
+  const sorted = byLargestCost(parts);
+  const costUsd = parts.reduce((sum, part) => sum + (part.costUsd ?? 0), 0);
+  const [{ model } = rest] = sorted;
+  const { priceTable, priceModel } = last ?? {};
+  return withoutUndefined<CostedUsage>({
+    ...rest,
+    model,
+    provider: sorted[0]?.provider ?? provider,
+    models: sorted,
+    costUsd,
+    costSource: last ? 'table' : 'told',
+    priceTable,
+    priceModel,
+    estimated: isEstimated ? true : undefined,
+  });
+}
+
+const hasTokensIn = ({ inputTokens = 0, outputTokens = 0 }: ReportedUsage): boolean => inputTokens + outputTokens > 0;
+
+/** Sums of fractions are off by less. */
+const ROUNDING_USD = 1e-9;
+
+type Priced = Required<Pick<CostedUsage, 'costUsd' | 'priceTable' | 'priceModel'>> & Pick<CostedUsage, 'estimated' | 'model' | 'models'>;
 
 /** Each model by its own row, where the reply has a usage for each; undefined when one of them has none. */
 function pricesOf(usage: ReportedUsage, model: string | undefined, tables: readonly PriceTable[]): Priced | undefined {
-  const parts = (usage.models ?? [usage]).map((part) => priceOf(part, part.model ?? model, usage.provider, tables));
+  const parts = (usage.models ?? [usage]).map((part) => priceOf(part, part.model ?? model, part.provider ?? usage.provider, tables));
   const [first] = parts;
   if (!first || parts.includes(undefined)) return undefined;
   const isEstimated = parts.some((part) => part?.estimated);
   const costUsd = parts.reduce((sum, part) => sum + (part?.costUsd ?? 0), 0);
-  return { ...first, costUsd, ...(isEstimated ? { estimated: true as const } : {}) };
+  const estimated = isEstimated ? { estimated: true as const } : {};
+  if (!usage.models) return { ...first, costUsd, ...estimated };
+  const models = byLargestCost(usage.models.map((part, i) => ({ ...part, costUsd: parts[i]?.costUsd ?? 0 })));
+  return { ...first, costUsd, ...estimated, models, ...(models[0]?.model !== undefined && { model: models[0].model }) };
 }
 
 function priceOf(

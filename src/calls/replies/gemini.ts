@@ -2,9 +2,8 @@
 import { isObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfStatus } from '../evidence/http-status.js';
-import { knownTextOf } from '../evidence/known-texts.js';
+import { knownErrorOf, resetAfter } from '../evidence/known-texts.js';
 import { classOfExit } from '../evidence/known-exits.js';
-import { durationIn } from '../evidence/times.js';
 import { countAt, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
@@ -49,12 +48,14 @@ function failureOf(error: JsonObject, nowMs: number): NonNullable<Reading['failu
   const message = textAt(error, 'message') ?? 'error';
   const code = countAt(error, 'code');
   if (error.type === 'TerminalQuotaError') {
-    const waitMs = durationIn(/will reset after (.+)/i.exec(message)?.[1] ?? '');
-    return { class: 'quota', message, ...(waitMs === undefined ? {} : { resetsAtMs: nowMs + waitMs }) };
+    const resetsAtMs = resetAfter(message, nowMs);
+    return { class: 'quota', message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
   }
-  const failureClass = code === undefined ? undefined : (classOfExit('gemini', code) ?? classOfStatus(code));
-  if (failureClass !== undefined) return { class: failureClass, message, ...(code !== undefined && code >= 100 ? { status: code } : {}) };
-  return { message, class: knownTextOf('gemini', message, nowMs)?.class ?? 'crash' };
+  const byCode = code === undefined ? undefined : (classOfExit('gemini', code) ?? classOfStatus(code));
+  const status = code !== undefined && code >= 100 ? { status: code } : {};
+  if (byCode !== undefined && byCode !== 'crash') return { class: byCode, message, ...status };
+  // The events of a stream have no code, and a refusal has that of any bad request.
+  return { class: 'crash', message, ...status, ...knownErrorOf('gemini', message, nowMs) };
 }
 
 type Tokens = Omit<ReportedUsage, 'model' | 'models'>;

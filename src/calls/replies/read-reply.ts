@@ -9,7 +9,7 @@ import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Json } from '../../../journal/event.js';
 import { classOfExit } from '../evidence/known-exits.js';
 import { classOfStatus } from '../evidence/http-status.js';
-import { knownTextOf, KNOWN_TEXT_MAX } from '../evidence/known-texts.js';
+import { knownErrorOf, knownTextOf, KNOWN_TEXT_MAX } from '../evidence/known-texts.js';
 import { retryAfterOf, type Headers } from '../evidence/times.js';
 import { classOfWords } from '../evidence/words.js';
 import type { FailureEvidence, Failure, FailureClass } from '../failure.js';
@@ -134,16 +134,17 @@ function textFailure({ reply, output, reading, program }: Evidences, { commandLi
     if (!isIts) continue;
     const texts = reply.exitCode === 0 ? (output.trim().length <= KNOWN_TEXT_MAX ? [output] : []) : [output, reply.stderr];
     for (const text of texts) {
-      const found = knownTextOf(name, text, nowMs);
+      const found = reply.exitCode === 0 ? knownTextOf(name, text, nowMs) : knownErrorOf(name, text, nowMs);
       if (found) return { ...found, evidence: 'text', message: firstLine(text) };
     }
   }
   return undefined;
 }
 
-function statusFailure({ reply: { exitCode, stderr, stdout }, program }: Evidences): Failure | undefined {
+function statusFailure({ reply: { exitCode, stderr, stdout }, program, reading }: Evidences): Failure | undefined {
   if (exitCode === 0) return undefined;
-  const message = firstLine(stderr.trim() === '' ? stdout : lastLines(stderr)) || `exit status ${exitCode}`;
+  const said = stderr.trim() === '' ? (reading ? '' : stdout) : lastLines(stderr); // an envelope is no text for people
+  const message = firstLine(said) || `exit status ${exitCode}`;
   const failure = (failureClass: FailureClass, evidence: FailureEvidence): Failure => ({ class: failureClass, evidence, message });
   const byExit = classOfExit(program, exitCode);
   if (byExit !== undefined) return failure(byExit, 'exit');

@@ -6,6 +6,8 @@
  *    recorded by `execute-call.ts`, which also sees what the guards made of it.
  * ATTEMPT-3 An error that ends the run, a guard's decision, and the failure of a call inside end the call: no attempt follows them.
  * ATTEMPT-4 A failure that stops its lane leaves the call waiting, because the run must not go on as if the call had failed.
+ * ATTEMPT-5 The place and the reservation of the last attempt are free once its end is handed to the journal, so that no start is recorded
+ *    before the end that let it happen. With hooks or guards they are free before these run, because they may make calls of their own.
  */
 import type { Usage } from '../../../journal/event.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
@@ -24,6 +26,7 @@ import type { Frame } from '../../runtime/frame.js';
 import type { Body } from '../../runtime/ports.js';
 import type { Value } from '../../values/value.js';
 import type { AttemptParts, AttemptRecord, CallProgress } from './call-progress.js';
+import { inBody } from './in-body.js';
 import { judge, type Judgement } from './judge-attempt.js';
 import type { CacheableCall } from '../cacheable-call.js';
 import { replayCall } from './replayed-call.js';
@@ -40,9 +43,15 @@ export function inAttempts(call: CacheableCall, options: CallOptions, progress: 
     };
 }
 
+/**
+ * Its functions are methods (test/readable.test.ts): V8 allocates a function that is assigned to a member
+ * (`this.warn = () => …`) among the old objects, where it keeps all that it refers to until all memory is collected.
+ */
 class Attempts {
   private readonly calls: CallRuntime | undefined;
   private view: AttemptView;
+  /** Its reservation is settled already. */
+  private abandoned: Started | undefined;
 
   private readonly call: CacheableCall;
   private readonly options: CallOptions;
@@ -73,7 +82,7 @@ class Attempts {
       try {
         judged = await this.runOnce(started);
       } catch (error) {
-        this.finish(started);
+        this.finishLast(started);
         throw error;
       }
       if (judged.kind === 'failed') {
@@ -81,7 +90,7 @@ class Attempts {
         if (passedOn) return passedOn.value;
         continue;
       }
-      this.finish(started);
+      this.finishLast(started);
       if (judged.kind === 'completed') return judged.value;
       throw judged.error;
     }
@@ -89,31 +98,46 @@ class Attempts {
 
   /** Frees the place of the attempt, settles what it had reserved, and teaches its lane. */
   private finish(started: Started | undefined, failure?: Failure): void {
-    if (!started) return;
+    if (!started || this.abandoned === started) return;
     const { usage, attempt } = this.progress;
     this.calls?.dispatcher.finish(started, {
-      cost: costOf(usage, failure),
+      cost: costOf(usage, attempt, failure),
       ...(failure ? { failure } : {}),
       ...(attempt?.headers ? { headers: attempt.headers } : {}),
     });
   }
 
+  /** ATTEMPT-5 */
+  private finishLast(started: Started | undefined, failure?: Failure): void {
+    const finish = (): void => this.finish(started, failure);
+    if (this.call.run.interceptors.active) finish();
+    else this.progress.endsWhenRecorded(finish);
+  }
+
   private request(): StartRequest {
     const { op, llm } = this.call;
     const { lane = `@${llm.fn}`, maxCost } = this.options;
-    return { op: op.path, fn: llm.fn, lane, isRetry: this.view.try > 1, ...(maxCost ? { maxCost } : {}) };
+    return { op: op.path, fn: llm.fn, lane, isRetry: this.view.try > 1 && !this.isRejectedAgain(), ...(maxCost ? { maxCost } : {}) };
+  }
+
+  /** Such a call lets the others go first, so that what they get tells whether the lane or the call is to blame. calls.md 12.2. */
+  private isRejectedAgain(): boolean {
+    const last = this.progress.classes.slice(-2);
+    return last.length === 2 && last.every((each) => waitsForLane(each));
   }
 
   private async runOnce(started: Started | undefined): Promise<Judgement> {
     const { call, progress, calls, record, options } = this;
     const { monotonicMs } = call.run;
     const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK, calls?.sessions);
-    attempt.report = new BodyReport(attempt, calls?.reportFiles, this.warnOnce);
+    attempt.report = new BodyReport(attempt, calls?.reportFiles, (topic, message) => this.warnOnce(topic, message));
     progress.attempt = attempt;
     progress.usage = undefined;
-    if (record) await record.started(this.view, started);
+    const seq = await record?.started(this.view, started);
+    if (seq !== undefined) attempt.traceparent = call.run.trace?.attempt(call.op.path, seq);
     if (calls?.dispatcher.stoppedBy?.class === 'journal') {
       if (started) calls.dispatcher.abandon(started); // the journal was lost by this very append
+      this.abandoned = started;
       return { kind: 'ended', error: await calls.dispatcher.refuse(this.request()) };
     }
     progress.isStarted = true;
@@ -130,14 +154,14 @@ class Attempts {
     const pricing = reported && calls?.price(reported, options.model);
     const usage = pricing instanceof Promise ? await pricing : pricing;
     progress.usage = usage;
-    if (judged.kind !== 'ended') this.warnOfNoCost(costOf(usage, judged.kind === 'failed' ? judged.failure : undefined));
-    if (calls) call.run.usage.attemptEnded(usage, judged.kind === 'failed' && isFreeClass(judged.failure.class));
+    if (judged.kind !== 'ended') this.warnOfNoCost(costOf(usage, attempt, judged.kind === 'failed' ? judged.failure : undefined));
+    if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, judged.kind === 'failed' ? judged.failure : undefined));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
   }
 
   /** Reads the reports of the body before its result is judged: a reported failure fails the attempt. */
-  private async inBody(frame: Frame, inputs: readonly Value[]): Promise<Outcome> {
+  private async runBody(frame: Frame, inputs: readonly Value[]): Promise<Outcome> {
     try {
       return await this.body(frame, inputs);
     } finally {
@@ -145,10 +169,10 @@ class Attempts {
     }
   }
 
-  private readonly warnOnce = (topic: string, message: string): void => {
+  private warnOnce(topic: string, message: string): void {
     const { run, llm } = this.call;
     if (this.calls?.isFirst(`${topic} @${llm.fn}`)) run.warn(`@${llm.fn}: ${message}`);
-  };
+  }
 
   /** With a strict budget the dispatcher stops instead. calls.md 13.4. */
   private warnOfNoCost(cost: Cost | undefined): void {
@@ -165,16 +189,16 @@ class Attempts {
   private async execute(attempt: Attempt): Promise<Judgement> {
     const { options, calls, frame } = this;
     const limitMs = calls?.settings.forced?.timeoutMs ?? options.timeoutMs ?? calls?.settings.timeoutMs;
-    const inside: Frame = { ...frame, attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
+    const inside: Frame = { ...inBody(frame), attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
     const inputs = withProblem(this.inputs, attempt, this.call.llm);
-    if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.inBody(inside, inputs), this.placeOf(inside));
+    if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.runBody(inside, inputs), this.placeOf(inside));
     const { monotonicMs } = this.call.run;
     const endMs = monotonicMs() + limitMs;
     const deadline = new BodyDeadline(() => endMs - monotonicMs(), frame.deadline);
     const working = judge(
       attempt,
       this.call.llm,
-      () => this.inBody({ ...inside, deadline }, inputs),
+      () => this.runBody({ ...inside, deadline }, inputs),
       this.placeOf({ ...inside, deadline }),
     );
     let timer: NodeJS.Timeout | undefined;
@@ -192,7 +216,7 @@ class Attempts {
   }
 
   private placeOf({ op, deadline }: Pick<Frame, 'op' | 'deadline'>): ReplyPlace {
-    return { op, deadline, isRecorded: false, warn: this.warnOnce };
+    return { op, deadline, isRecorded: false, warn: (topic, message) => this.warnOnce(topic, message) };
   }
 
   /** Resolves when another attempt is due, or with what the call gives instead; throws the failure of the call. */
@@ -211,13 +235,14 @@ class Attempts {
     const isHeld = (failure.class === 'quota' || failure.class === 'auth') && calls !== undefined;
     const hasAnother = isHeld || (calls !== undefined && tried < attemptsFor(failure.class, options, calls.settings));
     if (!calls || !hasAnother) {
-      this.finish(started, failure);
+      this.finishLast(started, failure);
       progress.isPassedOn = options.onFailure === 'value' && judged.printed !== undefined;
       if (progress.isPassedOn) return { value: judged.printed };
       throw callError(judged, facts);
     }
     const mayStart = calls.dispatcher.mayTryAgain(lane, failure);
-    const waitMs = waitsForLane(failure.class) || isHeld ? 0 : backoffMs(failure.class, tried, calls.settings.backoff, calls.random);
+    const isUpToLane = isHeld || (waitsForLane(failure.class) && !(started && calls.dispatcher.rejectsOnly(started)));
+    const waitMs = isUpToLane ? 0 : backoffMs(failure.class, tried, calls.settings.backoff, calls.random);
     await record?.failed({
       ...failedFacts(failure, progress, call.run.secrets),
       ...(mayStart ? { retryInMs: Math.max(waitMs, failure.retryAfterMs ?? 0) } : {}),
@@ -246,12 +271,14 @@ const NO_CLOCK = (): number => 0;
 /** Longer than a program has between TERM and KILL. */
 const ENDING_MS = 2500;
 
-/** Attempts that a provider turned away without a usage cost nothing. calls.md 10.5. */
-function costOf(usage: Usage | undefined, failure: Failure | undefined): Cost | undefined {
-  if (usage === undefined) {
-    return failure && isFreeClass(failure.class) ? { usd: 0, tokens: 0 } : undefined;
-  }
+function costOf(usage: Usage | undefined, attempt: Attempt | undefined, failure: Failure | undefined): Cost | undefined {
+  if (usage === undefined) return isFree(attempt, failure) ? { usd: 0, tokens: 0 } : undefined;
   const { costUsd, inputTokens, outputTokens } = usage;
   const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
   return { ...(costUsd === undefined ? {} : { usd: costUsd }), ...(tokens === undefined ? {} : { tokens }) };
+}
+
+/** Attempts that a provider turned away without a usage cost nothing, and neither do those that only make calls. calls.md 10.5. */
+function isFree(attempt: Attempt | undefined, failure: Failure | undefined): boolean {
+  return attempt?.onlyCalls === true || (failure !== undefined && isFreeClass(failure.class));
 }

@@ -1,5 +1,6 @@
 /** The parts of a call that is executed: what its attempts need, what is recorded of them, and what is known up to now. */
 import type { FactOf, Usage } from '../../../journal/event.js';
+import type { Seq } from '../../../journal/ids.js';
 import type { Attempt, AttemptView } from '../../calls/attempt.js';
 import { addAttempt } from '../../calls/usage.js';
 import type { Started } from '../../calls/dispatch/ports.js';
@@ -7,7 +8,8 @@ import type { Failure, FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { Body } from '../../runtime/ports.js';
-import type { MeasuredCall, Value } from '../../values/value.js';
+import type { CallView } from '../../runtime/context.js';
+import type { DataObject, MeasuredCall, Value } from '../../values/value.js';
 import type { CacheableCall } from '../cacheable-call.js';
 
 export interface AttemptParts {
@@ -22,8 +24,8 @@ export interface AttemptParts {
 
 /** Records the attempts of one call. A call that nothing is recorded of has none. */
 export interface AttemptRecord {
-  /** Resolves when `call.started` is with the kernel. */
-  started(view: AttemptView, started: Started | undefined): Promise<void>;
+  /** Resolves with the number of `call.started` when it is with the kernel; with undefined where it is not recorded. */
+  started(view: AttemptView, started: Started | undefined): Promise<Seq | undefined>;
   failed(fact: Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>): Promise<void>;
 }
 
@@ -46,12 +48,34 @@ export class CallProgress {
   readonly classes: FailureClass[] = [];
   startedMs = 0;
   elapsedMs = 0;
+  /** Frees the place of the last attempt and settles what it had reserved; undefined once that is done. */
+  private ending: (() => void) | undefined;
   private repeat: { readonly session: string | undefined } | undefined;
+
+  /** Keeps the end of the last attempt until it is recorded. */
+  endsWhenRecorded(ending: () => void): void {
+    this.ending = ending;
+  }
+
+  /** To be called when the end of the call was handed to the journal: what starts from now on is recorded behind it. */
+  isRecorded(): void {
+    const { ending } = this;
+    this.ending = undefined;
+    ending?.();
+  }
 
   /** Takes over the session of the last execution that a guard requested, whose result the call has, and adds what it used. */
   takeRepeat(accepted: MeasuredCall | undefined): void {
     this.repeat = { session: accepted?.session };
     if (accepted?.usage) this.callUsage = addAttempt(this.callUsage, accepted.usage as unknown as Usage);
+  }
+
+  /** Returns what hooks and guards see, but for the options of the call. */
+  get view(): Omit<CallView, 'lane' | 'model'> {
+    const { tries: attempts, classes, problem, session, callUsage } = this;
+    const measured = { ...(callUsage && { usage: callUsage as unknown as DataObject }), ...(session !== undefined && { session }) };
+    const outcome = this.isPassedOn ? 'failed' : 'completed'; // guards and hooks run before its first attempt, and after its last
+    return { ...(attempts > 0 && { outcome }), attempts, class: classes.at(-1), problem, measured };
   }
 
   get session(): string | undefined {

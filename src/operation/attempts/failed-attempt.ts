@@ -85,6 +85,7 @@ export function failedFacts(
     status,
     exitCode: attempt?.exitCode,
     usage,
+    onlyCalls: attempt?.onlyCalls ? true : undefined,
     reply: attempt?.reply && attempt.reply.adapter !== 'text' ? { adapter: attempt.reply.adapter } : undefined,
     session: attempt?.session === undefined ? undefined : secrets.redact(attempt.session),
     problem: problem?.map((rule) => secrets.redact(rule)),

@@ -1,25 +1,26 @@
 /**
  * Replays a call: executes the body of its last attempt again, and ends the call as the recorded run did. calls.md 17.
  *
- * REPLAYED-CALL-1 No attempt is repeated. Those that failed before the last one count, with what they cost, at their place in the record.
+ * REPLAYED-CALL-1 No attempt is repeated. Those that failed before the last one count, with what they and the calls inside them cost, at
+ *    their place in the record.
  * REPLAYED-CALL-2 A failure is the recorded one, also where the body can't repeat it: a limit of time, or what code reported.
  * REPLAYED-CALL-3 A result that an adapter or a schema made of a reply is the recorded one: neither is applied a second time.
  */
 import type { FactOf } from '../../../journal/event.js';
-import type { Usage } from '../../../journal/facts/call-event.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
 import { BodyReport } from '../../calls/body-report.js';
-import { isFreeClass, type Failure, type FailureClass } from '../../calls/failure.js';
+import { isFreeClass, type Failure } from '../../calls/failure.js';
 import { addAttempt } from '../../calls/usage.js';
 import { BodyDeadline } from '../../runtime/body-deadline.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { ReplayedCall } from '../../runtime/ports.js';
+import type { EndInside, ReplayedCall } from '../../runtime/ports.js';
 import { annotate, Annotated, dataOf, metadataOf, NO_LABELS, NO_METADATA, union } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { AttemptParts } from './call-progress.js';
 import { decodeResult } from '../encode-result.js';
 import { callError, factsOfFailure } from './failed-attempt.js';
+import { inBody } from './in-body.js';
 import { judge, type Judgement } from './judge-attempt.js';
 import { withProblem } from '../replies/repair-inputs.js';
 
@@ -27,10 +28,11 @@ export async function replayCall(recorded: ReplayedCall, parts: AttemptParts): P
   const { call, options, progress, record, frame } = parts;
   const { lane, model } = options;
   let view: AttemptView = { try: 1, ...(lane === undefined ? {} : { lane }), ...(model === undefined ? {} : { model }) };
-  for (const failed of recorded.earlier) {
+  for (const [index, failed] of recorded.earlier.entries()) {
     const fact = await failed(); // REPLAYED-CALL-1
+    for (const end of (await recorded.inside?.(index)) ?? []) countInside(parts, end);
     view = viewAfter(view, fact);
-    count(parts, fact.usage, fact.class);
+    count(parts, fact);
     if (fact.class !== undefined) progress.classes.push(fact.class);
     if (fact.class !== 'crash') frame.context.release?.();
   }
@@ -43,7 +45,7 @@ export async function replayCall(recorded: ReplayedCall, parts: AttemptParts): P
   progress.isOpen = true;
   progress.tries = view.try;
   const deadline = recorded.failed && new BodyDeadline(() => Number.POSITIVE_INFINITY, frame.deadline);
-  const inside: Frame = { ...frame, attempt, ...(deadline && { deadline }) };
+  const inside: Frame = { ...inBody(frame), attempt, ...(deadline && { deadline }) };
   const inputs = withProblem(parts.inputs, attempt, call.llm);
   const working = judge(attempt, call.llm, () => parts.body(inside, inputs));
   if (!recorded.failed) return completed(recorded, parts, await working);
@@ -53,7 +55,7 @@ export async function replayCall(recorded: ReplayedCall, parts: AttemptParts): P
   const fact = await ending;
   deadline?.expire();
   if (recorded.waits) {
-    count(parts, fact.usage, fact.class);
+    count(parts, fact);
     if (fact.class !== 'crash') frame.context.release?.();
     return recorded.waitForGood();
   }
@@ -68,8 +70,16 @@ function viewAfter(view: AttemptView, fact: FactOf<'call.failed'>): AttemptView 
   return withoutUndefined<AttemptView>({ try: view.try + 1, class: failureClass, problem: known, lane, model });
 }
 
-function count({ call: { run }, progress }: AttemptParts, usage: Usage | undefined, failureClass: FailureClass | undefined): void {
-  run.usage.attemptEnded(usage, failureClass !== undefined && isFreeClass(failureClass));
+function countInside({ call: { run } }: AttemptParts, { attempt, call, reused }: EndInside): void {
+  if (attempt) run.usage.attemptEnded(attempt.usage, attempt.isFree);
+  if (call) run.usage.callEnded(call);
+  if (reused) run.usage.callReused(reused.savedUsd);
+}
+
+type RecordedCost = Pick<FactOf<'call.completed' | 'call.failed'>, 'usage' | 'class' | 'onlyCalls'>;
+
+function count({ call: { run }, progress }: AttemptParts, { usage, class: failureClass, onlyCalls }: RecordedCost): void {
+  run.usage.attemptEnded(usage, onlyCalls === true || (failureClass !== undefined && isFreeClass(failureClass)));
   progress.usage = usage;
   if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
 }
@@ -88,7 +98,7 @@ function failed(parts: AttemptParts, { try: attempts }: AttemptView, fact: FactO
     resetsAtMs: resetsAt === undefined ? undefined : Date.parse(resetsAt),
     status,
   });
-  count(parts, fact.usage, failureClass);
+  count(parts, { ...fact, class: failureClass });
   progress.failure = failure;
   progress.classes.push(failureClass);
   const facts = factsOfFailure(failure, { call, inputs, attempts, classes: progress.classes });
@@ -107,7 +117,7 @@ async function completed(recorded: ReplayedCall, parts: AttemptParts, judged: Ju
     throw callError({ failure, error }, factsOfFailure(failure, { call, inputs: parts.inputs, attempts: 1, classes: [] }));
   }
   const { fact, result } = end;
-  count(parts, fact.usage, fact.class);
+  count(parts, fact);
   progress.isPassedOn = fact.class !== undefined;
   const made = judged.kind === 'completed' ? judged.value : judged.printed;
   const isMadeOfReply = options.reply !== undefined || options.schema !== undefined || (judged.kind === 'failed' && !progress.isPassedOn);

@@ -10,6 +10,7 @@ export function countedAttempts({ run: { recorder }, op, llm }: CacheableCall): 
     async started({ try: tried }, started) {
       const lane = started && { lane: started.lane };
       recorder.count?.({ type: 'call.started', ...call, fn: llm.fn, ...lane, ...(tried > 1 && { try: tried }) });
+      return undefined;
     },
     async failed(fact) {
       recorder.count?.({ type: 'call.failed', ...call, ...fact });

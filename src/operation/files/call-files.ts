@@ -31,11 +31,16 @@ export class CallFileWatch {
     this.port = portFor(call, options);
   }
 
-  /** Returns a promise only if an argument names a file. */
+  /** Returns a promise only if an argument names a file, or its command runs in a folder of its own. */
   begin(): Promise<void> | undefined {
     const { port, call } = this;
     if (!port) return undefined;
-    const paths = pathsOf(call, this.identity.request);
+    const folder = folderOf(call);
+    return folder ? folder.then((found) => this.look(port, found)) : this.look(port, undefined);
+  }
+
+  private look(port: CallFiles, folder: string | undefined): Promise<void> | undefined {
+    const paths = pathsOf(this.call, this.identity.request, folder);
     return paths.length === 0 ? undefined : port.look(paths).then((before) => void (this.before = before));
   }
 
@@ -72,7 +77,7 @@ export async function findFiles(
 ): Promise<ReusableFiles> {
   const port = known.files && portFor(call, options);
   if (!port || !known.files) return NO_FILES;
-  const named = new Set(pathsOf(call, request));
+  const named = new Set(pathsOf(call, request, await folderOf(call)));
   const files = known.files.filter(({ path }) => named.has(path)); // CALL-FILE-3
   if (files.length === 0) return NO_FILES;
   const found: FoundFiles = await port.find(files);
@@ -84,10 +89,20 @@ function portFor({ run: { cache } }: CacheableCall, { files }: CallOptions): Cal
   return callFiles && (files === undefined ? callFiles.keepsByDefault : files === 'keep') ? callFiles : undefined;
 }
 
-/** Commands run in the project's folder, `js` bodies where mlld was started: a relative path may mean either. */
-function pathsOf({ run: { settings }, operation: { inputs } }: CacheableCall, { args, via }: CallRequest): readonly string[] {
+function folderOf({ llm, operation: { inputs } }: CacheableCall): Promise<string | undefined> | undefined {
+  return llm.folder?.(inputs);
+}
+
+/**
+ * Commands run in the project's folder or in `folder`, `js` bodies where mlld was started: a relative path may mean any of them.
+ */
+function pathsOf(
+  { run: { settings }, operation: { inputs } }: CacheableCall,
+  { args, via }: CallRequest,
+  folder: string | undefined,
+): readonly string[] {
   const { projectRoot: root, workingDirectory } = settings;
-  const bases = root === workingDirectory ? [root] : [root, workingDirectory];
+  const bases = [...new Set([root, workingDirectory, folder ?? root])];
   // With the option `key` the request lacks some arguments; a wrapper forwards others than its own.
   const all: Json[] = [...args, ...(via?.args ?? []), ...inputs.map(toJson)];
   return namedFiles(all, { root, bases });

@@ -35,6 +35,8 @@ export interface LlmCall extends LlmFacts {
   mentionsProblem?(): boolean;
   /** Returns the options of the function about its calls; parameters may stand in them. */
   options(inputs: readonly Value[]): Awaitable<CallOptions>;
+  /** The folder that its command will run in, where it is another than the project's and known before. */
+  folder?(inputs: readonly Value[]): Promise<string | undefined>;
   /** Absolute paths of the files that the call declares to write. */
   writes?(inputs: readonly Value[]): Promise<readonly string[]>;
 }

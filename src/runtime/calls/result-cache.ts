@@ -38,8 +38,8 @@ export interface ResultCache {
   preview(args: readonly Json[]): string | undefined;
   /** Encodes like `payload`, encrypted. */
   secretPayload(value: Json, about: string, isPaid?: boolean): Promise<Payload>;
-  /** Returns the key under which a call with secrets in its request is recorded. */
-  secretKey(key: CallKey): Promise<CallKey>;
+  /** Resolves to what returns, for a plain key, the one under which a call with secrets in its request is recorded. */
+  secretKeys(): Promise<(plain: CallKey) => CallKey>;
   /** A keyed digest. */
   digest(text: string): Promise<string>;
   /** Keeps a result that the journal can't hold in memory until the run ends. `key` is the plain key. */

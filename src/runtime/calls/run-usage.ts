@@ -14,7 +14,7 @@ export class RunUsage {
   private spentUsd: number | null = null;
   private savedUsd: number | null = null;
 
-  /** `isFree`: the provider turned the attempt away, so that it cost nothing although it reported nothing. */
+  /** `isFree`: the provider turned the attempt away, or it only made calls: it cost nothing although it reported nothing. */
   attemptEnded(usage: Usage | undefined, isFree: boolean): void {
     this.attempts++;
     this.inputTokens = plus(this.inputTokens, usage?.inputTokens);
@@ -44,6 +44,7 @@ export class RunUsage {
   }
 }
 
+/** Rounds where only the binary form of numbers shows, so that a script prints `0.003024` and not `0.0030239999999999998`. */
 function plus(sum: number | null, more: number | undefined): number | null {
-  return more === undefined ? sum : (sum ?? 0) + more;
+  return more === undefined ? sum : Number(((sum ?? 0) + more).toPrecision(15));
 }

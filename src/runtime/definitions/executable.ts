@@ -39,6 +39,8 @@ export class Executable extends Callable {
   callOptions: CallOptions | undefined;
   /** Set when the function is declared, if its body is a template file. world.md 13. */
   template: LoadedTemplate | undefined;
+  /** Set when a run has warned that a parameter is taken from the caller. */
+  isWarnedOf = false;
   readonly derived: DerivedCache = { shape: undefined, definition: undefined };
 
   constructor(

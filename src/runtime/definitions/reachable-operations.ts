@@ -16,6 +16,11 @@ export function createReach(): MutableReach {
   return { functions: new Set(), operations: new Set(), labels: new Set() };
 }
 
+/** Both words for the same shell: a guard before `op:sh` looks at `bash { … }` as well. */
+export function languageNames(language: string): readonly string[] {
+  return language === 'bash' ? ['bash', 'sh'] : [language];
+}
+
 /** The operations of nodes whose kind has another name. */
 const OPERATIONS: { readonly [kind: string]: readonly string[] } = {
   for: ['for', 'for:iteration', 'for:batch'],
@@ -28,9 +33,10 @@ const OPERATIONS: { readonly [kind: string]: readonly string[] } = {
 export function addReach(reach: MutableReach, tree: unknown): void {
   if (typeof tree !== 'object' || tree === null) return;
   if (Array.isArray(tree)) return tree.forEach((node) => addReach(reach, node));
-  const { kind, name, steps, labels } = tree as { kind?: unknown; name?: unknown; steps?: unknown; labels?: unknown };
+  const { kind, name, steps, labels, language } = tree as { readonly [member: string]: unknown };
   if (typeof kind === 'string') for (const operation of OPERATIONS[kind] ?? [kind]) reach.operations.add(operation);
   if ((kind === 'reference' || kind === 'call-stage') && typeof name === 'string') addFunction(reach, name, steps);
+  if (kind === 'code') for (const operation of ['run', ...languageNames(language as string)]) reach.operations.add(operation);
   if (kind === 'var' && Array.isArray(labels)) {
     for (const label of labels as readonly string[]) {
       reach.operations.add(label);

@@ -5,6 +5,7 @@ import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage/child-run.js';
+import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { displayPath } from '../../language/paths.js';
@@ -17,6 +18,7 @@ const DEPTH_MAX = 8;
 interface Ports {
   readonly options: PipelineRunOptions;
   readonly store: JournalStore;
+  readonly trace: RunTrace | undefined;
   /** `runPipeline`; passed in, so that it isn't imported back. */
   readonly runGraph: (options: PipelineRunOptions) => Promise<PipelineReport>;
   readonly stateOf: () => PipelineState;
@@ -27,7 +29,7 @@ export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | '
 }
 
 async function startChild(
-  { options, store, runGraph, stateOf }: Ports,
+  { options, store, trace, runGraph, stateOf }: Ports,
   { node, op, file, workingDirectory }: ChildRequest,
 ): Promise<ChildRun> {
   const depth = (options.parent?.depth ?? 0) + 1;
@@ -62,6 +64,7 @@ async function startChild(
       state = now;
       follow.notify();
     },
+    environment: trace ? { ...options.environment, TRACEPARENT: trace.operation(op) } : options.environment,
     parent,
   });
   const settled = begun.then(

@@ -67,7 +67,7 @@ export function createPipelineRuntime({
     fileDirectory: baseFolder(options.project, options.file),
     random: randomFraction,
     wait: async ({ ms }, signal) => void (await world.perform('clock.sleep', { ms }, { signal })),
-    ...childRuns({ options, store, runGraph: runPipeline, stateOf: () => keeper.state }),
+    ...childRuns({ options, store, trace: journal.trace, runGraph: runPipeline, stateOf: () => keeper.state }),
     readArtifact: async (id) => {
       await journal.flush();
       return readArtifact(store, keeper.state, id);

@@ -78,6 +78,7 @@ export interface FrameParts {
   readonly world: World;
   readonly text: string;
   readonly recorder: RunRecorder;
+  readonly trace: OpenedJournal['trace'];
   readonly cache: ResultCache;
   readonly secrets: SecretRegistry;
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@
  */
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import { currentNode, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../errors.js';
 import { recordSource } from '../../operation/sources.js';
 import { isReservedKey } from '../../pipeline/model/context-keys.js';
@@ -21,6 +21,7 @@ import { callSettings } from '../script/call-settings.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
+import { addRunCalls } from '../ports/run-totals.js';
 import { concealError } from '../ports/conceal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { outcomeOf } from '../run-outcome.js';
@@ -61,10 +62,12 @@ async function prepareAndRun(options: PipelineRunOptions, world: World, signal: 
       requireSecrets(beginning.resumed.state.given, secrets);
       await refuseForeignFolder(options, beginning.resumed.state, world);
     } else requireSecrets(beginning.set, secrets);
+    let allCalls: PipelineReport['calls'];
     for (;;) {
       const single = { options: recordable, secrets, world, signal, calls, plan, text, store, beginning, onStarted: unlock };
       const { restart, ...report } = await runOnce(single);
-      if (!restart) return report;
+      allCalls = addRunCalls(allCalls, report.calls);
+      if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls });
       beginning = { ...restart, number: beginning.number + 1 }; // PIPELINE-3
     }
   } finally {
@@ -128,12 +131,12 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     },
   });
   await single.onStarted();
-  const { recorder } = journal;
+  const { recorder, trace } = journal;
   const ledger = keeper.ledger(recorder, refOf(), timestamp);
   const folder = openRunFolder(options, keeper.state.runDir, world, secretSettings);
   const checkpoint = openCheckpointFile(options, { folder, world, keeper, journal, warnOnce });
   const cache = limitReuse(journal.cache, options, keeper.state, resumed?.replies);
-  const frame = await frameOfPipeline(options, { world, text, recorder, cache, secrets, signal, calls });
+  const frame = await frameOfPipeline(options, { world, text, recorder, trace, cache, secrets, signal, calls });
   options.onState?.(keeper.state);
   const parts = { ledger, folder, checkpoint, secretSettings, lostThreads, warnOnce };
   const run = createPipelineRuntime({ options, pipeline: plan, store, world, frame, journal, keeper, runPipeline, ...parts });
@@ -154,6 +157,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const { timeoutMs, signal: callerSignal } = options;
   const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number, timeoutMs });
   concealError(end.error, secrets);
+  if (end.restartAt !== undefined) journal.restarts(currentNode(keeper.state));
   const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state, { calls, secrets }));
   await checkpoint.flush();

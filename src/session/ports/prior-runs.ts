@@ -6,10 +6,10 @@ import type { FactOf } from '../../../journal/event.js';
 import type { Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { invalidationImpact, type InvalidationImpact } from '../../../replay/resume/predict-calls.js';
-import type { Declarations } from '../../../replay/resume/invalidation.js';
+import type { Declarations, Invalidation } from '../../../replay/resume/invalidation.js';
 import { loadWorkflow, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
 import { resolveTarget } from '../../../replay/resume/resolve-target.js';
-import { parseSelector } from '../../../replay/resume/selector.js';
+import { parseSelector, type Selector } from '../../../replay/resume/selector.js';
 import type { WorkingProject } from '../project.js';
 import type { CacheRequest } from '../script/run-options.js';
 import { openFork, type Fork } from './fork-source.js';
@@ -36,6 +36,16 @@ export interface PriorRunsRequest {
   readonly cache: CacheRequest;
   readonly declarations: Declarations;
   readonly onDefect: (defect: Defect) => void;
+  /** Resolves the targets that only workflow scripts have. */
+  readonly resolveTarget?: ((selector: Selector, request: TargetRequest) => Promise<Invalidation | undefined>) | undefined;
+}
+
+/** The recorded runs in which a target is resolved. */
+export interface TargetRequest {
+  readonly store: JournalStore;
+  readonly prior: PriorRuns;
+  readonly forks: readonly Fork[];
+  readonly onDefect: (defect: Defect) => void;
 }
 
 /** Throws what `openFork` throws, and what is wrong with the target of `--resume`. */
@@ -46,6 +56,7 @@ export async function openPriorRuns({
   cache,
   declarations,
   onDefect,
+  resolveTarget: ownTarget,
 }: PriorRunsRequest): Promise<OpenedPriorRuns> {
   const forks: Fork[] = [];
   for (const text of cache.forks ?? []) forks.push(await openFork(text, { store, project, workflow, onDefect }));
@@ -57,7 +68,8 @@ export async function openPriorRuns({
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
     const sources = forks.map(({ memo }) => memo);
-    const invalidation = await resolveTarget(store, selector, { prior: usable, forks: sources, declarations, onDefect });
+    const own = await ownTarget?.(selector, { store, prior: usable, forks, onDefect });
+    const invalidation = own ?? (await resolveTarget(store, selector, { prior: usable, forks: sources, declarations, onDefect }));
     if (invalidation.notice !== undefined) notices.push(invalidation.notice);
     const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources });
     if (selector.kind === 'failed' && invalidation.notice === undefined) notices.push(`--resume failed: ${describeFailed(impact)}`);

@@ -17,7 +17,7 @@ import type { ResultCache, CacheQuery, HeldResult, CachedResult, OutputFiles } f
 import type { Awaitable } from '../../runtime/awaitable.js';
 import { InFlightCalls } from '../../runtime/calls/in-flight-calls.js';
 import type { Outcome } from '../../runtime/completion.js';
-import { NO_METADATA, metadataOf } from '../../values/value.js';
+import { NO_METADATA, metadataOf, type MeasuredCall } from '../../values/value.js';
 import { randomKey } from '../../world/host.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import type { ChangedFiles, RunCallFiles } from './files/call-files.js';
@@ -26,6 +26,7 @@ import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 
 /** For runs that record nothing. */
 export function NO_RESULT_CACHE(): ResultCache {
+  let secrets: Secrets | undefined;
   return {
     policy: () => ({ records: false, reuses: false }),
     inFlight: new InFlightCalls(),
@@ -37,7 +38,7 @@ export function NO_RESULT_CACHE(): ResultCache {
     payload: async (value) => ({ inline: value }),
     preview: () => undefined,
     secretPayload: async () => ({ redacted: 'nothing is recorded' }),
-    secretKey: async (key) => key,
+    secretKeys: async () => (secrets ??= digestingSecrets(randomKey(KEY_BYTES))).callKey,
     digest: async () => '',
     hold: () => {},
     keepText: async () => undefined,
@@ -87,13 +88,14 @@ function readableResult(sources: CacheSources, key: CallKey, { result: stored, f
   if (!immediate || !isInline || stored.sealed || stored.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, stored, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
+  const measured = (): MeasuredCall | undefined => {
+    const event = immediate.readAt(ref, position);
+    return event?.type === 'call.completed' ? measuredIn(event) : undefined;
+  };
   return {
-    value: () => lazyResult(immediate, { ref, key, position, form, fn }),
+    value: () => lazyResult(immediate, { ref, key, position, form, fn }, { ...NO_METADATA, measured }),
     labels: NO_RESULT_LABELS,
-    measured: () => {
-      const event = immediate.readAt(ref, position);
-      return event?.type === 'call.completed' ? measuredIn(event) : undefined;
-    },
+    measured,
   };
 }
 
@@ -281,7 +283,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     preview: (args) => previewOf({ inline: args as Json }),
     secretPayload: (value: Json, about, isPaid = false) =>
       (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
-    secretKey: async (key) => (await keys()).callKey(key),
+    secretKeys: async () => (await keys()).callKey,
     digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, stored) {
       held.set(key, { ...stored, from: { run: ref.run, seq } });

@@ -16,6 +16,7 @@ import { eventOf, follow } from '../../../replay/fold/projection.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import type { RunTrace } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
@@ -37,6 +38,7 @@ import { NO_RESULT_CACHE } from './result-cache.js';
 import { createTotalsCounter, type TotalsCounter } from './run-totals.js';
 import type { RunCalls } from '../run-calls.js';
 import { sealingKeyFor } from './sealing-key.js';
+import { runTrace, traceparentWarning } from './run-trace.js';
 import { settleOrphans } from './settle-orphans.js';
 import { staleHitWarnings } from './stale-hits.js';
 import { startedFact } from './started-fact.js';
@@ -45,9 +47,14 @@ export interface OpenedJournal {
   /** Says why nothing is recorded; `failed`: the journal can't be read or written. Undefined when the run records. */
   readonly unrecorded: RefusedRecording | 'failed' | undefined;
   readonly recorder: RunRecorder;
+  readonly trace?: RunTrace | undefined;
   readonly cache: ResultCache;
   /** Undefined when nothing is recorded. */
   readonly ref: RunRef | undefined;
+  /** The runs before, with the memo that follows this one. Undefined when nothing is recorded. */
+  readonly prior: OpenedPriorRuns | undefined;
+  /** The run restarts behind this node of a pipeline. */
+  restarts(node: string | undefined): void;
   totals(): RunTotals;
   /** The calls of the run up to now, recorded or not; undefined while there are none. */
   calls(): RunCalls | undefined;
@@ -94,17 +101,21 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   const { keepOrphans = false } = options.cache;
   const settled = await settleOrphans(prior.loaded, { keepOrphans, stderr, signal: ports.signal });
   for (const notice of prior.notices) stderr(`${notice}\n`);
+  const notice = options.workflow?.notice(prior);
+  if (notice !== undefined) stderr(`${notice}\n`);
   const journal = await beginRun({ options, script, store, prior, warnings, onLost });
   return openedRun({ options, script, ports, warnings, onLost, prior, settled, journal, store: journal ? store : readOnlyStore(store) });
 }
 
 function unrecordedRun(unrecorded: NonNullable<OpenedJournal['unrecorded']>): OpenedJournal {
-  const { count, totals, calls } = createTotalsCounter();
+  const { count, restarts, totals, calls } = createTotalsCounter();
   return {
     unrecorded,
     recorder: unrecordedRecorder(count),
     cache: NO_RESULT_CACHE(),
     ref: undefined,
+    prior: undefined,
+    restarts,
     totals,
     calls,
     flush: async () => {},
@@ -147,6 +158,7 @@ async function readPriorRuns({
       cache,
       declarations: declarationsOf(script),
       onDefect: warnings.defect,
+      resolveTarget: options.workflow?.resolveTarget,
     });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
@@ -209,8 +221,13 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)),
     async learn() {
-      const learned = await learnedPace(store, ref.workflow, { current: journal?.ref, nowMs: options.io.nowMs() });
-      for (const [session, totalUsd] of learned.sessions ?? []) ports.calls.sessions.add(session, totalUsd);
+      const nowMs = options.io.nowMs();
+      const learned = await learnedPace(store, ref.workflow, { current: journal?.ref, nowMs });
+      const ofForks = forks.map(({ workflow }) => learnedPace(store, workflow, { current: undefined, nowMs }));
+      // Lanes and costs of fork sources are another script's; a session is the same one.
+      for (const { sessions = [] } of [learned, ...(await Promise.all(ofForks))]) {
+        for (const [session, totalUsd] of sessions) ports.calls.sessions.add(session, totalUsd);
+      }
       return learned;
     },
   });
@@ -229,8 +246,11 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   return {
     unrecorded: undefined,
     recorder,
+    trace: recorder.on ? runTrace(options.environment, ref) : undefined,
     cache,
     ref: journal && ref,
+    prior,
+    restarts: counter.restarts,
     totals: counter.totals,
     calls: counter.calls,
     // An error is reported by the append that waits for its own fact.
@@ -282,7 +302,10 @@ async function recordStart(
   recorder: RunRecorder,
 ): Promise<void> {
   const inputs = { ...(await inputFacts(options, ports.inputs, store)), ...recordedCallSettings(ports.calls.settings) };
-  await recorder.append(startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }));
+  const warning = traceparentWarning(options.environment);
+  if (warning !== undefined) options.io.stderr(`${warning}\n`);
+  const own = await options.workflow?.facts(prior);
+  await recorder.append({ ...startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }), ...own });
 }
 
 /** SESSION-1, SESSION-2 */

@@ -3,7 +3,17 @@
  */
 import type { Fact } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import { attemptsInFlight, emptyLedger, followCall, unresolvedByClass, usualModel } from '../../../replay/fold/call-counts.js';
+import type { CallCause } from '../../../replay/fold/failure-class.js';
+import {
+  addCounts,
+  attemptsInFlight,
+  emptyLedger,
+  followCall,
+  leaveByRestart,
+  noCalls,
+  unresolvedByClass,
+  usualModel,
+} from '../../../replay/fold/call-counts.js';
 import type { RunCalls } from '../run-calls.js';
 import type { UnrecordedFact } from '../../runtime/recorder.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
@@ -13,6 +23,8 @@ export interface TotalsCounter {
   readonly follow: Follower;
   /** Counts a fact that no follower sees. */
   readonly count: (fact: Fact | UnrecordedFact) => void;
+  /** The run restarts behind this node of a pipeline: its failed calls are dealt with. */
+  readonly restarts: (node: string | undefined) => void;
   totals(): RunTotals;
   /** Undefined for a run without calls. */
   calls(): RunCalls | undefined;
@@ -47,12 +59,28 @@ export function createTotalsCounter(): TotalsCounter {
           break;
       }
     },
+    restarts: (node) => leaveByRestart(ledger, node),
     totals: () => totalsOf(callsNow()),
     calls() {
       const calls = callsNow();
       return calls.total + calls.attempts === 0 ? undefined : calls;
     },
   };
+}
+
+/** Adds the calls of runs that count as one. The model is that of the run with the most attempts, and the budget is one for all. */
+export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undefined): RunCalls | undefined {
+  if (!before || !last) return last ?? before;
+  const sum = { ...noCalls(), failedByClass: { ...before.failedByClass } };
+  addCounts(sum, { ...before, callsMs: 0, failedByClass: {} });
+  addCounts(sum, { ...last, callsMs: 0 });
+  const { callsMs: _, ...counts } = sum;
+  const unresolvedByClass = { ...before.unresolvedByClass };
+  for (const [cause, count] of Object.entries(last.unresolvedByClass) as [CallCause, number][]) {
+    unresolvedByClass[cause] = (unresolvedByClass[cause] ?? 0) + count;
+  }
+  const model = (last.attempts > before.attempts ? last : before).model ?? last.model ?? before.model;
+  return { ...last, ...counts, total: before.total + last.total, unresolvedByClass, model };
 }
 
 function totalsOf(calls: RunCalls): RunTotals {

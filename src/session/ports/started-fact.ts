@@ -1,5 +1,5 @@
 /** Makes the first fact of a run: its inputs, its flags, and the program and host that run it. */
-import type { Fact, FactOf } from '../../../journal/event.js';
+import type { FactOf } from '../../../journal/event.js';
 import type { RecordedInputs } from '../../../journal/facts/run-event.js';
 import type { RunId, RunRef } from '../../../journal/ids.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
@@ -7,6 +7,7 @@ import { VERSION } from '../../version.js';
 import { hostFacts } from '../../world/host.js';
 import type { RunOptions } from '../script/run-options.js';
 import type { Fork } from './fork-source.js';
+import { givenTraceparent } from './run-trace.js';
 
 type RunStarted = FactOf<'run.started'>;
 
@@ -19,7 +20,7 @@ interface StartedFacts {
   readonly settled: readonly RunId[];
 }
 
-export function startedFact(options: RunOptions, { ref, header, forks, inputs, settled }: StartedFacts): Fact {
+export function startedFact(options: RunOptions, { ref, header, forks, inputs, settled }: StartedFacts): RunStarted {
   const { record, checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const host = hostFacts();
   const forkSources = forks.map(({ workflow, run, seq }) =>
@@ -39,6 +40,7 @@ export function startedFact(options: RunOptions, { ref, header, forks, inputs, s
     versions: { mlld: VERSION, node: host.node },
     host: host.name,
     pid: host.pid,
+    traceparent: givenTraceparent(options.environment),
     ...options.pipeline?.facts(ref),
   });
 }

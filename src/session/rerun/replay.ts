@@ -29,6 +29,7 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   const recording = await foldRun(store, ref, projection);
   const { started } = recording;
   if (!started) throw replayImpossible(ref, 'its first event is damaged');
+  if (started.clock !== undefined) throw replayImpossible(ref, 'a run of a workflow script can not be replayed yet: see journal show');
   const root = started.given?.root ?? options.root;
   const file = path.resolve(root, ref.workflow);
   const inputs = await recordedInputs(started, { root, scriptDirectory: path.dirname(file), store });

@@ -1,10 +1,12 @@
 /** Gives a replay the calls of the record: the attempts that failed, and how each call ended. calls.md 17. */
-import type { FactOf } from '../../../journal/event.js';
+import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
-import { callAround, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
-import type { ReplayedCall } from '../../runtime/ports.js';
+import { endedCall } from '../../../replay/fold/call-counts.js';
+import { callAround, type RecordedEnd, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
+import { isFreeClass } from '../../calls/failure.js';
+import type { EndInside, ReplayedCall } from '../../runtime/ports.js';
 import type { ReplayOrder } from './replay-order.js';
 
 export interface ReplayedCallsOptions {
@@ -36,6 +38,16 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
       return event;
     };
 
+  async function endsInside(ends: readonly RecordedEnd[]): Promise<readonly EndInside[]> {
+    const release = order.hold();
+    try {
+      const events = await Promise.all(ends.map(({ place }) => store.readAt(place.ref, place.position)));
+      return events.flatMap((event) => (event ? [endInside(event)] : []));
+    } finally {
+      release();
+    }
+  }
+
   const waitForGood = (): Promise<never> => {
     onStuck();
     return new Promise(() => {});
@@ -46,12 +58,14 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
       const call = calls.get(op);
       if (!call) {
         const failed = failedAttempts.get(op);
-        return failed && { earlier: failed.map(failureAt), hasStarted: false, waits: true, waitForGood };
+        const inside = async (index: number): Promise<readonly EndInside[]> => endsInside(failed?.[index]?.inside ?? []);
+        return failed && { earlier: failed.map(failureAt), inside, hasStarted: false, waits: true, waitForGood };
       }
       const { earlier = [], failed, completed } = call;
       const isOwn = failed !== undefined && failed.by !== 'inside';
       return {
         earlier: earlier.map(failureAt),
+        inside: async (index) => endsInside(earlier[index]?.inside ?? []),
         hasStarted: true,
         waits: failed?.by === 'waiting',
         waitForGood,
@@ -73,4 +87,29 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
     isOvertime: (op) => callAround(recording, op)?.failed?.by === 'clock',
     isFailing: (op) => ['judged', 'waiting'].includes(callAround(recording, op)?.failed?.by ?? ''),
   };
+}
+
+/** As the run counted it when it happened. A failure that came out of a call further inside is one of that call alone. */
+function endInside(event: JournalEvent): EndInside {
+  switch (event.type) {
+    case 'call.reused':
+      return { reused: { savedUsd: event.savedUsd } };
+    case 'call.completed':
+      return {
+        attempt: { usage: event.usage, isFree: event.onlyCalls === true },
+        call: endedCall(event).outcome === 'failed' ? 'failed' : 'executed',
+      };
+    case 'call.failed': {
+      const { usage, onlyCalls, evidence, retryInMs, denied, class: failureClass } = event;
+      const isUpstream = failureClass === 'upstream';
+      const wasExecuted = !isUpstream && (denied !== true || usage !== undefined);
+      const isOwn = isUpstream || (evidence !== undefined && denied !== true);
+      return {
+        ...(wasExecuted && { attempt: { usage, isFree: onlyCalls === true || (failureClass !== undefined && isFreeClass(failureClass)) } }),
+        ...(retryInMs === undefined && isOwn && { call: 'failed' as const }),
+      };
+    }
+    default:
+      return {};
+  }
 }

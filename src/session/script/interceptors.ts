@@ -15,6 +15,7 @@ export function createInterceptors(): Interceptors {
       return !hooks.isEmpty || guards.count > 0;
     },
     hooks: {
+      repeatedFailures: () => hooks.warnings.repeated(),
       get watchesBatches() {
         return hooks.watchesBatches;
       },

@@ -17,11 +17,12 @@ import type { CacheRequest, RunOptions } from './run-options.js';
 import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
 import { createLiveWorld } from '../../world/live.js';
 import { callSettings, headerBudget } from './call-settings.js';
+import { changedInputs } from './plan/changed-inputs.js';
 import { currentDefinitions, type ScriptDefinition } from './current-definitions.js';
 import { declarationsOf } from './declarations.js';
 import { openScript } from './open-script.js';
-import { budgetVerdict, type BudgetVerdict } from './plan-budget.js';
-import { outdatedResults } from './planned-outputs.js';
+import { budgetVerdict, type BudgetVerdict } from './plan/plan-budget.js';
+import { outdatedResults } from './plan/planned-outputs.js';
 import { unfitResults } from './unfit-results.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
@@ -40,6 +41,8 @@ export interface RunPlan extends Plan {
   readonly resume: string | null;
   /** The id of the last recorded run. */
   readonly lastRun: string | null;
+  /** Lists files, relative to the project, that were changed since the last run read them: no plan can count the calls they change. */
+  readonly changedFiles: readonly string[];
   /** Says if the budget will do; null without one. */
   readonly budget: BudgetVerdict | null;
   /** Lines that the run would write to stderr before it starts. */
@@ -118,6 +121,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       reuses: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
+      changedFiles: last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [],
       budget: budget ?? null,
       notices: invalidations.length === 0 ? notices : [], // the report itself counts what is invalidated
       ...report,

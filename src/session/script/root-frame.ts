@@ -11,7 +11,7 @@ import type { RunOptions } from './run-options.js';
 import { CollectedFailures } from '../../values/failures.js';
 
 type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &
-  Partial<Pick<RunState, 'calls'>>;
+  Partial<Pick<RunState, 'calls' | 'trace'>>;
 
 export function createRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
   const { io } = options;

@@ -15,7 +15,7 @@ export interface RunInputs {
 }
 
 export async function inputFacts(options: RunOptions, { settings, state }: RunInputs, store: JournalStore): Promise<RecordedInputs> {
-  const { projectRoot, workingDirectory, parallelLimit, recursionDepth, prefixes, injected } = settings;
+  const { projectRoot, workingDirectory, parallelLimit, recursionDepth, prefixes, modulesFolder, injected } = settings;
   // Defaults are left out.
   return withoutUndefined<RecordedInputs>({
     root: projectRoot,
@@ -27,6 +27,7 @@ export async function inputFacts(options: RunOptions, { settings, state }: RunIn
     parallelLimit: parallelLimit === PARALLEL_LIMIT ? undefined : parallelLimit,
     recursionDepth: recursionDepth === RECURSION_DEPTH ? undefined : recursionDepth,
     prefixes: prefixes.length === 0 ? undefined : prefixes,
+    modulesFolder,
     injected: injected.size === 0 ? undefined : await store.payload(injectedJson(injected)),
     state: settings.hasState ? await store.payload(toJson(state)) : undefined,
   });
@@ -46,6 +47,7 @@ export async function recordedInputs(
       workingDirectory: inputs?.workingDirectory ?? root,
       scriptDirectory,
       prefixes: inputs?.prefixes ?? [],
+      ...(inputs?.modulesFolder !== undefined && { modulesFolder: inputs.modulesFolder }),
       payload: payload as Data,
       injected: injectedFrom(injected),
       hasState: inputs?.state !== undefined,

@@ -4,9 +4,12 @@ import type { CacheFlags, RunStatus } from '../../../journal/facts/run-event.js'
 import type { RunRef } from '../../../journal/ids.js';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
+import type { Invalidation } from '../../../replay/resume/invalidation.js';
+import type { Selector } from '../../../replay/resume/selector.js';
 import type { RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
+import type { OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
 import type { RunOutcome } from '../run-calls.js';
 
 export type ScriptSource =
@@ -40,6 +43,15 @@ export interface RunIo {
   readonly nowMs: () => number;
   /** A clock that never goes back, for durations. */
   readonly monotonicMs: () => number;
+}
+
+/** A workflow script adds facts to the start of its run, and has targets of its own. */
+export interface WorkflowRecord {
+  readonly facts: (prior: OpenedPriorRuns) => Promise<Pick<FactOf<'run.started'>, 'payload' | 'clock' | 'seed'>>;
+  /** Undefined for a target that means the same in every language. */
+  readonly resolveTarget: (selector: Selector, request: TargetRequest) => Promise<Invalidation | undefined>;
+  /** Returns a line for standard error about the prior runs. */
+  readonly notice: (prior: OpenedPriorRuns) => string | undefined;
 }
 
 /** A pipeline adds facts to the journal of its run, and follows it. */
@@ -85,6 +97,8 @@ export interface RunOptions {
   readonly openStore?: (sealingKey: SealingKey) => Promise<JournalStore>;
   /** Filled by `run-pipeline.ts`. */
   readonly pipeline?: PipelineRecord | undefined;
+  /** Filled by `run-workflow.ts`. */
+  readonly workflow?: WorkflowRecord | undefined;
   /** Called after each event. The summary is live: it changes with the next one. */
   readonly onProgress?: (summary: RunSummary) => void;
   /** Called with each event that is recorded, in the order of the journal; a later one may be on disk earlier than this call. */

@@ -49,8 +49,8 @@ async function prepareAndRun(options: RunOptions, world: World, signal: AbortSig
   const secrets = new SecretRegistry();
   const journal = await openJournal(options, script, { world, secrets, signal, calls, inputs: { settings, state } }); // SESSION-3
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
-  const { recorder, cache } = journal;
-  const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state, signal, calls });
+  const { recorder, cache, trace } = journal;
+  const run = createRunState({ options, world, recorder, trace, cache, secrets, document, settings, state, signal, calls });
   const frame = rootFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
@@ -95,6 +95,7 @@ async function finish({ options, module, run, journal, document, signal, error }
         : (stray ?? error);
   run.calls?.dispatcher.end();
   reportFailedCommands(run);
+  for (const failure of run.interceptors.hooks.repeatedFailures()) run.warn(failure);
   await journal.finish(finishedFact(status, shown, run, journal.totals())); // SESSION-4
   concealError(shown, run.secrets);
   for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);

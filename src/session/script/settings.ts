@@ -20,6 +20,7 @@ export async function settingsFor(options: RunOptions, directory: string, world:
     workingDirectory,
     scriptDirectory: directory,
     prefixes: project.config.prefixes,
+    ...(project.config.modules?.folder !== undefined && { modulesFolder: project.config.modules.folder }),
     payload: { ...payload },
     injected: await injectedModules(options.inject, directory, world),
     hasState: state.length > 0,

@@ -6,7 +6,8 @@
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { Watch } from '../process/interruptible.js';
-import { type EffectRequest, type Deadline, type ShadowFunction, WorldError } from '../world.js';
+import { bodyKind, placeInBody, type BodyKind } from './place-in-body.js';
+import { type CodePlace, type EffectRequest, type Deadline, type ShadowFunction, WorldError } from '../world.js';
 
 type CodeRequest = EffectRequest<'code.run'>;
 type Code = (...args: unknown[]) => unknown;
@@ -36,6 +37,7 @@ interface Unit {
   /** Kept when there are none. */
   readonly made: Code | undefined;
   readonly watch: Watch;
+  readonly kind: BodyKind | undefined;
 }
 
 export interface CodeCache {
@@ -44,6 +46,8 @@ export interface CodeCache {
    * `deadline` limits this call.
    */
   call(request: CodeRequest, globals: CodeGlobals, deadline?: Deadline): unknown;
+  /** Returns where in the body an error was thrown that `call` threw; undefined where its stack does not say. */
+  placeOf(request: CodeRequest, error: unknown): CodePlace | undefined;
 }
 
 export function createCodeCache(options: {
@@ -75,8 +79,10 @@ export function createCodeCache(options: {
     const called = shadowNames.flatMap((name, i) => (code.includes(name) ? [i] : []));
     const mentioned = options.ambient.filter((word) => code.includes(word) && !shadowNames.includes(word));
     const around = [...mentioned, ...called.map((i) => shadowNames[i] as string)];
+    let kind: BodyKind | undefined;
     const make = compiling(() => {
       const body = resultBody(code, parameters, 'async', realm);
+      kind = called.length > 0 ? undefined : bodyKind(code, body, mentioned.length > 0);
       if (around.length > 0)
         return realm.make('sync', around, `return async function (${parameters.join(', ')}) {\n${body}\n}`) as Unit['make'];
       const run = realm.make('async', parameters, body) as Code;
@@ -91,6 +97,7 @@ export function createCodeCache(options: {
       make,
       made: around.length === 0 ? make() : undefined,
       watch: new Watch(),
+      kind,
     };
   }
 
@@ -112,6 +119,11 @@ export function createCodeCache(options: {
       if (!deadline && !unit.watch.isOn) return run(...args);
       const deadlines = [deadline, options.deadline].filter((one) => one !== undefined);
       return unit.watch.call(() => run(...args), deadlines);
+    },
+    placeOf(request, error) {
+      if (error instanceof WorldError) return undefined; // it did not compile, or was interrupted
+      const { kind } = unitOf(request);
+      return kind && placeInBody(error, kind, request.code);
     },
   };
 }

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { LOG_BYTES_MAX, outputTooLarge } from '../process/output.js';
 import { noSuchDirectory } from '../process/process.js';
-import { type CallReport, type EffectRequest, type Deadline, WorldError } from '../world.js';
+import { type EffectOptions, type EffectRequest, type Deadline, WorldError, type CodePlace } from '../world.js';
 
 export interface CodeHost {
   /** The world's environment; bodies may change it. */
@@ -71,11 +71,12 @@ export function guardedProcess(host: CodeHost, directory: string | undefined): N
 }
 
 /** Returns the global `mlld`, by which a body learns and reports about its own call. Outside of a call reports do nothing. calls.md 9. */
-export function callFacts({ language, directory, unset }: EffectRequest<'code.run'>, report: CallReport | undefined): object {
+export function callFacts({ language, directory, unset }: EffectRequest<'code.run'>, { report, traceparent }: EffectOptions): object {
   return Object.freeze({
     language,
     directory: directory ?? process.cwd(),
     unset: [...unset],
+    traceparent: traceparent ?? null,
     usage: (members: unknown) => report?.usage(members),
     fail: (failureClass: unknown, message: unknown, details: unknown) => report?.fail(failureClass, message, details),
     headers: (headers: unknown) => report?.headers(headers),
@@ -90,9 +91,9 @@ export function checkDirectory(known: Set<string>, directory: string | undefined
 }
 
 /** Returns an error for what a body threw, with its message unchanged. */
-export function thrown(error: unknown): WorldError {
+export function thrown(error: unknown, place?: CodePlace): WorldError {
   if (error instanceof WorldError) return error;
-  return new WorldError('CODE_THREW', messageOf(error), { cause: error });
+  return new WorldError('CODE_THREW', messageOf(error), { cause: error, place });
 }
 
 function messageOf(error: unknown): string {

@@ -9,7 +9,7 @@ type CodeRequest = EffectRequest<'code.run'>;
 
 export interface CodeRunner {
   /** `deadline` limits this body, beside that of the whole run. `report` receives what it says about the call around it. */
-  run(request: CodeRequest, options?: Pick<EffectOptions, 'deadline' | 'report'>): Promise<EffectResult<'code.run'>>;
+  run(request: CodeRequest, options?: Pick<EffectOptions, 'deadline' | 'report' | 'traceparent'>): Promise<EffectResult<'code.run'>>;
 }
 
 export function createJavaScript(host: CodeHost, importing: () => Importing): CodeRunner {
@@ -30,13 +30,13 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
   }
 
   return {
-    async run(request, { deadline, report } = {}) {
+    async run(request, { deadline, ...facts } = {}) {
       checkDirectory(directories, request.directory);
       const output = new CapturedOutput(host, request.echo);
       const globals = (word: string): unknown => {
         if (word === 'console') return output.console;
         if (word === 'process') return processIn(request.directory);
-        if (word === 'mlld') return callFacts(request, report);
+        if (word === 'mlld') return callFacts(request, facts);
         if (word === 'mx') return request.mx;
         return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
       };
@@ -44,7 +44,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
         const value = await cache.call(request, globals, deadline);
         return { value, log: output.log };
       } catch (error) {
-        throw thrown(error);
+        throw thrown(error, cache.placeOf(request, error));
       }
     },
   };

@@ -48,7 +48,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
   }
 
   return {
-    async run(request, { deadline, report } = {}) {
+    async run(request, { deadline, ...facts } = {}) {
       checkDirectory(directories, request.directory);
       const directory = request.directory ?? process.cwd();
       const output = new CapturedOutput(host, request.echo);
@@ -57,7 +57,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
         if (word === 'process') return hostOf(directory).process;
         if (word === 'require') return hostOf(directory).require;
         if (word === 'mx') return crossed(request.mx, context().builder);
-        return callFacts(request, report);
+        return callFacts(request, facts);
       };
       timers.hold();
       try {
@@ -67,7 +67,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
         return { value: crossed(await result, outside), log: output.log };
       } catch (error) {
         if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // NODE-4
-        throw thrown(error);
+        throw thrown(error, cache.placeOf(request, error));
       } finally {
         timers.release();
       }

@@ -1,5 +1,5 @@
 /** Reads sources from the disk for `mlld validate`, which has no run and therefore no world. It never writes. */
-import { readdir } from 'node:fs/promises';
+import { access, constants, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createFiles } from './files.js';
 
@@ -7,6 +7,8 @@ export interface SourceFiles {
   /** Undefined when it can't be read as a file of text. */
   readText(absolute: string): Promise<string | undefined>;
   kindOf(absolute: string): Promise<'file' | 'directory' | 'none'>;
+  /** True for a file that this user may execute. */
+  isProgram(absolute: string): Promise<boolean>;
   /** Names of the entries, each list sorted; all empty for what can't be listed. */
   list(absolute: string): Promise<FolderEntries>;
 }
@@ -26,6 +28,13 @@ export function sourceFilesOnDisk(): SourceFiles {
     async readText(absolute) {
       const result = await read({ path: absolute });
       return 'text' in result ? result.text : undefined;
+    },
+    async isProgram(absolute) {
+      if ((await kindOf(absolute)) !== 'file') return false;
+      return access(absolute, constants.X_OK).then(
+        () => true,
+        () => false,
+      );
     },
     async list(absolute) {
       const found = { files: [] as string[], folders: [] as string[], linkedFolders: [] as string[] } satisfies FolderEntries;

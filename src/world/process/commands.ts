@@ -17,6 +17,9 @@ const ARGUMENTS_BYTES_MAX = 512 * 1024;
 /** Names the file in which programs report about the call that they belong to. calls.md 9.3. */
 const REPORT_VARIABLE = 'MLLD_CALL_REPORT';
 
+/** By W3C's convention the span that a program works in. calls.md 17.1. */
+const TRACE_VARIABLE = 'TRACEPARENT';
+
 type CommandRequest = EffectRequest<'command.run'>;
 type Started = Pick<ProcessRequest, 'program' | 'args' | 'stdin' | 'channels'> & { readonly added?: Readonly<Record<string, string>> };
 
@@ -25,15 +28,23 @@ export function createCommands(host: {
   readonly processes: ProcessRunner;
   /** Receives the output of a streaming command while it arrives, for people who watch. */
   readonly live: (text: string) => void;
-}): (request: CommandRequest, beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile' | 'report'>) => Promise<CommandResult> {
-  return async (request, { signal, onStarted, newFile, report }) => {
+}): (
+  request: CommandRequest,
+  beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile' | 'report' | 'traceparent'>,
+) => Promise<CommandResult> {
+  return async (request, { signal, onStarted, newFile, report, traceparent }) => {
     const { added, ...started } = starters[request.language](request);
     const reportFile = report?.file();
-    const environment = added ? { ...host.environment, ...added } : host.environment;
+    const environment = {
+      ...host.environment,
+      ...(traceparent !== undefined && { [TRACE_VARIABLE]: traceparent }),
+      ...added,
+      ...(reportFile !== undefined && { [REPORT_VARIABLE]: reportFile }),
+    };
     return host.processes.run({
       ...started,
       directory: request.directory,
-      environment: reportFile === undefined ? environment : { ...environment, [REPORT_VARIABLE]: reportFile },
+      environment,
       onOutput: request.stream ? host.live : undefined,
       newFile,
       signal,

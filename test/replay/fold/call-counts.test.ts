@@ -2,15 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, FactOf, Usage } from '../../../journal/event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
-import {
-  attemptsInFlight,
-  emptyLedger,
-  endRun,
-  followCall,
-  recordedCounts,
-  usualModel,
-  type CallLedger,
-} from '../../../replay/fold/call-counts.js';
+import { attemptsInFlight, emptyLedger, endRun, followCall, usualModel, type CallLedger } from '../../../replay/fold/call-counts.js';
+import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { callKeyOf, entries, FINGERPRINT, runRef } from '../../support/written-runs.js';
 
 const start = (path: string, text: string, more: Partial<FactOf<'call.started'>> = {}): Fact => ({
@@ -119,6 +112,16 @@ describe('the count of calls', () => {
     expect(count(start('main/ask#0', 'ebb'), fail('main/ask#0', 'ebb', { class: each })).total.unpriced).toBe(1);
   });
 
+  it('knows that an attempt that did nothing but make calls cost nothing itself', () => {
+    const { total } = count(
+      start('main/ask#0', 'ebb'),
+      fail('main/ask#0', 'ebb', { class: 'crash', retryInMs: 1, onlyCalls: true }),
+      start('main/ask#0', 'ebb', { try: 2 }),
+      complete('main/ask#0', 'ebb', { onlyCalls: true }),
+    );
+    expect(total).toMatchObject({ executed: 1, attempts: 2, unpriced: 0, costUsd: null });
+  });
+
   it('counts an attempt that is in flight when its run ends as unpriced', () => {
     const ledger = count(start('main/ask#0', 'ebb'), start('main/ask#1', 'flow'), fail('main/ask#1', 'flow', { retryInMs: 1000 }));
     expect(attemptsInFlight(ledger)).toBe(1);
@@ -212,4 +215,57 @@ it('reads no counts of a pipeline in which retried stages were failed calls', ()
   const totals = { executed: 1, reused: 0, failed: 1, attempts: 2, nodes: 3 };
   expect(recordedCounts(totals)).toBeUndefined();
   expect(recordedCounts({ ...totals, stageRetries: 0 })).toMatchObject({ executed: 1, failed: 1 });
+});
+
+describe('the calls of stages of a pipeline', () => {
+  const visit = 'main/pump#0';
+  const failing = (node = visit, walk = 'main'): readonly Fact[] => [
+    start(`${node}/try#1/model#0`, node),
+    { type: 'call.failed', key: callKeyOf(node), op: opPath(`${node}/try#1/model#0`), message: 'no', class: 'crash', elapsedMs: 1 },
+    nodeEnd(node, 'fail'),
+    ...(walk === '' ? [] : [edge(walk, node)]),
+  ];
+  const nodeOf = (op: string): string => op.slice(op.lastIndexOf('/') + 1, op.lastIndexOf('#'));
+  const nodeEnd = (op: string, status: 'fail' | 'success'): Fact =>
+    ({ type: 'node.finished', op: opPath(op), node: nodeOf(op), visit: 0, status, attempts: 1, elapsedMs: 1 }) as Fact;
+  const edge = (walk: string, node: string): Fact => ({
+    type: 'edge.selected',
+    op: opPath(walk),
+    from: nodeOf(node),
+    to: 'b',
+    via: 'condition',
+  });
+  const countsOf = (facts: readonly Fact[]) => {
+    const ledger = emptyLedger();
+    for (const { event } of entries(runRef(1), facts)) followCall(ledger, event);
+    const { failed, accepted, unresolved, failedByClass } = ledger.total;
+    return { failed, accepted, unresolved, failedByClass };
+  };
+
+  it('are accepted where the walk leaves the failed stage, in a branch too, and by a restart', () => {
+    const accepted = { failed: 1, accepted: 1, unresolved: 0, failedByClass: { crash: 1 } };
+    expect(countsOf(failing())).toEqual(accepted);
+    expect(countsOf(failing('main/par#0/left[0]/pump#0', 'main/par#0/left[0]'))).toEqual(accepted);
+    const restarted = { type: 'run.finished', status: 'restarted', node: 'pump', totals: { executed: 0, reused: 0, failed: 1 } } as Fact;
+    expect(countsOf([...failing(visit, ''), restarted])).toEqual(accepted);
+  });
+
+  it('stay unresolved where nothing leads on, where another walk goes on, and where the stage did not fail', () => {
+    const unresolved = { failed: 1, accepted: 0, unresolved: 1, failedByClass: { crash: 1 } };
+    expect(countsOf(failing(visit, ''))).toEqual(unresolved);
+    expect(countsOf(failing(visit, 'main/par#0/left[0]'))).toEqual(unresolved);
+    const [started, failed, , left] = failing();
+    expect(countsOf([started, failed, nodeEnd(visit, 'success'), left] as Fact[])).toEqual(unresolved);
+  });
+
+  it('count as executed where a later visit gets the result', () => {
+    const again = 'main/pump#1/try#1/model#0';
+    const completed = { type: 'call.completed', key: callKeyOf(visit), op: opPath(again), result: { inline: 'ok' }, elapsedMs: 1 } as Fact;
+    expect(countsOf([...failing(), start(again, visit), completed])).toMatchObject({
+      failed: 0,
+      accepted: 0,
+      unresolved: 0,
+      failedByClass: {},
+    });
+  });
 });

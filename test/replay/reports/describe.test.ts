@@ -21,6 +21,16 @@ describe('a sentence per event', () => {
     ],
     ['read the module lib.mld', { type: 'source.loaded', path: 'lib.mld', blob: `sha256:${'a'.repeat(64)}` as BlobId, role: 'module' }],
     [
+      `read the module @a/b 1.2.0 (${'c'.repeat(12)})`,
+      {
+        type: 'source.loaded',
+        path: '.mlld/modules/x/b.mld',
+        blob: `sha256:${'c'.repeat(64)}` as BlobId,
+        role: 'module',
+        module: { name: '@a/b', version: '1.2.0', sha256: 'c'.repeat(64) },
+      },
+    ],
+    [
       '@ask is defined by one part',
       {
         type: 'definition.recorded',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
-import type { Fingerprint } from '../../../journal/ids.js';
+import type { BlobId, Fingerprint } from '../../../journal/ids.js';
 import { diffRuns, forkPointOf, type RunDiff } from '../../../replay/reports/diff/diff-run.js';
 import { anyFacts } from '../../support/any-run.js';
 import { call, finished, JOB, loop, runRef, started } from '../../support/written-runs.js';
@@ -35,6 +35,17 @@ const answering = (text: string, facts: readonly Fact[]): Fact[] =>
 const previews = (calls: readonly { readonly preview: string | undefined }[]) => calls.map(({ preview }) => preview);
 
 describe('the diff of two runs', () => {
+  it('says that a module has another version, which has another path', async () => {
+    const reading = (version: string): Fact[] => {
+      const blob = `sha256:${version.repeat(64)}` as BlobId;
+      const module = { name: '@a/b', version, sha256: version.repeat(64) };
+      return [{ type: 'source.loaded', path: `.mlld/modules/${module.sha256}/b.mld`, blob, role: 'module', module }];
+    };
+    const { sources } = await diffOf(whole(reading('1')), whole(reading('2')));
+    expect(sources).toMatchObject([{ path: '@a/b', versions: ['1', '2'] }]);
+    expect((await diffOf(whole(reading('1')), whole(reading('1')))).sources).toEqual([]);
+  });
+
   const failing = (cause: FailureClass, tried: Partial<Fact & { type: 'call.failed' }> = {}): Fact[] =>
     call('main/ask#0', 'ebb', { outcome: 'failed' }).map((fact): Fact =>
       fact.type === 'call.failed' ? { ...fact, class: cause, evidence: 'envelope', ...tried } : fact,

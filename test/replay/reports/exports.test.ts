@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { opPath } from '../../../journal/ids.js';
-import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
+import { ATTEMPT_COLUMNS, attemptRows, CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { tracksOf } from '../../../replay/reports/timeline/tracks.js';
 import { otlpSpans as spansOf } from '../../../replay/export/otlp.js';
@@ -205,5 +205,39 @@ describe('rows of calls', () => {
       { fn: 'ask', outcome: 'reused', fromRun: runRef(0).run, fromSeq: 0 },
     ]);
     expect(Object.keys(rows[0]!)).toEqual([...CALL_COLUMNS]);
+  });
+
+  it('or one for each attempt, with the same sum of costs', () => {
+    const [begin, started, , end] = call('main/ask#0', 'ebb') as [Fact, Fact & { type: 'call.started' }, Fact, Fact];
+    const { op, key } = started;
+    const begun = { ...started, lane: 'claude/opus' };
+    const facts: Fact[] = [
+      begin,
+      begun,
+      {
+        type: 'call.failed',
+        key,
+        op,
+        message: 'slow',
+        class: 'rate-limit',
+        status: 429,
+        elapsedMs: 1,
+        retryInMs: 5,
+        usage: { costUsd: 0.25 },
+      },
+      { ...begun, try: 2, waitedMs: 5 },
+      { type: 'call.failed', key, op, message: 'no', class: 'crash', try: 2, elapsedMs: 2, usage: { costUsd: 0.5, outputTokens: 3 } },
+      end,
+    ];
+    const state = fold(timeline, run(ref, facts));
+    const [calls, attempts] = [[...callRows(ref, state)], [...attemptRows(ref, state)]];
+    expect(calls).toMatchObject([{ outcome: 'failed', class: 'crash', attempts: 2, costUsd: 0.75 }]);
+    expect(attempts).toMatchObject([
+      { call: calls[0]?.seq, try: 1, class: 'rate-limit', status: 429, retryInMs: 5, lane: 'claude/opus', costUsd: 0.25 },
+      { call: calls[0]?.seq, try: 2, class: 'crash', waitedMs: 5, outputTokens: 3, costUsd: 0.5 },
+    ]);
+    expect(attempts[0]?.seq).toBe(calls[0]?.seq);
+    expect(attempts.map((row) => Object.keys(row))).toEqual([[...ATTEMPT_COLUMNS], [...ATTEMPT_COLUMNS]]);
+    expect([...attemptRows(ref, fold(timeline, run(ref, LOOP)))]).toHaveLength(1); // a reused result has none
   });
 });

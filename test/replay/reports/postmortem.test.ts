@@ -24,6 +24,33 @@ const failing = (op: string, text: string, message: string): Fact[] =>
   );
 const paths = (state: PostMortem): readonly string[] => causeChain(state).map(({ op }) => op);
 
+describe('POSTMORTEM-5: a pause', () => {
+  const PAUSED = 'The run was paused';
+  const iteration = (n: number): Fact => begin(`main/for#0[${n}]`, { kind: 'for:iteration' });
+  const whole = (n: number): Fact[] => [iteration(n), ...call(`main/for#0[${n}]/ask#0`, `item ${n}`), ok(`main/for#0[${n}]`)];
+  const waiting = (n: number): Fact[] => [iteration(n), begin(`main/for#0[${n}]/ask#0`), fail(`main/for#0[${n}]/ask#0`, PAUSED)];
+  const stopped = (n: number): Fact[] => [...waiting(n), fail(`main/for#0[${n}]`, PAUSED)];
+  const refused = (n: number): Fact[] => [
+    iteration(n),
+    ...failing(`main/for#0[${n}]/ask#0`, `item ${n}`, PAUSED),
+    fail(`main/for#0[${n}]`, PAUSED),
+  ];
+
+  it('is no failure of what waited, and leaves it to be called', () => {
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], whole(0), whole(1), stopped(2), stopped(3), [
+      fail('main/for#0', PAUSED),
+      finished('paused'),
+    ]);
+    expect([...state.failures.values()]).toEqual([]);
+    expect(estimateResume(state, undefined)).toMatchObject({ reused: 2, unresolved: [], notStarted: 8 });
+  });
+
+  it('leaves all elements where the first one met it', () => {
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], refused(0), [fail('main/for#0', PAUSED), finished('paused')]);
+    expect(estimateResume(state, undefined)).toMatchObject({ reused: 0, unresolved: [{ why: 'failed' }], notStarted: 9 });
+  });
+});
+
 describe('the chain of a post-mortem', () => {
   it('goes down to the call that failed', () => {
     const state = stateOf(

@@ -140,8 +140,8 @@ describe('a plan', () => {
     expect(plan.executes).toEqual(['ask', 'ask', 'free']);
     expect(plan.estimate).toMatchObject({ calls: 3, costUsd: 0.6, p95Usd: 5, unpriced: 1 });
     expect(plan.estimate?.functions).toEqual([
-      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5 },
-      { fn: 'free', calls: 1, medianUsd: null, p95Usd: null },
+      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5, meanAttempts: 1 },
+      { fn: 'free', calls: 1, medianUsd: null, p95Usd: null, meanAttempts: 1 },
     ]);
     expect(plan.savedUsd).toBeCloseTo(3.4); // all but the invalidated one
   });

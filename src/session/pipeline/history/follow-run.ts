@@ -2,17 +2,23 @@
  * Folds a logical run (`logical-run.ts`) and keeps the state current while its journals grow, for programs that run long.
  *
  * FOLLOW-1  Everything is read from the journals, also for runs of this process: nothing is reported that a crash could lose.
- * FOLLOW-2  A restart begins with an empty state.
+ * FOLLOW-2  A restart begins with an empty state. Calls are counted over all runs: each was paid for, also behind the event that a
+ *           resume began with.
  */
 import type { JournalEvent } from '../../../../journal/event.js';
 import type { BlobId, Seq } from '../../../../journal/ids.js';
 import type { JournalStore, ScanReport } from '../../../../journal/store.js';
+import { emptyLedger, endRun, followCall } from '../../../../replay/fold/call-counts.js';
+import type { RecordedCounts } from '../../../../replay/fold/recorded-counts.js';
 import { foldOfRun } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
+import { addRun, countsIn } from './chain-counts.js';
 import type { LogicalRun, Segment } from './logical-run.js';
 
 export interface FollowedRun {
   readonly state: PipelineState;
+  /** Counts the calls of all runs of the logical run. */
+  readonly calls: (isRunning: boolean) => RecordedCounts;
   /** All questions since the run last began anew, by id; with the answer if there is one. */
   readonly questions: ReadonlyMap<string, string | undefined>;
   /** The blob with the text of the pipeline. */
@@ -28,16 +34,21 @@ export interface RunFollower {
 }
 
 export function followLogicalRun(store: JournalStore, logicalRun: LogicalRun): RunFollower {
-  let followed = nothingFollowed();
+  let earlier: RecordedCounts | undefined;
+  let isResumed = false;
+  let ledger = emptyLedger();
+  const calls = (isRunning: boolean): RecordedCounts => addRun(earlier, countsIn(ledger, isRunning), isResumed);
+  let followed = nothingFollowed(calls);
   let index = 0;
   let from: ScanReport['end'] | undefined;
   let fold = foldOfRun(followed.state);
   let reading: Promise<void> = Promise.resolve();
 
   function take(event: JournalEvent, { ref, until }: Segment, position: Parameters<Parameters<JournalStore['scan']>[1]>[1]): void {
+    followCall(ledger, event);
     if (until !== undefined && event.seq > until) return;
     if (event.type === 'run.started' && event.restartOf !== undefined) {
-      followed = nothingFollowed();
+      followed = nothingFollowed(calls);
       fold = foldOfRun(followed.state);
     }
     if (fold.apply(event, { ref, position })) applyEvent(followed, event);
@@ -50,6 +61,8 @@ export function followLogicalRun(store: JournalStore, logicalRun: LogicalRun): R
       const { end } = await store.scan(at.ref, (event, position) => take(event, at, position), { from });
       from = end;
       if (index === logicalRun.segments.length - 1) return; // this journal may still grow
+      endRun(ledger);
+      [earlier, ledger, isResumed] = [addRun(earlier, countsIn(ledger, false), isResumed), emptyLedger(), at.until !== undefined];
       index += 1;
       from = undefined;
       fold = foldOfRun(followed.state);
@@ -72,8 +85,8 @@ interface MutableFollowedRun extends FollowedRun {
   finishedAt: string | undefined;
 }
 
-function nothingFollowed(): MutableFollowedRun {
-  return { state: pipelineState.initial(), questions: new Map(), source: undefined, finishedAt: undefined };
+function nothingFollowed(calls: FollowedRun['calls']): MutableFollowedRun {
+  return { calls, state: pipelineState.initial(), questions: new Map(), source: undefined, finishedAt: undefined };
 }
 
 function applyEvent(notes: MutableFollowedRun, event: JournalEvent): void {

@@ -35,6 +35,13 @@ const FOLLOWED_MAX = 32;
 /** Limits the workflows that are read at the same time. */
 const READERS = 8;
 
+interface Found {
+  readonly logicalRun: LogicalRun;
+  /** The last of its runs. */
+  readonly latest: RunFile;
+  readonly fileOf: (run: RunId) => RunFile | undefined;
+}
+
 /** `isOwn` is true while this process runs a logical run, also between two of its runs. */
 export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => boolean): PipelineRuns {
   const firstEvents = new Map<RunId, FirstEvent>();
@@ -46,7 +53,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
   let next: Promise<readonly PipelineStatus[]> | undefined;
   const shown = new Map<RunId, { readonly of: string; readonly status: PipelineStatus }>();
 
-  async function logicalRunsIn(workflow: Workflow): Promise<readonly { readonly logicalRun: LogicalRun; readonly latest: RunFile }[]> {
+  async function logicalRunsIn(workflow: Workflow): Promise<readonly Found[]> {
     if (scripts.has(workflow)) return [];
     const files = new Map((await store.runs(workflow)).map((file) => [file.ref.run, file]));
     const known: FirstEvent[] = [];
@@ -59,6 +66,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     return logicalRunsOf(known).map((logicalRun) => ({
       logicalRun,
       latest: files.get(logicalRun.segments.at(-1)?.ref.run as RunId) as RunFile,
+      fileOf: (run: RunId) => files.get(run),
     }));
   }
 
@@ -81,17 +89,17 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     return follower.current();
   }
 
-  async function statusIn({ logicalRun, latest }: { readonly logicalRun: LogicalRun; readonly latest: RunFile }): Promise<PipelineStatus> {
+  async function statusIn({ logicalRun, latest, fileOf }: Found): Promise<PipelineStatus> {
     const of = `${keyOf(logicalRun)} ${latest.bytes} ${latest.liveness} ${isOwn(logicalRun.id)}`;
     const known = shown.get(logicalRun.id);
     if (known?.of === of) return known.status;
     const isRunning = isLive(logicalRun.id, latest);
-    const status = statusAtEnd(logicalRun, latest, isRunning) ?? statusOf(logicalRun.id, await followed(logicalRun), isRunning);
+    const status = statusAtEnd(logicalRun, latest, isRunning, fileOf) ?? statusOf(logicalRun.id, await followed(logicalRun), isRunning);
     shown.set(logicalRun.id, { of, status });
     return status;
   }
 
-  async function describe({ logicalRun, latest }: { readonly logicalRun: LogicalRun; readonly latest: RunFile }): Promise<PipelineRun> {
+  async function describe({ logicalRun, latest }: Found): Promise<PipelineRun> {
     const now = await followed(logicalRun);
     const { state, questions, source } = now;
     const isRunning = isLive(logicalRun.id, latest);

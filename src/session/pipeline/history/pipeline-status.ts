@@ -2,7 +2,9 @@
 import type { GateStatus } from '../../../../journal/facts/pipeline-event.js';
 import type { RunId } from '../../../../journal/ids.js';
 import type { RunFile } from '../../../../journal/store.js';
+import { recordedCounts, type RecordedCounts } from '../../../../replay/fold/recorded-counts.js';
 import { currentNode, gateStatuses, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
+import { addRun } from './chain-counts.js';
 import type { FollowedRun } from './follow-run.js';
 import type { LogicalRun } from './logical-run.js';
 
@@ -22,9 +24,11 @@ export interface PipelineStatus {
   /** Null unless the run completed or failed. */
   readonly outcome: 'success' | 'fail' | null;
   readonly goal_gate_status: { readonly [node: string]: GateStatus };
+  /** The calls of all runs that count as this one, as `journal list --json` has them. */
+  readonly calls: RecordedCounts;
 }
 
-export function statusOf(id: RunId, { state, finishedAt }: FollowedRun, isRunning: boolean): PipelineStatus {
+export function statusOf(id: RunId, { state, finishedAt, calls }: FollowedRun, isRunning: boolean): PipelineStatus {
   const { main, pipeline, startedAt } = state;
   const status = wordFor(state, isRunning);
   return {
@@ -37,14 +41,23 @@ export function statusOf(id: RunId, { state, finishedAt }: FollowedRun, isRunnin
     finished_at: status === 'running' ? null : (finishedAt ?? null),
     outcome: outcomeFor(status),
     goal_gate_status: gateStatuses(state),
+    calls: calls(isRunning),
   };
 }
 
 /**
- * Computes the status from the first and last events alone, if the last run ended in order. Undefined if an older program wrote them.
+ * Computes the status from the first and last events alone, if all runs ended in order. Undefined if an older program wrote them.
  */
-export function statusAtEnd({ id, begun }: LogicalRun, { finished }: RunFile, isRunning: boolean): PipelineStatus | undefined {
+export function statusAtEnd(
+  logicalRun: LogicalRun,
+  { finished }: RunFile,
+  isRunning: boolean,
+  fileOf: (run: RunId) => RunFile | undefined,
+): PipelineStatus | undefined {
   if (finished?.totals.nodes === undefined || finished.gates === undefined) return undefined;
+  const { id, begun } = logicalRun;
+  const calls = countsOfRuns(logicalRun, fileOf);
+  if (calls === undefined) return undefined;
   const status = wordFor({ ...finished, questions: NO_QUESTIONS }, isRunning);
   return {
     id,
@@ -56,7 +69,22 @@ export function statusAtEnd({ id, begun }: LogicalRun, { finished }: RunFile, is
     finished_at: status === 'running' ? null : finished.ts,
     outcome: outcomeFor(status),
     goal_gate_status: finished.gates,
+    calls,
   };
+}
+
+/** Undefined where a run did not end in order, or an older program counted its calls. */
+function countsOfRuns({ segments }: LogicalRun, fileOf: (run: RunId) => RunFile | undefined): RecordedCounts | undefined {
+  let counts: RecordedCounts | undefined;
+  let isResumed = false;
+  for (const { ref, until } of segments) {
+    const totals = fileOf(ref.run)?.finished?.totals;
+    const next = totals && recordedCounts(totals);
+    if (!next) return undefined;
+    counts = addRun(counts, next, isResumed);
+    isResumed = until !== undefined;
+  }
+  return counts;
 }
 
 const NO_QUESTIONS = { size: 0 };

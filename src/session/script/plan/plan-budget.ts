@@ -1,9 +1,9 @@
 /** Says, for a plan, if a budget will do for the calls that are expected, by the rule with which the run will start them. calls.md 13.2. */
-import type { KnownCost } from '../../../replay/fold/call-history.js';
-import { quantile, sorted } from '../../../replay/fold/quantile.js';
-import type { Estimate } from '../../../replay/resume/estimate.js';
-import { Budget, type Cost } from '../../calls/budget/budget.js';
-import type { BudgetLimits } from '../../calls/budget/limits.js';
+import type { KnownCost } from '../../../../replay/fold/call-history.js';
+import { quantile, sorted } from '../../../../replay/fold/quantile.js';
+import type { Estimate } from '../../../../replay/resume/estimate.js';
+import { Budget, type Cost } from '../../../calls/budget/budget.js';
+import type { BudgetLimits } from '../../../calls/budget/limits.js';
 
 export interface BudgetVerdict {
   /** US dollars, tokens, attempts, and milliseconds since the start of the run. */
@@ -26,15 +26,25 @@ interface ExpectedCalls {
   readonly maxCosts: ReadonlyMap<string, Cost>;
 }
 
-/** Executes the calls one after the other in thought: each costs the median of its function, and has one attempt. */
+/** Executes the calls one after the other in thought: each costs the median of its function, and has as many attempts as in the past. */
 export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | undefined): BudgetVerdict {
   if (expected === undefined) return { limits, suffices: null, limit: null, after: null };
   const { estimate, executes, history, maxCosts } = expected;
   const usual = new Map(estimate.functions.map(({ fn, medianUsd }) => [fn, usualCost(medianUsd, history.get(fn))]));
   const budget = new Budget(limits, history);
+  const attempts = new Map(estimate.functions.map(({ fn, meanAttempts }) => [fn, meanAttempts]));
+  /** Attempts beyond the first that are due, by function: a mean is no whole number. */
+  const due = new Map<string, number>();
   let isKnown = true;
   for (const [after, fn] of executes.entries()) {
-    const admission = budget.admit(fn, (estimate.durationMs * after) / executes.length, maxCosts.get(fn));
+    const elapsedMs = (estimate.durationMs * after) / executes.length;
+    let further = (due.get(fn) ?? 0) + (attempts.get(fn) ?? 1) - 1;
+    let admission = budget.admit(fn, elapsedMs, maxCosts.get(fn));
+    for (; further > 0.999 && admission.kind === 'start'; further--) {
+      budget.settle(admission.reserved, {}); // the cost of the result has those of all attempts in it
+      admission = budget.admit(fn, elapsedMs, maxCosts.get(fn));
+    }
+    due.set(fn, further);
     if (admission.kind !== 'start') {
       // Nothing is in flight here that could settle, so that the only other answer is a limit that is reached.
       return { limits, suffices: false, limit: admission.kind === 'reached' ? admission.limit : null, after };

@@ -1,16 +1,16 @@
 /** Finds out, for a plan, which calls would run again because of files that they wrote; restores no file. calls.md 22, decision 10. */
 import path from 'node:path';
-import type { Workflow } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
-import { readFiles, readOutputs } from '../../../replay/memo/read-result.js';
-import { usable, type StoredResult, type Memo } from '../../../replay/memo/memo.js';
-import type { PlanFacts } from '../../../replay/resume/plan.js';
-import { decisionFor } from '../../operation/outputs.js';
-import type { OutputFiles } from '../../runtime/calls/result-cache.js';
-import { stateOf } from '../../world/files/call-files.js';
-import type { World } from '../../world/world.js';
-import { createOutputFiles } from '../ports/files/output-files.js';
-import type { ScriptDefinition } from './current-definitions.js';
+import type { Workflow } from '../../../../journal/ids.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import { readFiles, readOutputs } from '../../../../replay/memo/read-result.js';
+import { usable, type StoredResult, type Memo } from '../../../../replay/memo/memo.js';
+import type { PlanFacts } from '../../../../replay/resume/plan.js';
+import { decisionFor } from '../../../operation/outputs.js';
+import type { OutputFiles } from '../../../runtime/calls/result-cache.js';
+import { stateOf } from '../../../world/files/call-files.js';
+import type { World } from '../../../world/world.js';
+import { createOutputFiles } from '../../ports/files/output-files.js';
+import type { ScriptDefinition } from '../current-definitions.js';
 
 interface OutdatedRequest {
   readonly store: JournalStore;

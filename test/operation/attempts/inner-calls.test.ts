@@ -1,0 +1,44 @@
+/** Holds calls that make calls to their lanes and budgets: the outer one waits for the inner ones, and they never for it. calls.md 13.6. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { runCalls, type PlannedCall } from './virtual-calls.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const inner: PlannedCall = {
+  fn: 'inner',
+  options: { maxCost: { usd: 0.6 } },
+  attempt: () => ({ ms: 10, usage: { model: 'm', costUsd: 0.3, inputTokens: 1, outputTokens: 1 } }),
+};
+const outer: PlannedCall = {
+  fn: 'outer',
+  options: { lane: '@outer', maxCost: { usd: 0.6 } },
+  attempt: () => ({ ms: 10, usage: { model: 'm', costUsd: 0.1, inputTokens: 1, outputTokens: 1 } }),
+  inner: [inner],
+};
+
+it('a budget that has no room for the inner call beside the outer one pauses the run', async () => {
+  const run = await runCalls([outer], { settings: { budget: { usd: 1 } } });
+  expect(run).toMatchObject({ isPaused: true, results: 0 });
+  expect(run.facts).toContainEqual(expect.objectContaining({ type: 'dispatch.stopped', class: 'budget' }));
+});
+
+it('neither waits for the other where two outer calls have used the budget up', async () => {
+  const run = await runCalls([outer, outer], { settings: { budget: { usd: 1.3 } } });
+  expect(run).toMatchObject({ isPaused: true, results: 0 });
+});
+
+it('a call of a function with unknown cost may call that function', async () => {
+  const leaf = { ...inner, fn: 'ask', options: {} };
+  const run = await runCalls([{ ...outer, fn: 'ask', options: { lane: '@outer' }, inner: [leaf] }], { settings: { budget: { usd: 1 } } });
+  expect(run).toMatchObject({ isPaused: false, results: 1 });
+});
+
+it('a budget that has room lets both go on', async () => {
+  expect(await runCalls([outer, outer], { parallel: 1, settings: { budget: { usd: 2 } } })).toMatchObject({ isPaused: false, results: 2 });
+});
+
+it('a concurrency of 1 counts no attempt that waits for a call inside it', async () => {
+  expect(await runCalls([outer, outer], { settings: { concurrency: 1 } })).toMatchObject({ isPaused: false, results: 2 });
+});

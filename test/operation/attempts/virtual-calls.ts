@@ -1,0 +1,143 @@
+/** Executes many calls at once in virtual time, on the real stages: cache, attempts, dispatcher, lanes and budget. */
+import { vi } from 'vitest';
+
+import type { Fact } from '../../../journal/event.js';
+import type { Fingerprint } from '../../../journal/ids.js';
+import type { Attempt } from '../../../src/calls/attempt.js';
+import { Dispatcher } from '../../../src/calls/dispatch/dispatcher.js';
+import type { FailureClass } from '../../../src/calls/failure.js';
+import { DEFAULT_CALL_SETTINGS, type CallOptions, type CallSettings } from '../../../src/calls/options.js';
+import type { ReportedUsage } from '../../../src/calls/replies/reply.js';
+import { callOrReuse } from '../../../src/operation/cache-stage.js';
+import type { CacheableCall } from '../../../src/operation/cacheable-call.js';
+import { AttemptFailed } from '../../../src/runtime/calls/call-failure.js';
+import type { RunState } from '../../../src/runtime/frame.js';
+import { createCallRuntime } from '../../../src/session/script/call-runtime.js';
+import { bareRun, type BareRun } from '../../support/bare-run.js';
+
+/** Says what the provider does with one attempt. */
+export interface PlannedAttempt {
+  readonly ms: number;
+  /** Absent for a result. */
+  readonly class?: FailureClass;
+  readonly usage?: ReportedUsage;
+  readonly retryAfterMs?: number;
+}
+
+export interface PlannedCall {
+  readonly fn: string;
+  readonly options?: CallOptions;
+  /** Given the number of the attempt, from 1 on. */
+  readonly attempt: (tried: number) => PlannedAttempt;
+  /** Makes these calls in its body, one after the other, before its attempt goes on. */
+  readonly inner?: readonly PlannedCall[];
+}
+
+export interface VirtualRun {
+  /** All facts, in their order. */
+  readonly facts: readonly Fact[];
+  /** The attempts that reached their body, in the order of their ends. */
+  readonly ledger: readonly { readonly item: string; readonly usage: ReportedUsage | undefined }[];
+  readonly results: number;
+  readonly failed: number;
+  readonly isPaused: boolean;
+  readonly elapsedMs: number;
+  /** When the last result came. */
+  readonly lastResultMs: number;
+}
+
+const EVENTS_MAX = 200_000;
+/** Milliseconds of real time in which no timer is set: the table of prices is loaded in between, for instance. */
+const IDLE_MAX_MS = 20_000;
+const realSetTimeout = setTimeout; // before a test takes the timers over
+
+/** `parallel` calls go on at once. Throws when calls wait for what never comes. Fake timers must be in use. */
+export async function runCalls(
+  calls: readonly PlannedCall[],
+  { parallel = 20, settings = {}, seed = 1 }: { parallel?: number; settings?: Partial<CallSettings>; seed?: number } = {},
+): Promise<VirtualRun> {
+  const random = generator(seed);
+  let isPaused = false;
+  const parts = {
+    settings: { ...DEFAULT_CALL_SETTINGS, ...settings },
+    io: { stderr: () => undefined, monotonicMs: () => performance.now(), nowMs: () => Date.now() },
+    pause: () => void (isPaused = true),
+    signal: new AbortController().signal,
+  };
+  const dispatcher = new Dispatcher({ ...parts, ...parts.io, random });
+  const bare = bareRun({ calls: { ...createCallRuntime(parts), dispatcher, random } });
+  const { facts } = bare;
+  dispatcher.open({ record: (fact) => void facts.push(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
+  const ledger: { item: string; usage: ReportedUsage | undefined }[] = [];
+  const beganMs = performance.now();
+  let [next, results, failed, lastResultMs, isOver] = [0, 0, 0, 0, false];
+  const worker = async (): Promise<void> => {
+    for (let item = next++; item < calls.length && !isPaused; item = next++) {
+      await execute(bare, calls[item] as PlannedCall, `item ${item}`, ledger).then(
+        () => [results++, (lastResultMs = performance.now() - beganMs)],
+        (error: { code?: string }) => error.code !== 'INTERRUPTED' && failed++,
+      );
+    }
+  };
+  void Promise.all(Array.from({ length: parallel }, worker)).then(() => (isOver = true));
+  for (let [events, idle] = [0, 0]; !isOver;) {
+    if (vi.getTimerCount() > 0) {
+      idle = 0;
+      await vi.advanceTimersToNextTimerAsync();
+    } else await new Promise((resolve) => realSetTimeout(resolve, 1));
+    if (++events > EVENTS_MAX || ++idle > IDLE_MAX_MS) throw new Error('calls wait for what never comes');
+  }
+  return { facts, ledger, results, failed, isPaused, elapsedMs: performance.now() - beganMs, lastResultMs };
+}
+
+async function execute(
+  { run, frame }: Pick<BareRun, 'run' | 'frame'>,
+  planned: PlannedCall,
+  item: string,
+  ledger: { item: string; usage: ReportedUsage | undefined }[],
+): Promise<void> {
+  const op = frame.op.child(planned.fn);
+  await callOrReuse(callOf(run, op, planned, item), (_lookup, _own, around) =>
+    around(async (inside) => {
+      const attempt = inside.attempt as Attempt;
+      for (const [n, inner] of (planned.inner ?? []).entries())
+        await execute({ run, frame: { ...inside, op } }, inner, `${item}/${n}`, ledger);
+      const { ms, class: failureClass, usage, retryAfterMs } = planned.attempt(attempt.view.try);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      if (usage) attempt.reportUsage(usage);
+      ledger.push({ item, usage });
+      if (failureClass === undefined) return `answer of ${item}`;
+      const told = retryAfterMs === undefined ? {} : { retryAfterMs };
+      throw new AttemptFailed({ class: failureClass, evidence: 'envelope', message: 'as planned', ...told });
+    })(frame, [item]),
+  );
+}
+
+function callOf(run: RunState, op: CacheableCall['op'], { fn, options = {} }: PlannedCall, item: string): CacheableCall {
+  return {
+    run,
+    op,
+    operation: { kind: 'exe', segment: fn, name: fn, labels: ['llm'], inputs: [item] },
+    llm: {
+      fn,
+      request: () => ({ request: { fn, args: [item] } }),
+      definition: () => ({ fingerprint: fn as Fingerprint, parts: [] }),
+      options: () => ({ lane: 'provider', ...options }),
+      isCommand: false,
+      labels: [],
+      sources: [],
+    },
+    secret: false,
+    suppress: 'nothing',
+    loop: undefined,
+    restore: async () => undefined,
+  };
+}
+
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

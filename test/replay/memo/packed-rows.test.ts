@@ -1,0 +1,63 @@
+/** The rows of an index hold what previews have in common once, and keys as bytes. */
+import { expect, it } from 'vitest';
+
+import { sha256 } from '../../../journal/canonical.js';
+import type { CallKey } from '../../../journal/ids.js';
+import type { MemoEntry } from '../../../replay/memo/memo.js';
+import { packRows, unpackKeys, unpackRows, type PackedRows } from '../../../replay/memo/packed-rows.js';
+
+const ENTRY: MemoEntry = {
+  fn: 'review',
+  fingerprint: undefined,
+  site: undefined,
+  declared: undefined,
+  preview: undefined,
+  attempt: undefined,
+  scope: undefined,
+  inside: [],
+  result: undefined,
+};
+
+function unpackedPreviews(previews: readonly (string | undefined)[]): (string | undefined)[] {
+  const packed = packRows(previews.map((preview, i) => ({ key: `k${i}` as CallKey, entry: { ...ENTRY, preview } })));
+  const found: (string | undefined)[] = [];
+  const read = JSON.parse(JSON.stringify(packed)) as PackedRows;
+  unpackRows(read, unpackKeys(read), [[]], (_key, entry) => void found.push(entry?.preview));
+  return found;
+}
+
+it.each([
+  ['begin alike', ['Review file 9', 'Review file 10', 'Review file 11', 'Review']],
+  ['begin each with the one before', ['a', 'ab', 'abc', 'abc', '']],
+  ['part inside a character of two units', ['item \u{1F600}', 'item \u{1F601}', 'item \u{1F600}']],
+  ['end alike', ['file 9 of the ledger', 'file 10 of the ledger', 'file 11 of the ledger', 'ledger']],
+  ['repeat themselves', ['aaa', 'aaaa', 'aa', 'aaaaaa', 'abaaba', 'aba']],
+  ['are missing in between', [undefined, 'Review file 1', undefined, 'Review file 2', 'other', undefined]],
+  ['are none', [undefined, undefined]],
+])('reads previews back that %s', (_how, previews) => {
+  expect(unpackedPreviews(previews)).toEqual(previews);
+});
+
+it('writes what previews have in common once', () => {
+  const prompt = 'Review this file of the fleet ledger and list every defect: number ';
+  const rows = Array.from({ length: 50 }, (_, i) => ({ key: `k${i}` as CallKey, entry: { ...ENTRY, preview: `${prompt}${i}` } }));
+  expect(JSON.stringify(packRows(rows)).split(prompt)).toHaveLength(2);
+});
+
+it('reads the preview behind a row whose entry has no function', () => {
+  const rows = [{ key: 'a' as CallKey }, { key: 'b' as CallKey, entry: { ...ENTRY, preview: 'one' } }];
+  const found: (string | undefined)[] = [];
+  const packed = packRows(rows);
+  unpackRows(packed, unpackKeys(packed), [[]], (_key, entry) => void found.push(entry?.preview));
+  expect(found).toEqual([undefined, 'one']);
+});
+
+it.each([
+  ['all are digests', ['a', 'b', 'c'].map((text) => sha256(text))],
+  ['one is none', [sha256('a'), 'k1', sha256('b')]],
+  ['one has large digits', [sha256('a'), String(sha256('b')).toUpperCase()]],
+  ['there are none', []],
+])('reads keys back where %s', (_how, keys) => {
+  const packed = packRows(keys.map((key) => ({ key: key as CallKey })));
+  expect(unpackKeys(JSON.parse(JSON.stringify(packed)) as PackedRows)).toEqual(keys);
+});
