@@ -56,6 +56,7 @@ const KNOWS_REPLAY: { readonly [path: string]: string } = {
 const READS_THE_OUTSIDE: { readonly [path: string]: string } = {
   'src/session/project.ts': 'finds the project root before there is a run, hence before there is a world',
   'src/session/project-config.ts': 'reads the configuration that the world is made from',
+  'src/session/workflow/workflow-files.ts': 'finds the script of a run before there is a run, hence before there is a world',
   'src/session/rerun/saved-test.ts': 'a saved test is files of a journal, which are read and written before there is a run',
 };
 
@@ -68,6 +69,7 @@ const TOUCHES_PROCESS: { readonly [path: string]: string } = {
 const WRAPPED_BY: { readonly [dependency: string]: string } = {
   '@pydantic/genai-prices': 'src/calls/price/genai-prices.ts',
   '@viz-js/viz': 'src/pipeline/render/layout.ts',
+  acorn: 'src/workflows/text/parse-javascript.ts',
   ajv: 'src/calls/schema/compile-schema.ts',
   'ajv-formats': 'src/calls/schema/compile-schema.ts',
   commander: 'cli/',
@@ -94,6 +96,7 @@ const ROOMS = [
   'guards',
   'validate',
   'pipeline',
+  'workflows',
   'session',
   'api',
   'server',

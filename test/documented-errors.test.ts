@@ -10,7 +10,7 @@ const NO_CODES = [
   /^E[A-Z0-9]*$/, // errno; our own that begin with E have an underscore
   /^(ERR|SIG)[A-Z_]+$/,
   /^(MLLD|OTEL)_/, // variables of the environment
-  /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL)$/,
+  /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL|TRACEPARENT)$/,
   /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
   /^(TYPE(OF|INFO)|FILEEXISTS)$/, // built-in functions

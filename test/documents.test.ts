@@ -8,7 +8,20 @@ import { PROJECT } from './support/source-files.js';
 
 const COLUMNS_MAX = 120;
 
-const PAGES = globSync(['README.md', 'docs/*.md', 'journal/README.md', 'bench/README.md', 'examples/*/README.md'], { cwd: PROJECT }).sort();
+const PAGES = globSync(
+  [
+    'README.md',
+    'docs/*.md',
+    'docs/guide/*.md',
+    'journal/README.md',
+    'bench/README.md',
+    'examples/*/README.md',
+    'examples/cookbook/*/README.md',
+  ],
+  {
+    cwd: PROJECT,
+  },
+).sort();
 
 /** `src/a/b.ts`, `docs/errors.md`, `test/crash/`: a folder of the repository, then a path without placeholders. */
 const PATH = /`((?:src|replay|journal|cli|grammar|viewer|test|docs|bench|examples)\/[\w./-]*)`/g;
@@ -19,14 +32,14 @@ const MADE_BY_RUNNING = ['bench/out'];
 /** Pages whose prose wraps: README and the pages directly in docs. */
 const WRAPPED_PAGES = PAGES.filter((page) => page === 'README.md' || page.startsWith('docs/'));
 
-/** Returns the numbers of the lines of prose that are too long. Tables, fenced blocks and lines that are one link or name may be longer. */
+/** Returns the numbers of the lines of prose that are too long. Tables, fences, comments and lines that are one link may be longer. */
 function longLines(text: string): number[] {
   let isFenced = false;
   const numbers: number[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     const isFence = /^\s*```/.test(line);
     if (isFence) isFenced = !isFenced;
-    if (isFence || isFenced || line.startsWith('|')) continue;
+    if (isFence || isFenced || /^(?:\||<!--)/.test(line)) continue;
     const canBreak = /\S\s+\S/.test(line.replace(/^\s*([-*]|\d+\.)\s+/, ''));
     if ([...line].length > COLUMNS_MAX && canBreak) numbers.push(index + 1);
   }

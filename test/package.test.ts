@@ -41,6 +41,8 @@ describe('the files of the package', () => {
       'dist/types/src/api/index.d.ts',
       'docs/journal-format.md',
       'examples/repo-review/README.md',
+      'examples/starters/models/models.mld',
+      'examples/starters/summary/llm/run/summary/index.mld',
       'package.json',
     ];
     expect(packed).toEqual(expect.arrayContaining(expected));

@@ -25,6 +25,7 @@ import {
   openMemoryStore,
   originOfFile,
   postMortemOf,
+  readCall,
   readEvents,
   resolveRun,
   run,
@@ -83,6 +84,7 @@ describe('a report of the library', () => {
   it.each<[string, () => Promise<unknown>, (left: string, right: string) => string[]]>([
     ['auditRun', () => auditRun(store, after), (_, id) => ['audit', id]],
     ['explainRun', () => explainRun(store, after.ref), (_, id) => ['explain', id]],
+    ['readCall', () => readCall(store, after, 'main/weigh#0'), (_, id) => ['cat', id, 'main/weigh#0']],
     ['verifyRun', () => verifyRun(store, after), (_, id) => ['verify', id]],
     ['diffRuns', () => diffRuns(store, before.ref, after), (left, right) => ['diff', left, right]],
     ['statsOf', () => statsOf(store, { last: 2 }), () => ['stats', '--last', '2']],

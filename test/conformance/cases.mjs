@@ -5,14 +5,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CONFORMANCE = fileURLToPath(new URL('.', import.meta.url));
-export const AREAS = ['values', 'control', 'world', 'instrumentation', 'checkpoint', 'graph', 'calls'];
+export const AREAS = ['values', 'control', 'world', 'instrumentation', 'checkpoint', 'graph', 'calls', 'js'];
 
 /**
  * @typedef {object} Step
  * @property {string[]} argv
  * @property {Record<string, string>} [env]
  * @property {string} [stdin]
- * @property {Record<string, string | object>} [write]
+ * @property {Record<string, string | object | null>} [write]
+ * @property {string} [shell]
+ * @property {number} [killAfterCalls]
+ * @property {string[]} [calls]
+ * @property {string[]} [callsInOrder]
+ * @property {string[]} [callsSubsequence]
+ * @property {number} [callCount]
+ * @property {number} [callCountAtMost]
  * @property {string[]} [remove]
  * @property {number | number[]} [exit]
  * @property {string | { file: string }} [stdout]

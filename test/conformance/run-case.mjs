@@ -1,4 +1,4 @@
-// Runs one case: a fresh copy of its folder, its steps in order, every check of the README after each step. A case is run twice, with the
+// Runs one case: a fresh copy of its folder, its steps in order, every check of the README after each step. A case can be run twice, with the
 // document streamed and with it printed at the end, because a script means the same both ways (world.md 3.3).
 //
 // R1 Nothing of the outside reaches a step: its environment is built here, HOME is an empty folder, standard input is closed.
@@ -8,16 +8,17 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { clip, matches, matchesCheckpoint, missingInOrder, normalise, shortDiff } from './compare.mjs';
 import { eventsSince, journalSizes, ledgerLines, ledgerSince, newestCheckpoint } from './evidence.mjs';
 import { startProvider } from './provider.mjs';
+import { bufferingCanTell, printsDocument } from './ways.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
 // The cache of compiled code is shared, so that not every step compiles it anew.
-const CODE_CACHE = join(tmpdir(), 'mlld-test-cache');
+const CODE_CACHE = join(process.env.MLLD_TEST_SCRATCH ?? tmpdir(), 'mlld-test-cache');
 const STEP_MS_MAX = 30_000;
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 ** 30;
@@ -51,16 +52,25 @@ export function missingPrograms({ needs }) {
 /** The ways to run a case. What a step says of its environment counts for more. */
 const WAYS = { streamed: {}, buffered: { MLLD_NO_STREAM: 'true' } };
 
-/** Complaints, one a failed check; none when the case passes. A case that fails one way is not run another. @returns {Promise<string[]>} */
-export async function runCase(theCase, ways = Object.keys(WAYS)) {
-  for (const way of ways) {
-    const complaints = await runCaseOneWay(theCase, WAYS[way]);
-    if (complaints.length > 0) return complaints.map((text) => (way === 'streamed' ? text : `${way}: ${text}`));
-  }
-  return [];
+/**
+ * Complaints, one a failed check; none when the case passes. A case that fails one way is not run another.
+ *
+ * `ways`: `both`, `streamed`, or `telling`, which runs the buffered way only where it can tell anything that the first did not (ways.mjs).
+ * `onDocument` is called with the text of each document that was streamed, and may return complaints about it.
+ *
+ * @param {{ ways?: 'both' | 'streamed' | 'telling', onDocument?: (text: string) => string[] }} [options]
+ * @returns {Promise<string[]>}
+ */
+export async function runCase(theCase, { ways = 'both', onDocument = () => [] } = {}) {
+  const documents = [];
+  const streamed = await runCaseOneWay(theCase, WAYS.streamed, (document) => documents.push(document));
+  const complaints = streamed.length > 0 ? streamed : documents.flatMap(({ text }) => onDocument(text));
+  if (complaints.length > 0 || ways === 'streamed') return complaints;
+  if (ways === 'telling' && !(await bufferingCanTell(theCase, documents))) return [];
+  return (await runCaseOneWay(theCase, WAYS.buffered)).map((text) => `buffered: ${text}`);
 }
 
-async function runCaseOneWay(theCase, surroundings) {
+async function runCaseOneWay(theCase, surroundings, onDocument) {
   const scratch = await realpath(await mkdtemp(join(SCRATCH, 'mlld-case-')));
   const project = join(scratch, 'project');
   const home = join(scratch, 'home');
@@ -71,8 +81,8 @@ async function runCaseOneWay(theCase, surroundings) {
     if (theCase.provider) provider = await startProvider(theCase.provider, join(scratch, 'provider.ndjson'));
     const equipment = { ...(theCase.stubs ? stubsFor(project) : {}), ...(provider ? { PROVIDER_URL: provider.url } : {}) };
     for (const [index, step] of theCase.steps.entries()) {
-      const env = { ...surroundings, ...equipment, ...step.env };
-      const complaints = await runStep({ ...step, env }, { theCase, project, home, provider });
+      const env = { ...surroundings, ...equipment, ...inFolder(step.env ?? {}, project) };
+      const complaints = await runStep({ ...step, env }, { theCase, project, home, provider, onDocument });
       // Later steps build on this one: their complaints would only repeat the first.
       if (complaints.length > 0) return complaints.map((text) => `step ${index + 1} (${step.argv.join(' ')}): ${text}`);
     }
@@ -81,6 +91,11 @@ async function runCaseOneWay(theCase, surroundings) {
     await provider?.stop();
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** `{folder}` is the folder of the case. */
+function inFolder(env, project) {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replaceAll('{folder}', project)]));
 }
 
 /** The stub programs come first on the path; what they do is in `plan.json`, the calls they got in `ledger.ndjson`. */
@@ -93,24 +108,35 @@ function stubsFor(project) {
   };
 }
 
-async function runStep(step, { theCase, project, home, provider }) {
+async function runStep(step, { theCase, project, home, provider, onDocument }) {
   await changeFiles(step, project);
+  if (step.shell) {
+    const { status, stderr } = spawnSync('sh', ['-c', step.shell], { cwd: project, encoding: 'utf8' });
+    if (status !== 0) return [`the shell command ended with ${status}: ${clip(stderr)}`];
+  }
+  const callsLog = join(project, 'calls.log');
+  const callsBefore = linesOf(callsLog).length;
   const before = step.journal || step.killAfter ? await journalSizes(project) : new Map();
   const ledger = join(project, 'ledger.ndjson');
   const asked = theCase.stubs || step.ledger ? (await ledgerLines(ledger)).length : 0;
   const startedMs = Date.now();
-  const outcome = await execute(step, { project, home, before, stubs: theCase.stubs ? { ledger, asked } : undefined });
+  const calls = () => linesOf(callsLog).slice(callsBefore);
+  const outcome = await execute(step, { project, home, before, calls, stubs: theCase.stubs ? { ledger, asked } : undefined });
   const elapsedMs = Date.now() - startedMs;
+  if (printsDocument(step) && outcome.stdout !== '') onDocument?.({ text: outcome.stdout, endedInOrder: outcome.exit === 0 });
   const complaints = [];
   if (outcome.overstayed) complaints.push(`still running after ${STEP_MS_MAX} ms`);
   if (step.killAfter && !outcome.killed) complaints.push(`ended before ${JSON.stringify(step.killAfter)}; stderr: ${clip(outcome.stderr)}`);
   const exits = [step.exit ?? 0].flat();
-  if (!(step.killAfter && step.signal === undefined) && !exits.includes(outcome.exit)) {
+  if (step.killAfterCalls && !outcome.killed) complaints.push(`ended before ${step.killAfterCalls} calls; stderr: ${clip(outcome.stderr)}`);
+  const isKilled = (step.killAfter && step.signal === undefined) || step.killAfterCalls !== undefined;
+  if (!isKilled && !exits.includes(outcome.exit)) {
     complaints.push(`exit ${outcome.exit}, expected ${exits.join(' or ')}; stderr: ${clip(outcome.stderr)}`);
   }
   if (step.elapsedMs && (elapsedMs < step.elapsedMs[0] || elapsedMs > step.elapsedMs[1])) {
     complaints.push(`took ${elapsedMs} ms, expected ${step.elapsedMs.join(' to ')}`);
   }
+  complaints.push(...checkCalls(step, calls()));
   complaints.push(...(await checkStreams(step, outcome, theCase.folder)));
   complaints.push(...(await checkFiles(step.files ?? {}, { project, byteForByte: theCase.area === 'graph' })));
   if (step.journal) complaints.push(...checkJournal(step.journal, await eventsSince(project, before)));
@@ -132,7 +158,10 @@ async function runStep(step, { theCase, project, home, provider }) {
 }
 
 /** @returns {Promise<{ exit: number | null, stdout: string, stderr: string, killed: boolean, overstayed: boolean }>} */
-function execute({ argv, env = {}, stdin = '', killAfter, killDelayMs = 0, signal = 'SIGKILL' }, { project, home, before, stubs }) {
+function execute(
+  { argv, env = {}, stdin = '', killAfter, killAfterCalls, killDelayMs = 0, signal = 'SIGKILL' },
+  { project, home, before, calls, stubs },
+) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...argv], {
       cwd: project,
@@ -158,6 +187,15 @@ function execute({ argv, env = {}, stdin = '', killAfter, killDelayMs = 0, signa
         // Ctrl-C reaches the program alone here; it is what ends its commands.
         if (seen && !ended) outcome.killed = signal === 'SIGKILL' ? killGroup(child.pid) : child.kill(signal);
       }, reject);
+    }
+    if (killAfterCalls) {
+      const poll = setInterval(() => {
+        if (ended) clearInterval(poll);
+        else if (calls().length >= killAfterCalls) {
+          clearInterval(poll);
+          outcome.killed = killGroup(child.pid);
+        }
+      }, POLL_MS);
     }
     child.on('error', reject);
     child.on('close', (exit) => {
@@ -196,6 +234,31 @@ function killGroup(pid) {
   } catch {
     return false; // it has just ended by itself
   }
+}
+
+/** The lines that the agent of the case logs; a line that is still written is left out. */
+function linesOf(file) {
+  try {
+    return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function checkCalls({ calls, callsInOrder, callsSubsequence, callCount, callCountAtMost }, actual) {
+  const shown = clip(JSON.stringify(actual));
+  const complaints = [];
+  if (calls && JSON.stringify(calls.toSorted()) !== JSON.stringify(actual.toSorted()))
+    complaints.push(`calls\n- ${JSON.stringify(calls)}\n+ ${shown}`);
+  if (callsInOrder && JSON.stringify(callsInOrder) !== JSON.stringify(actual))
+    complaints.push(`calls in order\n- ${JSON.stringify(callsInOrder)}\n+ ${shown}`);
+  const missing = callsSubsequence && missingInOrder(callsSubsequence, actual);
+  if (missing !== undefined) complaints.push(`calls lack (in order) ${JSON.stringify(missing)}: ${shown}`);
+  if (callCount !== undefined && callCount !== actual.length) complaints.push(`${actual.length} calls, expected ${callCount}: ${shown}`);
+  if (callCountAtMost !== undefined && actual.length > callCountAtMost)
+    complaints.push(`${actual.length} calls, expected at most ${callCountAtMost}: ${shown}`);
+  return complaints;
 }
 
 async function checkStreams(step, outcome, folder) {
@@ -246,6 +309,10 @@ async function checkFiles(files, { project, byteForByte }) {
 
 async function changeFiles({ write = {}, remove = [] }, project) {
   for (const [name, content] of Object.entries(write)) {
+    if (content === null) {
+      await rm(join(project, name), { recursive: true, force: true });
+      continue;
+    }
     await mkdir(dirname(join(project, name)), { recursive: true });
     await writeFile(join(project, name), typeof content === 'string' ? content : JSON.stringify(content));
   }

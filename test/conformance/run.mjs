@@ -8,6 +8,7 @@
 
 import { parseArgs } from 'node:util';
 
+import { dependsOnTime, runCaseAlone } from './alone.mjs';
 import { AREAS, casesOf, excuseFor, expectedFailures } from './cases.mjs';
 import { missingPrograms, runCase } from './run-case.mjs';
 
@@ -28,7 +29,14 @@ if (area !== undefined && !AREAS.includes(area)) {
 }
 
 const cases = (await Promise.all((area ? [area] : AREAS).map(casesOf))).flat().filter(({ name }) => nameMatches(glob, name));
-const results = await mapAtOnce(cases, CASES_AT_ONCE, judge);
+const results = [
+  ...(await mapAtOnce(
+    cases.filter((theCase) => !dependsOnTime(theCase)),
+    CASES_AT_ONCE,
+    (theCase) => judge(theCase, runCase),
+  )),
+  ...(await mapAtOnce(cases.filter(dependsOnTime), 1, (theCase) => judge(theCase, runCaseAlone))),
+];
 
 if (options.json) {
   console.log(JSON.stringify(results, null, 1));
@@ -43,10 +51,10 @@ function nameMatches(glob, name) {
   return new RegExp(`^${parts.join('.*')}$`).test(name);
 }
 
-async function judge(theCase) {
+async function judge(theCase, run) {
   const { area, name } = theCase;
   if (missingPrograms(theCase).length > 0) return { area, name, outcome: 'skipped', complaints: [] };
-  const complaints = await runCase(theCase, options.streamed ? ['streamed'] : undefined).catch((error) => [
+  const complaints = await run(theCase, { ways: options.streamed ? 'streamed' : 'both' }, console.error).catch((error) => [
     `the runner failed: ${error.stack}`,
   ]);
   return { area, name, outcome: complaints.length === 0 ? 'passed' : 'failed', complaints };

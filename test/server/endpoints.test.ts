@@ -1,11 +1,11 @@
 /** Every request of the reference (13.2), through real HTTP: paths, statuses, bodies. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
 import { serve, type Served } from '../support/served.js';
-import { ENDLESS, GATED, QUICK } from './pipelines.js';
+import { ENDLESS, GATED, PAID_AND_FAILED, QUICK } from './pipelines.js';
 
 let served: Served;
 beforeAll(async () => void (served = await serve({ args: ['--max-runs', '6'] })));
@@ -31,8 +31,21 @@ describe('POST /pipelines', () => {
       finished_at: expect.stringMatching(/^\d{4}-.*Z$/),
       outcome: 'success',
       goal_gate_status: {},
+      calls: expect.objectContaining({ executed: 1, unresolved: 0, costUsd: null, unpriced: 1 }) as object,
     });
     expect((await served.get(`/pipelines/${id}/context`)).body).toMatchObject({ context: { berth: '4', 'graph.goal': 'a short one' } });
+  });
+
+  it('counts the calls of a run and of those that resumed it together', async () => {
+    const { body } = await served.post('/pipelines', { dot: PAID_AND_FAILED });
+    const { id } = body as { id: string };
+    const paid = { calls: { executed: 1, reused: 0, attempts: 1, inputTokens: 1200, outputTokens: 34, costUsd: 0.25, unpriced: 0 } };
+    expect(await statusOf(id)).toMatchObject({ status: 'failed', ...paid });
+    writeFileSync(`${served.folder}/tide`, '');
+    expect((await served.post(`/pipelines/${id}/resume`, {})).status).toBe(202);
+    expect(await served.until(`/pipelines/${id}`, (now: { status: string }) => now.status === 'completed')).toMatchObject(paid);
+    const { body: listed } = await served.get('/pipelines');
+    expect((listed as { id: string }[]).find((run) => run.id === id)).toMatchObject(paid);
   });
 
   it.each([

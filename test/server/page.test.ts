@@ -5,7 +5,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pipeline } from '../support/pipeline-run.js';
 import { serve, type Served } from '../support/served.js';
-import { ENDLESS, GATED, QUICK } from './pipelines.js';
+import { ENDLESS, GATED, PAID, QUICK } from './pipelines.js';
 
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
 const ATTACK = `<img src=x onerror="document.title='owned'">`;
@@ -106,6 +106,16 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await question.getByRole('button', { name: 'Abort' }).click();
     await expect.poll(status, PATIENCE).toContain('completed');
     await expect.poll(async () => [await label('ship'), await label('stop')], PATIENCE).toEqual(['ship', 'stop, success']);
+    expect(noise).toEqual([]);
+  });
+
+  it('says what the calls of a run cost, beside the run and in the list', async () => {
+    const id = await served.send(PAID);
+    await open(`#${id}`);
+    const calls = page.locator('#calls');
+    await expect.poll(() => calls.textContent(), PATIENCE).toContain('1 executed · 1,200 tokens in · 34 out · $0.25');
+    expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ calls: { executed: 1, costUsd: 0.25, inputTokens: 1200 } });
+    await expect.poll(() => page.locator(`nav a[href="#${id}"]`).textContent(), PATIENCE).toContain('$0.25');
     expect(noise).toEqual([]);
   });
 

@@ -115,7 +115,7 @@ export function bareRun(options: BareOptions = {}): BareRun {
 
 export const WITHOUT_INTERCEPTORS: Interceptors = {
   active: false,
-  hooks: { watchesBatches: false, watch: () => undefined },
+  hooks: { watchesBatches: false, watch: () => undefined, repeatedFailures: () => [] },
   guards: { watch: () => undefined },
   registerHook: () => undefined,
   registerGuard: () => undefined,
@@ -150,7 +150,7 @@ function cacheOver(facts: readonly Fact[], policy: { readonly records: boolean; 
     payload: (value: Json): Payload => ({ inline: value }),
     preview: (args) => JSON.stringify(args[0]),
     secretPayload: async (_value, about) => ({ sealed: `sealed ${about}`, keyId: 'k' }),
-    secretKey: async (key) => `keyed ${key}` as CallKey,
+    secretKeys: async () => (key) => `keyed ${key}` as CallKey,
     digest: async (text) => `keyed ${text.length}`,
     hold: () => undefined,
     keepText: async () => undefined,

@@ -70,12 +70,17 @@ function collect(stream: Readable): () => string {
 
 /** Shared by all tests, so that not every process compiles the program anew. */
 function cacheFolder(): string {
-  return path.join(os.tmpdir(), 'mlld-test-cache');
+  return path.join(process.env['MLLD_TEST_SCRATCH'] ?? os.tmpdir(), 'mlld-test-cache');
 }
 
-/** A fresh folder with these files in it; its path has no links in it. */
+/** A fresh folder; its path has no links in it. */
+export async function emptyFolder(): Promise<string> {
+  return fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), 'mlld-cli-')));
+}
+
+/** A fresh folder with these files in it. */
 export async function projectFolder(files: { readonly [name: string]: string } = {}): Promise<string> {
-  const folder = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), 'mlld-cli-')));
+  const folder = await emptyFolder();
   for (const [name, text] of Object.entries({ 'mlld-config.json': '{}', ...files })) {
     await fs.mkdir(path.dirname(path.join(folder, name)), { recursive: true });
     await fs.writeFile(path.join(folder, name), text);

@@ -38,6 +38,10 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
   'journal postmortem': [['bad']],
   'journal stats': [[]],
   'journal explain': [['good']],
+  'journal cat': [
+    ['good', 'main/for#0[0]'],
+    ['bad', 'main/for#0[1]'],
+  ],
   'journal report': [['bad']],
   'journal replay': [['good']],
   'journal gc': [['--dry-run']],
@@ -50,6 +54,10 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
   'checkpoint list': [['good']],
   'checkpoint inspect': [['good']],
   'checkpoint clean': [['bad']],
+  'modules add': [['fmt.mld.md'], ['pad.mld.md']],
+  'modules list': [[]],
+  'modules remove': [['@tide/fmt']],
+  'modules outdated': [[]],
 };
 
 /** It does not end by itself: test/server/serve.test.ts reads its output. */
@@ -70,12 +78,21 @@ show "begun"
 checkpoint "begun"
 var @reviews = for @file in ["a", "b", "c"] => @review(@file)
 `;
+const MODULE = (name: string) =>
+  `---\nname: ${name}\nauthor: tide\nversion: 1.0.0\n---\n\n/exe @up(x) = js { return x.toUpperCase() }\n/export { @up }\n`;
 const WALK =
   'digraph walk { graph [goal="walk"]; s [shape=Mdiamond]; a [shape=parallelogram, tool_command="true"]; e [shape=Msquare]; s -> a -> e }';
 
 let cwd: string;
 beforeAll(async () => {
-  cwd = await projectFolder({ 'llm/run/good.mld': GOOD('c'), 'llm/run/bad.mld': BAD, 'llm/run/rejected.mld': GOOD('c'), 'walk.dot': WALK });
+  cwd = await projectFolder({
+    'llm/run/good.mld': GOOD('c'),
+    'llm/run/bad.mld': BAD,
+    'llm/run/rejected.mld': GOOD('c'),
+    'walk.dot': WALK,
+    'fmt.mld.md': MODULE('fmt'),
+    'pad.mld.md': MODULE('pad'),
+  });
   const record = (script: string) => runCli(['run', script, '--checkpoint'], { cwd });
   await record('good');
   writeFileSync(path.join(cwd, 'llm/run/good.mld'), GOOD('c and more'));

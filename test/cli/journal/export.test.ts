@@ -34,6 +34,15 @@ describe('mlld journal export', () => {
     expect(stdout).toContain(`"'=SUM(""a"",\n1)"`);
   });
 
+  it('has a line for each attempt with --attempts', async () => {
+    const cwd = await project('=SUM("a",\n1)');
+    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv', '--attempts'], { cwd });
+    expect(stdout.split('\r\n')[0]).toContain('run,seq,op,fn,call,try,outcome,class');
+    expect(stdout).toContain(`"'=SUM(""a"",\n1)"`);
+    const wrong = await runCli(['journal', 'export', 'job', '--format', 'ndjson', '--attempts'], { cwd });
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('--attempts is for --format csv') as string });
+  });
+
   it('writes a file that only its owner can read', async () => {
     const cwd = await project();
     const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'calls.csv'], { cwd });

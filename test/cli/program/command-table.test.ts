@@ -22,7 +22,7 @@ function shownFlags({ flags = [] }: CommandRow): readonly string[] {
 describe.each(rows.filter(([words]) => !groups.includes(words)))('the flags of "%s"', (words, row) => {
   it('are those of its parser', () => {
     const long = toCommand('x', row).options.flatMap(({ flags }) => flags.match(/--[a-z-]+/g) ?? []);
-    expect(long).toEqual(shownFlags(row));
+    expect(long).toEqual([...shownFlags(row), ...(row.otherFlags?.flags ?? []).map(({ flags: [flag] }) => dashed(flag))]);
   });
 
   it('are all completed', async () => {
@@ -39,6 +39,12 @@ describe.each(rows.filter(([words]) => !groups.includes(words)))('the flags of "
     for (const flag of shownFlags(row)) expect(help).toContain(flag);
     expect(help).toContain('\nExamples:\n  ');
   });
+});
+
+it('completes the flags of a workflow script', async () => {
+  const offered = (await candidates(['run', 'audit.js', '--'], nothing)).map(({ text }) => text);
+  expect(offered).toEqual(expect.arrayContaining(['--args', '--backend', '--resume', '--parallel']));
+  expect(offered).not.toContain('--structured');
 });
 
 describe('the flags of a run', () => {

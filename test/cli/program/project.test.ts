@@ -57,6 +57,17 @@ describe('the configuration', () => {
     });
   });
 
+  it('knows close relatives of a local prefix, and the settings of modules', async () => {
+    const { root, config } = await configured(`{
+      "resolvers": { "prefixes": [{ "prefix": "@a/", "resolver": "local", "basePath": "a" }, { "prefix": "@b/", "config": { "basePath": "b" } }] },
+      "modules": { "folder": "vendor/mlld", "registry": "https://x.example/i.json" } }`);
+    expect(config.prefixes).toEqual([
+      { prefix: '@a/', basePath: path.join(root, 'a') },
+      { prefix: '@b/', basePath: path.join(root, 'b') },
+    ]);
+    expect(config.modules).toEqual({ folder: path.join(root, 'vendor/mlld'), registry: 'https://x.example/i.json' });
+  });
+
   it.each([
     ['{\n  "scriptDir": }\n', 17],
     ['{"scriptDir" 5}', 13],
@@ -75,6 +86,9 @@ describe('the configuration', () => {
     ['{"scriptDir": 5}', /"scriptDir"/],
     ['{"resolvers": []}', /"resolvers"/],
     ['{"resolvers": {"prefixes": ["@lib"]}}', /"prefixes"/],
+    ['{"modules": {"folder": "../elsewhere"}}', /"modules.folder"/],
+    ['{"modules": {"folder": "."}}', /"modules.folder"/],
+    ['{"modules": {"registry": 1}}', /"modules.registry"/],
     ['{"resolverPrefixes": [{"prefix": "@lib/"}]}', /basePath/],
     ['{"validate": {"suppressWarnings": "all"}}', /"suppressWarnings"/],
   ])('refuses %s', async (text, message) => {
@@ -92,6 +106,7 @@ describe('scripts of `mlld run`', () => {
     'llm/run/both.mld': '',
     'llm/run/both/index.mld': '',
     'llm/run/east/tide.mld': '',
+    'llm/run/prose.mld.md': '',
   };
 
   it.each([
@@ -99,6 +114,8 @@ describe('scripts of `mlld run`', () => {
     ['flat.mld', 'llm/run/flat.mld', 'flat'],
     ['app', 'llm/run/app/index.mld', 'app'],
     ['tool', 'llm/run/tool/main.mld.md', 'tool'],
+    ['prose', 'llm/run/prose.mld.md', 'prose'],
+    ['prose.mld.md', 'llm/run/prose.mld.md', 'prose'],
     ['both', 'llm/run/both.mld', 'both'],
     ['east/tide', 'llm/run/east/tide.mld', 'east/tide'],
   ])('finds %s', async (text, relative, name) => {
@@ -111,7 +128,7 @@ describe('scripts of `mlld run`', () => {
     const project = await findProject(await projectFolder(files));
     expect((await findScript(project, 'mine', home)).path).toBe(path.join(home, '.mlld/run/mine.mld'));
     expect((await findScript(project, 'flat', home)).path).toBe(path.join(project.root, 'llm/run/flat.mld'));
-    expect(await listScripts(project, home)).toEqual(['app', 'both', 'flat', 'mine', 'tool']);
+    expect(await listScripts(project, home)).toEqual(['app', 'both', 'flat', 'mine', 'prose', 'tool']);
   });
 
   it('names what there is when a name is unknown', async () => {
@@ -119,7 +136,7 @@ describe('scripts of `mlld run`', () => {
     await expect(findScript(project, 'flta', undefined)).rejects.toMatchObject({
       code: 'SCRIPT_UNKNOWN',
       message: expect.stringContaining('flta') as string,
-      hint: expect.stringContaining('app, both, flat, tool') as string,
+      hint: expect.stringContaining('app, both, flat, prose, tool') as string,
     });
   });
 

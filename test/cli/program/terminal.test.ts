@@ -10,12 +10,16 @@ const hasTerminals = spawnSync('script', ['--version']).status === 0;
 const ESCAPE = '\u001B';
 
 /** Runs the command on a terminal of its own and gives what the terminal was sent. */
-function onTerminal(words: string, cwd: string, env: { readonly [name: string]: string } = {}, columns = 80): string {
-  const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${process.execPath} ${PROGRAM} ${words}`, '/dev/null'], {
-    cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, TERM: 'xterm', ...env },
-    encoding: 'utf8',
-  });
+function onTerminal(words: string, cwd: string, env: { readonly [name: string]: string } = {}, columns = 80, rows = 24): string {
+  const { stdout } = spawnSync(
+    'script',
+    ['-qec', `stty cols ${columns} rows ${rows}; ${process.execPath} ${PROGRAM} ${words}`, '/dev/null'],
+    {
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', HOME: cwd, TERM: 'xterm', ...env },
+      encoding: 'utf8',
+    },
+  );
   return stdout;
 }
 
@@ -51,6 +55,33 @@ describe.runIf(hasTerminals)('on a terminal', () => {
       expect(shown.split('\n').filter((line) => line.length > columns)).toEqual([]);
     }
     expect((await runCli(['journal', 'show', 'latest'], { cwd })).stdout).toMatch(/.{81}/);
+  });
+
+  it('shows what is longer than the terminal in the pager of the user, and all of it where there is none', async () => {
+    const cwd = await projectFolder();
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
+    const shown = (words: string, pager: string) => onTerminal(words, cwd, { NO_COLOR: '1', PAGER: pager }, 80, 4).replaceAll('\r', '');
+    const whole = shown('journal show latest --no-pager', 'sed s/^/P:/');
+    expect(whole).toMatch(/^ +0 /);
+    expect(whole.split('\n').length).toBeGreaterThan(4);
+    const paged = shown('journal show latest', 'sed s/^/P:/');
+    expect(paged.replaceAll('P:', '')).toBe(whole);
+    expect(paged.startsWith('P:')).toBe(true);
+    expect(shown('journal show latest', 'head -1')).toBe(`${whole.split('\n')[0]}\n`);
+    expect(shown('journal show latest', 'no-such-pager')).toContain(whole);
+    expect(shown('journal show latest', 'cat')).toBe(whole);
+    expect(shown('journal explain latest', 'sed s/^/P:/')).not.toContain('P:');
+    expect(shown('journal cat latest nothing', 'sed s/^/P:/')).toMatch(/^Error: /);
+  });
+
+  it('lists the last 20 runs unless it is told otherwise', async () => {
+    const cwd = await projectFolder();
+    for (let run = 1; run <= 22; run += 1) await recordRun(cwd, run, call('main/ask#0', 'ebb'));
+    const rows = (words: string) => onTerminal(`journal list ${words}`, cwd, { NO_COLOR: '1', PAGER: '' }, 200).match(/completed/g)?.length;
+    expect(rows('')).toBe(20);
+    expect(onTerminal('journal list', cwd, { PAGER: '' })).toContain('The latest 20 runs; --last 22 shows all.');
+    expect(rows('--last 22')).toBe(22);
+    expect((await runCli(['journal', 'list'], { cwd })).stdout.match(/completed/g)).toHaveLength(22);
   });
 
   it('shows progress while calls run, and nothing of it stays', async () => {

@@ -128,6 +128,18 @@ describe('mlld validate FOLDER', () => {
     expect(long).toMatch(/\n3 files: 3 passed, 2 with warnings\n$/);
   });
 
+  it('keeps what only an importer knows about a file of the folder', async () => {
+    const cwd = await projectFolder({
+      'src/a.mld': 'import templates from "./prompts" as @p(who)\n',
+      'src/b.mld': 'import templates from "./prompts" as @q(who)\n',
+      'src/prompts/note.att': 'Note for @who, from @sender\n',
+    });
+    const { stdout, status } = await runCli(['validate', 'src', '--deep'], { cwd });
+    expect(stdout).toMatch(/✗ a\.mld\n +\(src\/prompts\/note\.att:1:21\) - the template uses @sender, which is not a parameter/);
+    expect(stdout.match(/@sender, which/g)).toHaveLength(1);
+    expect(status).toBe(1);
+  });
+
   it('is an array of reports as JSON', async () => {
     const cwd = await projectFolder({ ...NOTE, 'src/note.att': 'Note for @who\n' });
     const { stdout } = await runCli(['validate', 'src', '--json'], { cwd });

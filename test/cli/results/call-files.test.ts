@@ -57,6 +57,16 @@ describe('a file that a call wrote and an argument names', () => {
     expect((await mlld('journal', 'verify', 'job@2')).status).toBe(0);
   });
 
+  it('is found in the folder that its command runs in', async () => {
+    const body = 'exe llm @work(dir, task) = @task | cmd:@root/@dir { sh ../agent.sh }\nshow @work("desk", "Write out/tide.txt")\n';
+    const { run, calls, remove, read } = await project(body, { 'desk/notes.md': '' });
+    await run();
+    remove('desk/out');
+    expect(await run()).toMatchObject({ status: 0, stdout: 'done\n', stderr: '' });
+    expect([calls(), read('desk/out/tide.txt')]).toEqual([0, 'about: Write out/tide.txt']);
+    expect(read('desk/calls.log').split('\n')).toHaveLength(2);
+  });
+
   it('is left when it has other content, and the run says so once for each function', async () => {
     const loop = 'var @names = ["a", "b"]\nvar @all = for @n in @names => @work(`Write out/@n\\.txt`)\nshow @all.length\n';
     const { run, calls, read, write } = await project(script() + loop);

@@ -10,5 +10,5 @@ it('says of a failed item of a parallel loop where, and by which calls', async (
   const { stdout, stderr, status } = await runCli(['job.mld'], { cwd });
   expect({ stdout, status }).toEqual({ stdout: '3\n', status: 0 });
   expect(stderr).toMatch(/^warning: for parallel: item 1 failed: .*gone.* \(lib\.mld:2:\d+\)\n/);
-  expect(stderr).toMatch(/\n {2}in return \(job\.mld:3:\d+\)\n {2}in @outer \(job\.mld:5:\d+\)\n$/);
+  expect(stderr).toMatch(/\n {2}in @check \(job\.mld:3:\d+\)\n {2}in @outer \(job\.mld:5:\d+\)\n$/);
 });

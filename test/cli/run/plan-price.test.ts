@@ -53,6 +53,19 @@ describe('the price in a plan', () => {
     expect(await plan('--resume')).toMatchObject({ unresolved: 1, estimate: { calls: 1, costUsd: 0.5 } });
   });
 
+  it('counts as many attempts of a call as it took in the last run', async () => {
+    const script =
+      'exe llm @ask(q) = sh { if [ "$q" = b ] && mkdir late; then echo 503 >&2; exit 1; fi; echo "$q" } with { retries: { "overloaded": 1 } }\n' +
+      'for @i in ["a", "b"] => show @ask(@i)\n';
+    const { run, plan } = await project(script);
+    await run('--checkpoint');
+    expect(await plan('--resume', '@ask', '--budget', '2calls')).toMatchObject({
+      budget: { suffices: false, limit: 'calls', after: 1 },
+      estimate: { calls: 2, functions: [{ fn: 'ask', meanAttempts: 1.5 }] },
+    });
+    expect(await plan('--resume', '@ask', '--budget', '3calls')).toMatchObject({ budget: { suffices: true } });
+  });
+
   it('reserves what a function says it costs at most', async () => {
     const script = PRICED('ask', '0.5').replace(/\n$/, ' with { maxCost: 2 }\n');
     const { run, plan } = await project(`${script}for @i in ["a", "b", "c"] => show @ask(@i)\n`);

@@ -56,6 +56,35 @@ describe('mlld run NAME --plan', () => {
     expect([fs.readFileSync(path.join(cwd, 'a.txt'), 'utf8'), fs.existsSync(path.join(cwd, 'b.txt'))]).toEqual(['by hand', false]);
   });
 
+  it('names templates and data that were changed since, but not what the run wrote or what is as it was', async () => {
+    const { cwd, mlld, write } = await project();
+    write('llm/run/p.att', 'Say @x\n');
+    write('llm/run/same.att', 'Stay @x\n');
+    write('data.json', '["a"]');
+    write('count.txt', '1');
+    write(
+      'llm/run/job.mld',
+      [
+        'exe @p(x) = template "./p.att"',
+        'exe @same(x) = template "./same.att"',
+        'exe llm @ask(q) = js { return "A:" + q }',
+        'var @count = <@root/count.txt>',
+        'for @x in <@root/data.json> => show @ask(@p(@x))',
+        'show @ask(@same("x"))',
+        'output "2" to "@root/count.txt"',
+      ].join('\n'),
+    );
+    await mlld('run', 'job', '--checkpoint');
+    expect(await planned(mlld)).toMatchObject({ usable: 2, again: 0, changedFiles: [] });
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('\n0 of 2 calls will run again.\n');
+    write('llm/run/p.att', 'Tell @x\n');
+    fs.rmSync(path.join(cwd, 'data.json'));
+    expect(await planned(mlld)).toMatchObject({ again: 0, changedFiles: ['data.json', 'llm/run/p.att'] });
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain(
+      'At least 0 of 2 calls will run again.\nChanged since the last run read it: data.json, llm/run/p.att. Calls with arguments from there are new',
+    );
+  });
+
   it('counts what then happens: nothing inside reused calls, nothing that is not called any more', async () => {
     const { cwd, mlld, write } = await project();
     const asks = 'exe llm @ask(q, model) = js { return q + model }\nexe llm @wrap(q) = @ask(@q, @model)\n';

@@ -37,7 +37,8 @@ describe('a run that is interrupted', () => {
     const { stdout, stderr, status: ended } = await result;
     expect({ stdout, ended }).toEqual({ stdout: 'before\n', ended: status });
     expect(stderr).toContain("next: mlld slow.mld --topic 'low tide' --resume");
-    expect(stderr).toContain(`Error: interrupted: ${signal}\n`);
+    expect(stderr).toContain(`Stopped by ${signal === 'SIGINT' ? 'Ctrl-C' : signal}.`);
+    expect(stderr).not.toContain('Error');
     expect(stderr).not.toContain('Internal error');
     expect(await isAlive(pid)).toBe(false);
     const [run] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as { status: string }[];
@@ -99,7 +100,7 @@ describe('a run that is interrupted', () => {
     child.kill('SIGINT');
     const { stdout, stderr, status } = await result;
     expect({ stdout, status }).toEqual({ stdout: '', status: 130 });
-    expect(stderr).toContain('Error: interrupted: SIGINT\n');
+    expect(stderr).toContain('Stopped by Ctrl-C.');
     expect(stderr).toContain('next: mlld busy.mld --resume');
     expect((await runCli(['journal', 'postmortem', 'busy', '--json'], { cwd })).stdout).toContain('"status": "interrupted"');
   });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { examples } from '../../support/examples.js';
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { parseCondition, parsePipeline, parseStylesheet } from '../../../grammar/parse-dot.js';
 import { toGraphviz } from '../../../src/pipeline/render/to-graphviz.js';
@@ -81,7 +82,7 @@ describe('any text', () => {
         // The drawn text parses as a pipeline again, but for its quoted ids: every string in it is closed.
         expect(toGraphviz(pipeline, graph).replace(/"(?:[^"\\]|\\[^])*"/g, '')).not.toContain('"');
       }),
-      { numRuns: 1500 },
+      { numRuns: examples(500, 1500) },
     );
   });
 
@@ -119,7 +120,7 @@ describe('any text', () => {
         const stylesheet = tryParse(written, parseStylesheet);
         if (stylesheet) expect(stylesheet.rules.length).toBeGreaterThan(0);
       }),
-      { numRuns: 3000 },
+      { numRuns: examples(1000, 3000) },
     );
   });
 });
