@@ -12,6 +12,7 @@ import { writeAll } from './terminal/write-all.js';
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function processIo(): Io {
@@ -69,6 +70,7 @@ function processIo(): Io {
     // A terminal that doesn't know its width says 0.
     columns: () => process.stderr.columns || DEFAULT_COLUMNS,
     stdoutColumns: () => (stdoutIsTerminal ? process.stdout.columns || DEFAULT_COLUMNS : undefined),
+    ...(stdoutIsTerminal && isTerminal(STDIN) ? { page: pageOf(colours.stdout) } : {}),
     colours,
     nowMs: monotonicMs,
     todayMs: () => Date.now(),
@@ -89,6 +91,18 @@ function processIo(): Io {
     },
   };
   return io;
+}
+
+function pageOf(colours: boolean): NonNullable<Io['page']> {
+  return {
+    rows: () => process.stdout.rows || DEFAULT_ROWS,
+    harmless: (text) => terminalText(text, { colours }),
+    leaveInterrupts: () => {
+      const stay = (): void => undefined;
+      process.on('SIGINT', stay);
+      return () => process.off('SIGINT', stay);
+    },
+  };
 }
 
 /** The folder may have been removed while the shell was in it. */

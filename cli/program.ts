@@ -5,6 +5,7 @@ import { closest } from '../grammar/closest.js';
 import { ACTIONS } from './commands/actions.js';
 import { EXIT_OK } from './exit-codes.js';
 import { COMMAND_ROWS, COMMANDS, PROGRAM, type ParsedCommand } from './command-table/commands.js';
+import { NO_PAGER_FLAG, type CommandRow, type FlagRow } from './command-table/rows.js';
 import { attached, toCommand, withCommander } from './command-table/to-commander.js';
 import type { Io } from './terminal/io.js';
 
@@ -46,7 +47,22 @@ function isParsed(words: keyof typeof COMMANDS): words is ParsedCommand {
 async function act(words: ParsedCommand, io: Io, given: readonly unknown[]): Promise<number> {
   // Commander has checked the words by the table.
   const action = (await ACTIONS[words]()) as (io: Io, ...words: unknown[]) => Promise<number | undefined>;
-  return (await action(io, ...given.slice(0, -1))) ?? EXIT_OK;
+  const call = async (to: Io): Promise<number> => (await action(to, ...given.slice(0, -1))) ?? EXIT_OK;
+  return isPaged(words, given.at(-2) as GivenFlags) && io.page !== undefined
+    ? (await import('./terminal/pager.js')).withPager(io, call)
+    : call(io);
+}
+
+interface GivenFlags {
+  /** False with `--no-pager`. */
+  readonly pager?: boolean;
+  readonly follow?: true;
+}
+
+/** A pager waits for the end of the report, and a command that follows a run has none. */
+function isPaged(words: ParsedCommand, { pager, follow }: GivenFlags): boolean {
+  const flags: readonly FlagRow[] = (COMMANDS[words] as CommandRow).flags ?? [];
+  return flags.includes(NO_PAGER_FLAG) && pager !== false && follow !== true;
 }
 
 /** Commander's own `help` looks one level deep, and accepts a word that names no command. Throws USAGE. */

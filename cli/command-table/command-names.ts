@@ -1,7 +1,19 @@
 /** The first words that name a command; any other first word names a file. `bin.ts` loads this, so it imports nothing. */
 
 /** Commands whose words commander parses; `mlld run` and `mlld FILE` parse their own. */
-const PARSED_COMMANDS = ['validate', 'analyze', 'checkpoint', 'journal', 'graph', 'answer', 'serve', 'completion', 'help'] as const;
+const PARSED_COMMANDS = [
+  'init',
+  'validate',
+  'analyze',
+  'checkpoint',
+  'journal',
+  'graph',
+  'modules',
+  'answer',
+  'serve',
+  'completion',
+  'help',
+] as const;
 
 /** Called by the scripts of `mlld completion` and not by people, so it is neither shown nor suggested. */
 export const COMPLETE = 'complete';

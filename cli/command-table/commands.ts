@@ -1,8 +1,11 @@
 /** All commands, by their words. The order is that of the help. */
 import { JOURNAL_COMMANDS } from './journal.js';
+import { MODULES_COMMANDS } from './modules.js';
 import { PIPELINE_COMMANDS } from './pipelines.js';
 import { JSON_FLAG, type CommandRow } from './rows.js';
 import { runFlags } from './run-flags.js';
+import { START_COMMANDS } from './start.js';
+import { OWN_WORKFLOW_FLAGS } from './workflow-flags.js';
 
 /** `mlld` without a command. */
 export const PROGRAM: CommandRow = {
@@ -29,17 +32,26 @@ export const PROGRAM: CommandRow = {
 };
 
 export const COMMANDS = {
+  ...START_COMMANDS,
   run: {
     does: 'run a script of the project by its name, and record the run; without a name, list the scripts',
     usage: '[NAME] [options] [--name value ...]',
-    arguments: [{ written: '[name]', does: 'a script of the project, or the path of a pipeline (.dot)', completes: 'script-or-pipeline' }],
+    arguments: [
+      {
+        written: '[name]',
+        does: 'a script of the project, or the path of a pipeline (.dot) or of a workflow script (.js)',
+        completes: 'script-or-pipeline',
+      },
+    ],
     flags: runFlags('run'),
+    otherFlags: { title: 'Options of a workflow script (.js, .mjs):', flags: OWN_WORKFLOW_FLAGS },
     examples: [
       'mlld run',
       'mlld run nightly --checkpoint --model opus',
       'mlld run nightly -- --mode fast',
       "mlld run nightly --resume '@review'",
       'mlld run nightly --resume "after collecting"',
+      'mlld run .claude/workflows/audit.js --args \'{"berths": ["north"]}\' --backend claude',
     ],
     exits: [
       [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
@@ -76,6 +88,7 @@ export const COMMANDS = {
   },
   ...JOURNAL_COMMANDS,
   ...PIPELINE_COMMANDS,
+  ...MODULES_COMMANDS,
   completion: {
     does: 'print the script that completes mlld commands in a shell',
     arguments: [{ written: '<shell>', does: 'the shell that runs the script', choices: ['bash', 'zsh', 'fish'] }],
@@ -85,7 +98,7 @@ export const COMMANDS = {
 
 export type CommandWords = keyof typeof COMMANDS;
 /** Commands that only hold others. */
-export type Group = 'checkpoint' | 'journal' | 'graph';
+export type Group = 'checkpoint' | 'journal' | 'graph' | 'modules';
 /** Commands that do something, and whose words commander parses. */
 export type ParsedCommand = Exclude<CommandWords, Group | 'run'>;
 

@@ -1,6 +1,6 @@
 /** The commands about recorded runs: `mlld journal …` and `mlld checkpoint …`. */
-import { InvalidValue, JSON_FLAG, type ArgumentRow, type CommandRow, type FlagRow } from './rows.js';
-import { texts } from './values.js';
+import { FORMAT_FLAG, InvalidValue, JSON_FLAG, NO_PAGER_FLAG, type ArgumentRow, type CommandRow, type FlagRow } from './rows.js';
+import { texts, wholeNumber } from './values.js';
 
 const RUN_TEXT = 'run id or a unique beginning of one, `latest`, a script (its latest run), SCRIPT@2 (the one before)';
 const RUN: ArgumentRow = { written: '<run>', does: RUN_TEXT, completes: 'run' };
@@ -52,8 +52,35 @@ export const JOURNAL_COMMANDS = {
   'journal list': {
     does: 'list the recorded runs, the latest first',
     arguments: [OPTIONAL_SCRIPT],
-    flags: [JSON_FLAG('print the runs as JSON')],
-    examples: ['mlld journal list', 'mlld journal list nightly --json'],
+    flags: [
+      {
+        flags: ['last'],
+        value: 'required',
+        written: 'runs',
+        does: 'how many runs, counted back from the latest (default: 20 on a terminal, else all)',
+        parse: wholeNumber(1, 999_999_999),
+      },
+      {
+        flags: ['status'],
+        value: 'required',
+        written: 'status',
+        does: 'only runs with this status, as the table shows it; repeatable',
+        repeatable: true,
+        parse: texts,
+      },
+      { flags: ['failed'], value: 'none', does: 'only runs that need somebody: they failed, crashed, paused, or calls are unresolved' },
+      { flags: ['since'], value: 'required', written: 'time', does: 'only runs that began since: 12h, 7d, 2w, or a time in ISO 8601' },
+      { flags: ['script'], value: 'required', written: 'script', does: 'the same as the argument', completes: 'recorded' },
+      FORMAT_FLAG('a row for each run'),
+      JSON_FLAG('print the runs as JSON'),
+      NO_PAGER_FLAG,
+    ],
+    examples: [
+      'mlld journal list',
+      'mlld journal list nightly --failed --since 7d',
+      'mlld journal list --status paused --status crashed',
+      'mlld journal list --last 100 --format csv > runs.csv',
+    ],
   },
   'journal show': {
     does: 'print the events of a run, one per line',
@@ -69,18 +96,36 @@ export const JOURNAL_COMMANDS = {
       },
       operation('only this operation and what is inside it'),
       { flags: ['follow'], value: 'none', does: 'keep printing for as long as the run is in flight' },
+      { flags: ['full'], value: 'none', does: 'also print arguments, results and every other member of an event, whole' },
       JSON_FLAG('print the events as NDJSON, unchanged'),
+      NO_PAGER_FLAG,
     ],
     examples: [
       'mlld journal show latest',
       'mlld journal show nightly --type call --follow',
+      "mlld journal show nightly --op 'main/for#0[3]' --full",
       'mlld journal show nightly@2 --json | jq .type',
+    ],
+  },
+  'journal cat': {
+    does: 'print the arguments and the result of one call, whole; of a reused call, what it was reused from',
+    arguments: [RUN, { written: '<path>', does: 'the call, as journal explain prints it', completes: 'operation' }],
+    flags: [
+      { flags: ['prompt'], value: 'none', does: 'print only the arguments: one text as it is, else JSON' },
+      { flags: ['result'], value: 'none', does: 'print only the result: a text as it is, else JSON' },
+      JSON_FLAG('print the call as JSON'),
+      NO_PAGER_FLAG,
+    ],
+    examples: [
+      "mlld journal cat nightly 'main/for#0[3]/review#0'",
+      "mlld journal cat latest 'main/for#0[3]/review#0' --result > review.md",
+      "mlld journal cat latest 'main/for#0[3]/review#0' --json | jq .attempts",
     ],
   },
   'journal explain': {
     does: 'list the llm calls of a run: whether each result was reused, and if not, why',
     arguments: [RUN, { written: '[path]', does: 'only calls in this operation, as journal show prints it', completes: 'operation' }],
-    flags: [JSON_FLAG('print the report as JSON')],
+    flags: [JSON_FLAG('print the report as JSON'), NO_PAGER_FLAG],
     examples: [
       'mlld journal explain nightly',
       "mlld journal explain latest 'main/for#0[3]'",
@@ -140,7 +185,7 @@ export const JOURNAL_COMMANDS = {
   'journal postmortem': {
     does: 'say why a run did not reach its end, what it has recorded, and how to continue',
     arguments: [{ ...OPTIONAL_RUN, does: `${RUN_TEXT}; default: the latest that did not complete and was not resumed to its end since` }],
-    flags: [JSON_FLAG('print the report as JSON')],
+    flags: [JSON_FLAG('print the report as JSON'), NO_PAGER_FLAG],
     examples: ['mlld journal postmortem', 'mlld journal postmortem nightly', 'mlld journal postmortem nightly@2 --json | jq .failures'],
   },
   'journal audit': {
@@ -152,8 +197,10 @@ export const JOURNAL_COMMANDS = {
       { flags: ['file'], value: 'required', written: 'path', does: 'who wrote and read this file, and which calls led to it' },
       { flags: ['from'], value: 'required', written: 'time', does: 'only from this time on, ISO 8601' },
       { flags: ['to'], value: 'required', written: 'time', does: 'only up to this time, ISO 8601' },
+      FORMAT_FLAG('a row for each entry'),
       JSON_FLAG('print the audit as JSON'),
-      { flags: ['csv'], value: 'none', does: 'print a line of comma-separated values for each entry' },
+      { flags: ['csv'], value: 'none', does: 'the same as --format csv' },
+      NO_PAGER_FLAG,
     ],
     examples: [
       'mlld journal audit nightly',
@@ -172,6 +219,7 @@ export const JOURNAL_COMMANDS = {
     flags: [
       { flags: ['fork-point'], value: 'none', does: 'show where two runs with a common beginning parted' },
       JSON_FLAG('print the report as JSON'),
+      NO_PAGER_FLAG,
     ],
     examples: [
       'mlld journal diff nightly@2 nightly',
@@ -189,9 +237,16 @@ export const JOURNAL_COMMANDS = {
     arguments: [OPTIONAL_SCRIPT],
     flags: [
       { flags: ['last'], value: 'required', written: 'runs', does: 'how many runs, counted back from the latest', default: '100' },
+      FORMAT_FLAG('a row for each function'),
       JSON_FLAG('print the figures as JSON'),
+      NO_PAGER_FLAG,
     ],
-    examples: ['mlld journal stats', 'mlld journal stats nightly --last 20', 'mlld journal stats --json | jq .days'],
+    examples: [
+      'mlld journal stats',
+      'mlld journal stats nightly --last 20',
+      'mlld journal stats --json | jq .days',
+      'mlld journal stats nightly --format csv > functions.csv',
+    ],
   },
   'journal export': {
     does: 'export a run to other programs: tracing services, trace viewers, spreadsheets',
@@ -210,12 +265,14 @@ export const JOURNAL_COMMANDS = {
         written: 'url',
         does: 'send the OpenTelemetry spans to this collector; headers are those of OTEL_EXPORTER_OTLP_HEADERS',
       },
+      { flags: ['attempts'], value: 'none', does: 'csv: a line for each attempt instead of each call' },
       { flags: ['with-content'], value: 'none', does: 'also export arguments and results of calls as OpenTelemetry messages' },
       { flags: ['output', 'o'], value: 'required', written: 'file', does: 'write to this file instead of standard output' },
     ],
     examples: [
       'mlld journal export latest --format chrome-trace -o run.trace.json',
       'mlld journal export nightly --format csv | sort -t, -k8 -n',
+      'mlld journal export nightly --format csv --attempts -o attempts.csv',
       'mlld journal export latest --endpoint http://localhost:4318',
     ],
   },

@@ -59,6 +59,8 @@ export interface CommandRow {
   readonly usage?: string;
   readonly arguments?: readonly ArgumentRow[];
   readonly flags?: readonly FlagRow[];
+  /** Flags that hold for one kind of argument only, and stand in the help below a title. */
+  readonly otherFlags?: { readonly title: string; readonly flags: readonly FlagRow[] };
   readonly examples: readonly string[];
   /** Lists the exit statuses that differ from 0 for success and 1 for an error. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
@@ -73,3 +75,15 @@ export function dashed(flag: string): string {
 }
 
 export const JSON_FLAG = (does: string): FlagRow => ({ flags: ['json'], value: 'none', does });
+
+/** A command with this flag prints what is longer than the terminal into the pager of the user. */
+export const NO_PAGER_FLAG: FlagRow = { flags: ['no-pager'], value: 'none', does: 'print all at once, also where a pager would show it' };
+
+/** `--json` is the same as `--format json`. */
+export const FORMAT_FLAG = (csv: string): FlagRow => ({
+  flags: ['format'],
+  value: 'required',
+  written: 'format',
+  does: `table, json, or csv: ${csv}`,
+  choices: ['table', 'json', 'csv'],
+});

@@ -95,6 +95,12 @@ export const RUN_FLAGS: readonly FlagRow[] = [
     repeatable: true,
   },
   { flags: ['eval', 'e'], value: 'required', form: 'file', written: 'code', does: 'run this code instead of a file' },
+  {
+    flags: ['strict'],
+    value: 'none',
+    form: 'run',
+    does: 'refuse a script with warnings; of a workflow script: exit with 1 when an agent failed',
+  },
   { flags: ['no-warn'], value: 'none', form: 'run', does: 'hide the warnings of the check before the run' },
   // Reserved, so that no script comes to depend on them.
   { flags: ['output', 'o'], value: 'required', form: 'file', instead: 'redirect the output: mlld FILE > OUT' },

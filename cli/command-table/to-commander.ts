@@ -5,12 +5,16 @@ import type { Io } from '../terminal/io.js';
 import { dashed, InvalidValue, type ArgumentRow, type CommandRow, type FlagRow } from './rows.js';
 import { usageError } from './usage-error.js';
 
-export function toCommand(name: string, { does, alias, usage, arguments: words = [], flags = [], examples, exits }: CommandRow): Command {
+export function toCommand(
+  name: string,
+  { does, alias, usage, arguments: words = [], flags = [], otherFlags, examples, exits }: CommandRow,
+): Command {
   const command = new Command(name).description(does);
   if (alias !== undefined) command.alias(alias);
   if (usage !== undefined) command.usage(usage);
   for (const word of words) if (usage === undefined) command.addArgument(toArgument(word));
   for (const flag of flags) if (flag.does !== undefined) command.addOption(toOption(flag, flag.does));
+  for (const flag of otherFlags?.flags ?? []) command.addOption(toOption(flag, flag.does ?? '').helpGroup(otherFlags?.title ?? ''));
   return command.addHelpText('after', helpAfter(examples, exits));
 }
 

@@ -19,3 +19,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     throw new InvalidValue(`a whole number from ${min} to ${max} is expected`);
   };
 }
+
+const UNIT_MS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Returns the milliseconds of `12h`, `30d`, `8w`; undefined where the text is none. */
+export function agoMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit];
+  return count === undefined || unitMs === undefined ? undefined : Number(count) * unitMs;
+}

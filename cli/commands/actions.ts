@@ -9,12 +9,14 @@ import type { ParsedCommand } from '../command-table/commands.js';
 export type Action = (io: Io, ...words: never[]) => Promise<number | undefined | void>;
 
 export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action> } = {
+  init: async () => (await import('./start/init.js')).init,
   validate: async () => (await import('./validate.js')).validateCommand,
   'checkpoint list': async () => (await import('./checkpoint.js')).listEntries,
   'checkpoint inspect': async () => (await import('./checkpoint.js')).inspect,
   'checkpoint clean': async () => (await import('./checkpoint.js')).clean,
   'journal list': async () => (await import('./journal/list.js')).listRuns,
   'journal show': async () => (await import('./journal/show.js')).show,
+  'journal cat': async () => (await import('./journal/cat.js')).cat,
   'journal explain': async () => (await import('./journal/explain.js')).explain,
   'journal replay': async () => (await import('./journal/replay.js')).replay,
   'journal postmortem': async () => (await import('./journal/postmortem.js')).postMortem,
@@ -30,6 +32,11 @@ export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action>
   'journal report': async () => (await import('./journal/report.js')).report,
   'journal verify': async () => (await import('./journal/verify.js')).verify,
   'graph render': async () => (await import('./graph.js')).renderPipeline,
+  'modules add': async () => (await import('./modules.js')).add,
+  'modules list': async () => (await import('./modules.js')).list,
+  'modules verify': async () => (await import('./modules.js')).verify,
+  'modules remove': async () => (await import('./modules.js')).remove,
+  'modules outdated': async () => (await import('./modules.js')).outdated,
   answer: async () => (await import('./answer.js')).answer,
   serve: async () => (await import('./serve.js')).serve,
   completion: async () => (await import('./completion.js')).completion,

@@ -6,6 +6,7 @@ import { findProject, scriptName } from '../../src/api/commands/project.js';
 import type { ScriptSource } from '../../src/api/commands/script.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
+import type { Preflight } from './preflight.js';
 import { parseRunRequest, recordFlag, type RunRequest } from '../options/run-request.js';
 import { checkFlags } from '../options/misspelt-command.js';
 
@@ -24,9 +25,9 @@ export async function fileCommand(io: Io): Promise<number> {
   const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
   const execution = { request, form: 'file' as const, argv: io.argv, script, project, name };
-  await checkFlags(io, execution, async () =>
-    (await import('./preflight.js')).preflightOf(io, script, project, request.mode).payloadNames(),
-  );
+  const preflight = async (): Promise<Preflight> => (await import('./preflight.js')).preflightOf(io, script, project, request);
+  await checkFlags(io, execution, async () => (await preflight()).payloadNames());
+  if (request.warnings && declaresNeeds(script)) await (await preflight()).warnsOfNeeds();
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   const { runAndReport } = await import('./run-script.js');
   return runAndReport(io, execution);
@@ -40,6 +41,21 @@ function refuseUnrecordable(request: RunRequest): void {
   throw new MlldError('USAGE', `${flag} does nothing for ${source}: results are recorded for a file, and this code is not in one`, {
     hint: `save the code in a file: mlld FILE.mld ${flag}`,
   });
+}
+
+/** The script is checked before it runs only where it asks for it: `mlld FILE` starts at once. */
+function declaresNeeds(script: ScriptSource): boolean {
+  if (script.kind === 'file' && !statOf(script.path)?.isFile()) return false; // a pipe can be read only once
+  const text = script.kind === 'text' ? script.text : readText(script.path);
+  return /^[ \t]*\/?needs\b/m.test(text);
+}
+
+function readText(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return ''; // running it reports why it can't be read
+  }
 }
 
 async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSource> {

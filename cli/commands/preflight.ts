@@ -2,23 +2,31 @@
 import path from 'node:path';
 import type { Project } from '../../src/api/commands/project.js';
 import type { ScriptSource } from '../../src/api/commands/script.js';
-import { canValidate, createValidator, type SourceFiles } from '../../src/api/commands/validator.js';
+import { MISSING_NEED, canValidate, createValidator, type FileReport, type SourceFiles } from '../../src/api/commands/validator.js';
 import { validatorSettings } from '../options/validator-settings.js';
 import type { Io } from '../terminal/io.js';
 import { styleFor } from '../render/style.js';
-import { renderPreflightErrors, renderPreflightWarnings } from '../render/reports/validation.js';
+import { ownWarningsOf, renderPreflightErrors, renderPreflightWarnings } from '../render/reports/validation.js';
 import type { RunRequest } from '../options/run-request.js';
 
 export interface Preflight {
   /** Resolves to true when the script may run. Prints errors, and warnings unless they are hidden. */
   passes(warnings: 'print' | 'hide'): Promise<boolean>;
+  /** Warns of programs and packages that are missing, and of nothing else. */
+  warnsOfNeeds(): Promise<void>;
   /** The names that the script, its modules and its templates read from `@payload`. */
   payloadNames(): Promise<ReadonlySet<string>>;
 }
 
 /** Reads nothing before its first method is called, and then every file once. */
-export function preflightOf(io: Io, script: ScriptSource, project: Project, mode: RunRequest['mode']): Preflight {
-  const settings = validatorSettings(io, project, 'deep');
+export function preflightOf(
+  io: Io,
+  script: ScriptSource,
+  project: Project,
+  { mode, inject, strict }: Pick<RunRequest, 'mode' | 'inject' | 'strict'>,
+): Preflight {
+  const injected = new Set(inject.map((entry) => entry.slice(0, entry.indexOf('=')).trim()));
+  const settings = { ...validatorSettings(io, project, 'deep'), injected };
   const main = mainFile(script, settings.files);
   const analyzer = createValidator({ ...settings, files: main.files, ...(mode && { modes: new Map([[main.path, mode]]) }) });
   const display = settings.display(main.path);
@@ -31,13 +39,25 @@ export function preflightOf(io: Io, script: ScriptSource, project: Project, mode
       const style = styleFor(io.colours.stderr);
       if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, style));
       io.stderr(renderPreflightErrors(display, report, style));
-      return report.valid;
+      return report.valid && !(strict && refusesWarnings(report, io));
+    },
+    async warnsOfNeeds() {
+      const report = await analyzed();
+      const warnings = (report?.warnings ?? []).filter(({ code }) => code === MISSING_NEED);
+      if (report) io.stderr(renderPreflightWarnings(display, { ...report, warnings, antiPatterns: [] }, styleFor(io.colours.stderr)));
     },
     async payloadNames() {
       await analyzed();
       return analyzer.payloadNames();
     },
   };
+}
+
+function refusesWarnings(report: FileReport, io: Io): boolean {
+  const { length } = ownWarningsOf(report);
+  if (length > 0)
+    io.stderr(`error: --strict: ${length === 1 ? 'a warning is an error' : `${length} warnings are errors`}; nothing was run\n`);
+  return length > 0;
 }
 
 /** Code without a script file is checked as if a file in its folder held it, so that its imports are found from there. */

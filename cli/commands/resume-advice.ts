@@ -4,7 +4,7 @@ import { openFileStore } from '../../src/api/commands/store.js';
 import type { RunRef } from '../../src/api/ids.js';
 import { postMortemOf } from '../../src/api/reports/postmortem.js';
 import type { Io } from '../terminal/io.js';
-import { renderKept, renderResumeAdvice } from '../render/reports/postmortem.js';
+import { renderKept, renderResumeAdvice, renderStopped } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';
 
 /** Reading so much takes about 500 ms, and a user waits for it. */
@@ -14,9 +14,11 @@ interface Advice {
   readonly command: RecordedCommand;
   /** The summary of the calls names the command. */
   readonly isInSummary: boolean;
+  /** A sentence about the signal that ended the run. */
+  readonly stopped?: string;
 }
 
-export async function adviseResume(io: Io, project: Project, ref: RunRef, { command, isInSummary }: Advice): Promise<void> {
+export async function adviseResume(io: Io, project: Project, ref: RunRef, { command, isInSummary, stopped }: Advice): Promise<void> {
   const store = openFileStore(project.root);
   const file = (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
   const report =
@@ -24,6 +26,10 @@ export async function adviseResume(io: Io, project: Project, ref: RunRef, { comm
       ? undefined
       : // Damage was reported while it was written, and journal postmortem reports it again.
         await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: () => undefined });
+  if (stopped !== undefined) {
+    io.stderr(renderStopped(stopped, ref.run, report, report ?? command));
+    return;
+  }
   const resumes = isInSummary ? undefined : (report ?? command);
   if (report) io.stderr(renderKept(report));
   io.stderr(renderResumeAdvice(ref.run, resumes));

@@ -26,6 +26,8 @@ export interface Execution {
   readonly script: ScriptSource;
   readonly project: Project;
   readonly name: string;
+  /** Runs something else than a script of the language. */
+  readonly run?: typeof runScript;
 }
 
 export async function runAndReport(io: Io, execution: Execution): Promise<number> {
@@ -51,7 +53,7 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');
   const onProgress = progress?.update ?? (log && progressLog(io, log));
-  const running = runScript({
+  const running = (execution.run ?? runScript)({
     ...options,
     cache: execution.form === 'run' && project.config.record !== false ? { ...options.cache, record: true } : options.cache,
     io: runIo,
@@ -134,12 +136,15 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
 async function explain(io: Io, execution: Execution, report: RunReport, signal: Signal | undefined): Promise<void> {
   const { argv, name, project, request } = execution;
   if (report.status === 'completed') return;
+  const isStopped = report.status === 'interrupted' && signal !== undefined && signal !== 'SIGPIPE';
   if (signal === 'SIGPIPE') {
     // `| head -1` has what it wanted. Without a record there is nothing to resume.
     if (report.journal !== undefined) io.stderr('Standard output was closed before the run was done\n');
   } else if (report.pause !== undefined) {
     const { renderPause } = await import('../render/pause.js');
     io.stderr(renderPause(report.error));
+  } else if (isStopped) {
+    if (report.journal === undefined) io.stderr(`${stoppedBy(signal)}\n`);
   } else if (report.error !== undefined) {
     const { renderError } = await import('../render/error.js');
     io.stderr(renderError(report.error, {}));
@@ -149,5 +154,11 @@ async function explain(io: Io, execution: Execution, report: RunReport, signal: 
   await adviseResume(io, project, report.journal, {
     command: { name, argv },
     isInSummary: report.calls !== undefined && !request.structured,
+    ...(isStopped && { stopped: stoppedBy(signal) }),
   });
+}
+
+/** It is no error that a user stops a run. */
+function stoppedBy(signal: Signal): string {
+  return `Stopped by ${signal === 'SIGINT' ? 'Ctrl-C' : signal}.`;
 }

@@ -2,7 +2,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { findProject } from '../../src/api/commands/project.js';
-import { canValidate, createValidator, type ValidatorSettings, findSources, withoutRepeats } from '../../src/api/commands/validator.js';
+import {
+  canValidate,
+  createValidator,
+  type FileReport,
+  type ValidatorSettings,
+  findSources,
+  withoutRepeats,
+} from '../../src/api/commands/validator.js';
 import { MlldError } from '../../src/errors.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { validatorSettings } from '../options/validator-settings.js';
@@ -22,6 +29,10 @@ export async function validateCommand(io: Io, target: string, options: ValidateO
   if (target.endsWith('.dot')) {
     const { validatePipeline } = await import('./validate-pipeline.js');
     return (await validatePipeline(io, target, options)) ? EXIT_OK : EXIT_FAILED;
+  }
+  if (/\.m?js$/.test(target)) {
+    const { validateWorkflowCommand } = await import('./workflows/validate.js');
+    return validateWorkflowCommand(io, target, options) ? EXIT_OK : EXIT_FAILED;
   }
   const files = await validate(io, target, options);
   const isSound = ({ report }: ValidatedFile): boolean => report.valid && !(options.errorOnWarnings && warningsOf(report).length > 0);
@@ -49,7 +60,7 @@ async function validate(io: Io, target: string, options: ValidateOptions): Promi
 async function fileReport(absolute: string, target: string, settings: ValidatorSettings): Promise<ValidatedFile> {
   if (!canValidate(absolute))
     throw new MlldError('USAGE', `${target} is neither a script nor a template`, {
-      hint: 'their names end in .mld, .mld.md, .att or .mtt, those of pipelines in .dot',
+      hint: 'their names end in .mld, .mld.md, .att or .mtt, those of pipelines in .dot, of workflow scripts in .js or .mjs',
     });
   const report = await createValidator(settings).validate(absolute, target);
   if (!report) throw new MlldError('FILE_NOT_FOUND', `${target} can't be read`, { hint: 'make it a file that this user may read' });
@@ -59,12 +70,13 @@ async function fileReport(absolute: string, target: string, settings: ValidatorS
 async function folderReports(folder: string, settings: ValidatorSettings): Promise<readonly ValidatedFile[]> {
   const analyzer = createValidator(settings);
   const sources = await findSources(folder, settings.files);
-  const known = new Set(sources.map(settings.display));
-  const files: ValidatedFile[] = [];
+  const reports: FileReport[] = [];
+  const paths: string[] = [];
   for (const source of sources) {
     const report = await analyzer.validate(source, settings.display(source));
-    // A file that vanished since it was listed has nothing wrong with it.
-    if (report) files.push({ path: path.relative(folder, source).replaceAll(path.sep, '/'), report: withoutRepeats(report, known) });
+    if (!report) continue; // a file that vanished since it was listed has nothing wrong with it
+    reports.push(report);
+    paths.push(path.relative(folder, source).replaceAll(path.sep, '/'));
   }
-  return files;
+  return withoutRepeats(reports).map((report, index) => ({ path: paths[index] ?? report.filepath, report }));
 }

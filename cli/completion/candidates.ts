@@ -4,6 +4,7 @@
  */
 import { COMMANDS, COMMAND_ROWS, PROGRAM } from '../command-table/commands.js';
 import { RUN_PIPELINE } from '../command-table/pipelines.js';
+import { WORKFLOW_FLAGS } from '../command-table/workflow-flags.js';
 import { dashed, type ArgumentRow, type CommandRow, type Completion, type FlagRow } from '../command-table/rows.js';
 
 export interface Candidate {
@@ -57,11 +58,18 @@ function commandOf(words: readonly string[]): Meant {
   if (first === undefined) return { row: PROGRAM, rest: [] };
   if (first === 'help') return { row: { does: '', examples: [] }, rest: words };
   if (first === 'run' && words.slice(1).some(isPipeline)) return { row: RUN_PIPELINE, rest: words.slice(1) };
+  if (first === 'run' && words.slice(1).some(isWorkflow)) return { row: RUN_WORKFLOW, rest: words.slice(1) };
   const inner = COMMAND_ROWS.find(([name]) => name === `${first} ${second}`);
   if (inner !== undefined) return { row: inner[1], rest: words.slice(2) };
   const outer = COMMAND_ROWS.find(([name, row]) => name === first || row.alias === first);
   if (outer !== undefined) return { row: outer[1], rest: words.slice(1) };
   return isPipeline(first) ? { row: RUN_PIPELINE, rest: words } : { row: PROGRAM, rest: words };
+}
+
+const RUN_WORKFLOW: CommandRow = { ...COMMANDS.run, flags: WORKFLOW_FLAGS };
+
+function isWorkflow(word: string): boolean {
+  return /\.m?js$/.test(word);
 }
 
 function isPipeline(word: string): boolean {

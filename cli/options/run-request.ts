@@ -43,6 +43,8 @@ export interface RunRequest {
   readonly structured: boolean;
   readonly streaming: boolean;
   readonly warnings: boolean;
+  /** A warning of the check before the run refuses it. */
+  readonly strict: boolean;
 }
 
 /** Left out of the command that resumes a run: they say where this one started. */
@@ -63,7 +65,22 @@ interface Found {
 
 /** Throws USAGE for words that contradict each other or have no meaning. */
 export function parseRunRequest(argv: readonly string[], form: CommandForm): RunRequest {
-  const found = scan(argv, form);
+  const found = scan(argv, runFlags(form));
+  return requestOf(found, form, found.options.get('budget')?.at(-1));
+}
+
+/** Reads the flags of a workflow script. `budget` replaces what `--budget` says about calls. Throws as `parseRunRequest` does. */
+export function parseWorkflowWords(
+  argv: readonly string[],
+  flags: readonly FlagRow[],
+  budgetOf: (text: string | undefined) => string | undefined,
+): { readonly request: RunRequest; readonly last: (name: string) => string | undefined } {
+  const found = scan(argv, flags);
+  const last = (name: string): string | undefined => found.options.get(name)?.at(-1);
+  return { request: requestOf(found, 'file', budgetOf(last('budget'))), last };
+}
+
+function requestOf(found: Found, form: CommandForm, budget: string | undefined): RunRequest {
   const has = (name: string): boolean => found.options.has(name);
   const last = (name: string): string | undefined => found.options.get(name)?.at(-1);
   const duration = (name: 'timeout' | 'journal-wait'): number | undefined => {
@@ -89,7 +106,7 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
     retries: last('retries'),
     callTimeout: last('call-timeout'),
     concurrency: last('concurrency'),
-    budget: last('budget'),
+    budget,
     maxCalls: last('max-calls'),
     budgetStrict: has('budget-strict'),
     allowFailures: has('allow-failures'),
@@ -119,6 +136,7 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
     structured: has('structured'),
     streaming: !has('no-stream'),
     warnings: !has('no-warn'),
+    strict: has('strict'),
   };
 }
 
@@ -141,13 +159,13 @@ const RECORD_FLAGS = [
 
 /** Returns the command line that resumes what this one has recorded: same script, same data. `more` are words behind `--resume`. */
 export function resumeArguments(argv: readonly string[], form: CommandForm, more: readonly string[] = []): readonly string[] {
-  const { cacheWords, optionsEnd } = scan(argv, form);
+  const { cacheWords, optionsEnd } = scan(argv, runFlags(form));
   const kept = argv.slice(0, optionsEnd).filter((_, index) => !cacheWords.has(index));
   return [...kept, '--resume', ...more, ...argv.slice(optionsEnd)];
 }
 
-function scan(argv: readonly string[], form: CommandForm): Found {
-  const options = new Map(runFlags(form).flatMap((row) => spellingsOf(row).map((flag) => [flag, row])));
+function scan(argv: readonly string[], flags: readonly FlagRow[]): Found {
+  const options = new Map(flags.flatMap((row) => spellingsOf(row).map((flag) => [flag, row])));
   const found: Found = {
     words: [],
     options: new Map(),
@@ -175,7 +193,7 @@ function scan(argv: readonly string[], form: CommandForm): Found {
     const [known] = option?.flags ?? [];
     const next = argv[index + 1];
     // Code may begin with a dash: a list item of markdown does.
-    const canFollow = next !== undefined && (!next.startsWith('-') || known === 'eval');
+    const canFollow = next !== undefined && (!next.startsWith('-') || known === 'eval' || (next === '-' && known === 'args'));
     const takesNext = inline === undefined && canFollow && option?.value !== 'none';
     const value = inline ?? (takesNext ? next : undefined);
     if (known !== undefined && CACHE_OPTIONS.has(known)) {

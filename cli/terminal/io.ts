@@ -25,6 +25,13 @@ export interface Io {
   readonly columns: () => number;
   /** Width of the terminal behind stdout; undefined without one, and then lines stay whole. */
   readonly stdoutColumns: () => number | undefined;
+  /** Tells a pager the height of the terminal behind stdout, and the text as `stdout` would write it. Missing without a terminal. */
+  readonly page?: {
+    readonly rows: () => number;
+    readonly harmless: (text: string) => string;
+    /** Leaves Ctrl-C to the pager until the function that it returns is called: ending this process would leave the terminal to nobody. */
+    readonly leaveInterrupts: () => () => void;
+  };
   /** True where colours are wanted. */
   readonly colours: { readonly stdout: boolean; readonly stderr: boolean };
   /** A clock for durations. */

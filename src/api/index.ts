@@ -40,6 +40,7 @@ export * from './reports/summary.js';
 export * from './memo.js';
 export * from './reports/audit.js';
 export * from './reports/verify.js';
+export * from './reports/call.js';
 export * from './reports/explain.js';
 export * from './reports/diff.js';
 export * from './reports/postmortem.js';

@@ -46,8 +46,8 @@ export type {
   EndedCall,
   EndOfCall,
   FailedCall,
-  RecordedCounts,
 } from '../../replay/fold/call-counts.js';
+export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
 export type { FailedInStage, StageRetries } from '../../replay/fold/stage-retries.js';
 export type { CallCause } from '../../replay/fold/failure-class.js';
 export type { ReportedStatus } from '../../replay/fold/reported-status.js';
@@ -70,6 +70,7 @@ export type { FailureCause } from '../../replay/reports/postmortem/failure-cause
 export type { Unresolved } from '../../replay/reports/postmortem/postmortem.js';
 export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-estimate.js';
 export type { CallDetails } from '../../replay/reports/timeline/report-details.js';
+export type { AgentConfig } from '../session/agent-config.js';
 export type { CallOptions, CallSettings, FileLimits, LaneSettings, ReplyFunction, ReplyPlace, Retries } from '../calls/options.js';
 export type { BudgetLimits } from '../calls/budget/limits.js';
 export type { Cost } from '../calls/budget/budget.js';

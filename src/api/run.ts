@@ -18,7 +18,7 @@ export type ScriptRequest =
    */
   | { readonly kind: 'text'; readonly text: string; readonly name?: string; readonly directory?: string };
 
-export interface RunRequest extends Partial<Omit<RunOptions, 'script' | 'io' | 'pipeline'>> {
+export interface RunRequest extends Partial<Omit<RunOptions, 'script' | 'io' | 'pipeline' | 'workflow'>> {
   readonly script: ScriptRequest;
   /** By default the script writes to the streams of the process, and standard input is empty. */
   readonly io?: Partial<RunIo>;

@@ -9,6 +9,7 @@ import type { Transform } from '../pipeline/model/prepare.js';
 import type { Project } from '../session/project.js';
 import type { FileReport } from '../validate/report.js';
 import { canValidate, createValidator } from '../validate/validator.js';
+import { searchPathOf } from '../world/files/search-path.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { sourceFilesOnDisk } from '../world/files/source-files.js';
 import { badOption, checkMembers, type Members } from './check.js';
@@ -76,7 +77,9 @@ export async function validateScript(request: ValidateScriptRequest): Promise<Fi
     display: (file) => displayPath(file, { workingDirectory }),
     projectRoot: project.root,
     prefixes: project.config.prefixes,
+    ...(project.config.modules?.folder !== undefined && { modulesFolder: project.config.modules.folder }),
     suppressed: project.config.suppressWarnings,
+    searchPath: searchPathOf(hostDefaults().environment),
     depth: request.depth ?? 'file',
   });
   const report = await validator.validate(absolute, request.file);

@@ -1,6 +1,7 @@
 /** Shows the page of a server: its runs, the chosen one, and the form for the token where the server demands one. */
 import { element } from '../shared/dom.js';
 import { ApiError, createApi, type Api, type Status } from './api.js';
+import { hasCalls, listWords } from './calls.js';
 import { runView, type RunView } from './run-view.js';
 
 const LIST_MS = 2000;
@@ -52,7 +53,7 @@ async function showRuns(api: Api): Promise<never> {
 
   function show(runs: readonly Status[]): void {
     choose(runs);
-    const text = JSON.stringify([shown?.id, runs.map(({ id, status, current_node: node }) => [id, status, node])]);
+    const text = JSON.stringify([shown?.id, runs.map(({ id, status, current_node: node, calls }) => [id, status, node, calls])]);
     if (text === listed) return;
     listed = text;
     const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : undefined;
@@ -60,12 +61,13 @@ async function showRuns(api: Api): Promise<never> {
     if (focused) list.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  function entry({ id, pipeline_name: name, status, started_at: started }: Status): HTMLElement {
+  function entry({ id, pipeline_name: name, status, started_at: started, calls }: Status): HTMLElement {
     const link = element(
       'a',
       { href: `#${id}`, ...(id === shown?.id ? { 'aria-current': 'page' } : {}) },
       element('span', { class: `state ${status}` }, name),
       element('small', {}, `${status} · ${started.slice(0, 19).replace('T', ' ')}`),
+      ...(hasCalls(calls) ? [element('small', {}, listWords(calls))] : []),
     );
     return element('li', {}, link);
   }

@@ -3,6 +3,7 @@ import type { JournalEvent } from '../../journal/event.js';
 import { duration } from '../../cli/render/units.js';
 import { element, section, table } from '../shared/dom.js';
 import type { Api, Status } from './api.js';
+import { callWords, hasCalls } from './calls.js';
 import { pollOnChange } from './poll.js';
 import { applyTo, endOf, type Nodes, type NodeView } from './nodes.js';
 import { picture } from './picture.js';
@@ -23,6 +24,7 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
   let word = known.status;
 
   const status = element('p', { id: 'status', role: 'status' });
+  const money = element('p', { id: 'calls', hidden: '' });
   const problem = element('p', { class: 'message', role: 'alert', hidden: '' });
   const cancel = element('button', { type: 'button', id: 'cancel', hidden: '' }, 'Cancel');
   cancel.addEventListener('click', () => {
@@ -53,6 +55,7 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
     {},
     element('h1', {}, name, ' ', element('small', {}, id)),
     element('div', { class: 'bar' }, status, cancel, resume),
+    money,
     problem,
     questionList.root,
     section('Graph', drawing.root),
@@ -79,6 +82,8 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
       ...(gates.length === 0 ? [] : [`gates: ${gates.join(', ')}`]),
     ].join(' · ');
     status.className = `state ${now.status}`;
+    money.hidden = !hasCalls(now.calls);
+    money.textContent = callWords(now.calls);
     cancel.hidden = !isInFlight;
     resume.hidden = isInFlight || now.status === 'completed';
   }
@@ -128,7 +133,7 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
       mark(node);
       updateGraph();
     }
-    if (node || !/^(op|call|effect)\./.test(event.type)) updateRun();
+    if (node || !/^(op|effect)\./.test(event.type)) updateRun();
   };
   api.follow(id, onEvent, closing.signal).then(() => {
     endOf(nodes);

@@ -11,6 +11,7 @@ import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';
+import { formatOf, type Format } from '../../options/format.js';
 import { CSV_HEAD, renderCsv } from '../../render/reports/audit-csv.js';
 import { renderConclusion, renderEntry, renderOrigin } from '../../render/reports/audit.js';
 import { reportStyle, type Style } from '../../render/style.js';
@@ -21,6 +22,7 @@ interface AuditOptions {
   readonly file?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly format?: Format;
   readonly json?: true;
   readonly csv?: true;
 }
@@ -50,9 +52,13 @@ async function auditWhole(io: Io, text: string, options: AuditOptions): Promise<
 
 type Read = (see: (entry: AuditEntry) => void) => Promise<AuditConclusion>;
 
-async function printAudit(io: Io, { ref }: RunFile, { csv, json }: AuditOptions, read: Read): Promise<AuditConclusion> {
+async function printAudit(io: Io, { ref }: RunFile, options: AuditOptions, read: Read): Promise<AuditConclusion> {
   const lines = batchWrites(io.stdout);
-  const conclusion = csv ? await csvOf(lines, read) : json ? await jsonOf(lines, ref, read) : await textOf(lines, reportStyle(io), read);
+  const conclusion = await {
+    csv: () => csvOf(lines, read),
+    json: () => jsonOf(lines, ref, read),
+    table: () => textOf(lines, reportStyle(io), read),
+  }[formatOf(options)]();
   lines.end();
   return conclusion;
 }
@@ -80,8 +86,9 @@ async function textOf(lines: Lines, style: Style, read: Read): Promise<AuditConc
   return conclusion;
 }
 
-async function origin(io: Io, text: string, written: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
-  if ([op, label, from, to, csv].some((option) => option !== undefined)) {
+async function origin(io: Io, text: string, written: string, { op, label, from, to, ...options }: AuditOptions): Promise<boolean> {
+  const format = formatOf(options);
+  if (format === 'csv' || [op, label, from, to].some((option) => option !== undefined)) {
     throw new MlldError('USAGE', '--file can be combined only with --json', { hint: 'mlld journal audit RUN --file PATH' });
   }
   const { project, store } = await openProject(io);
@@ -92,7 +99,9 @@ async function origin(io: Io, text: string, written: string, { op, label, from, 
     content: await contentOf(absolute),
     onDefect: reportDefects(io),
   });
-  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(written, report, reportStyle(io)));
+  io.stdout(
+    format === 'json' ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(written, report, reportStyle(io)),
+  );
   return true;
 }
 

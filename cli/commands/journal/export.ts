@@ -1,6 +1,13 @@
 /** `mlld journal export RUN --format F`: writes a run in a format of other programs. */
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { CALL_COLUMNS, exportCalls, exportChromeTrace, exportOtlp } from '../../../src/api/reports/export.js';
+import {
+  ATTEMPT_COLUMNS,
+  CALL_COLUMNS,
+  exportAttempts,
+  exportCalls,
+  exportChromeTrace,
+  exportOtlp,
+} from '../../../src/api/reports/export.js';
 import { pushOtlp } from '../../../src/api/reports/push-otlp.js';
 import { MlldError } from '../../../src/errors.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
@@ -12,6 +19,7 @@ import { oneLine } from '../../render/one-line.js';
 
 interface Exported {
   readonly withContent: boolean;
+  readonly attempts: boolean;
   readonly store: JournalStore;
   readonly file: RunFile;
   readonly output: Output;
@@ -27,23 +35,33 @@ const FORMATS = {
   ndjson: async ({ store, file, output, onDefect }: Exported) => {
     await store.scan(file.ref, (event) => output.write(`${JSON.stringify(event)}\n`), { onDefect });
   },
-  csv: async ({ store, file, output, onDefect }: Exported) => {
-    output.write(csvLine(CALL_COLUMNS));
-    for (const row of await exportCalls(store, file, { onDefect })) output.write(csvLine(CALL_COLUMNS.map((column) => row[column])));
+  csv: async ({ store, file, output, onDefect, attempts }: Exported) => {
+    if (attempts) writeTable(output, ATTEMPT_COLUMNS, await exportAttempts(store, file, { onDefect }));
+    else writeTable(output, CALL_COLUMNS, await exportCalls(store, file, { onDefect }));
   },
 } as const;
+
+function writeTable<C extends string>(
+  output: Output,
+  columns: readonly C[],
+  rows: Iterable<{ readonly [column in C]: string | number | undefined }>,
+): void {
+  output.write(csvLine(columns));
+  for (const row of rows) output.write(csvLine(columns.map((column) => row[column])));
+}
 
 interface ExportOptions {
   readonly format?: keyof typeof FORMATS;
   readonly output?: string;
   readonly withContent?: boolean;
+  readonly attempts?: boolean;
   readonly endpoint?: string;
 }
 
 export async function exportRun(
   io: Io,
   text: string,
-  { format, output: path, withContent = false, endpoint }: ExportOptions,
+  { format, output: path, withContent = false, attempts = false, endpoint }: ExportOptions,
 ): Promise<void> {
   const isOtlp = format === undefined ? endpoint !== undefined : format === 'otlp-json';
   if (format === undefined && endpoint === undefined) {
@@ -54,12 +72,14 @@ export async function exportRun(
   if (!isOtlp && (withContent || endpoint !== undefined)) {
     throw new MlldError('USAGE', `${withContent ? '--with-content' : '--endpoint'} is for --format otlp-json`);
   }
+  if (attempts && format !== 'csv')
+    throw new MlldError('USAGE', '--attempts is for --format csv', { hint: 'other formats have the attempts' });
   const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const onDefect = reportDefects(io);
-  if (endpoint !== undefined) return push(io, { store, file, onDefect, withContent, endpoint });
+  if (endpoint !== undefined) return push(io, { store, file, onDefect, endpoint, withContent, attempts });
   const output = openOutput(io, path);
-  await FORMATS[format ?? 'otlp-json']({ store, file, output, onDefect, withContent });
+  await FORMATS[format ?? 'otlp-json']({ store, file, output, onDefect, withContent, attempts });
   output.finish();
 }
 

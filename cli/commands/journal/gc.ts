@@ -4,6 +4,7 @@ import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
+import { agoMs } from '../../command-table/values.js';
 import { openProject } from '../open-project.js';
 import { renderCollection } from '../../render/reports/garbage-collection.js';
 import { reportStyle } from '../../render/style.js';
@@ -40,11 +41,8 @@ function countOf(text: string): number {
   return Number(text);
 }
 
-const UNIT_MS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
 function ageOf(text: string): number {
-  const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined)
-    throw new MlldError('USAGE', `--older-than ${text} is not a duration`, { hint: '12h, 30d, 8w' });
-  return Number(count) * (UNIT_MS[unit] as number);
+  const ms = agoMs(text);
+  if (ms === undefined) throw new MlldError('USAGE', `--older-than ${text} is not a duration`, { hint: '12h, 30d, 8w' });
+  return ms;
 }

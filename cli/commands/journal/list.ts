@@ -8,22 +8,105 @@ import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { allRuns, recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
+import { MlldError } from '../../../src/errors.js';
+import { agoMs } from '../../command-table/values.js';
 import { openProject } from '../open-project.js';
-import { renderRuns, type ListedRun } from '../../render/reports/journal.js';
+import { formatOf, type Format } from '../../options/format.js';
+import { renderRuns, runsCsv, type ListedRun } from '../../render/reports/journal.js';
 import { reportStyle } from '../../render/style.js';
 
-export async function listRuns(io: Io, script: string | undefined, { json }: { readonly json?: true }): Promise<void> {
+interface ListOptions {
+  readonly last?: number;
+  readonly status?: readonly string[];
+  readonly failed?: true;
+  readonly since?: string;
+  readonly script?: string;
+  readonly format?: Format;
+  readonly json?: true;
+}
+
+/** A terminal shows so many runs unless it is told otherwise. */
+const LAST_ON_TERMINAL = 20;
+
+export async function listRuns(io: Io, script: string | undefined, options: ListOptions): Promise<void> {
+  const format = formatOf(options);
+  const isWanted = filterOf(options, io.todayMs());
   const { project, store } = await openProject(io);
-  const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
+  const named = scriptOf(script, options.script);
+  const workflow = named === undefined ? undefined : await recordedScript(store, project, named);
   const files = await allRuns(store, workflow);
   const crashed = new Map<RunId, RunReport>();
   for (const name of new Set(files.map(({ ref }) => ref.workflow))) {
     const itsFiles = files.filter(({ ref }) => ref.workflow === name);
     for (const [run, report] of await crashedRuns(store, name, itsFiles)) crashed.set(run, report);
   }
-  const runs = [];
-  for (const file of files.toReversed()) runs.push(await listedRun(io, store, project, file, crashed.get(file.ref.run)));
-  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, reportStyle(io)));
+  const last = options.last ?? (format === 'table' && io.stdoutColumns() !== undefined ? LAST_ON_TERMINAL : Infinity);
+  const runs: ListedRun[] = [];
+  let more = false;
+  for (const file of files.toReversed()) {
+    if (!isWanted.run(file)) continue;
+    const run = await listedRun(io, store, project, file, crashed.get(file.ref.run));
+    if (!isWanted.listed(run)) continue;
+    if (runs.length >= last) {
+      more = true;
+      break;
+    }
+    runs.push(run);
+  }
+  if (format === 'json') io.stdout(`${JSON.stringify(runs, undefined, 2)}\n`);
+  else if (format === 'csv') io.stdout(runsCsv(runs));
+  else io.stdout(renderRuns(runs, reportStyle(io), isWanted.isFilter && files.length > 0 ? 'No recorded run is like that.' : undefined));
+  if (more && options.last === undefined) io.stdout(`The latest ${last} runs; --last ${files.length} shows all.\n`);
+}
+
+function scriptOf(argument: string | undefined, flag: string | undefined): string | undefined {
+  if (argument !== undefined && flag !== undefined && argument !== flag)
+    throw new MlldError('USAGE', `Both ${argument} and --script ${flag} name a script`, { hint: 'name one of them' });
+  return argument ?? flag;
+}
+
+interface RunFilter {
+  /** Looks at what costs nothing to read. */
+  run(file: RunFile): boolean;
+  listed(run: ListedRun): boolean;
+  readonly isFilter: boolean;
+}
+
+const STATUSES: { readonly [S in ListedRun['status']]: 'well' | 'needs somebody' } = {
+  completed: 'well',
+  running: 'well',
+  restarted: 'well',
+  cleaned: 'well',
+  rejected: 'well',
+  restored: 'well',
+  incomplete: 'needs somebody',
+  failed: 'needs somebody',
+  paused: 'needs somebody',
+  interrupted: 'needs somebody',
+  'timed-out': 'needs somebody',
+  crashed: 'needs somebody',
+  unreadable: 'needs somebody',
+};
+
+function filterOf({ status: wanted, failed, since }: ListOptions, nowMs: number): RunFilter {
+  const known = Object.keys(STATUSES);
+  const unknown = wanted?.find((status) => !known.includes(status));
+  if (unknown !== undefined) throw new MlldError('USAGE', `--status ${unknown}: there is no such status`, { hint: known.join(', ') });
+  const fromMs = since === undefined ? -Infinity : sinceMs(since, nowMs);
+  return {
+    run: ({ ref }) => startOf(ref.run) >= fromMs,
+    listed: ({ status }) => (wanted?.includes(status) ?? true) && (failed === undefined || STATUSES[status] === 'needs somebody'),
+    isFilter: wanted !== undefined || failed !== undefined || since !== undefined,
+  };
+}
+
+function sinceMs(text: string, nowMs: number): number {
+  const ago = agoMs(text);
+  if (ago !== undefined) return nowMs - ago;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms))
+    throw new MlldError('USAGE', `--since ${text}: not a time`, { hint: '12h, 7d, 2w, 2026-11-21, 2026-11-21T08:45:00Z' });
+  return ms;
 }
 
 /** A run that ended in order has its totals in its last event; only other runs are read in full. */

@@ -1,30 +1,33 @@
 /** `mlld journal show RUN`: prints the events of a run, one a line. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JournalEvent } from '../../../journal/event.js';
-import type { ScanOptions } from '../../../journal/store.js';
+import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
+import type { JournalStore, ScanOptions } from '../../../journal/store.js';
 import { matchesFilter, type EventFilter } from '../../../src/api/reports/events.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';
-import { renderEvent } from '../../render/reports/journal.js';
+import { renderEvent, renderMembers } from '../../render/reports/journal.js';
 import { reportStyle } from '../../render/style.js';
 
 const FOLLOW_EVERY_MS = 200;
+/** Bounds what is in memory of a long run. */
+const PART_EVENTS = 256;
 
 interface ShowOptions {
   readonly json?: true;
   readonly type?: readonly string[];
   readonly op?: string;
   readonly follow?: true;
+  readonly full?: true;
 }
 
-export async function show(io: Io, text: string, { type: types, op, follow, json }: ShowOptions): Promise<void> {
+export async function show(io: Io, text: string, { type: types, op, follow, full, json }: ShowOptions): Promise<void> {
   const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const filter: EventFilter = { types, op };
   const lines = batchWrites(io.stdout);
-  const { print, close } = json ? await printerOfJson(lines) : await printerOfText(io, lines);
+  const { print, settle, close } = json ? await printerOfJson(lines) : full ? printerOfMembers(io, store, lines) : printerOfText(io, lines);
   const onDefect = reportDefects(io);
   const visit = (event: JournalEvent): void => {
     if (!matchesFilter(event, filter)) return;
@@ -36,9 +39,12 @@ export async function show(io: Io, text: string, { type: types, op, follow, json
   for (;;) {
     // Looked up before reading, so that the last events of a run that ends meanwhile are still read.
     const isRunning = follow === true && (await resolveRun(store, project, file.ref.run)).liveness === 'running';
-    const { end } = await store.scan(file.ref, visit, { onDefect, ...(from === undefined ? {} : { from }) });
+    const part = settle && { eventsMax: PART_EVENTS };
+    const { end, events } = await store.scan(file.ref, visit, { onDefect, ...part, ...(from === undefined ? {} : { from }) });
     from = end;
+    await settle?.();
     lines.end();
+    if (part !== undefined && events === PART_EVENTS) continue;
     if (!isRunning) break;
     await sleep(FOLLOW_EVERY_MS);
   }
@@ -50,13 +56,30 @@ export async function show(io: Io, text: string, { type: types, op, follow, json
 
 interface Printer {
   print(event: JournalEvent): void;
+  /** Adds to the lines what needs more reading; then the events come in parts. */
+  settle?(): Promise<void>;
   /** All that was printed has been added to the lines. */
   close(): Promise<void>;
 }
 
-async function printerOfText(io: Io, lines: Lines): Promise<Printer> {
+function printerOfText(io: Io, lines: Lines): Printer {
   const style = reportStyle(io);
   return { print: (event) => lines.add(renderEvent(event, style)), close: async () => undefined };
+}
+
+function printerOfMembers(io: Io, store: JournalStore, lines: Lines): Printer {
+  const style = reportStyle(io);
+  const waiting: JournalEvent[] = [];
+  return {
+    print: (event) => void waiting.push(event),
+    settle: async () => {
+      for (const event of waiting.splice(0)) {
+        const resolve = (payload: Payload): Promise<Json | undefined> => store.resolve(payload);
+        lines.add(renderEvent(event, style) + (await renderMembers(event, style, resolve)));
+      }
+    },
+    close: async () => undefined,
+  };
 }
 
 async function printerOfJson(lines: Lines): Promise<Printer> {

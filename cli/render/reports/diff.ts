@@ -27,7 +27,11 @@ export function renderDiff(diff: RunDiff, style: Style): string {
     ...more(onlyLeft),
     ...onlyRight.slice(0, CALLS_SHOWN).map((call) => style.green(`+ ${described(call)}`)),
     ...more(onlyRight),
-    ...diff.sources.flatMap(({ path, lines: changes }) => ['', style.bold(`source ${oneLine(path)}`), ...diffLines(changes, style)]),
+    ...diff.sources.flatMap(({ path, versions, lines: changes }) => [
+      '',
+      style.bold(`source ${oneLine(path)}${versionsOf(versions)}`),
+      ...diffLines(changes, style),
+    ]),
   ];
   if (!diff.output.same) {
     const shown = diff.output.lines.length === 0 ? ['  differs after the part that is kept'] : diffLines(diff.output.lines, style);
@@ -39,6 +43,13 @@ export function renderDiff(diff: RunDiff, style: Style): string {
   }
   if (diff.files.length > FILES_SHOWN) lines.push(`  and ${diff.files.length - FILES_SHOWN} more`);
   return `${wrapAll(lines, style).join('\n')}\n`;
+}
+
+/** ` (1.0.0, then 1.1.0)` */
+function versionsOf(versions: RunDiff['sources'][number]['versions']): string {
+  if (versions === undefined || versions[0] === versions[1]) return '';
+  const [left, right] = versions.map((version) => (version === null ? 'no version' : oneLine(version)));
+  return ` (${left}, then ${right})`;
 }
 
 export function renderForkPoint(report: ForkPointReport, style: Style): string {

@@ -1,8 +1,9 @@
 /** Renders reports about recorded runs: `mlld journal list|show|verify`. */
-import type { JournalEvent } from '../../../journal/event.js';
+import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
+import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -44,8 +45,9 @@ export interface ListedRun {
 const IN_FLIGHT_SHOWN = 5;
 const PREVIEW_UNITS_MAX = 40;
 
-export function renderRuns(runs: readonly ListedRun[], style: Style): string {
-  if (runs.length === 0) return 'No recorded runs.\n';
+/** `none` is what to say where there are no runs. */
+export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No recorded runs.'): string {
+  if (runs.length === 0) return `${none}\n`;
   const columns = [
     { title: 'RUN' },
     { title: 'SCRIPT' },
@@ -65,6 +67,34 @@ export function renderRuns(runs: readonly ListedRun[], style: Style): string {
   );
   const all = [...titles, ...lines.flatMap((row, index) => [...row, ...wrapAll(details[index] ?? [], style)])];
   return all.map((line) => `${line}\n`).join('');
+}
+
+const CSV_COLUMNS = [
+  'run',
+  'script',
+  'started',
+  'durationMs',
+  'status',
+  'executed',
+  'reused',
+  'failed',
+  'accepted',
+  'denied',
+  'notExecuted',
+  'unresolved',
+  'attempts',
+  'retries',
+  'model',
+  'inputTokens',
+  'outputTokens',
+  'costUsd',
+  'unpriced',
+  'savedUsd',
+] as const satisfies readonly (keyof ListedRun)[];
+
+/** A row for each run; a column has the name of the member of `--json` that it holds. */
+export function runsCsv(runs: readonly ListedRun[]): string {
+  return csvLine(CSV_COLUMNS) + runs.map((run) => csvLine(CSV_COLUMNS.map((column) => run[column] ?? undefined))).join('');
 }
 
 function rowOf(run: ListedRun, style: Style): readonly Cell[] {
@@ -99,6 +129,38 @@ export function renderEvent(event: JournalEvent, style: Style): string {
   const op = 'op' in event ? ` ${event.op}` : '';
   const line = `${String(event.seq).padStart(6)} ${style.dim(event.ts.slice(11, 23))}${style.bold(op)} ${oneLine(describeEvent(event))}`;
   return `${wrap(line, style).join('\n')}\n`;
+}
+
+/** Shown by the line of the event already, or of use to the journal alone. */
+const SHOWN_BEFORE = new Set(['v', 'seq', 'ts', 'run', 'op', 'prev', 'hash', 'type']);
+const MEMBER_INDENT = ' '.repeat(9);
+
+/**
+ * The members of an event below its line, whole: a line each, and the lines of a text below its name. `resolve` reads what is in a blob;
+ * undefined where it may not or can't be read.
+ */
+export async function renderMembers(
+  event: JournalEvent,
+  style: Style,
+  resolve: (payload: Payload) => Promise<Json | undefined>,
+): Promise<string> {
+  const lines: string[] = [];
+  for (const [name, value] of Object.entries(event) as [string, unknown][]) {
+    if (SHOWN_BEFORE.has(name)) continue;
+    lines.push(...memberLines(name, isPayload(value) ? ((await resolve(value)) ?? value) : value, style));
+  }
+  return lines.map((line) => `${MEMBER_INDENT}${line}\n`).join('');
+}
+
+function isPayload(value: unknown): value is Payload {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return 'inline' in value || ('blob' in value && 'bytes' in value && !('path' in value));
+}
+
+function memberLines(name: string, value: unknown, style: Style): readonly string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
+  const [first = '', ...others] = text.split('\n');
+  return others.length === 0 ? [`${style.dim(name)} ${first}`] : [style.dim(name), ...[first, ...others].map((line) => `  ${line}`)];
 }
 
 export function renderVerification({ ref, events, defects, violations, ok }: VerifyReport, style: Style): string {

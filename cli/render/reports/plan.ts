@@ -15,6 +15,7 @@ export function renderPlan(plan: RunPlan, style: Style): string {
     `Plan for ${plan.name} (${plan.workflow})${flagsOf(plan)}; nothing was run or recorded.`,
     ...plan.notices,
     style.bold(headline(plan)),
+    ...changedLine(plan),
   ];
   for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, style));
   if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', ...estimateLines(plan));
@@ -34,7 +35,14 @@ function flagsOf({ flags: { checkpoint, fresh, resume, changed, keepFiles, forks
   return words.length === 0 ? '' : ` with ${words.join(' ')}`;
 }
 
-function headline({ usable, again, unresolved, forwarded, later, unused, records, reuses, lastRun }: RunPlan): string {
+function changedLine({ changedFiles, usable }: RunPlan): string[] {
+  if (changedFiles.length === 0 || usable === 0) return [];
+  const shown = changedFiles.slice(0, CHANGES_SHOWN).join(', ');
+  const more = changedFiles.length > CHANGES_SHOWN ? ` and ${changedFiles.length - CHANGES_SHOWN} more` : '';
+  return [`Changed since the last run read it: ${shown}${more}. Calls with arguments from there are new calls, which no plan can count.`];
+}
+
+function headline({ usable, again, unresolved, forwarded, later, unused, records, reuses, lastRun, changedFiles }: RunPlan): string {
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be executed.';
   if (!records && !reuses) return `Nothing is recorded or reused here: ${counted(usable, 'recorded result')} would be unused.`;
   const open = unresolved === 0 ? '' : `; ${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
@@ -42,7 +50,7 @@ function headline({ usable, again, unresolved, forwarded, later, unused, records
     forwarded === 0
       ? ''
       : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
-  const least = forwarded + later === 0 ? '' : 'At least ';
+  const least = forwarded + later + changedFiles.length === 0 ? '' : 'At least ';
   const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
   const aside =
     unused === 0
@@ -57,12 +65,13 @@ function headline({ usable, again, unresolved, forwarded, later, unused, records
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {
-  const { fn, usable, again, unresolved, forwarded, later, declared } = entry;
+  const { fn, usable, again, unresolved, denied, forwarded, later, declared } = entry;
   const reused = usable - again - forwarded;
   const parts = [later === 0 ? `${reused} reused` : `${reused} reused (${later} of them if their arguments are the same)`];
   if (forwarded > 0) parts.push(style.yellow(`${forwarded} reused only if it forwards what it did`));
   if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
-  if (unresolved > 0) parts.push(style.yellow(`${unresolved} without a result`));
+  if (unresolved > denied) parts.push(style.yellow(`${unresolved - denied} without a result`));
+  if (denied > 0) parts.push(style.yellow(`${denied} denied before`));
   const lines = [`${style.bold(`@${fn}`)}: ${parts.join(', ')}`];
   if (!declared) lines.push('  the script does not declare it any more');
   const changes = entry.changes.slice(0, CHANGES_SHOWN).map(describeChange);
@@ -73,9 +82,8 @@ function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): str
   }
   if (entry.unknown.length > 0) lines.push(`  only the run will tell: ${entry.unknown.map((name) => `@${name}`).join(', ')}`);
   for (const { preview, why } of entry.examples) {
-    lines.push(
-      `  ${why === 'unresolved' ? 'execute' : 'again'}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`,
-    );
+    const what = why === 'unresolved' ? 'execute' : why === 'denied' ? 'denied before' : 'again';
+    lines.push(`  ${what}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`);
   }
   const others = again + unresolved - entry.examples.length;
   if (others > 0) lines.push(`  and ${others} more`);

@@ -29,7 +29,7 @@ const CAUSES: { readonly [C in FailureCause]: string } = {
   auth: 'not authorised',
   budget: 'budget of the call',
   crash: 'crash',
-  upstream: 'not executed, because an argument has a failure in it',
+  upstream: 'not executed',
   denied: 'denied by a guard',
   interrupted: 'interrupted',
   'exit-status': 'exit status of a command',
@@ -37,8 +37,9 @@ const CAUSES: { readonly [C in FailureCause]: string } = {
   other: 'error',
 };
 
-const ENDINGS: { readonly [S in ReportedStatus]: string } = {
+const ENDINGS: { readonly [S in ReportedStatus | 'incomplete']: string } = {
   completed: 'completed',
+  incomplete: 'reached its end, but calls of it have no result',
   failed: 'failed',
   interrupted: 'was interrupted',
   'timed-out': 'timed out',
@@ -80,12 +81,19 @@ export function renderResumeAdvice(run: string, command: RecordedCommand | undef
   return lines.map((line) => `  ${oneLine(line)}\n`).join('');
 }
 
-function headOf({ name, workflow, run, status, startedMs, durationMs, error, torn, events }: PostMortemReport, style: Style): string[] {
+/** `Stopped by Ctrl-C. 50 results kept; continue: mlld run patrol --resume`, and where to look. */
+export function renderStopped(stopped: string, run: string, report: PostMortemReport | undefined, command: RecordedCommand): string {
+  const kept = report === undefined ? '' : `${counted(report.resume.reused, 'result')} kept${checkpointOf(report)}; `;
+  return `${oneLine(`${stopped} ${kept}continue: ${resumeCommand(command)}`)}\n${renderResumeAdvice(run, undefined)}`;
+}
+
+function headOf(report: PostMortemReport, style: Style): string[] {
+  const { name, workflow, run, status, startedMs, durationMs, error, torn, events } = report;
   const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
   const took = durationMs === undefined ? '' : `, after ${duration(durationMs)}`;
-  const colour = status === 'completed' ? style.green : status === 'running' ? style.yellow : style.red;
+  const colour = isWhole(report) ? style.green : status === 'running' || status === 'completed' ? style.yellow : style.red;
   const lines = [
-    style.bold(`${name ?? workflow} ${colour(ENDINGS[status])}`),
+    style.bold(`${name ?? workflow} ${colour(ENDINGS[isIncomplete(report) ? 'incomplete' : status])}`),
     `  run ${run} of ${workflow}${when}${took}, ${events} events`,
   ];
   if (error !== undefined) {
@@ -241,16 +249,30 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: 
   return lines;
 }
 
-function resumeOf({ resume, status, since }: PostMortemReport): string[] {
-  if (status === 'completed' || since?.status === 'completed') return [];
+function isWhole({ status, unresolved }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved === 0;
+}
+
+/** The pipeline's own report says how a pipeline goes on. */
+function isIncomplete({ status, unresolved, pipeline }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved > 0 && !pipeline;
+}
+
+function isDone(report: PostMortemReport): boolean {
+  return (report.status === 'completed' && !isIncomplete(report)) || report.since?.status === 'completed';
+}
+
+function resumeOf(report: PostMortemReport): string[] {
+  if (isDone(report)) return [];
+  const { resume } = report;
   const { reused, unresolved, notStarted, durationMs, costUsd, comparedWith } = resume;
   const why = [...new Set(unresolved.map((call) => call.why))].map(
-    (word) => `${unresolved.filter((call) => call.why === word).length} ${word}`,
+    (word) => `${unresolved.filter((call) => call.why === word).length} ${word.replaceAll('-', ' ')}`,
   );
   const estimated = comparedWith === undefined ? 'from its unfinished loops' : `if it makes as many calls as run ${comparedWith}`;
   const lines = [
     `Resuming reuses ${counted(reused, 'result')} and makes ${counted(unresolved.length + notStarted, 'call')}:`,
-    `  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notStarted} not started yet (estimated ${estimated})`,
+    `  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notStarted === 0 ? '' : `, ${notStarted} not started yet (estimated ${estimated})`}`,
   ];
   if (durationMs !== undefined) {
     lines.push(
@@ -262,7 +284,7 @@ function resumeOf({ resume, status, since }: PostMortemReport): string[] {
 
 function nextOf(report: PostMortemReport, style: Style): string[] {
   const { run, status, chain, since } = report;
-  if (status === 'completed' || since?.status === 'completed') return [];
+  if (isDone(report)) return [];
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
     status === 'running'
@@ -290,14 +312,24 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
       ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'continue at a node that was visited before'] as const),
       [drawCommand(report), 'draw the outcome of each node'],
     ];
+  const target = areCallsLeft(report) ? [FAILED] : [];
   return [
-    [resumeCommand(report), 'continue'],
-    [resumeCommand(report, '--plan'), 'print first what that would execute'],
+    [resumeCommand(report, ...target), target.length > 0 ? 'execute the calls without a result' : 'continue'],
+    [resumeCommand(report, ...target, '--plan'), 'print first what that would execute'],
     ...(checkpoint?.resumable === true
       ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
       : []),
   ];
 }
+
+/** Unresolved calls, and what comes after them, are all that is left: as the summary of the run says. calls.md 14.5. */
+function areCallsLeft(report: PostMortemReport): boolean {
+  const { status, unresolved, error, checkpoint } = report;
+  const endedByCall = status === 'failed' && unresolved > 0 && (error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED');
+  return (isIncomplete(report) || endedByCall) && checkpoint?.name !== FAILED;
+}
+
+const FAILED = 'failed';
 
 function drawCommand({ run, name, workflow }: PostMortemReport): string {
   return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);

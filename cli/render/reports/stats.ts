@@ -1,6 +1,7 @@
 /** Renders `mlld journal stats`: all runs, function by function, day by day. */
 import type { FunctionFigures, RunStats } from '../../../src/api/reports/stats.js';
 import { counted } from './garbage-collection.js';
+import { csvLine } from '../csv.js';
 import { wrapAll } from '../wrap.js';
 import type { Style } from '../style.js';
 import { figures, table } from '../table.js';
@@ -88,4 +89,32 @@ function classesLine({ fn, failedByClass }: FunctionFigures): string[] {
 
 function percent(part: number | null): string {
   return part === null ? '-' : `${Math.round(part * 100)}%`;
+}
+
+const CSV_COLUMNS = [
+  'fn',
+  'executed',
+  'reused',
+  'failed',
+  'accepted',
+  'denied',
+  'notExecuted',
+  'unresolved',
+  'attempts',
+  'retries',
+  'hitRate',
+  'inputTokens',
+  'outputTokens',
+  'costUsd',
+  'unpriced',
+  'savedUsd',
+  'medianResultUsd',
+  'p95ResultUsd',
+  'medianMs',
+  'p90Ms',
+] as const satisfies readonly (keyof FunctionFigures)[];
+
+/** A row for each function; a column has the name of the member of `--json` that it holds. */
+export function functionsCsv({ functions }: RunStats): string {
+  return csvLine(CSV_COLUMNS) + functions.map((each) => csvLine(CSV_COLUMNS.map((column) => each[column] ?? undefined))).join('');
 }

@@ -69,11 +69,24 @@ export function renderPreflightErrors(path: string, report: FileReport, style: S
   return linesToText(errorsOf(report).map((finding) => preflightLine(style.red('error'), path, finding)));
 }
 
-/** Returns an empty text when there are no warnings. */
+/** One line for each file and kind, none for modules of others. Returns an empty text when there are no warnings. */
 export function renderPreflightWarnings(path: string, report: FileReport, style: Style): string {
-  const warnings = warningsOf(report);
-  if (warnings.length === 0) return '';
-  return linesToText(['Pre-flight warnings:', ...warnings.map((finding) => `  ${preflightLine(style.yellow('warning'), path, finding)}`)]);
+  const kinds = new Map<string, Finding[]>();
+  for (const finding of ownWarningsOf(report)) {
+    const kind = JSON.stringify([finding.file, finding.code, finding.variable]);
+    kinds.set(kind, [...(kinds.get(kind) ?? []), finding]);
+  }
+  if (kinds.size === 0) return '';
+  const lines = [...kinds.values()].map(([first, ...more]) => {
+    const line = `  ${preflightLine(style.yellow('warning'), path, first as Finding)}`;
+    return more.length === 0 ? line : `${line} (and ${more.length} more in this file: mlld validate lists them)`;
+  });
+  return linesToText(['Pre-flight warnings:', ...lines]);
+}
+
+/** Leaves out what packages and published modules hold, and files outside of the project. */
+export function ownWarningsOf(report: FileReport): readonly Finding[] {
+  return warningsOf(report).filter(({ file = '' }) => !/(?:^|[/\\])(?:node_modules|\.mlld)[/\\]|^(?:\.\.|[/\\]|~)/.test(file));
 }
 
 function preflightLine(severity: string, path: string, finding: Finding): string {

@@ -3,3 +3,4 @@ export { describeChange, describeEdit } from '../../../replay/memo/definitions.j
 export { duration } from '../../../replay/fold/duration.js';
 export { budgetText, parseBudget } from '../../calls/budget/limits.js';
 export { wordsOfCause } from '../../calls/failure.js';
+export { MODEL_PROGRAMS } from '../../calls/backends/programs.js';

@@ -1,19 +1,20 @@
 /** A run in the formats of other programs: `mlld journal export`. */
 import type { Json, Payload } from '../../../journal/event.js';
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { CALL_COLUMNS, callRows, type CallRow } from '../../../replay/export/call-rows.js';
+import { ATTEMPT_COLUMNS, attemptRows, CALL_COLUMNS, callRows, type AttemptRow, type CallRow } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { messagesOf } from '../../../replay/export/gen-ai.js';
 import { otlpDocument, otlpSpans } from '../../../replay/export/otlp.js';
-import { spanObject, type Attributes } from '../../../replay/export/otlp-span.js';
+import { spanObject, type Attributes, type TraceparentOf } from '../../../replay/export/otlp-span.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
-import { timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
+import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
+import { firstEvent } from '../../session/pipeline/history/chain.js';
 import { VERSION } from '../../version.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export { CALL_COLUMNS };
-export type { CallRow };
+export { ATTEMPT_COLUMNS, CALL_COLUMNS };
+export type { AttemptRow, CallRow };
 
 export interface OtlpExportOptions extends ReadOptions {
   /** Also export the arguments and results of calls; those that the journal holds sealed or redacted are left out. */
@@ -67,14 +68,32 @@ export async function* otlpBatches(store: JournalStore, run: RunTarget, options:
 async function openSpans(store: JournalStore, run: RunTarget, { onDefect = skipDefects, withContent = false }: OtlpExportOptions) {
   const { ref, liveness } = await runFile(store, run);
   const state = await foldRun(store, ref, timeline, { onDefect });
+  const traceparent = await traceparentsOf(store, ref, state);
   return { ref, state, spans: written() };
 
   async function* written(): AsyncGenerator<object> {
     for (const { parts, call } of otlpSpans(ref, state, { version: VERSION, isRunning: liveness === 'running' })) {
       const messages = withContent && call ? await messagesOfCall(store, ref, call) : {};
-      yield spanObject(ref, { ...parts, about: { ...parts.about, ...messages } });
+      yield spanObject(ref, { ...parts, about: { ...parts.about, ...messages } }, traceparent);
     }
   }
+}
+
+/** Links lead to the traces of the runs that recorded the reused results; of one that is gone, to the trace that it would have had. */
+async function traceparentsOf(store: JournalStore, ref: RunRef, state: Timeline): Promise<TraceparentOf> {
+  const known = new Map<RunId, string | undefined>([[ref.run, state.traceparent]]);
+  for (const { call } of callsOf(state)) {
+    if (call.from === undefined || known.has(call.from.run)) continue;
+    const { workflow = ref.workflow, run } = call.from;
+    known.set(run, await startedIn(store, { workflow, run }));
+  }
+  return ({ run }) => known.get(run);
+}
+
+async function startedIn(store: JournalStore, ref: RunRef): Promise<string | undefined> {
+  if ((await store.find(ref.run)) === undefined) return undefined;
+  const first = await firstEvent(store, ref);
+  return first?.type === 'run.started' ? first.traceparent : undefined;
 }
 
 /** Leaves out what is sealed: a trace is read by people who have no key. */
@@ -123,4 +142,22 @@ export async function exportCalls(
 ): Promise<Iterable<CallRow>> {
   const { ref } = await runFile(store, run);
   return callRows(ref, await foldRun(store, ref, timeline, { onDefect }));
+}
+
+/**
+ * Returns the attempts of the `llm` calls of a run as rows of a table, whose columns are `ATTEMPT_COLUMNS`: one for each execution of a
+ * body, failed ones and those in flight included. Units as of `exportCalls`; `call` is the `seq` of the call in those rows. Throws as
+ * `exportOtlp`.
+ *
+ * ```js
+ * for (const { fn, class: cause } of await exportAttempts(store, run)) if (cause) console.log(fn, cause);
+ * ```
+ */
+export async function exportAttempts(
+  store: JournalStore,
+  run: RunTarget,
+  { onDefect = skipDefects }: ReadOptions = {},
+): Promise<Iterable<AttemptRow>> {
+  const { ref } = await runFile(store, run);
+  return attemptRows(ref, await foldRun(store, ref, timeline, { onDefect }));
 }
