@@ -9,7 +9,7 @@ import { partOf } from './failures.js';
 import { firstInk } from './formats/json-text.js';
 import { aKind, kindOf } from './kinds/kind.js';
 import { canKeep, kept } from './keep-metadata.js';
-import { fromHost } from './native.js';
+import { fromExport } from './native.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';
 import { loadedText, textOf } from './text.js';
@@ -50,12 +50,21 @@ function fieldOf(data: Data, name: string, context: Access): Value {
   if (data === null) return null;
   if (isDataObject(data)) return Object.hasOwn(data, name) ? (data[name] ?? null) : null;
   if (name === 'length' && (typeof data === 'string' || Array.isArray(data))) return data.length;
-  if (data instanceof HostObject) return fromHost(Reflect.get(data.target, name), name, data.target);
+  if (data instanceof HostObject) return hostField(data.target, name, context);
   if (Array.isArray(data)) {
     if (isDigits(name)) return data[Number(name)] ?? null;
     return Object.hasOwn(data, name) ? (Reflect.get(data, name) as Value) : null; // `@input.any` in a guard
   }
   throw noField(data, name, context);
+}
+
+/** Throws CODE_THREW when the object's getter throws. */
+function hostField(target: object, name: string, { written }: Access): Value {
+  try {
+    return fromExport(Reflect.get(target, name), name, target);
+  } catch (cause) {
+    throw new MlldError('CODE_THREW', `${written}.${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 function isDigits(text: string): boolean {

@@ -52,23 +52,51 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * Makes a value of an export of a Node module: `fromHost`, but a plain object keeps its functions, bound to it, also those of objects in
- * it. It leaves out references in a circle.
+ * Makes a value of an export of a Node module, or of a member of a host object: `fromHost`, but plain objects and lists keep functions, bound
+ * to their object, and class instances. It leaves out what refers back to an object around it, and members that cannot be read.
  */
-export function fromExport(value: unknown, name: string): Value {
-  return exported(value, name, undefined, new Set());
+export function fromExport(value: unknown, name: string, self?: unknown): Value {
+  return exported(value, name, self, new Map());
 }
 
-function exported(value: unknown, name: string, self: unknown, above: Set<object>): Value {
-  if (!isPlainObject(value)) return fromHost(value, name, self);
-  above.add(value);
-  const copy: Record<string, Value> = {};
-  for (const [key, member] of Object.entries(value)) {
-    if (member === undefined || (typeof member === 'object' && member !== null && above.has(member))) continue;
-    putEntry(copy, key, exported(member, `${name}.${key}`, value, above));
-  }
-  above.delete(value);
+/** `seen` holds the copy of each object, undefined while it is being made, so that an object that is referred to often is copied once. */
+function exported(value: unknown, name: string, self: unknown, seen: Map<object, Value>): Value {
+  if (!Array.isArray(value) && !isPlainObject(value)) return fromHost(value, name, self);
+  if (seen.has(value)) return seen.get(value);
+  seen.set(value, undefined);
+  const copyOfMember = (key: string | number, member: unknown): Value => exported(member, `${name}.${key}`, value, seen);
+  const copy = Array.isArray(value)
+    ? value.map((element: unknown, i) => copyOfMember(i, element) ?? null)
+    : exportedObject(readableMembers(value), copyOfMember);
+  seen.set(value, copy);
   return copy;
+}
+
+function exportedObject(members: readonly [string, unknown][], copyOfMember: (key: string, member: unknown) => Value): DataObject {
+  const object: Record<string, Value> = {};
+  for (const [key, member] of members) {
+    const copy = copyOfMember(key, member);
+    if (copy !== undefined) putEntry(object, key, copy);
+  }
+  return object;
+}
+
+/** Leaves out undefined members, and those whose getter throws. */
+function readableMembers(value: object): [string, unknown][] {
+  const members: [string, unknown][] = [];
+  for (const key of attempt(() => Object.keys(value)) ?? []) {
+    const member = attempt((): unknown => Reflect.get(value, key));
+    if (member !== undefined) members.push([key, member]);
+  }
+  return members;
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns undefined for what JSON leaves out. `above` holds the objects around, to find cycles. */

@@ -23,8 +23,12 @@ export type Value = Data | Annotated | undefined;
 /** An object of the host that scripts may read by field: `new @URL(…)`. */
 export class HostObject {
   constructor(readonly target: object) {}
-  toJSON(): unknown {
-    return String(this.target);
+  toJSON(): string {
+    try {
+      return String(this.target);
+    } catch {
+      return '[object Object]'; // an object may have no way of its own to a text
+    }
   }
 }
 

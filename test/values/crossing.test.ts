@@ -61,6 +61,37 @@ describe('into code', () => {
     expect(fromExport(new URL('http://a.example'), 'url')).toBeInstanceOf(HostObject);
   });
 
+  it('come lists of an export with functions and class instances, and without what cannot be read', () => {
+    const crate = { list: [] as unknown[], get broken(): string { throw new Error('no'); } }; // prettier-ignore
+    crate.list.push(crate, undefined, { tell: () => 'told' }, new URL('http://a.example'));
+    const value = fromExport(crate, 'crate') as { list: [null, null, { tell: HostFunction }, HostObject] };
+    expect(Object.keys(value)).toEqual(['list']);
+    expect(value.list.slice(0, 2)).toEqual([null, null]);
+    expect(value.list[2].tell.apply([])).toBe('told');
+    expect(value.list[3]).toBeInstanceOf(HostObject);
+    const trap = new Proxy({}, { ownKeys: () => { throw new Error('trap'); } }); // prettier-ignore
+    expect(fromExport(trap, 'trap')).toEqual({});
+  });
+
+  it('comes an object that is referred to very often as one copy', () => {
+    let shared: object = { end: 1 };
+    for (let i = 0; i < 60; i++) shared = { left: shared, right: shared };
+    const value = fromExport(shared, 'shared') as { left: object; right: object };
+    expect(value.left).toBe(value.right);
+  });
+
+  it('is a field of a host object read with its functions, and a getter that throws is an error of the language', () => {
+    const inner = { up: (text: string) => text.toUpperCase(), self: {} };
+    inner.self = inner;
+    const host = new HostObject({ inner, get broken(): string { throw new Error('no'); } }); // prettier-ignore
+    const field = readField(host, 'inner', { written: '@h' }) as { up: HostFunction };
+    expect(Object.keys(field)).toEqual(['up']);
+    expect(field.up.apply(['a'])).toBe('A');
+    expect(() => readField(host, 'broken', { written: '@h' })).toThrow(
+      expect.objectContaining({ code: 'CODE_THREW', message: '@h.broken: no' }),
+    );
+  });
+
   it('and back, JSON stays what it is', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -6,7 +6,7 @@ import { Callable } from '../../values/kinds/callable.js';
 import { partOf } from '../../values/failures.js';
 import { resultOfPipeline } from '../../values/kinds/pipeline-context.js';
 import type { Argument } from '../../values/methods/arguments.js';
-import { callMethod, isMethod } from '../../values/methods/methods.js';
+import { callMethod, isFormatMethod, isMethod } from '../../values/methods/methods.js';
 import { textOf } from '../../values/text.js';
 import { typeChecks } from '../../values/methods/type-checks.js';
 import { mxField, mxObject, type Binding as MxBinding } from '../../values/metadata.js';
@@ -22,6 +22,7 @@ import { Executable } from '../../runtime/definitions/executable.js';
 import { evaluateArguments, evaluateMethodArguments } from '../calls/arguments.js';
 import type { Frame } from '../../runtime/frame.js';
 import { readNamespace } from './namespace-members.js';
+import { formatted } from '../files/written-text.js';
 import { existenceTest } from './existence-tests.js';
 import type { Binding } from '../../runtime/scope.js';
 import { positionOf } from '../../runtime/position.js';
@@ -222,6 +223,10 @@ async function callMember(value: Value, step: MethodStep, frame: Frame, written:
     return callValue(member, await evaluateArguments(step.args, frame), frame, { at: step.at, called: [...path, step.name] });
   }
   const args = await evaluateMethodArguments(step.args, frame);
+  if (isFormatMethod(step.name) && value !== undefined) {
+    if (args.length > 0) throw new MlldError('BAD_ARGUMENT', `${written}.${step.name}() takes no arguments`);
+    return withFailures(flow(await formatted(value, step.name), [value]), value, [], frame);
+  }
   const result = orNull(frame, () => callMethod(value, step.name, args, { written }), isMethod(step.name));
   return withFailures(result, value, args, frame);
 }

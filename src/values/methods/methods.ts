@@ -11,8 +11,15 @@ import { typeChecks } from './type-checks.js';
 
 /** True when any kind of value has a method of this name. */
 export function isMethod(name: string): boolean {
-  return Object.hasOwn(textMethods, name) || Object.hasOwn(arrayMethods, name) || Object.hasOwn(typeChecks, name);
+  return Object.hasOwn(textMethods, name) || Object.hasOwn(arrayMethods, name) || Object.hasOwn(typeChecks, name) || isFormatMethod(name);
 }
+
+/** True for `.json()` and `.yaml()`, which every value has. They are apart because the writer of YAML is loaded when it is needed. */
+export function isFormatMethod(name: string): boolean {
+  return formatMethods.includes(name);
+}
+
+const formatMethods: readonly string[] = ['json', 'yaml'];
 
 /** Throws MlldError UNKNOWN_METHOD, UNKNOWN_VARIABLE (a method of an undefined base that is not a type check) or BAD_ARGUMENT. */
 export function callMethod(value: Value, name: string, args: readonly Argument[], context: { readonly written: string }): Value {
@@ -59,6 +66,9 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['substr', 'substring'],
   ['find', 'indexOf'],
   ['index', 'indexOf'],
+  ['tojson', 'json'],
+  ['stringify', 'json'],
+  ['toyaml', 'yaml'],
 ]);
 
 /** Maps methods of other languages that mlld lacks to what it has instead. */
@@ -73,12 +83,11 @@ const otherWays: ReadonlyMap<string, string> = new Map([
   ['values', 'write `for @value in @object => @value`'],
   ['entries', 'write `for @key, @value in @object => …`'],
   ['tostring', 'put the value into a template'],
-  ['tojson', 'put the value into a template, where it is JSON'],
 ]);
 
 function namesFor(data: Data): string[] {
   const own = typeof data === 'string' ? textMethods : Array.isArray(data) ? arrayMethods : {};
-  return [...Object.keys(own), ...Object.keys(typeChecks)];
+  return [...Object.keys(own), ...Object.keys(typeChecks), ...formatMethods];
 }
 
 function elsewhere(method: string): string | undefined {
