@@ -52,8 +52,8 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * Makes a value of an export of a Node module, or of a member of a host object: `fromHost`, but plain objects and lists keep functions, bound
- * to their object, and class instances. It leaves out what refers back to an object around it, and members that cannot be read.
+ * Makes a value of an export of a Node module, or of a member of a host object: `fromHost`, but plain objects and lists keep class
+ * instances and functions, bound to their object. It leaves out what refers back to an object around it, and what cannot be read.
  */
 export function fromExport(value: unknown, name: string, self?: unknown): Value {
   return exported(value, name, self, new Map());
