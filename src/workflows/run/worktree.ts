@@ -2,8 +2,9 @@
  * Lets an agent work in a git worktree of its own. workflows-js.md 9.4.
  *
  * WORKTREE-1  A worktree in which something changed is kept and named; any other is removed, also after a failure.
- * WORKTREE-2  While an agent works, its worktree is locked in the name of the run. What a killed run left is found by that name, so
- *             that no other worktree is ever touched.
+ * WORKTREE-2  From its making to the end of the agent's work, a worktree is locked in the name of the run. What a killed run left is
+ *             found by that name, so that no other worktree is ever touched. Git makes the lock before the worktree: there is no moment
+ *             at which a kill would leave one that nobody owns.
  */
 import path from 'node:path';
 import { performEffect } from '../../operation/perform-effect.js';
@@ -22,8 +23,7 @@ export interface WorktreeRequest {
 
 export async function inWorktree<T>(frame: Frame, { name, owner }: WorktreeRequest, work: (directory: string) => Promise<T>): Promise<T> {
   const { projectRoot } = frame.run.settings;
-  const directory = await addWorktree(frame, path.join(projectRoot, WORKTREES, name));
-  if (owner !== undefined) await git(frame, projectRoot, ['worktree', 'lock', '--reason', owner, directory]); // WORKTREE-2
+  const directory = await addWorktree(frame, path.join(projectRoot, WORKTREES, name), owner);
   try {
     return await work(directory);
   } finally {
@@ -53,31 +53,36 @@ const LOCKED = 'locked ';
 /** A worktree of that name may have been kept. */
 const NAMES_MAX = 100;
 
-async function addWorktree(frame: Frame, wanted: string): Promise<string> {
+async function addWorktree(frame: Frame, wanted: string, owner: string | undefined): Promise<string> {
   const { projectRoot } = frame.run.settings;
+  const lock = owner === undefined ? [] : ['--lock', '--reason', owner]; // WORKTREE-2
   for (let number = 1; ; number++) {
     const directory = number === 1 ? wanted : `${wanted}-${number}`;
     const { kind } = await performEffect(frame, 'file.stat', { path: directory });
     if (kind !== 'none' && number < NAMES_MAX) continue;
-    const made = await git(frame, projectRoot, ['worktree', 'add', '--detach', '--quiet', directory]);
+    const made = await git(frame, projectRoot, ['worktree', 'add', '--detach', '--quiet', ...lock, directory]);
     if (made.exitCode === 0) return directory;
     const reason = made.stderr.trim().split('\n').at(-1) ?? '';
     throw new AttemptFailed({ class: 'crash', evidence: 'none', message: `no worktree could be made: ${reason}` });
   }
 }
 
-/** WORKTREE-1 */
+/** WORKTREE-1. The lock goes last, with the worktree: unlocked first, it would have no owner after a kill in between. WORKTREE-2 */
 async function removeUnchanged(frame: Frame, directory: string, projectRoot: string): Promise<void> {
   const relative = path.relative(projectRoot, directory);
-  await git(frame, projectRoot, ['worktree', 'unlock', directory]);
   const { kind } = await performEffect(frame, 'file.stat', { path: directory });
-  if (kind === 'none') return void (await git(frame, projectRoot, ['worktree', 'remove', directory]));
+  if (kind !== 'none' && (await isChanged(frame, directory))) {
+    await git(frame, projectRoot, ['worktree', 'unlock', directory]);
+    return frame.run.warn(`an agent changed files in its worktree, which is kept: ${relative}`);
+  }
+  const removed = await git(frame, projectRoot, ['worktree', 'remove', '--force', '--force', directory]);
+  if (removed.exitCode !== 0 && kind !== 'none') frame.run.warn(`the worktree ${relative} could not be removed: ${removed.stderr.trim()}`);
+}
+
+async function isChanged(frame: Frame, directory: string): Promise<boolean> {
   const status = await git(frame, directory, ['status', '--porcelain', '--ignored=no']);
   const head = await git(frame, directory, ['log', '-1', '--format=%H', '--not', '--branches', '--remotes']);
-  const isClean = status.exitCode === 0 && status.stdout.trim() === '' && head.stdout.trim() === '';
-  if (!isClean) return frame.run.warn(`an agent changed files in its worktree, which is kept: ${relative}`);
-  const removed = await git(frame, projectRoot, ['worktree', 'remove', directory]);
-  if (removed.exitCode !== 0) frame.run.warn(`the worktree ${relative} could not be removed: ${removed.stderr.trim()}`);
+  return status.exitCode !== 0 || status.stdout.trim() !== '' || head.stdout.trim() !== '';
 }
 
 function git(frame: Frame, directory: string, words: readonly string[]): Promise<CommandResult> {
