@@ -1,10 +1,10 @@
-/** Folds where a run of a workflow script made its agent calls: by path, by question and by phase. workflows-js.md 6 and 7. */
+/** Folds where a run of a workflow script or program made its calls: by path, by question and by phase. workflows-js.md 6, 7 and 15. */
 import { SECRET_QUESTION, type CallKey, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
 
-/** The segment of an agent call: `agent~1f2e3d4c#0`. The digits are those of its call key without `attempt`. */
-const AGENT = new RegExp(`/agent~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
+/** The segment of a call: `agent~1f2e3d4c#0`. The digits are those of its call key without `attempt`. */
+const CALL = new RegExp(`/(?:agent|llm|step|sleep)~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
 
 export interface AgentCalls {
   /** Every path at which a call was made, with the key of the sample that it got there, if any. */
@@ -26,7 +26,7 @@ export const agentCalls: Projection<AgentCalls> = {
         state.phases.add(event.name);
         return state;
       case 'op.started':
-        if (event.kind !== 'agent') return state;
+        if (questionOf(event.op) === undefined) return state;
         state.started.set(event.op, { label: event.name, phase: event.group });
         if (event.group !== undefined) state.phases.add(event.group);
         if (!state.byPath.has(event.op)) state.byPath.set(event.op, undefined);
@@ -57,9 +57,9 @@ function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonl
   return state;
 }
 
-/** The digits in the path of an agent call, or `SECRET_QUESTION`; undefined for other paths. */
+/** The digits in the path of a call, or `SECRET_QUESTION`; undefined for other paths. */
 export function questionOf(op: OpPath): string | undefined {
-  return AGENT.exec(op)?.[1];
+  return CALL.exec(op)?.[1];
 }
 
 /** Adds what an earlier run knows and a later one does not. `later` belongs to the caller. */

@@ -8,7 +8,7 @@ import type { Selector } from '../resume/selector.js';
 import type { AgentCalls } from './agent-calls.js';
 
 /** The function that every call of a workflow script is one of. */
-const AGENT_FUNCTION = 'agent';
+export const AGENT_FUNCTION = 'agent';
 
 export interface WorkflowTargetFacts {
   readonly memo: Memo;

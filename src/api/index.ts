@@ -5,6 +5,7 @@
 export { run, watchScript, type RunRequest, type ScriptRequest } from './run.js';
 export type { CacheRequest, RunIo, RunReport, StructuredResult } from '../session/script/run-options.js';
 export { runPipeline, watchPipeline, type PipelineNotice, type PipelineRunRequest } from './run-pipeline.js';
+export * from './programs.js';
 export type { Watched } from './watch.js';
 export type { PipelineReport, PipelineIo, WhoAnswers } from '../session/pipeline/run-pipeline-options.js';
 export type * from './named-types.js';

@@ -23,6 +23,7 @@ export type {
   RunFact,
   RunTotals,
 } from '../../journal/facts/run-event.js';
+export type { JsonObject } from '../../journal/json-object.js';
 export type { SealingKey } from '../../journal/secrets/keyring.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';
@@ -75,7 +76,7 @@ export type { CallOptions, CallSettings, FileLimits, LaneSettings, ReplyFunction
 export type { BudgetLimits } from '../calls/budget/limits.js';
 export type { Cost } from '../calls/budget/budget.js';
 export type { OwnPrice } from '../calls/price/own-prices.js';
-export type { AdapterName } from '../calls/replies/reply.js';
+export type { AdapterName, ReportedUsage } from '../calls/replies/reply.js';
 export type { ResultSchema } from '../calls/schema/compile-schema.js';
 export type { ErrorDetails } from '../errors.js';
 export type { EdgeAttributes, GraphAttributes, NodeAttributes } from '../pipeline/model/attributes.js';

@@ -31,8 +31,8 @@ beforeAll(() => ({ folder } = packPackage()), PACKING_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the programs of the document', () => {
-  it('are four', () => {
-    expect(PROGRAMS.map(({ name }) => name)).toEqual(['watch', 'fold', 'saver', 'pipeline']);
+  it('are five', () => {
+    expect(PROGRAMS.map(({ name }) => name)).toEqual(['watch', 'fold', 'saver', 'pipeline', 'durable']);
     const saver = PROGRAMS.find(({ name }) => name === 'saver')?.code ?? '';
     expect(saver.split('\n').length).toBeLessThan(SAVER_LINES_MAX);
   });

@@ -1,5 +1,5 @@
 /** Renders what `mlld validate` and `mlld run --plan` say about a workflow script. */
-import type { WorkflowPlan } from '../../../src/api/commands/workflows/plan.js';
+import type { PlanReport } from '../../../src/api/commands/workflows/plan.js';
 import type { ValidatedWorkflow } from '../../../src/api/commands/workflows/validate.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -7,7 +7,7 @@ import type { Style } from '../style.js';
 const SHOWN_MAX = 20;
 const PROMPT_UNITS = 100;
 
-export function renderWorkflowPlan({ name, reused, toExecute, lastRun, notices }: WorkflowPlan): string {
+export function renderWorkflowPlan({ name, reused, toExecute, lastRun, notices }: PlanReport): string {
   const lines = [...notices];
   if (lastRun === null) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
   else lines.push(`${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute, if it makes the calls of run ${lastRun}`);

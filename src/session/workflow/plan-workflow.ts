@@ -3,13 +3,14 @@ import type { CallKey, Workflow } from '../../../journal/ids.js';
 import { predictCalls } from '../../../replay/resume/predict-calls.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
 import { createLiveWorld } from '../../world/live.js';
+import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { withoutSealingKey } from '../ports/sealing-key.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
 import { callsOf } from './recorded-samples.js';
-import { storeOf } from './run-workflow.js';
+import { storeOf } from './recorded-work.js';
 import { readWorkflowFile } from './workflow-files.js';
 import { workflowRecord } from './workflow-record.js';
 
@@ -21,7 +22,7 @@ export interface PlannedAgent {
 }
 
 /** The members are those that `--plan --json` prints. */
-export interface WorkflowPlan {
+export interface PlanReport {
   readonly workflow: Workflow;
   readonly name: string;
   /** Results that the run would reuse, if it makes the calls of the last run. */
@@ -35,20 +36,27 @@ export interface WorkflowPlan {
 }
 
 /** Throws the errors with which a run with these options would not start. A plan without a flag assumes `--resume`. */
-export async function planWorkflow(given: RunOptions): Promise<WorkflowPlan> {
+export async function planWorkflow(given: RunOptions): Promise<PlanReport> {
+  const { script, workingDirectory } = given;
+  if (script.kind !== 'file') throw new Error('a workflow script is a file');
+  const { text } = readWorkflowFile(script.path, { workingDirectory });
+  const phases = text.meta.phases.map(({ title }) => title);
+  return planWork(given, phases);
+}
+
+/** @param phases undefined for a program of the library */
+export async function planWork(given: RunOptions, phases: readonly string[] | undefined): Promise<PlanReport> {
   const { script, project, workingDirectory, io, environment, signal, name } = given;
-  if (script.kind !== 'file') throw new Error('only a file has a record');
-  const source = readWorkflowFile(script.path, { workingDirectory });
   const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), signal });
   try {
     const store = readOnlyStore(await storeOf(given, world));
     const isBare = given.cache.resume === undefined && given.cache.fresh !== true;
     const options = isBare ? { ...given, cache: { ...given.cache, resume: '' } } : given;
-    const record = workflowRecord(options, { source, args: [], store, onStart: () => undefined });
+    const record = workflowRecord(options, { phases, input: null, store, onStart: () => undefined });
     const opened = await openPriorRuns({
       store,
       project: { ...project, workingDirectory },
-      workflow: workflowFor(project, script.path),
+      workflow: workflowFor(project, recordPath(script)),
       cache: options.cache,
       declarations: { declares: () => false, knownFunctions: ['agent'] },
       onDefect: () => undefined,

@@ -6,56 +6,21 @@
  */
 import path from 'node:path';
 import type { Json } from '../../../journal/event.js';
-import type { FactOf } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/facts/run-event.js';
-import type { JournalStore } from '../../../journal/store.js';
-import { skippedRun } from '../../../journal/errors.js';
-import type { RunRef } from '../../../journal/ids.js';
-import type { Script } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { execute } from '../../language/evaluate.js';
-import { createModule } from '../../language/source-module.js';
 import { performEffect } from '../../operation/perform-effect.js';
-import { placeOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { withoutUndefined } from '../../values/without-undefined.js';
-import { processorCount } from '../../world/host.js';
-import type { World } from '../../world/world.js';
-import { loadModule } from '../../workflows/backends/executable.js';
-import { agentBackend } from '../../workflows/backends/select-backend.js';
-import { AgentTotals, type FailedAgent } from '../../workflows/run/agent-totals.js';
-import type { WorkflowPorts, WorkflowSource } from '../../workflows/run/ports.js';
-import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
+import type { FailedAgent } from '../../workflows/run/agent-totals.js';
 import { runScript } from '../../workflows/run/script-run.js';
-import { pausedError, pauseOf } from '../pause-error.js';
 import { concealError } from '../ports/conceal.js';
-import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { sealingKeyFor } from '../ports/sealing-key.js';
-import { superviseRun, timedOut } from '../run-lifecycle.js';
-import { outcomeOf } from '../run-outcome.js';
-import { createCallRuntime } from '../script/call-runtime.js';
-import { callSettings } from '../script/call-settings.js';
-import { createDocument } from '../script/document.js';
-import { createRunState, rootFrame } from '../script/root-frame.js';
+import { superviseRun } from '../run-lifecycle.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
-import { settingsFor } from '../script/settings.js';
-import { openSamples } from './recorded-samples.js';
-import { agentDefinition, calledWorkflow, readWorkflowFile, type WorkflowPlace } from './workflow-files.js';
+import { backendFor, finishWork, openWork, prepareWork, storeOf, type AgentSettings, type Supervised } from './recorded-work.js';
+import { calledWorkflow, readWorkflowFile, type WorkflowPlace } from './workflow-files.js';
 import { workflowRecord, type WorkflowStart } from './workflow-record.js';
 
-/** A script of the dialect has no statements of the language; the options alone decide what is recorded. */
-const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
-
-export interface WorkflowSettings {
+export interface WorkflowSettings extends AgentSettings {
   /** `[]` where nothing was given. */
   readonly args: readonly Json[];
-  readonly backend?: string | undefined;
-  readonly model?: string | undefined;
-  readonly parallel?: number | undefined;
-  /** The budget in output tokens. */
-  readonly totalTokens?: number | undefined;
-  readonly home?: string | undefined;
 }
 
 export interface WorkflowReport extends RunReport {
@@ -72,86 +37,42 @@ export function runWorkflow(options: RunOptions, settings: WorkflowSettings): Pr
   });
 }
 
-interface Supervised {
-  readonly world: World;
-  readonly signal: AbortSignal;
-  readonly pause: () => void;
-}
-
-async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, { world, signal, pause }: Supervised): Promise<WorkflowReport> {
-  const { project, workingDirectory, io, script } = given;
+async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, supervised: Supervised): Promise<WorkflowReport> {
+  const { project, workingDirectory, script } = given;
   if (script.kind !== 'file') throw new Error('a workflow script is a file');
   const place: WorkflowPlace = { project, home: settings.home, workingDirectory };
   const source = readWorkflowFile(script.path, place); // WORKFLOW-1
-  const { agent } = project.config;
-  const directory = path.dirname(script.path);
-  const backendPlace = { directory: project.root, words: agent?.words ?? {} };
-  const backend = agentBackend(settings.backend ?? agent?.backend, backendPlace); // WORKFLOW-1
-  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, world);
+  const { hooks } = project.config.agent ?? {};
+  const backend = backendFor(given, settings.backend); // WORKFLOW-1
+  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, supervised.world);
   const begun: { start?: WorkflowStart } = {};
+  const phases = source.text.meta.phases.map(({ title }) => title);
   const options: RunOptions = {
     ...given,
     cache: { ...given.cache, ...(!given.cache.noCheckpoint && { record: true }) }, // WORKFLOW-2
     ...(store && { openStore: async () => store }),
-    workflow: workflowRecord(given, { source, args: settings.args, store, onStart: (start) => void (begun.start = start) }),
+    workflow: workflowRecord(given, { phases, input: settings.args[0] ?? null, store, onStart: (start) => void (begun.start = start) }),
   };
-  const calls = createCallRuntime({ settings: settingsOfCalls(options, settings), io, pause, signal });
-  const runSettings = await settingsFor(options, directory, world);
-  const secrets = new SecretRegistry();
-  const journal = await openJournal(options, NO_SCRIPT, {
-    world,
-    secrets,
-    signal,
-    calls,
-    inputs: { settings: runSettings, state: undefined },
-  });
-  const start = begun.start ?? { clock: io.nowMs(), seed: 'unrecorded' };
-  const document = createDocument({ streaming: true, collects: false });
-  const { recorder, cache, trace } = journal;
-  const run = createRunState({
-    options,
-    world,
-    recorder,
-    trace,
-    cache,
-    secrets,
-    document,
-    settings: runSettings,
-    state: undefined,
-    signal,
-    calls,
-  });
-  const module = createModule({ path: source.file, display: source.display, directory, text: source.text.text, isMain: true });
-  const frame = rootFrame(run, module, execute);
-  const samples = await openSamples(journal.prior, store, { reuses: cache.policy().reuses, cache });
-  const totals = new AgentTotals();
-  const ports: WorkflowPorts = {
-    take: (call) => samples.take(call),
-    elapsedOf: (key) => samples.elapsedOf(key),
-    findScript: async (ref, from) => calledWorkflow(ref, from.file, place),
-    backendOf: (written) => agentBackend(written, backendPlace),
-    definitionOf: async (agentType) => agentDefinition(agentType, place),
+  const directory = path.dirname(script.path);
+  const module = { path: source.file, display: source.display, directory, text: source.text.text, isMain: true };
+  const work = await openWork({ options, module, settings, store, start: () => begun.start }, supervised);
+  const { frame, start } = work;
+  const ports = {
+    ...work.ports,
     backend,
-    model: settings.model ?? agent?.model,
-    totalTokens: settings.totalTokens ?? null,
     seed: start.seed,
-    owner: journal.ref && ownerOf(journal.ref),
-    totals,
+    findScript: async (ref: Parameters<typeof calledWorkflow>[0], from: typeof source) => calledWorkflow(ref, from.file, place),
   };
   const error = await outcome(async () => {
-    await removeLeftWorktrees(
-      frame,
-      new Set(journal.prior?.loaded.runs.filter(({ liveness }) => liveness !== 'running').map(({ ref }) => ownerOf(ref))),
-    );
-    if (agent?.hooks !== undefined) await loadModule(path.resolve(project.root, agent.hooks), frame);
+    await prepareWork(work, hooks === undefined ? undefined : path.resolve(project.root, hooks));
     const [result] = await runScript(ports, frame, { source, args: settings.args, clockMs: start.clock, isNested: false });
     await printResult(frame, result);
   });
-  return finish({ options, frame, journal, signal, error, totals, source });
-}
-
-function ownerOf({ workflow, run }: RunRef): string {
-  return `mlld ${workflow} ${run}`;
+  if (error !== undefined && !(error instanceof MlldError)) throw error; // a broken invariant
+  const report = await finishWork({ options, work, signal: supervised.signal, error });
+  concealError(report.error, frame.run.secrets);
+  const { totals } = ports;
+  return { ...report, agents: { calls: totals.calls, failed: totals.failed } };
 }
 
 /** Undefined when the work completed. */
@@ -164,78 +85,9 @@ async function outcome(work: () => Promise<void>): Promise<unknown> {
   }
 }
 
-export async function storeOf(options: RunOptions, world: World): Promise<JournalStore> {
-  const sealingKey = await sealingKeyFor(options, world);
-  if (options.openStore) return options.openStore(sealingKey);
-  const { openFileStore } = await import('../../../journal/storage/file-store.js');
-  const onSkipped = (ref: RunRef): void => options.io.stderr(`warning: ${skippedRun(ref)}\n`);
-  return openFileStore(options.project.root, { sealingKey, onSkipped });
-}
-
-/** The slots of the script and `--concurrency` limit the same attempts: the smaller holds. workflows-js.md 3.1 and 10. */
-function settingsOfCalls(options: RunOptions, { parallel }: WorkflowSettings): ReturnType<typeof callSettings> {
-  const settings = callSettings(options);
-  const { agent } = options.project.config;
-  const slots = parallel ?? agent?.parallel ?? Math.max(1, Math.min(PARALLEL_MAX, processorCount() - 2));
-  const firstMs = agent?.retryMs ?? settings.backoff.firstMs;
-  return {
-    ...settings,
-    concurrency: Math.min(slots, settings.concurrency ?? slots),
-    backoff: { ...settings.backoff, firstMs },
-  };
-}
-
-const PARALLEL_MAX = 16;
-
 /** A text as it is, other data as JSON, nothing for what is undefined. workflows-js.md 2. */
 async function printResult(frame: Frame, result: Json | undefined): Promise<void> {
   if (result === undefined) return;
   const text = typeof result === 'string' ? result : JSON.stringify(result, undefined, 2);
   await performEffect(frame, 'stream.write', { stream: 'stdout', text: text.endsWith('\n') ? text : `${text}\n` });
-}
-
-interface Ended {
-  readonly options: RunOptions;
-  readonly frame: Frame;
-  readonly journal: OpenedJournal;
-  readonly signal: AbortSignal;
-  readonly error: unknown;
-  readonly totals: AgentTotals;
-  readonly source: WorkflowSource;
-}
-
-async function finish({ options, frame: { run }, journal, signal, error, totals }: Ended): Promise<WorkflowReport> {
-  if (error !== undefined && !(error instanceof MlldError)) throw error; // a broken invariant
-  const { dispatcher } = run.calls ?? {};
-  const status: RunStatus =
-    error === undefined ? 'completed' : signal.aborted && error.code === 'INTERRUPTED' ? (signal.reason as RunStatus) : 'failed';
-  const shown =
-    status === 'timed-out'
-      ? timedOut(options.timeoutMs)
-      : status === 'paused' && dispatcher
-        ? pausedError({ pausedBy: dispatcher.pausedBy })
-        : error;
-  dispatcher?.end();
-  for (const failure of run.interceptors.hooks.repeatedFailures()) run.warn(failure);
-  await journal.finish(finishedFact(status, shown, run, journal));
-  concealError(shown, run.secrets);
-  for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
-  const { unrecordedResults } = run;
-  return withoutUndefined<WorkflowReport>({
-    status,
-    journal: journal.ref,
-    ...outcomeOf({ status, error: shown, journal, dispatcher, checkpoints: run.checkpoints }),
-    unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
-    error: shown,
-    agents: { calls: totals.calls, failed: totals.failed },
-  });
-}
-
-function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: Frame['run'], journal: OpenedJournal): FactOf<'run.finished'> {
-  const totals = journal.totals();
-  if (error === undefined) return { type: 'run.finished', status, totals };
-  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher, secrets) };
-  const { code, location } = error as MlldError;
-  const message = secrets.messageOf(error);
-  return { type: 'run.finished', status, error: location ? { code, message, location: placeOf(location) } : { code, message }, totals };
 }

@@ -4,8 +4,8 @@ import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
 import { usable } from '../../../replay/memo/memo.js';
-import { resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
-import type { WorkflowSource } from '../../workflows/run/ports.js';
+import { AGENT_FUNCTION, resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
+import type { Selector } from '../../../replay/resume/selector.js';
 import { randomDigits } from '../../world/host.js';
 import type { OpenedPriorRuns } from '../ports/prior-runs.js';
 import type { RunOptions, WorkflowRecord } from '../script/run-options.js';
@@ -18,15 +18,16 @@ export interface WorkflowStart {
 }
 
 interface RecordParts {
-  readonly source: WorkflowSource;
-  readonly args: readonly Json[];
+  /** The titles of `meta.phases`; undefined for a program, whose checkpoints have an order of their own. */
+  readonly phases: readonly string[] | undefined;
+  readonly input: Json;
   readonly store: JournalStore | undefined;
   readonly onStart: (start: WorkflowStart) => void;
 }
 
 const SEED_DIGITS = 16;
 
-export function workflowRecord({ io, cache }: RunOptions, { source, args, store, onStart }: RecordParts): WorkflowRecord {
+export function workflowRecord({ io, cache }: RunOptions, { phases, input, store, onStart }: RecordParts): WorkflowRecord {
   const continues = cache.resume !== undefined || cache.checkpoint === true || cache.changed !== undefined;
   return {
     async facts(prior) {
@@ -34,24 +35,29 @@ export function workflowRecord({ io, cache }: RunOptions, { source, args, store,
       const recorded = last && store ? await foldRun(store, last, workflowStart) : undefined;
       const start = recorded?.start ?? { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
       onStart(start);
-      return { payload: args[0] ?? null, ...start };
+      return { payload: input, ...start };
     },
     async resolveTarget(selector, request) {
-      if (selector.kind !== 'function' && selector.kind !== 'checkpoint') return undefined;
+      const isOurs = phases ? selector.kind === 'function' || selector.kind === 'checkpoint' : isAgent(selector);
+      if (!isOurs) return undefined;
       const { prior, forks } = request;
-      const phases = source.text.meta.phases.map(({ title }) => title);
       return resolveWorkflowTarget(selector, {
         memo: prior.memo,
         forks: forks.map(({ memo }) => memo),
         calls: await callsOf(request),
-        phases,
+        phases: phases ?? [],
       });
     },
-    notice: (prior) => noticeAbout(prior, { continues, isFresh: cache.fresh === true }),
+    // The report of a program says what it reused, to who knows no flags.
+    notice: (prior) => phases && noticeAbout(prior, { continues, isFresh: cache.fresh === true }),
   };
 }
 
-const workflowStart: Projection<{ start?: WorkflowStart }> = {
+function isAgent(selector: Selector): boolean {
+  return selector.kind === 'function' && selector.name === AGENT_FUNCTION;
+}
+
+export const workflowStart: Projection<{ start?: WorkflowStart }> = {
   initial: () => ({}),
   apply(state, event) {
     if (event.type === 'run.started' && event.clock !== undefined && event.seed !== undefined)

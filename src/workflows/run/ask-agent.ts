@@ -10,6 +10,7 @@ import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
 import { SECRET_QUESTION, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
 import { programLane } from '../../calls/lanes/program-lane.js';
+import type { FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
 import { perform } from '../../operation/perform.js';
@@ -29,7 +30,7 @@ import type { AgentBackend } from '../backends/backend.js';
 import { RequestRefused, type AgentRequest } from './agent-options.js';
 import { answerOf, promptFor } from './answers.js';
 import type { Branch } from './branch.js';
-import type { TakenSample, WorkflowPorts } from './ports.js';
+import type { AgentPorts, TakenSample } from './ports.js';
 import { inWorktree } from './worktree.js';
 
 const FN = 'agent';
@@ -39,10 +40,17 @@ const QUESTION_DIGITS = 8;
 const PREVIEW_UNITS = 80;
 const NAME_UNITS = 60;
 
-export type AgentResult = { readonly value: Json } | { readonly failed: string };
+export interface AgentFailure {
+  readonly failed: string;
+  readonly class: FailureClass | 'denied';
+  /** No answer fitted the schema: the message for a script, which sees an error. */
+  readonly unfit?: string;
+}
+
+export type AgentResult = { readonly value: Json } | AgentFailure;
 
 /** @param scriptDirectory relative paths of backends begin there. Throws RequestRefused for what the script has to see as an error. */
-export function askAgent(ports: WorkflowPorts, branch: Branch, request: AgentRequest, scriptDirectory: string): Promise<AgentResult> {
+export function askAgent(ports: AgentPorts, branch: Branch, request: AgentRequest, scriptDirectory: string): Promise<AgentResult> {
   const { frame } = branch;
   const { run } = frame;
   const backend = request.backend === undefined ? ports.backend : backendFor(ports, request.backend);
@@ -153,7 +161,7 @@ function digitsOf(key: CallKey): string {
   return key.slice(key.indexOf(':') + 1).slice(0, QUESTION_DIGITS);
 }
 
-function backendFor(ports: WorkflowPorts, written: string): AgentBackend {
+function backendFor(ports: AgentPorts, written: string): AgentBackend {
   try {
     return ports.backendOf(written);
   } catch (error) {
@@ -161,7 +169,7 @@ function backendFor(ports: WorkflowPorts, written: string): AgentBackend {
   }
 }
 
-function refuseWithoutBudget({ totalTokens, totals }: WorkflowPorts): void {
+function refuseWithoutBudget({ totalTokens, totals }: AgentPorts): void {
   if (totalTokens !== null && totals.spentTokens >= totalTokens)
     throw new RequestRefused('Error', `the budget of ${totalTokens} output tokens is spent: ${totals.spentTokens} are used`);
 }
@@ -222,7 +230,7 @@ function definitionOf(
 }
 
 /** AGENT-2. A reply whose length nobody told is counted with a quarter of its characters. */
-function count({ totals }: WorkflowPorts, value: Value, json: Json): void {
+function count({ totals }: AgentPorts, value: Value, json: Json): void {
   const outputTokens = metadataOf(value)?.measured?.()?.usage?.['outputTokens'];
   if (typeof outputTokens === 'number') {
     totals.spentTokens += outputTokens;
@@ -232,12 +240,12 @@ function count({ totals }: WorkflowPorts, value: Value, json: Json): void {
   totals.spentTokens += Math.ceil((typeof json === 'string' ? json : JSON.stringify(json)).length / 4);
 }
 
-/** Null for the script, unless the schema was never met; an error that ends the run is thrown on. */
+/** An error that ends the run is thrown on. */
 function failureOf(
-  { totals }: WorkflowPorts,
+  { totals }: AgentPorts,
   { prompt, label, schema }: AgentRequest,
   { error, secrets }: { readonly error: unknown; readonly secrets: SecretRegistry },
-): AgentResult {
+): AgentFailure {
   if (error instanceof RequestRefused) throw error;
   const facts = callFailureOf(error);
   const isDenied = error instanceof Denial;
@@ -245,7 +253,7 @@ function failureOf(
   const reason = facts ? facts.message : `denied: ${(error as Error).message}`;
   const name = label ?? shortened(secrets.redact(prompt).split('\n')[0] ?? '', NAME_UNITS);
   totals.failed.push({ name: secrets.redact(name), reason: secrets.redact(reason) });
-  if (schema && facts?.class === 'bad-reply')
-    throw new RequestRefused('Error', `the agent's answer never fitted the schema, in ${facts.attempts} attempts: ${facts.message}`);
-  return { failed: reason };
+  const failure = { failed: reason, class: facts?.class ?? 'denied' } as const;
+  if (!schema || facts?.class !== 'bad-reply') return failure;
+  return { ...failure, unfit: `the agent's answer never fitted the schema, in ${facts.attempts} attempts: ${facts.message}` };
 }

@@ -62,12 +62,30 @@ export class Branch {
     return new Branch(frame, this.state);
   }
 
-  /** From 0 up to 1: made of seed, path and number of the draw, so that a resumed run draws the same. */
+  /** The time of the work does not go back behind this moment. */
+  notBefore(ms: number): void {
+    this.state.clockMs = Math.max(this.state.clockMs, ms);
+  }
+
+  /** From 0 up to 1. */
   random(seed: string): number {
-    const digest: string = sha256(`${seed}/${this.path}/${this.draws++}`);
-    return Number.parseInt(digest.slice(-DIGITS), 16) / 16 ** DIGITS;
+    return Number.parseInt(this.draw(seed).slice(-DIGITS), 16) / 16 ** DIGITS;
+  }
+
+  /** A UUID of version 4. */
+  uuid(seed: string): string {
+    const digits = this.draw(seed).slice(-UUID_DIGITS);
+    const variant = (8 + (Number.parseInt(digits.charAt(16), 16) % 4)).toString(16);
+    const parts = [digits.slice(0, 8), digits.slice(8, 12), `4${digits.slice(13, 16)}`, variant + digits.slice(17, 20), digits.slice(20)];
+    return parts.join('-');
+  }
+
+  /** Digits made of seed, path and number of the draw, so that a resumed run draws the same. */
+  private draw(seed: string): string {
+    return sha256(`${seed}/${this.path}/${this.draws++}`);
   }
 }
 
 /** 52 bits, which a number holds exactly. */
 const DIGITS = 13;
+const UUID_DIGITS = 32;

@@ -31,13 +31,12 @@ export interface WorkflowSource {
   readonly text: WorkflowText;
 }
 
-export interface WorkflowPorts {
+/** The ports of an agent call. */
+export interface AgentPorts {
   /** Decides which recorded result a call may reuse, and marks it as taken. */
   readonly take: (call: SampledCall) => Promise<TakenSample>;
   /** The time that the call of this key took when it was executed; undefined where nothing is recorded of it. */
   readonly elapsedOf: (key: CallKey) => number | undefined;
-  /** Finds another script by its name or path. Throws an Error for the script that calls it. */
-  readonly findScript: (ref: string | { readonly scriptPath: string }, from: WorkflowSource) => Promise<WorkflowSource>;
   /** Throws AGENT_BACKEND. */
   readonly backendOf: (written: string) => AgentBackend;
   /** The text of the definition of a custom agent; undefined where there is none. */
@@ -46,8 +45,13 @@ export interface WorkflowPorts {
   readonly model: string | undefined;
   /** The budget of the work in output tokens; null without one. */
   readonly totalTokens: number | null;
-  readonly seed: string;
   /** The name of this run in the locks of its worktrees; undefined where nothing is recorded. */
   readonly owner: string | undefined;
   readonly totals: AgentTotals;
+}
+
+export interface WorkflowPorts extends AgentPorts {
+  /** Finds another script by its name or path. Throws an Error for the script that calls it. */
+  readonly findScript: (ref: string | { readonly scriptPath: string }, from: WorkflowSource) => Promise<WorkflowSource>;
+  readonly seed: string;
 }

@@ -214,7 +214,11 @@ class ScriptRun {
       if (run.calls?.isFirst(`agent option ${name}`) ?? true) run.warn(`agent(): the option ${name} is not known, and not passed on`);
     }
     const asking = askAgent(this.ports, branch, request, this.root.frame.module.directory);
-    return asking.then((result) => ('value' in result ? result.value : null));
+    return asking.then((result) => {
+      if ('value' in result) return result.value;
+      if (result.unfit !== undefined) throw new RequestRefused('Error', result.unfit);
+      return null;
+    });
   }
 
   private async workflow(branch: Branch, ref: Json, args: readonly Json[]): Promise<Json | undefined> {

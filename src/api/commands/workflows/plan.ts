@@ -1,2 +1,2 @@
 /** Says what a run of a workflow script would reuse and execute: `mlld run FILE.js --plan`. */
-export { planWorkflow, type WorkflowPlan } from '../../../session/workflow/plan-workflow.js';
+export { planWorkflow, type PlanReport } from '../../../session/workflow/plan-workflow.js';

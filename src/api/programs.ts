@@ -1,0 +1,195 @@
+/** Makes durable programs: functions whose calls are recorded, so that a run that was cut short continues without paying again. */
+import path from 'node:path';
+import type { Json } from '../../journal/event.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { RunStatus, RunTotals } from '../../journal/facts/run-event.js';
+import type { JournalStore } from '../../journal/store.js';
+import { parseBudget } from '../calls/budget/limits.js';
+import { findProject } from '../session/project.js';
+import type { RunOptions } from '../session/script/run-options.js';
+import type { PlanReport } from '../session/workflow/plan-workflow.js';
+import type { AgentSettings } from '../session/workflow/recorded-work.js';
+import { hostDefaults } from '../world/host-defaults.js';
+import type { Context } from '../workflows/program/context.js';
+import { jsonOf } from '../workflows/program/json.js';
+import { badOption, checkMembers, type Members } from './check.js';
+
+export { AgentError, type Context, type StepOptions } from '../workflows/program/context.js';
+export type { AgentOptions } from '../workflows/run/agent-options.js';
+export type { PlannedAgent, PlanReport } from '../session/workflow/plan-workflow.js';
+
+/** Options of a run of a program; all have defaults. */
+export interface RunSettings {
+  /** A folder of the project; by default the working directory. */
+  readonly project?: string;
+  /** Keeps the record; by default the journal of the project. */
+  readonly store?: JournalStore;
+  /** Reuses what is recorded; a text selects what is executed again, as `--resume TARGET` does. */
+  readonly resume?: boolean | string;
+  /** Forgets what is recorded. */
+  readonly fresh?: boolean;
+  /** Takes results of other workflows first, by their names. */
+  readonly fork?: string | readonly string[];
+  /** `ask` executes calls again whose version or body has changed since. */
+  readonly changed?: 'serve' | 'ask';
+  readonly record?: false;
+  /** Answers `ctx.agent`. */
+  readonly backend?: string;
+  readonly model?: string;
+  /** The most attempts at once. */
+  readonly parallel?: number;
+  /** A number of output tokens of agents, or limits such as `5usd,300calls`. */
+  readonly budget?: number | string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  /** Goes into the fingerprint of every call: raise it when results of before should be looked at again. */
+  readonly version?: string;
+}
+
+/** The report of a run. An error of the program is in it and not thrown. */
+export interface WorkflowReport<O> {
+  readonly status: RunStatus;
+  /** The value that the program returned; absent unless it completed. */
+  readonly result?: O;
+  /** The error that the program threw, as it is, or that stopped the run. */
+  readonly error?: unknown;
+  readonly totals: RunTotals;
+  /** Undefined when nothing was recorded. */
+  readonly journal?: RunRef;
+}
+
+export interface DurableWorkflow<I extends Json, O> {
+  readonly name: string;
+  /** Runs the program. Throws for misuse: BAD_OPTION, NOT_JSON, targets that are not there. */
+  run(input: I, settings?: RunSettings): Promise<WorkflowReport<O>>;
+  /** Says what a run would reuse, and which calls of the last run it would execute. Runs nothing. */
+  plan(input: I, settings?: RunSettings): Promise<PlanReport>;
+}
+
+const SETTINGS: Members<Omit<RunSettings, 'resume' | 'fork' | 'budget' | 'record'>> = {
+  project: 'text',
+  store: 'object',
+  fresh: 'true or false',
+  changed: ['serve', 'ask'],
+  backend: 'text',
+  model: 'text',
+  parallel: 'number',
+  signal: 'AbortSignal',
+  timeoutMs: 'number',
+  version: 'text',
+};
+/** Words with slashes between: it is also the name of a folder of the journal. */
+const NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*(?:\/[\p{L}\p{N}_][\p{L}\p{N}_. -]*)*$/u;
+
+/**
+ * Makes a durable program. Its record belongs to its name. Throws BAD_OPTION.
+ *
+ * ```js
+ * const audit = workflow('audit', async (ctx, { files }) =>
+ *   ctx.parallel(files, (file) => ctx.llm('judge', [file], async () => (await model.ask(`Judge ${file}`)).text)));
+ * const { status, result } = await audit.run({ files: ['a.ts'] }, { resume: true });
+ * ```
+ */
+export function workflow<I extends Json, O extends Json | void>(
+  name: string,
+  body: (ctx: Context, input: I) => Promise<O>,
+): DurableWorkflow<I, O> {
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw badOption('workflow()', `${JSON.stringify(name)} is no name`, "words, with slashes between them: 'berth-audit'");
+  if (typeof body !== 'function') throw badOption('workflow()', 'the program is no function', 'async (ctx, input) => { … }');
+  return {
+    name,
+    async run(given, settings = {}) {
+      const { runProgram } = await import('../session/workflow/run-program.js');
+      const input = jsonOf(given, 'the input');
+      const { options, agents } = await optionsOf(name, settings);
+      const report = await runProgram(options, agents, { input, version: settings.version, run: (ctx) => body(ctx, input as I) });
+      const { status, result, error, totals, journal } = report;
+      return {
+        status,
+        ...(result !== undefined && { result: result as O }),
+        ...(error !== undefined && { error }),
+        totals,
+        ...(journal && { journal }),
+      };
+    },
+    async plan(given, settings = {}) {
+      jsonOf(given, 'the input');
+      const { planWork } = await import('../session/workflow/plan-workflow.js');
+      return planWork((await optionsOf(name, settings)).options, undefined);
+    },
+  };
+}
+
+async function optionsOf(name: string, settings: RunSettings): Promise<{ readonly options: RunOptions; readonly agents: AgentSettings }> {
+  const { resume, fork, budget, record, ...others } = settings;
+  const where = `workflow(${JSON.stringify(name)})`;
+  checkMembers(where, others, SETTINGS);
+  checkChoices(where, settings);
+  const forks = fork === undefined ? [] : typeof fork === 'string' ? [fork] : fork;
+  const { fresh = false, changed, backend, model, parallel, signal, timeoutMs, store } = settings;
+  refuseContradictions(where, {
+    resumes: resume !== undefined && resume !== false,
+    fresh,
+    forks: forks.length > 0,
+    records: record !== false,
+  });
+  const defaults = hostDefaults();
+  const workingDirectory = path.resolve(settings.project ?? defaults.workingDirectory);
+  const project = await findProject(workingDirectory);
+  const recordAs = path.resolve(project.root, name);
+  const options: RunOptions = {
+    script: { kind: 'text', text: '', directory: project.root, label: name, recordAs },
+    name,
+    project,
+    workingDirectory,
+    argv: [],
+    payload: {},
+    inject: [],
+    state: [],
+    cache: {
+      ...(resume !== undefined && resume !== false && { resume: resume === true ? '' : resume }),
+      ...(fresh && { fresh }),
+      ...(changed !== undefined && { changed }),
+      ...(forks.length > 0 && { forks }),
+      ...(record === false && { noCheckpoint: true }),
+    },
+    environment: defaults.environment,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(typeof budget === 'string' && { calls: { budget: parseBudget(budget, 'budget') } }),
+    errorBehavior: 'continue',
+    streaming: true,
+    structured: false,
+    io: defaults.io,
+    signal: signal ?? new AbortController().signal,
+    ...(store && { openStore: async () => store }),
+  };
+  const home = defaults.environment['HOME'];
+  return { options, agents: { backend, model, parallel, totalTokens: typeof budget === 'number' ? budget : undefined, home } };
+}
+
+/** Throws BAD_OPTION for the settings that have values of several kinds. */
+function checkChoices(where: string, { resume, fork, budget, record, parallel }: RunSettings): void {
+  const choices: readonly (readonly [name: string, value: unknown, isRight: boolean, wanted: string])[] = [
+    ['resume', resume, typeof resume === 'boolean' || typeof resume === 'string', 'true, or a target such as "a checkpoint"'],
+    ['fork', fork, [fork].flat().every((each) => typeof each === 'string'), 'a name, or a list of names'],
+    ['budget', budget, typeof budget === 'string' || (typeof budget === 'number' && budget > 0), 'a number of output tokens, or "5usd"'],
+    ['record', record, typeof record === 'boolean', 'false records nothing'],
+    ['parallel', parallel, Number.isInteger(parallel) && Number(parallel) > 0, 'a whole number of at least 1'],
+  ];
+  for (const [name, value, isRight, wanted] of choices) {
+    if (value !== undefined && !isRight) throw badOption(where, `${name} is of another kind than it must be`, wanted);
+  }
+}
+
+interface Wishes {
+  readonly resumes: boolean;
+  readonly fresh: boolean;
+  readonly forks: boolean;
+  readonly records: boolean;
+}
+
+function refuseContradictions(where: string, { resumes, fresh, forks, records }: Wishes): void {
+  if (fresh && resumes) throw badOption(where, 'fresh and resume exclude each other', 'fresh forgets what resume would reuse');
+  if (!records && (resumes || fresh || forks)) throw badOption(where, 'record: false excludes resume, fresh and fork', 'leave one out');
+}

@@ -1,0 +1,196 @@
+/**
+ * Opens what the run of a workflow script and that of a program of the library share: journal, results of prior runs, calls; and ends it.
+ * workflows-js.md 7 and 15.
+ */
+import type { Script } from '../../../grammar/ast.js';
+import { skippedRun } from '../../../journal/errors.js';
+import type { FactOf } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { MlldError } from '../../errors.js';
+import { execute } from '../../language/evaluate.js';
+import { createModule, type ModuleFacts } from '../../language/source-module.js';
+import { placeOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import { processorCount } from '../../world/host.js';
+import type { World } from '../../world/world.js';
+import { agentBackend } from '../../workflows/backends/select-backend.js';
+import { loadModule } from '../../workflows/backends/executable.js';
+import { AgentTotals } from '../../workflows/run/agent-totals.js';
+import type { AgentPorts } from '../../workflows/run/ports.js';
+import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
+import { pausedError, pauseOf } from '../pause-error.js';
+import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
+import { sealingKeyFor } from '../ports/sealing-key.js';
+import { timedOut } from '../run-lifecycle.js';
+import { outcomeOf } from '../run-outcome.js';
+import { createCallRuntime } from '../script/call-runtime.js';
+import { callSettings } from '../script/call-settings.js';
+import { createDocument } from '../script/document.js';
+import { createRunState, rootFrame } from '../script/root-frame.js';
+import type { RunOptions, RunReport } from '../script/run-options.js';
+import { settingsFor } from '../script/settings.js';
+import { openSamples } from './recorded-samples.js';
+import { agentDefinition, type WorkflowPlace } from './workflow-files.js';
+import type { WorkflowStart } from './workflow-record.js';
+
+/** A workflow script has no statements of the language; the options alone decide what is recorded. */
+const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
+
+/** Settings of the agents of a run. */
+export interface AgentSettings {
+  readonly backend?: string | undefined;
+  readonly model?: string | undefined;
+  readonly parallel?: number | undefined;
+  /** The budget in output tokens. */
+  readonly totalTokens?: number | undefined;
+  readonly home?: string | undefined;
+}
+
+export interface Supervised {
+  readonly world: World;
+  readonly signal: AbortSignal;
+  readonly pause: () => void;
+}
+
+interface WorkParts {
+  readonly options: RunOptions;
+  readonly module: ModuleFacts;
+  readonly settings: AgentSettings;
+  /** Undefined where nothing is recorded. */
+  readonly store: JournalStore | undefined;
+  /** Returns clock and seed once the journal is open; undefined where nothing is recorded. */
+  readonly start: () => WorkflowStart | undefined;
+}
+
+export interface Work {
+  readonly frame: Frame;
+  readonly journal: OpenedJournal;
+  readonly start: WorkflowStart;
+  /** All that agent calls need but their backend. */
+  readonly ports: Omit<AgentPorts, 'backend'>;
+  /** The most attempts and branches at once, unless the user says less. */
+  readonly parallel: number;
+}
+
+/** Throws what `openJournal` throws. */
+export async function openWork(
+  { options, module: facts, settings, store, start: begun }: WorkParts,
+  { world, signal, pause }: Supervised,
+): Promise<Work> {
+  const { project, io, workingDirectory } = options;
+  const slots = slotsOf(options, settings);
+  const calls = createCallRuntime({ settings: settingsOfCalls(options, slots), io, pause, signal });
+  const runSettings = await settingsFor(options, facts.directory, world);
+  const secrets = new SecretRegistry();
+  const inputs = { settings: runSettings, state: undefined };
+  const journal = await openJournal(options, NO_SCRIPT, { world, secrets, signal, calls, inputs });
+  const start = begun() ?? { clock: io.nowMs(), seed: 'unrecorded' };
+  const document = createDocument({ streaming: true, collects: false });
+  const { recorder, cache, trace } = journal;
+  const shared = { options, world, recorder, trace, cache, secrets, document, signal, calls };
+  const run = createRunState({ ...shared, settings: runSettings, state: undefined });
+  const frame = rootFrame(run, createModule(facts), execute);
+  const samples = await openSamples(journal.prior, store, { reuses: cache.policy().reuses, cache });
+  const { agent } = project.config;
+  const place: WorkflowPlace = { project, home: settings.home, workingDirectory };
+  const ports: Work['ports'] = {
+    take: (call) => samples.take(call),
+    elapsedOf: (key) => samples.elapsedOf(key),
+    backendOf: (written) => backendFor(options, written),
+    definitionOf: async (agentType) => agentDefinition(agentType, place),
+    model: settings.model ?? agent?.model,
+    totalTokens: settings.totalTokens ?? null,
+    owner: journal.ref && ownerOf(journal.ref),
+    totals: new AgentTotals(),
+  };
+  return { frame, journal, start, ports, parallel: slots };
+}
+
+/** The backend of a name, else that of the configuration. Throws AGENT_BACKEND. */
+export function backendFor({ project: { root, config } }: Pick<RunOptions, 'project'>, written: string | undefined): AgentPorts['backend'] {
+  return agentBackend(written ?? config.agent?.backend, { directory: root, words: config.agent?.words ?? {} });
+}
+
+/** Removes what killed runs left, and registers the hooks and guards of the configuration. */
+export async function prepareWork({ frame, journal }: Work, hooks: string | undefined): Promise<void> {
+  const left = journal.prior?.loaded.runs.filter(({ liveness }) => liveness !== 'running') ?? [];
+  await removeLeftWorktrees(frame, new Set(left.map(({ ref }) => ownerOf(ref))));
+  if (hooks !== undefined) await loadModule(hooks, frame);
+}
+
+function ownerOf({ workflow, run }: RunRef): string {
+  return `mlld ${workflow} ${run}`;
+}
+
+export async function storeOf(options: RunOptions, world: World): Promise<JournalStore> {
+  const sealingKey = await sealingKeyFor(options, world);
+  if (options.openStore) return options.openStore(sealingKey);
+  const { openFileStore } = await import('../../../journal/storage/file-store.js');
+  const onSkipped = (ref: RunRef): void => options.io.stderr(`warning: ${skippedRun(ref)}\n`);
+  return openFileStore(options.project.root, { sealingKey, onSkipped });
+}
+
+function slotsOf({ project }: RunOptions, { parallel }: AgentSettings): number {
+  return parallel ?? project.config.agent?.parallel ?? Math.max(1, Math.min(PARALLEL_MAX, processorCount() - 2));
+}
+
+/** The slots of the script and `--concurrency` limit the same attempts: the smaller holds. workflows-js.md 3.1 and 10. */
+function settingsOfCalls(options: RunOptions, slots: number): ReturnType<typeof callSettings> {
+  const settings = callSettings(options);
+  const firstMs = options.project.config.agent?.retryMs ?? settings.backoff.firstMs;
+  return {
+    ...settings,
+    concurrency: Math.min(slots, settings.concurrency ?? slots),
+    backoff: { ...settings.backoff, firstMs },
+  };
+}
+
+const PARALLEL_MAX = 16;
+
+interface Ended {
+  readonly options: RunOptions;
+  readonly work: Work;
+  readonly signal: AbortSignal;
+  /** The error that ended the run; undefined when it completed. */
+  readonly error: MlldError | undefined;
+}
+
+/** Records the end of a run, and returns what every report says. */
+export async function finishWork({ options, work, signal, error }: Ended): Promise<RunReport> {
+  const { journal, frame } = work;
+  const { run } = frame;
+  const { dispatcher } = run.calls ?? {};
+  const status: RunStatus =
+    error === undefined ? 'completed' : signal.aborted && error.code === 'INTERRUPTED' ? (signal.reason as RunStatus) : 'failed';
+  const shown =
+    status === 'timed-out'
+      ? timedOut(options.timeoutMs)
+      : status === 'paused' && dispatcher
+        ? pausedError({ pausedBy: dispatcher.pausedBy })
+        : error;
+  dispatcher?.end();
+  for (const failure of run.interceptors.hooks.repeatedFailures()) run.warn(failure);
+  await journal.finish(finishedFact(status, shown, run, journal));
+  for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
+  const { unrecordedResults } = run;
+  return withoutUndefined<RunReport>({
+    status,
+    journal: journal.ref,
+    ...outcomeOf({ status, error: shown, journal, dispatcher, checkpoints: run.checkpoints }),
+    unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
+    error: shown,
+  });
+}
+
+function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: Frame['run'], journal: OpenedJournal): FactOf<'run.finished'> {
+  const totals = journal.totals();
+  if (error === undefined) return { type: 'run.finished', status, totals };
+  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher, secrets) };
+  const { code, location } = error as MlldError;
+  const message = secrets.messageOf(error);
+  return { type: 'run.finished', status, error: location ? { code, message, location: placeOf(location) } : { code, message }, totals };
+}

@@ -1,0 +1,121 @@
+/**
+ * Runs a program of the library: its body, with the record of its work. workflows-js.md 15.
+ *
+ * RUN-PROGRAM-1  Misuse throws, before anything is recorded; what the body throws is in the report.
+ */
+import path from 'node:path';
+import type { Json } from '../../../journal/event.js';
+import type { RunTotals } from '../../../journal/facts/run-event.js';
+import { MlldError } from '../../errors.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import type { Context } from '../../workflows/program/context.js';
+import { stopped } from '../../workflows/program/durable-call.js';
+import { openProgram } from '../../workflows/program/create-context.js';
+import { jsonOf } from '../../workflows/program/json.js';
+import { Branch } from '../../workflows/run/branch.js';
+import { superviseRun } from '../run-lifecycle.js';
+import { recordPath } from '../ports/recording.js';
+import type { RunOptions, RunReport } from '../script/run-options.js';
+import { backendFor, finishWork, openWork, prepareWork, storeOf, type AgentSettings, type Supervised } from './recorded-work.js';
+import { workflowRecord, type WorkflowStart } from './workflow-record.js';
+
+export interface ProgramBody {
+  readonly input: Json;
+  readonly run: (context: Context) => Promise<unknown>;
+  /** Goes into the fingerprint of every call. */
+  readonly version: string | undefined;
+}
+
+export interface ProgramReport extends RunReport {
+  /** The value that the body returned; absent when it returned nothing. */
+  readonly result?: Json;
+  /** Counts the calls of the run. */
+  readonly totals: RunTotals;
+}
+
+/** Throws what is wrong with the options (RUN-PROGRAM-1). */
+export async function runProgram(options: RunOptions, settings: AgentSettings, body: ProgramBody): Promise<ProgramReport> {
+  let misuse: unknown;
+  const report = await superviseRun<ProgramReport>(options, {
+    onStop: 'close-world',
+    work: async (world, signal, pause) => {
+      const supervised = { world, signal, pause };
+      const opened = await open(options, settings, body.input, supervised).catch((error: unknown) => {
+        misuse = signal.aborted ? undefined : error;
+        throw error;
+      });
+      return runOpened(opened, body, supervised, settings);
+    },
+  });
+  if (misuse !== undefined) throw misuse;
+  return 'totals' in report ? report : { ...report, totals: NO_CALLS };
+}
+
+const NO_CALLS: RunTotals = { executed: 0, reused: 0, failed: 0 };
+
+interface Opened {
+  readonly options: RunOptions;
+  readonly work: Awaited<ReturnType<typeof openWork>>;
+}
+
+async function open(given: RunOptions, settings: AgentSettings, input: Json, supervised: Supervised): Promise<Opened> {
+  if (settings.backend !== undefined) backendFor(given, settings.backend);
+  const { noCheckpoint } = given.cache;
+  const store = noCheckpoint ? undefined : await storeOf(given, supervised.world);
+  const begun: { start?: WorkflowStart } = {};
+  const options: RunOptions = {
+    ...given,
+    cache: { ...given.cache, ...(!noCheckpoint && { record: true }) },
+    ...(store && { openStore: async () => store }),
+    workflow: workflowRecord(given, { phases: undefined, input, store, onStart: (start) => void (begun.start = start) }),
+  };
+  const file = recordPath(given.script);
+  const module = { path: file, display: given.name, directory: path.dirname(file), text: '', isMain: true };
+  return { options, work: await openWork({ options, module, settings, store, start: () => begun.start }, supervised) };
+}
+
+async function runOpened(
+  { options, work }: Opened,
+  { run, version }: ProgramBody,
+  { signal }: Supervised,
+  settings: AgentSettings,
+): Promise<ProgramReport> {
+  const { frame, start, parallel, journal } = work;
+  const { io, project } = options;
+  const ports = {
+    ...work.ports,
+    get backend() {
+      return backendFor(options, settings.backend);
+    },
+    nowMs: io.nowMs,
+    seed: start.seed,
+    version,
+    definitions: new Map(),
+    parallel,
+  };
+  const program = openProgram(ports, new Branch(frame, { phase: undefined, clockMs: start.clock }));
+  let result: Json | undefined;
+  let thrown: { readonly error: unknown } | undefined;
+  try {
+    const { hooks } = project.config.agent ?? {};
+    await prepareWork(work, hooks === undefined ? undefined : path.resolve(project.root, hooks));
+    const returned = await program.run(() => run(program.context));
+    if (returned !== undefined) result = jsonOf(returned, 'the result of the program');
+  } catch (error) {
+    thrown = { error };
+  }
+  const report = await finishWork({ options, work, signal, error: thrown && recordable(thrown.error, signal) });
+  return withoutUndefined<ProgramReport>({
+    ...report,
+    ...(report.status === 'failed' && thrown ? { error: thrown.error } : {}),
+    result,
+    totals: journal.totals(),
+  });
+}
+
+/** The journal takes errors with a code; the caller gets the error as it was thrown. */
+function recordable(error: unknown, signal: AbortSignal): MlldError {
+  if (signal.aborted) return stopped();
+  if (error instanceof MlldError) return error;
+  return new MlldError('WORKFLOW_FAILED', error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -1,0 +1,201 @@
+/**
+ * Makes one call of a program: an operation like the llm calls of scripts, so that hooks, guards, cache and journal see it.
+ * workflows-js.md 6 and 15.
+ *
+ * DURABLE-1  The call has its path before anything is awaited: ordinals follow the order in which a branch calls.
+ * DURABLE-2  A result is the recorded one, fresh or reused: the program gets a copy, and may change it.
+ * DURABLE-3  A replay calls nothing of the program's own: the results of its calls are the recorded ones.
+ */
+import path from 'node:path';
+import { sha256 } from '../../../journal/canonical.js';
+import type { DefinitionPart, Json } from '../../../journal/event.js';
+import { SECRET_QUESTION, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
+import type { CallOptions, Retries } from '../../calls/options.js';
+import { MlldError } from '../../errors.js';
+import { decodeResult } from '../../operation/encode-result.js';
+import { perform } from '../../operation/perform.js';
+import { callFailureOf } from '../../runtime/calls/call-failure.js';
+import { callKey } from '../../runtime/calls/call-key.js';
+import type { LlmCall } from '../../runtime/calls/llm-call.js';
+import { valueIn } from '../../runtime/completion.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
+import type { Frame } from '../../runtime/frame.js';
+import { siteOf } from '../../runtime/position.js';
+import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
+import { toJson } from '../../values/native.js';
+import { shortened } from '../../values/shortened.js';
+import { annotate, type Data, type Value } from '../../values/value.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import type { Branch } from '../run/branch.js';
+import type { AgentPorts, TakenSample } from '../run/ports.js';
+import type { StepOptions } from './context.js';
+import { jsonOf } from './json.js';
+
+export interface DurableRequest {
+  readonly kind: 'llm' | 'step' | 'sleep';
+  readonly fn: string;
+  readonly args: readonly Json[];
+  readonly options: StepOptions;
+  /** The text of the body, for the fingerprint. */
+  readonly source: string;
+  /** Runs where there is no result; the arguments are those that hooks left. */
+  readonly body: (args: readonly Json[], inside: { readonly frame: Frame; readonly key: string }) => unknown;
+}
+
+export interface DurablePorts extends Pick<AgentPorts, 'take' | 'elapsedOf'> {
+  /** Wall clock, milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** The program says which version of it runs. */
+  readonly version: string | undefined;
+  /** Fills itself, by the name and the text of a body. */
+  readonly definitions: Map<string, Definition>;
+}
+
+const QUESTION_DIGITS = 8;
+const PREVIEW_UNITS = 80;
+
+export async function durableCall(ports: DurablePorts, branch: Branch, request: DurableRequest): Promise<Json> {
+  const { kind, fn, args, options } = request;
+  const { frame } = branch;
+  const { run } = frame;
+  const { label, secret = false, writes } = options;
+  const requestArgs = (inputs: readonly Value[]): readonly Json[] => options.key ?? inputs.map((input) => toJson(input));
+  const keyOf = (number: number, asked: readonly Json[]): CallKey => callKey({ fn, args: asked, ...(number > 1 && { attempt: number }) });
+  const asked = options.key ?? args;
+  const question = digitsOf(keyOf(1, asked));
+  const segment = `${kind}~${run.secrets.contains(asked) ? SECRET_QUESTION : question}`;
+  const ordinal = branch.nextOrdinal(segment); // DURABLE-1
+  const op = `${frame.op.path}/${segment}#${ordinal}` as OpPath;
+  const site = (): string => siteOf(frame.module, 0);
+  let sample: TakenSample | undefined;
+  let sampling: Promise<TakenSample> | undefined;
+  const sampleFor = async (inputs: readonly Value[]): Promise<TakenSample> => {
+    const sent = requestArgs(inputs);
+    const hasSecret = inputs.some(isSecret) || run.secrets.contains(sent);
+    sampling ??= ports.take({ op, question, hasSecret, keyOf: (number) => keyOf(number, sent) });
+    return (sample = await sampling);
+  };
+  const llm: LlmCall = {
+    fn,
+    isCommand: false,
+    labels: secret ? [SECRET] : [],
+    sources: [],
+    async request(inputs) {
+      const { number } = await sampleFor(inputs);
+      return { request: { fn, args: requestArgs(inputs), ...(number > 1 && { attempt: number }) } };
+    },
+    definition: () => definitionOf(request, ports),
+    mentionsProblem: () => true,
+    options: () => callOptions(request),
+    ...(writes && { writes: async () => writes.map((file) => path.resolve(run.settings.projectRoot, file)) }),
+  };
+  const startedMs = run.monotonicMs();
+  const thrown: { error?: unknown } = {};
+  const labels = ['llm', ...(secret ? [SECRET] : [])];
+  const call = { declared: fn, called: [fn], params: args.map((_, index) => `${index + 1}`), site, declaredAt: site, repeatable: false };
+  try {
+    const outcome = await perform(
+      frame,
+      { kind, segment, ordinal, name: label ?? fn, labels, inputs: args as readonly Data[], call, llm },
+      async (inner, inputs): Promise<Value> => {
+        if (run.replayed) return replayedResult(inner); // DURABLE-3
+        const { key } = await sampleFor(inputs);
+        try {
+          const made = request.body(
+            inputs.map((input) => toJson(input)),
+            { frame: inner, key },
+          );
+          const result = jsonOf((await unlessStopped(made, signalOf(inner))) ?? null, `the result of ${fn}`) as Data;
+          return secret ? annotate(result, { labels: [SECRET] }) : result;
+        } catch (error) {
+          thrown.error = error;
+          throw run.signal.aborted ? stopped() : asFailure(error);
+        }
+      },
+    );
+    branch.took((sample && ports.elapsedOf(sample.key)) ?? run.monotonicMs() - startedMs);
+    const value = valueIn(outcome);
+    if (isSecret(value)) run.secrets.add(value);
+    return jsonOf(toJson(value), `the result of ${fn}`); // DURABLE-2
+  } catch (error) {
+    branch.took(run.monotonicMs() - startedMs);
+    const isOwn = callFailureOf(error)?.op === op && 'error' in thrown && !isTimeout(error);
+    throw isOwn ? thrown.error : error;
+  }
+}
+
+/** The first digits of a key, without the name of the digest. */
+function digitsOf(key: CallKey): string {
+  return key.slice(key.indexOf(':') + 1).slice(0, QUESTION_DIGITS);
+}
+
+/** The attempt ended without its body, whose later error is about something else. */
+function isTimeout(error: unknown): boolean {
+  return callFailureOf(error)?.class === 'timeout';
+}
+
+/** Aborted when the attempt around, or the run, must stop. */
+export function signalOf({ deadline, run }: Frame): AbortSignal {
+  return deadline ? AbortSignal.any([deadline.signal, run.signal]) : run.signal;
+}
+
+/** A body that listens to no signal must not keep the run alive. */
+async function unlessStopped(made: unknown, signal: AbortSignal): Promise<unknown> {
+  if (typeof (made as { readonly then?: unknown } | null | undefined)?.then !== 'function') return made;
+  let onAbort: (() => void) | undefined;
+  const ending = new Promise<never>((_, reject) => {
+    onAbort = () => reject(stopped());
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([made, ending]);
+  } finally {
+    if (onAbort) signal.removeEventListener('abort', onAbort);
+  }
+}
+
+export function stopped(): MlldError {
+  return new MlldError('INTERRUPTED', 'The run was interrupted');
+}
+
+/** An error of the program fails the call, and is none of this program; its members are read along the causes (calls.md 4.1). */
+function asFailure(error: unknown): unknown {
+  if (error instanceof MlldError) return error;
+  return new MlldError('CALL_FAILED', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+function callOptions({ kind, options: { retries, timeoutMs } }: DurableRequest): CallOptions {
+  return withoutUndefined<CallOptions>({ retries: retriesOf(kind, retries), timeoutMs });
+}
+
+/** A deed that may have been done is not done again unasked. */
+function retriesOf(kind: DurableRequest['kind'], retries: number | undefined): Retries | undefined {
+  const count = retries ?? (kind === 'llm' ? undefined : 0);
+  if (count === undefined) return undefined;
+  return { 'rate-limit': count, overloaded: count, network: count, timeout: count, 'bad-reply': count, crash: count };
+}
+
+function definitionOf({ fn, source }: DurableRequest, { version, definitions }: DurablePorts): Definition {
+  const place = `${fn} ${source}`;
+  const known = definitions.get(place);
+  if (known) return known;
+  const part = (kind: DefinitionPart['kind'], name: string, text: string): DefinitionPart => ({
+    kind,
+    name,
+    digest: sha256(text),
+    preview: shortened(text.split('\n')[0] ?? '', PREVIEW_UNITS),
+  });
+  const parts = [part('body', fn, source), ...(version === undefined ? [] : [part('variable', 'version', version)])];
+  const digest = sha256(parts.map(({ name, digest: each }) => `${name} ${each}`).join('\n')) as string;
+  const definition = { fingerprint: digest as Fingerprint, parts };
+  definitions.set(place, definition);
+  return definition;
+}
+
+async function replayedResult({ op, run }: Frame): Promise<Value> {
+  const recorded = run.replayed?.call(op.path);
+  const end = await recorded?.completed?.();
+  if (end?.result) return valueIn(decodeResult(end.result, run.settings.projectRoot));
+  if (recorded?.failed) return new Promise(() => {}); // the failure of the record ends the call
+  return recorded ? recorded.waitForGood() : null;
+}
