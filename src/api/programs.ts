@@ -7,7 +7,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { parseBudget } from '../calls/budget/limits.js';
 import { findProject } from '../session/project.js';
 import type { RunOptions } from '../session/script/run-options.js';
-import type { PlanReport } from '../session/workflow/plan-workflow.js';
+import type { PlanReport } from '../session/workflow/plan-work.js';
 import type { AgentSettings } from '../session/workflow/recorded-work.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import type { Context } from '../workflows/program/context.js';
@@ -16,7 +16,7 @@ import { badOption, checkMembers, type Members } from './check.js';
 
 export { AgentError, type Context, type StepOptions } from '../workflows/program/context.js';
 export type { AgentOptions } from '../workflows/run/agent-options.js';
-export type { PlannedAgent, PlanReport } from '../session/workflow/plan-workflow.js';
+export type { PlannedAgent, PlanReport } from '../session/workflow/plan-work.js';
 
 /** Options of a run of a program; all have defaults. */
 export interface RunSettings {
@@ -115,7 +115,7 @@ export function workflow<I extends Json, O extends Json | void>(
     },
     async plan(given, settings = {}) {
       jsonOf(given, 'the input');
-      const { planWork } = await import('../session/workflow/plan-workflow.js');
+      const { planWork } = await import('../session/workflow/plan-work.js');
       return planWork((await optionsOf(name, settings)).options, undefined);
     },
   };

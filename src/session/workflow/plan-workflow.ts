@@ -1,99 +1,15 @@
-/** `--plan` of a workflow script: which results a run would reuse, and which calls are certain to be executed. Nothing is run. */
-import type { CallKey, Workflow } from '../../../journal/ids.js';
-import { predictCalls } from '../../../replay/resume/predict-calls.js';
-import { usableEntry } from '../../../replay/memo/memo.js';
-import { createLiveWorld } from '../../world/live.js';
-import { recordPath } from '../ports/recording.js';
-import { openPriorRuns } from '../ports/prior-runs.js';
-import { readOnlyStore } from '../ports/read-only-store.js';
-import { withoutSealingKey } from '../ports/sealing-key.js';
-import { workflowFor } from '../project.js';
+/** `--plan` of a workflow script. Nothing is run. */
 import type { RunOptions } from '../script/run-options.js';
-import { callsOf } from './recorded-samples.js';
-import { storeOf } from './recorded-work.js';
+import { planWork, type PlanReport } from './plan-work.js';
 import { readWorkflowFile } from './workflow-files.js';
-import { workflowRecord } from './workflow-record.js';
 
-export interface PlannedAgent {
-  readonly label: string | null;
-  readonly phase: string | null;
-  /** The beginning of the prompt; null where it may not be read. */
-  readonly prompt: string | null;
-}
+export type { PlanReport } from './plan-work.js';
 
-/** The members are those that `--plan --json` prints. */
-export interface PlanReport {
-  readonly workflow: Workflow;
-  readonly name: string;
-  /** Results that the run would reuse, if it makes the calls of the last run. */
-  readonly reused: number;
-  /** Calls of the last run that would be executed. What follows from new results is not known before. */
-  readonly toExecute: readonly PlannedAgent[];
-  /** The id of the last recorded run. */
-  readonly lastRun: string | null;
-  /** Lines that the run would write to standard error before it starts. */
-  readonly notices: readonly string[];
-}
-
-/** Throws the errors with which a run with these options would not start. A plan without a flag assumes `--resume`. */
+/** Throws the errors with which a run with these options would not start. */
 export async function planWorkflow(given: RunOptions): Promise<PlanReport> {
   const { script, workingDirectory } = given;
   if (script.kind !== 'file') throw new Error('a workflow script is a file');
   const { text } = readWorkflowFile(script.path, { workingDirectory });
   const phases = text.meta.phases.map(({ title }) => title);
   return planWork(given, phases);
-}
-
-/** @param phases undefined for a program of the library */
-export async function planWork(given: RunOptions, phases: readonly string[] | undefined): Promise<PlanReport> {
-  const { script, project, workingDirectory, io, environment, signal, name } = given;
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), signal });
-  try {
-    const store = readOnlyStore(await storeOf(given, world));
-    const isBare = given.cache.resume === undefined && given.cache.fresh !== true;
-    const options = isBare ? { ...given, cache: { ...given.cache, resume: '' } } : given;
-    const record = workflowRecord(options, { phases, input: null, store, onStart: () => undefined });
-    const opened = await openPriorRuns({
-      store,
-      project: { ...project, workingDirectory },
-      workflow: workflowFor(project, recordPath(script)),
-      cache: options.cache,
-      declarations: { declares: () => false, knownFunctions: ['agent'] },
-      onDefect: () => undefined,
-      resolveTarget: record.resolveTarget,
-    });
-    const { loaded, usable, forks, invalidations, notices } = opened;
-    const invalidated = new Set<CallKey>();
-    const refused = new Set<CallKey>();
-    for (const fact of invalidations) {
-      if (fact.type === 'memo.invalidated') for (const key of fact.keys) (fact.borrowed === true ? refused : invalidated).add(key);
-    }
-    const isReused = (key: CallKey): boolean =>
-      (usableEntry(usable.memo, key) !== undefined && !invalidated.has(key)) ||
-      (!refused.has(key) && !usable.memo.refused.has(key) && forks.some(({ memo }) => usableEntry(memo, key) !== undefined));
-    const predicted = [
-      ...predictCalls(
-        loaded.memo,
-        forks.map(({ memo }) => memo),
-        isReused,
-      ),
-    ];
-    const calls = await callsOf({ store, prior: loaded, forks, onDefect: () => undefined });
-    const memos = [loaded.memo, ...forks.map(({ memo }) => memo)];
-    const toExecute = predicted.filter((key) => !isReused(key));
-    return {
-      workflow: loaded.workflow,
-      name,
-      reused: predicted.length - toExecute.length,
-      toExecute: toExecute.map((key) => {
-        const { label = null, phase = null } = calls.about.get(key) ?? {};
-        const prompt = memos.map(({ entries }) => entries.get(key)?.preview).find((found) => found !== undefined) ?? null;
-        return { label, phase, prompt };
-      }),
-      lastRun: loaded.runs.at(-1)?.ref.run ?? null,
-      notices: invalidations.length === 0 ? notices : [],
-    };
-  } finally {
-    await world.close('the plan is made');
-  }
 }

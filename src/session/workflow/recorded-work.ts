@@ -34,7 +34,7 @@ import { createRunState, rootFrame } from '../script/root-frame.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { settingsFor } from '../script/settings.js';
 import { openSamples } from './recorded-samples.js';
-import { agentDefinition, type WorkflowPlace } from './workflow-files.js';
+import { agentDefinition, type WorkflowPlace } from './agent-definition.js';
 import type { WorkflowStart } from './workflow-record.js';
 
 /** A workflow script has no statements of the language; the options alone decide what is recorded. */

@@ -10,16 +10,12 @@ import { readWorkflow } from '../../workflows/text/read-script.js';
 import type { WorkflowSource } from '../../workflows/run/ports.js';
 import { displayPath } from '../../language/paths.js';
 import type { Project } from '../project.js';
+import { readText, type WorkflowPlace } from './agent-definition.js';
+
+export type { WorkflowPlace } from './agent-definition.js';
 
 const EXTENSIONS = ['.js', '.mjs'];
 const CLAUDE = path.join('.claude', 'workflows');
-const FILE_BYTES_MAX = 4 * 1024 * 1024;
-
-export interface WorkflowPlace {
-  readonly project: Project;
-  readonly home: string | undefined;
-  readonly workingDirectory: string;
-}
 
 export interface WorkflowListing {
   readonly name: string;
@@ -118,17 +114,6 @@ export function calledWorkflow(ref: string | { readonly scriptPath: string }, fr
   return readWorkflowFile(file, place);
 }
 
-/** The definition of a custom agent: of the project, else of the user. */
-export function agentDefinition(agentType: string, { project, home }: Pick<WorkflowPlace, 'project' | 'home'>): string | undefined {
-  if (!/^[\w.-]+$/.test(agentType)) return undefined; // no path
-  const folders = [project.root, ...(home ? [home] : [])];
-  for (const folder of folders) {
-    const text = readText(path.join(folder, '.claude', 'agents', `${agentType}.md`));
-    if (text !== undefined) return text;
-  }
-  return undefined;
-}
-
 function ownFolders({ root, config }: Project): readonly string[] {
   return [...new Set([path.resolve(root, config.scriptDir), path.join(root, CLAUDE)])];
 }
@@ -137,14 +122,6 @@ function ownFolders({ root, config }: Project): readonly string[] {
 function hasMeta(file: string): boolean {
   const text = readText(file);
   return text !== undefined && /\bexport\s+const\s+meta\b/.test(text);
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return fs.statSync(file).size > FILE_BYTES_MAX ? undefined : fs.readFileSync(file, 'utf8');
-  } catch {
-    return undefined; // it is missing, a folder, or may not be read
-  }
 }
 
 function entriesOf(folder: string): readonly string[] {
