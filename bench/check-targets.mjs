@@ -19,6 +19,7 @@ const parse = written('parse.json');
 const checkpoint = written('checkpoint.json');
 const crash = written('crash.json');
 const journal = written('journal-api.json');
+const programs = written('programs.json');
 const starts = written('starts.json')?.filter(({ name, right }) => name.startsWith('start over') && right);
 
 const nodeCpu = start?.[0].cpu;
@@ -44,6 +45,8 @@ const measured = {
   'starts.cpu': starts?.at(-1)?.cpuRatio,
   'starts.memory': starts?.at(-1)?.rssMBRatio,
   'starts.growth': starts?.at(-1)?.growth,
+  'programs.start': programs?.starts.at(-1).cpuRatio,
+  'programs.growth': programs?.steps.at(-1).ratio,
   'crash.again': crash && Math.max(...crash.kills.map(({ again }) => again)),
   'crash.right': crash && crash.kills.filter(({ right }) => right).length / crash.kills.length,
   'journal.append20': share('durable append, 20 writers, small'),

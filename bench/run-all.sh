@@ -28,4 +28,5 @@ measure crash --trials $trials
 measure journal-api --rounds $rounds
 measure lookback --rounds 3
 measure starts --rounds 3 --sizes $pasts
+measure programs --rounds $rounds
 node "$here/check-targets.mjs" "$out" | tee "$out/targets.txt"

@@ -13,6 +13,7 @@ import { checkFlags, resembledOption } from '../options/misspelt-command.js';
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
   if (argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, argv);
   const workflow = await workflowIn(io, argv);
+  if (workflow && workflow.isProgram) return (await import('./workflows/program.js')).runProgramCommand(io, argv, workflow.file);
   if (workflow) return (await import('./workflows/run.js')).runWorkflowCommand(io, argv, workflow);
   const request = parseRunRequest(argv, 'run');
   if (request.help) {
@@ -49,16 +50,23 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   return runAndReport(io, execution);
 }
 
+interface NamedFile {
+  readonly file: string;
+  readonly name: string;
+  /** A program of the library, which runs without a realm. */
+  readonly isProgram: boolean;
+}
+
 /** The workflow script that the first word names. A script of the language with the same name is an error, unless the path is written. */
-async function workflowIn(io: Io, argv: readonly string[]): Promise<{ readonly file: string; readonly name: string } | undefined> {
+async function workflowIn(io: Io, argv: readonly string[]): Promise<NamedFile | undefined> {
   const name = argv.find((word) => !word.startsWith('-'));
   if (name === undefined || name !== argv[0]) return undefined;
-  const isPath = /\.m?js$/.test(name);
+  const isPath = /\.m?[jt]s$/.test(name);
   const project = await findProject(io.workingDirectory);
   const home = io.environment['HOME'];
   const isScript = !isPath && (await isScriptName(project, name, home));
   if (isScript && !hasWorkflowFile(project, name)) return undefined;
-  const { findWorkflow, unknownWorkflow } = await import('../../src/api/commands/workflows/files.js');
+  const { findWorkflow, isProgram, unknownWorkflow } = await import('../../src/api/commands/workflows/files.js');
   const place = { project, home, workingDirectory: io.workingDirectory };
   const file = findWorkflow(name, place);
   if (file !== undefined && isScript)
@@ -69,7 +77,7 @@ async function workflowIn(io: Io, argv: readonly string[]): Promise<{ readonly f
         hint: 'write the path of the one that is meant',
       },
     );
-  if (file !== undefined) return { file, name };
+  if (file !== undefined) return { file, name, isProgram: isPath && isProgram(file) };
   if (isPath) throw new MlldError('FILE_NOT_FOUND', `There is no workflow script ${name}`);
   const hasWorkflows = (await import('../../src/api/commands/workflows/files.js')).listWorkflows(place, 'home too').length > 0;
   if (hasWorkflows && (await listScripts(project, home)).length === 0) throw unknownWorkflow(name, place);

@@ -6,11 +6,13 @@ import type { RunStatus, RunTotals } from '../../journal/facts/run-event.js';
 import type { JournalStore } from '../../journal/store.js';
 import { parseBudget } from '../calls/budget/limits.js';
 import { findProject } from '../session/project.js';
+import type { RunOutcome } from '../session/run-calls.js';
 import type { RunOptions } from '../session/script/run-options.js';
 import type { PlanReport } from '../session/workflow/plan-work.js';
 import type { AgentSettings } from '../session/workflow/recorded-work.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import type { Context } from '../workflows/program/context.js';
+import { PROGRAM } from '../session/workflow/load-program.js';
 import { jsonOf } from '../workflows/program/json.js';
 import { badOption, checkMembers, type Members } from './check.js';
 
@@ -47,7 +49,7 @@ export interface RunSettings {
 }
 
 /** The report of a run. An error of the program is in it and not thrown. */
-export interface WorkflowReport<O> {
+export interface WorkflowReport<O> extends RunOutcome {
   readonly status: RunStatus;
   /** The value that the program returned; absent unless it completed. */
   readonly result?: O;
@@ -97,28 +99,33 @@ export function workflow<I extends Json, O extends Json | void>(
   if (typeof name !== 'string' || !NAME.test(name))
     throw badOption('workflow()', `${JSON.stringify(name)} is no name`, "words, with slashes between them: 'berth-audit'");
   if (typeof body !== 'function') throw badOption('workflow()', 'the program is no function', 'async (ctx, input) => { … }');
-  return {
+  const program = {
     name,
-    async run(given, settings = {}) {
+    [PROGRAM]: body,
+    async run(given: I, settings: RunSettings = {}) {
       const { runProgram } = await import('../session/workflow/run-program.js');
       const input = jsonOf(given, 'the input');
       const { options, agents } = await optionsOf(name, settings);
       const report = await runProgram(options, agents, { input, version: settings.version, run: (ctx) => body(ctx, input as I) });
-      const { status, result, error, totals, journal } = report;
+      const { status, result, error, totals, journal, calls, pause, resume } = report;
       return {
         status,
         ...(result !== undefined && { result: result as O }),
         ...(error !== undefined && { error }),
         totals,
         ...(journal && { journal }),
+        ...(calls && { calls }),
+        ...(pause && { pause }),
+        ...(resume !== undefined && { resume }),
       };
     },
-    async plan(given, settings = {}) {
+    async plan(given: I, settings: RunSettings = {}) {
       jsonOf(given, 'the input');
       const { planWork } = await import('../session/workflow/plan-work.js');
       return planWork((await optionsOf(name, settings)).options, undefined);
     },
   };
+  return program;
 }
 
 async function optionsOf(name: string, settings: RunSettings): Promise<{ readonly options: RunOptions; readonly agents: AgentSettings }> {

@@ -1,14 +1,15 @@
 /** Plays a page of the guide as a reader would: writes its files and runs its commands in a fresh folder. Stand-ins answer for agents. */
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { TSC } from '../support/packed-package.js';
 import { PROJECT } from '../support/source-files.js';
 import type { CommandStep, Step } from './page.js';
 
-/** The commands of a page, which work on nothing but the reader's folder. */
-const PROGRAMS = ['mlld', 'cat', 'cp', 'echo', 'grep', 'head', 'ls', 'mkdir', 'mv', 'rm', 'sed', 'tail', 'timeout', 'wc'];
+/** The commands of a page, which work on nothing but the reader's folder. The package and `tsc` are as if they were installed. */
+const PROGRAMS = ['mlld', 'cat', 'cp', 'echo', 'grep', 'head', 'ls', 'mkdir', 'mv', 'node', 'npx', 'rm', 'sed', 'tail', 'timeout', 'wc'];
 
 export interface Played {
   readonly step: CommandStep;
@@ -25,6 +26,10 @@ export async function play(steps: readonly Step[], from?: string): Promise<Playe
   else cpSync(from, cwd, { recursive: true, filter: (file) => !/\/(\.mlld|out)$/.test(file) });
   mkdirSync(programs);
   program(programs, 'mlld', `exec '${process.execPath}' '${path.join(PROJECT, 'dist/mlld.cjs')}' "$@"\n`);
+  program(programs, 'npx', `shift\nexec '${process.execPath}' '${TSC}' "$@"\n`); // tsc is all that a page asks it for
+  mkdirSync(path.join(home, 'node_modules'));
+  for (const name of ['mlld', '@types'])
+    symlinkSync(name === 'mlld' ? PROJECT : path.join(PROJECT, 'node_modules', name), path.join(home, 'node_modules', name));
   let agents = { plan: '{}', line: 0 };
   const env = (): NodeJS.ProcessEnv => ({
     HOME: home,

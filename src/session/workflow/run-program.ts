@@ -34,8 +34,9 @@ export interface ProgramReport extends RunReport {
 }
 
 /** Throws what is wrong with the options (RUN-PROGRAM-1). */
-export async function runProgram(options: RunOptions, settings: AgentSettings, body: ProgramBody): Promise<ProgramReport> {
+export async function runProgram(given: RunOptions, settings: AgentSettings, body: ProgramBody): Promise<ProgramReport> {
   let misuse: unknown;
+  const options = { ...given, io: { ...given.io, stderr: given.io.message ?? given.io.stderr } };
   const report = await superviseRun<ProgramReport>(options, {
     onStop: 'close-world',
     work: async (world, signal, pause) => {

@@ -25,7 +25,7 @@ export interface WorkflowListing {
 
 /** True for a word that is the path of a script, and not its name. */
 export function isWorkflowPath(word: string): boolean {
-  return /\.m?js$/.test(word);
+  return /\.m?[jt]s$/.test(word);
 }
 
 /** Returns the absolute path; undefined where no script has the name. Throws WORKFLOW_NAME for a name of several. */
@@ -116,6 +116,12 @@ export function calledWorkflow(ref: string | { readonly scriptPath: string }, fr
 
 function ownFolders({ root, config }: Project): readonly string[] {
   return [...new Set([path.resolve(root, config.scriptDir), path.join(root, CLAUDE)])];
+}
+
+/** True for a file that has a default export and does not begin as a script of the dialect. Nothing is run. */
+export function isProgram(file: string): boolean {
+  const text = readText(file) ?? '';
+  return /^\s*export\s+(?:default\b|\{[^}]*\bas\s+default\b)/m.test(text) && !/^\s*export\s+const\s+meta\b/m.test(text);
 }
 
 /** Another `.js` file in these folders is no script. */

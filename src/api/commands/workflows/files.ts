@@ -1,2 +1,2 @@
 /** Finds workflow scripts by name, before anything of their runs is loaded. */
-export { findWorkflow, isWorkflowPath, listWorkflows, unknownWorkflow } from '../../../session/workflow/workflow-files.js';
+export { findWorkflow, isProgram, isWorkflowPath, listWorkflows, unknownWorkflow } from '../../../session/workflow/workflow-files.js';
