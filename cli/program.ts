@@ -28,7 +28,8 @@ export function printHelp(io: Io, name?: 'run'): void {
 }
 
 function programFor(io: Io, onStatus: (status: number) => void): Command {
-  const program = attached(toCommand('mlld', PROGRAM), PROGRAM, io);
+  // A flag behind a command is the command's, also where `mlld FILE` has one of the same name.
+  const program = attached(toCommand('mlld', PROGRAM), PROGRAM, io).enablePositionalOptions();
   for (const [words, row] of COMMAND_ROWS) {
     const [first = '', second] = words.split(' ');
     const parent = second === undefined ? program : (program.commands.find((group) => group.name() === first) ?? program);

@@ -73,6 +73,7 @@ export const COMMANDS = {
       { flags: ['deep'], value: 'none', does: 'follow imports and templates' },
       { flags: ['verbose'], value: 'none', does: 'print the full report of every file of a folder' },
       { flags: ['error-on-warnings'], value: 'none', does: 'fail when there are warnings' },
+      { flags: ['strict'], value: 'none', does: 'the same as --error-on-warnings' },
       {
         flags: ['format'],
         value: 'required',
@@ -84,7 +85,7 @@ export const COMMANDS = {
       JSON_FLAG('short for --format json'),
     ],
     examples: ['mlld validate nightly.mld --deep', 'mlld validate . --error-on-warnings', 'mlld validate llm --json'],
-    exits: [[1, 'a file has errors (with --error-on-warnings: or warnings)']],
+    exits: [[1, 'a file has errors (with --error-on-warnings or --strict: or warnings)']],
   },
   ...JOURNAL_COMMANDS,
   ...PIPELINE_COMMANDS,

@@ -98,8 +98,7 @@ export const RUN_FLAGS: readonly FlagRow[] = [
   {
     flags: ['strict'],
     value: 'none',
-    form: 'run',
-    does: 'refuse a script with warnings; of a workflow script: exit with 1 when an agent failed',
+    does: 'refuse a script for which the check before the run has warnings; of a workflow script: exit with 1 when an agent failed',
   },
   { flags: ['no-warn'], value: 'none', form: 'run', does: 'hide the warnings of the check before the run' },
   // Reserved, so that no script comes to depend on them.

@@ -4,10 +4,11 @@ import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { findProject, scriptName } from '../../src/api/commands/project.js';
 import type { ScriptSource } from '../../src/api/commands/script.js';
-import { EXIT_OK } from '../exit-codes.js';
+import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
 import type { Preflight } from './preflight.js';
 import { parseRunRequest, recordFlag, type RunRequest } from '../options/run-request.js';
+import { payloadFor } from '../options/own-flags.js';
 import { checkFlags } from '../options/misspelt-command.js';
 
 const STDIN = '/dev/stdin';
@@ -24,10 +25,16 @@ export async function fileCommand(io: Io): Promise<number> {
   const script = await scriptOf(io, request);
   const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
-  const execution = { request, form: 'file' as const, argv: io.argv, script, project, name };
-  const preflight = async (): Promise<Preflight> => (await import('./preflight.js')).preflightOf(io, script, project, request);
+  let loaded: Preflight | undefined;
+  const preflight = async (): Promise<Preflight> => (loaded ??= (await import('./preflight.js')).preflightOf(io, script, project, request));
+  if (request.strict) {
+    if (isReadOnce(script))
+      throw new MlldError('USAGE', `--strict: ${request.script} is no regular file, so it can't be checked before it runs`);
+    if (!(await (await preflight()).passes('print'))) return EXIT_FAILED;
+  } else if (request.warnings && declaresNeeds(script)) await (await preflight()).warnsOfNeeds();
+  const payload = request.strict ? await payloadFor(request, await preflight()) : request.payload;
+  const execution = { request: { ...request, payload }, form: 'file' as const, argv: io.argv, script, project, name };
   await checkFlags(io, execution, async () => (await preflight()).payloadNames());
-  if (request.warnings && declaresNeeds(script)) await (await preflight()).warnsOfNeeds();
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   const { runAndReport } = await import('./run-script.js');
   return runAndReport(io, execution);
@@ -45,9 +52,14 @@ function refuseUnrecordable(request: RunRequest): void {
 
 /** The script is checked before it runs only where it asks for it: `mlld FILE` starts at once. */
 function declaresNeeds(script: ScriptSource): boolean {
-  if (script.kind === 'file' && !statOf(script.path)?.isFile()) return false; // a pipe can be read only once
+  if (isReadOnce(script)) return false;
   const text = script.kind === 'text' ? script.text : readText(script.path);
   return /^[ \t]*\/?needs\b/m.test(text);
+}
+
+/** True for a pipe: what the check before the run read of it, the run would miss. */
+function isReadOnce(script: ScriptSource): boolean {
+  return script.kind === 'file' && !statOf(script.path)?.isFile();
 }
 
 function readText(file: string): string {

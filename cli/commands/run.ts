@@ -6,8 +6,8 @@ import { findProject, findScript, listScripts, type Project } from '../../src/ap
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { clip, oneLine } from '../render/one-line.js';
 import type { Io } from '../terminal/io.js';
-import type { Preflight } from './preflight.js';
-import { parseRunRequest, type RunRequest } from '../options/run-request.js';
+import { parseRunRequest } from '../options/run-request.js';
+import { payloadFor } from '../options/own-flags.js';
 import { checkFlags, resembledOption } from '../options/misspelt-command.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
@@ -98,14 +98,6 @@ async function isScriptName(project: Project, name: string, home: string | undef
 function hasWorkflowFile({ root, config }: Project, name: string): boolean {
   const folders = [path.resolve(root, config.scriptDir), path.join(root, '.claude', 'workflows')];
   return folders.some((folder) => ['.js', '.mjs'].some((extension) => fs.existsSync(path.join(folder, name + extension))));
-}
-
-/** A script that reads the name of an option from `@payload` gets it as well: the name may have been its own before it became an option. */
-async function payloadFor({ payload, optionFlags }: RunRequest, { payloadNames }: Preflight): Promise<RunRequest['payload']> {
-  const flags = Object.entries(optionFlags);
-  if (flags.length === 0) return payload;
-  const read = await payloadNames();
-  return Object.fromEntries([...flags.filter(([name]) => read.has(name)), ...Object.entries(payload)]);
 }
 
 function renderScripts(names: readonly string[], workflows: readonly { readonly name: string; readonly description: string }[]): string {

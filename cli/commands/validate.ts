@@ -25,7 +25,13 @@ interface ValidateOptions {
   readonly json?: true;
 }
 
-export async function validateCommand(io: Io, target: string, options: ValidateOptions): Promise<number> {
+interface ValidateFlags extends ValidateOptions {
+  /** Another word for `--error-on-warnings`, the one that runs have. */
+  readonly strict?: true;
+}
+
+export async function validateCommand(io: Io, target: string, { strict, ...rest }: ValidateFlags): Promise<number> {
+  const options: ValidateOptions = strict ? { ...rest, errorOnWarnings: true } : rest;
   if (target.endsWith('.dot')) {
     const { validatePipeline } = await import('./validate-pipeline.js');
     return (await validatePipeline(io, target, options)) ? EXIT_OK : EXIT_FAILED;

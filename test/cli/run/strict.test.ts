@@ -1,0 +1,59 @@
+/** `--strict`: warnings of the check before a run are errors. world.md 17.2 and 19. */
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const warned = 'show `hello @nobody`\n';
+
+describe('--strict', () => {
+  it.each([
+    ['mlld FILE', ['main.mld']],
+    ['mlld -e', ['-e', warned]],
+    ['mlld /dev/stdin', ['/dev/stdin']],
+    ['mlld run NAME', ['run', 'main']],
+  ])('refuses a script with warnings, and runs nothing: %s', async (_, words) => {
+    const cwd = await projectFolder({ 'main.mld': warned, 'llm/run/main.mld': warned });
+    const { stdout, stderr, status } = await runCli([...words, '--strict'], { cwd, stdin: warned });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+    expect(stderr).toContain('@nobody undefined variable');
+    expect(stderr).toMatch(/error: --strict: a warning is an error; nothing was run\n$/);
+    const { stdout: loose, status: looseStatus } = await runCli(words, { cwd, stdin: warned });
+    expect({ loose, looseStatus }).toEqual({ loose: 'hello @nobody\n', looseStatus: 0 });
+  });
+
+  it('counts the warnings of imported files of the project, and none of packages', async () => {
+    const module = 'exe @greet(name) = `@name of @nowhere`\nexport { @greet }\n';
+    const main = (from: string): string => `import { @greet } from "${from}"\nshow @greet("Bo")\n`;
+    const cwd = await projectFolder({
+      'own.mld': main('./lib/greet.mld'),
+      'lib/greet.mld': module,
+      'foreign.mld': main('./node_modules/kit/greet.mld'),
+      'node_modules/kit/greet.mld': module,
+    });
+    expect((await runCli(['own.mld', '--strict'], { cwd })).status).toBe(1);
+    expect(await runCli(['foreign.mld', '--strict'], { cwd })).toMatchObject({ stdout: 'Bo of @nowhere\n', status: 0 });
+  });
+
+  it('lets a script without warnings run', async () => {
+    const cwd = await projectFolder({ 'main.mld': 'show `t=@payload.topic`\n' });
+    expect(await runCli(['main.mld', '--strict', '--topic', 'tides'], { cwd })).toEqual({ stdout: 't=tides\n', stderr: '', status: 0 });
+  });
+
+  it('is a flag of the script as well, where the script reads it', async () => {
+    const source = 'show `strict=@payload.strict`\n';
+    const cwd = await projectFolder({ 'main.mld': source, 'llm/run/main.mld': source });
+    expect((await runCli(['main.mld', '--strict'], { cwd })).stdout).toBe('strict=true\n');
+    expect((await runCli(['run', 'main', '--strict'], { cwd })).stdout).toBe('strict=true\n');
+  });
+
+  it('makes mlld validate fail on warnings, in files, folders and pipelines', async () => {
+    const cwd = await projectFolder({
+      'src/main.mld': warned,
+      'gate.dot':
+        'digraph kiln {\n  goal="dry"\n  start [shape=Mdiamond]\n  fire [shape=box, prompt="x", goal_gate="true"]\n  exit [shape=Msquare]\n  start -> fire -> exit\n}\n',
+    });
+    for (const target of ['src/main.mld', 'src', 'gate.dot']) {
+      expect((await runCli(['validate', target], { cwd })).status).toBe(0);
+      expect((await runCli(['validate', target, '--strict'], { cwd })).status).toBe(1);
+    }
+  });
+});
