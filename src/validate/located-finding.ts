@@ -12,11 +12,13 @@ export interface LocatedFinding {
 }
 
 export function applyRules(file: ParsedScript, settings: RuleSettings): readonly LocatedFinding[] {
-  return rules.flatMap(({ list, code, check }) => [...check(file, settings)].map((violation) => ({ list, code, file, violation })));
+  return rules.flatMap(({ list, code, check }) =>
+    [...check(file, settings)].map((violation) => ({ list: violation.isUnsure === true ? 'antiPatterns' : list, code, file, violation })),
+  );
 }
 
 /** Adds line and column, and the file unless it is `main`, which the report is about. */
 export function toFinding({ code, file, violation }: LocatedFinding, main: string): Finding {
-  const { at, ...rest } = violation;
+  const { at, isUnsure: _, ...rest } = violation;
   return { ...rest, ...locate(file.text, at), ...(file.display !== main && { file: file.display }), code };
 }

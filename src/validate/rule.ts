@@ -18,6 +18,8 @@ export interface Violation {
   /** Is a name without `@`. */
   readonly variable?: string;
   readonly hint?: string;
+  /** Is true in a place that a run may never reach: the finding of a rule about errors is a warning there. */
+  readonly isUnsure?: boolean;
 }
 
 export interface RuleSettings {

@@ -34,27 +34,17 @@ describe('errors', () => {
       'import { a as @now } from "./x.mld"\nimport "./y.mld" as @mx',
       ['1:15 reserved-name', '2:21 reserved-name'],
     ],
-    [
-      'an immutable local that is changed',
-      'exe @f() = [\n  var @a = 1\n  @a += 1\n  let @a += 1\n]',
-      ['3:3 unchangeable', '4:7 unchangeable'],
-    ],
     ['a local that is changed', 'exe @f() = [\n  let @a = 1\n  if true [ @a += 1 ]\n  for @x in [1] [ @a += @x ]\n]', []],
-    [
-      'what surrounds a parallel loop',
-      'exe @f() = [\n  let @a = 1\n  for parallel @x in [1] [ if true [ @a += @x ] ]\n]',
-      ['3:38 unchangeable'],
-    ],
-    ['a variable of the file in a parallel loop', 'var @a = 1\nfor parallel(2) @x in [1] [ @a += @x ]', ['2:29 unchangeable']],
     ['what an iteration has for itself', 'for parallel @x in [1] [\n  let @a = 1\n  @a += @x\n]', []],
-    ['a loop in a parallel loop', 'for parallel @x in [1] [\n  let @a = 1\n  for @y in [1] [ @a += @y ]\n]', ['3:19 unchangeable']],
     [
       'a function that a parallel loop calls',
       'exe @f() = [\n  let @a = 1\n  for @y in [1] [ @a += @y ]\n]\nfor parallel @x in [1] [ @f() ]',
       [],
     ],
     ['a text that is called', 'var @x = `a`\nshow @x()\nvar @y = "1" | @x\nvar @z = foreach @x([1])', ['2:6 not-a-function', '3:16 not-a-function', '4:18 not-a-function']], // prettier-ignore
-    ['other plain values that are called', 'var @a = [1]\nvar @b = { f: 1 }\nvar @c = null\nexe @f() = [ => @a(@b(), @c()) ]', ['4:17 not-a-function', '4:20 not-a-function', '4:26 not-a-function']], // prettier-ignore
+    ['other plain values that are called', 'var @a = [1]\nvar @b = { f: 1 }\nvar @c = null\nvar @d = [ => @a(@b(), @c()) ]', ['4:15 not-a-function', '4:18 not-a-function', '4:24 not-a-function']], // prettier-ignore
+    ['an immutable name of a block that is changed', 'var @d = [\n  var @a = 1\n  @a += 1\n  => @a\n]', ['3:3 unchangeable']],
+    ['a condition that calls a text', 'var @a = "a"\nif @a() [ show "1" ]\nwhen [ @a() => show "1" ]\nfor @x in @a() [ show @x ]', ['2:4 not-a-function', '3:8 not-a-function', '4:11 not-a-function']], // prettier-ignore
     ['values that may be functions', 'exe @g() = "g"\nvar @f = @g\nvar @o = { f: @g }\nshow `@f() @o.f() @o.f.trim()`', []],
     ['a name that is bound again', 'exe @g() = "g"\nexe @f() = [\n  let @a = 1\n  let @a = @g\n  => @a()\n]', []],
     ['a parameter of the same name', 'var @a = 1\nexe @f(a) = [ => @a() ]', []],
@@ -87,6 +77,44 @@ describe('errors', () => {
         hint: 'names are declared once; choose another name',
       },
     ]);
+  });
+});
+
+describe('mistakes that a run may never reach are warnings', () => {
+  it.each<Row>([
+    [
+      'an immutable local that is changed',
+      'exe @f() = [\n  var @a = 1\n  @a += 1\n  let @a += 1\n]',
+      ['3:3 unchangeable', '4:7 unchangeable'],
+    ],
+    [
+      'what surrounds a parallel loop',
+      'exe @f() = [\n  let @a = 1\n  for parallel @x in [1] [ if true [ @a += @x ] ]\n]',
+      ['3:38 unchangeable'],
+    ],
+    ['a variable of the file in a parallel loop', 'var @a = 1\nfor parallel(2) @x in [1] [ @a += @x ]', ['2:29 unchangeable']],
+    ['a loop in a parallel loop', 'for parallel @x in [1] [\n  let @a = 1\n  for @y in [1] [ @a += @y ]\n]', ['3:19 unchangeable']],
+    ['a call in a function', 'var @a = [1]\nexe @f() = [ => @a() ]', ['2:17 not-a-function']],
+    ['a call in a branch', 'var @a = "a"\nif false [ show @a() ] else [ show @a() ]', ['2:17 not-a-function', '2:36 not-a-function']],
+    [
+      'a call in an arm',
+      'var @a = "a"\nwhen [\n  false => show @a()\n  @a() => show "1"\n]',
+      ['3:17 not-a-function', '4:3 not-a-function'],
+    ],
+    ['a call in a loop', 'var @a = "a"\nfor @x in [] [ show @a() ]', ['2:21 not-a-function']],
+    [
+      'a call behind an operator',
+      'var @a = "a"\nvar @b = false && @a()\nvar @c = true ? 1 : @a()',
+      ['2:19 not-a-function', '3:21 not-a-function'],
+    ],
+    ['a call behind an end', 'var @a = "a"\nif true [ => 1 ]\nshow @a()', ['3:6 not-a-function']],
+    ['a call in a hook', 'var @a = "a"\nhook @h before op:exe = [ show @a() ]', ['2:32 not-a-function']],
+    ['a stage behind a call', 'var @a = "a"\nexe @f() = ""\nvar @b = @f() | @a', ['3:17 not-a-function']],
+    ['a part of a text', 'var @a = "a"\nvar @b = ""\nshow `@b?`@a()``', ['3:11 not-a-function']],
+  ])('%s', async (_, source, found) => {
+    const report = await analyze({ 'main.mld': source });
+    expect(errorLines(report)).toEqual([]);
+    expect(warningLines(report).filter((line) => /unchangeable|not-a-function/.test(line))).toEqual(found);
   });
 });
 

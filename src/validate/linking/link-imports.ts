@@ -25,6 +25,7 @@ import { publishedModule, type StaticModule } from './published.js';
 import { partsOf, resolveName, resolveStatic, staticText } from '../static-path.js';
 import type { Declaration } from '../static-scope.js';
 import { unknownInTemplate } from './template-names.js';
+import { surelyExecuted } from '../surely-executed.js';
 import { topLevel } from '../top-level.js';
 import type { Workspace } from './workspace.js';
 
@@ -196,6 +197,7 @@ function jsonExports(text: string | undefined, display: string, refuse: (message
 
 /** Checks each `@lib.member` of a module that is imported as a whole: its existence and its number of arguments. world.md 11.2. */
 function checkMembers(file: ParsedScript, linking: LinkState): void {
+  let isReached: ReturnType<typeof surelyExecuted> | undefined;
   for (const used of file.symbols.uses) {
     const { name, at, place, target, member } = used;
     if (isGlued(used, file.text)) continue;
@@ -209,8 +211,10 @@ function checkMembers(file: ParsedScript, linking: LinkState): void {
     }
     // Without an export list a missing member is null, and ends the run only where it is called.
     const isRefused = exports.listed || (member.argumentsPassed !== undefined && !isMethod(member.name));
-    if (place !== 'test' && isRefused && exports.complete && !exports.names.has(member.name))
-      report(linking, file, notExported(member.name, at, exports, written));
+    if (place === 'test' || !isRefused || !exports.complete || exports.names.has(member.name)) continue;
+    isReached ??= surelyExecuted(file.script);
+    const list = isReached(at) ? 'errors' : 'antiPatterns';
+    linking.found.push({ list, code: 'unresolvable', file, violation: notExported(member.name, at, exports, written) });
   }
 }
 

@@ -2,17 +2,21 @@
 import { locate } from '../../../grammar/parse.js';
 import type { Expression } from '../../../grammar/ast.js';
 import type { Rule } from '../rule.js';
+import { surelyExecuted } from '../surely-executed.js';
 
 export const plainValuesCalledRule: Rule = {
   code: 'not-a-function',
   list: 'errors',
-  *check({ symbols, text }) {
+  *check({ script, symbols, text }) {
     // Another rule reports names with two declarations.
     const doubtful = new Set(symbols.declarations.map(({ clash }) => clash));
+    let isReached: ReturnType<typeof surelyExecuted> | undefined;
     for (const { name, at, target, argumentsPassed } of symbols.uses) {
       const what = target?.value && kindOf(target.value);
       if (argumentsPassed === undefined || what === undefined || target === undefined || doubtful.has(target)) continue;
-      yield { at, message: `@${name} is not a function`, hint: `it is ${what}, bound in line ${locate(text, target.at).line}` };
+      isReached ??= surelyExecuted(script);
+      const hint = `it is ${what}, bound in line ${locate(text, target.at).line}`;
+      yield { at, message: `@${name} is not a function`, hint, isUnsure: !isReached(at) };
     }
   },
 };
