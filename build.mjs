@@ -6,6 +6,7 @@
  *   dist/mlld.cjs   the command: answers `--version`, else loads cli.cjs through V8's code cache
  *   dist/cli.cjs    the command line in one CommonJS file; what `await import()` names is only run when it is asked for
  *   dist/prices.cjs the table of prices, which is loaded when a cost is looked up in it
+ *   dist/lsp.cjs    the language server protocol, which is loaded by `mlld lsp`
  *   dist/index.js   the library, an ES module; packages stay imports
  *   dist/mlld.tmLanguage.json   colours for editors
  *   dist/report.*   what a report page carries: its viewer and style
@@ -71,6 +72,14 @@ const pricesApart = {
   },
 };
 
+/** Only `mlld lsp` speaks the protocol of editors. */
+const protocolApart = {
+  name: 'protocol-apart',
+  setup(build) {
+    build.onResolve({ filter: /\/language-server-protocol\.js$/ }, () => ({ path: './lsp.cjs', external: true }));
+  },
+};
+
 const commandLine = {
   format: 'cjs',
   // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`.
@@ -78,7 +87,7 @@ const commandLine = {
   // Packages that are ES modules ask where they are.
   define: { ...common.define, 'import.meta.url': 'fileUrl' },
   banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
-  plugins: [lazyBuiltins, pricesApart],
+  plugins: [lazyBuiltins, pricesApart, protocolApart],
 };
 
 /** Runs in a browser, and is sent along with every report. */
@@ -101,6 +110,14 @@ async function main() {
       entryPoints: [createRequire(import.meta.url).resolve('@pydantic/genai-prices')],
       format: 'cjs',
       outfile: 'dist/prices.cjs',
+      minifyWhitespace: true,
+      lineLimit: LINE_COLUMNS,
+    }),
+    esbuild.build({
+      ...common,
+      entryPoints: ['cli/commands/editor/language-server-protocol.ts'],
+      format: 'cjs',
+      outfile: 'dist/lsp.cjs',
       minifyWhitespace: true,
       lineLimit: LINE_COLUMNS,
     }),

@@ -66,6 +66,7 @@ function processIo(): Io {
     ...(stderrIsTerminal ? { draw: writeError } : {}),
     oneOutput: areOne(STDOUT, STDERR),
     stdin: readStdin,
+    streams: () => ({ input: process.stdin, output: process.stdout }),
     ...(isTerminal(STDIN) ? { readLine } : {}),
     // A terminal that doesn't know its width says 0.
     columns: () => process.stderr.columns || DEFAULT_COLUMNS,

@@ -32,6 +32,7 @@ describe('the files of the package', () => {
       'dist/THIRD-PARTY.txt',
       'dist/cli.cjs',
       'dist/index.js',
+      'dist/lsp.cjs',
       'dist/mlld.cjs',
       'dist/mlld.tmLanguage.json',
       'dist/report.css',

@@ -11,6 +11,7 @@ const PARSED_COMMANDS = [
   'modules',
   'answer',
   'serve',
+  'lsp',
   'completion',
   'help',
 ] as const;

@@ -90,6 +90,15 @@ export const COMMANDS = {
   ...JOURNAL_COMMANDS,
   ...PIPELINE_COMMANDS,
   ...MODULES_COMMANDS,
+  lsp: {
+    does: 'answer an editor about scripts, templates and pipelines: the language server protocol on standard input and output',
+    flags: [{ flags: ['stdio'], value: 'none', does: 'for editors that say how they connect: this is the only way' }],
+    examples: ['mlld lsp'],
+    exits: [
+      [1, 'the editor ended it without shutting it down'],
+      [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
+    ],
+  },
   completion: {
     does: 'print the script that completes mlld commands in a shell',
     arguments: [{ written: '<shell>', does: 'the shell that runs the script', choices: ['bash', 'zsh', 'fish'] }],

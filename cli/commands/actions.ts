@@ -39,5 +39,6 @@ export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action>
   'modules outdated': async () => (await import('./modules.js')).outdated,
   answer: async () => (await import('./answer.js')).answer,
   serve: async () => (await import('./serve.js')).serve,
+  lsp: async () => (await import('./editor/lsp.js')).lsp,
   completion: async () => (await import('./completion.js')).completion,
 };

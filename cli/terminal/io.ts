@@ -19,6 +19,8 @@ export interface Io {
   readonly oneOutput: boolean;
   /** Reads all of standard input; undefined when it is empty or a terminal. */
   readonly stdin: () => Promise<string | undefined>;
+  /** Standard input and output as they are, for a protocol that another program speaks there. */
+  readonly streams: () => { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
   /** Reads one line of standard input, undefined at its end; missing where it is not a terminal. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
   /** Width of the terminal behind stderr, in characters. */

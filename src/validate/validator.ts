@@ -12,7 +12,7 @@ import { templateUsesIn } from './linking/template-uses.js';
 
 export type ValidatorSettings = Pick<
   Workspace,
-  'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes' | 'searchPath' | 'modulesFolder' | 'injected'
+  'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes' | 'searchPath' | 'modulesFolder' | 'injected' | 'sources'
 > & {
   /** Makes `deep` follow imports and templates, and report findings there too. */
   readonly depth: 'file' | 'deep';

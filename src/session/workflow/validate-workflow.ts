@@ -1,55 +1,10 @@
-/** Checks a workflow script without running it. workflows-js.md 8 and 13. */
-import { locate } from '../../../grammar/locate.js';
-import { MlldError } from '../../errors.js';
-import type { FileReport, Finding } from '../../validate/report.js';
-import { compileCode } from '../../world/code/closed-realm.js';
-import { compiledScript } from '../../workflows/run/script-error.js';
-import { hazardsIn } from '../../workflows/text/hazards.js';
-import { readWorkflowFile } from './workflow-files.js';
+/** Checks the file of a workflow script without running it. workflows-js.md 8 and 13. */
+import { checkWorkflow, type ValidatedWorkflow } from '../../workflows/check-workflow.js';
+import { readWorkflowText } from './workflow-files.js';
 
-export interface ValidatedWorkflow extends Pick<FileReport, 'filepath' | 'valid' | 'errors' | 'warnings'> {
-  /** `meta.name`; absent when the script is not valid, like the following. */
-  readonly name?: string;
-  readonly description?: string;
-  readonly phases?: readonly string[];
-  /** The error as it is thrown, with its place in the text. Not in `--json`. */
-  readonly error?: MlldError;
-}
+export type { ValidatedWorkflow } from '../../workflows/check-workflow.js';
 
 /** Throws FILE_NOT_FOUND. What is wrong with the text is in the report. */
 export function validateWorkflow(file: string, written: string, place: { readonly workingDirectory: string }): ValidatedWorkflow {
-  try {
-    const source = readWorkflowFile(file, place);
-    compiledScript(source, compileCode);
-    const { meta, text } = source.text;
-    const warnings = hazardsIn(source.text).map(({ what, at }): Finding => {
-      const { line, column } = locate(text, at);
-      return {
-        code: 'WORKFLOW_CLOCK',
-        message: `${what} is recorded here, and refused by other runtimes of the dialect`,
-        line,
-        column,
-        hint: 'pass the value by args where the script has to run elsewhere too',
-      };
-    });
-    const phases = meta.phases.map(({ title }) => title);
-    return {
-      filepath: written,
-      valid: true,
-      name: meta.name,
-      description: meta.description,
-      ...(phases.length > 0 && { phases }),
-      ...(warnings.length > 0 && { warnings }),
-    };
-  } catch (error) {
-    if (!(error instanceof MlldError) || error.code === 'FILE_NOT_FOUND') throw error;
-    const { code, message, hint, location } = error;
-    const finding = {
-      code,
-      message,
-      ...(location && { line: location.line, column: location.column }),
-      ...(hint !== undefined && { hint }),
-    };
-    return { filepath: written, valid: false, errors: [finding], error };
-  }
+  return checkWorkflow(written, readWorkflowText(file, place));
 }

@@ -95,11 +95,20 @@ export function listWorkflows(
 }
 
 /** Throws FILE_NOT_FOUND, and what is wrong with the text. */
-export function readWorkflowFile(file: string, { workingDirectory }: Pick<WorkflowPlace, 'workingDirectory'>): WorkflowSource {
+export function readWorkflowFile(file: string, place: Pick<WorkflowPlace, 'workingDirectory'>): WorkflowSource {
+  const { text, display } = readWorkflowText(file, place);
+  return { file, display, text: readWorkflow(text, display) };
+}
+
+/** Throws FILE_NOT_FOUND. */
+export function readWorkflowText(
+  file: string,
+  { workingDirectory }: Pick<WorkflowPlace, 'workingDirectory'>,
+): { readonly text: string; readonly display: string } {
   const display = displayPath(file, { workingDirectory });
   const text = readText(file);
   if (text === undefined) throw new MlldError('FILE_NOT_FOUND', `There is no workflow script ${display} that can be read`);
-  return { file, display, text: readWorkflow(text, display) };
+  return { text, display };
 }
 
 /** Resolves what `workflow()` names: a name, or a path relative to the calling script. */

@@ -23,9 +23,13 @@ export interface Workspace extends PathSettings, Pick<NeedsHost, 'searchPath'> {
   readonly template: (absolute: string) => Promise<Opened<ParsedTemplate>>;
   /** Overrides, by path, the mode that follows from a file's extension. */
   readonly modes?: ReadonlyMap<string, Script['mode']>;
+  readonly sources?: ParsedSources;
   /** Returns the files that were opened so far and could be parsed. */
   readonly parsed: () => Promise<readonly (ParsedScript | ParsedTemplate)[]>;
 }
+
+/** Holds what was parsed, by path, for the next workspace over the same files: an editor opens one after each change of a text. */
+export type ParsedSources = Map<string, { readonly text: string; readonly opened: Opened<ParsedScript> | Opened<ParsedTemplate> }>;
 
 export interface ParsedTemplate {
   readonly display: string;
@@ -48,8 +52,9 @@ export function openWorkspace({
   files,
   display,
   modes,
+  sources,
   ...paths
-}: PathSettings & Pick<Workspace, 'files' | 'display' | 'modes' | 'searchPath' | 'modulesFolder' | 'injected'>): Workspace {
+}: PathSettings & Pick<Workspace, 'files' | 'display' | 'modes' | 'searchPath' | 'modulesFolder' | 'injected' | 'sources'>): Workspace {
   const scripts = new Map<string, Promise<Opened<ParsedScript>>>();
   const templates = new Map<string, Promise<Opened<ParsedTemplate>>>();
 
@@ -58,18 +63,25 @@ export function openWorkspace({
     return text === undefined ? undefined : withPlainLineEnds(text);
   }
 
-  async function openScript(absolute: string): Promise<Opened<ParsedScript>> {
+  /** Opens a source unless its text was parsed already. Sound because a path has either a script or a template. */
+  async function opened<T>(absolute: string, parse: (text: string) => Opened<T>): Promise<Opened<T>> {
     const text = await readSource(absolute);
     if (text === undefined) return { kind: 'missing' };
+    const known = sources?.get(absolute);
+    if (known?.text === text) return known.opened as Opened<T>;
+    const now = parse(text);
+    sources?.set(absolute, { text, opened: now as Opened<ParsedScript> });
+    return now;
+  }
+
+  function openScript(absolute: string, text: string): Opened<ParsedScript> {
     const facts = { display: display(absolute), absolute, text };
     const parsed = parseReportingAll(text, modes?.get(absolute) ?? modeOf(absolute));
     if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures } };
     return { kind: 'parsed', file: { ...facts, script: parsed.script, symbols: symbolsOf(parsed.script) } };
   }
 
-  async function openTemplate(absolute: string): Promise<Opened<ParsedTemplate>> {
-    const text = await readSource(absolute);
-    if (text === undefined) return { kind: 'missing' };
+  function openTemplate(absolute: string, text: string): Opened<ParsedTemplate> {
     const facts = { display: display(absolute), absolute, text };
     try {
       const template = parseTemplateFile(text, absolute.toLowerCase().endsWith('.mtt') ? 'mtt' : 'att');
@@ -84,8 +96,8 @@ export function openWorkspace({
     ...paths,
     files,
     display,
-    script: once(scripts, openScript),
-    template: once(templates, openTemplate),
+    script: once(scripts, (absolute) => opened(absolute, (text) => openScript(absolute, text))),
+    template: once(templates, (absolute) => opened(absolute, (text) => openTemplate(absolute, text))),
     async parsed() {
       const opened = await Promise.all<Opened<ParsedScript | ParsedTemplate>>([...scripts.values(), ...templates.values()]);
       return opened.flatMap((each) => (each.kind === 'parsed' ? [each.file] : []));
