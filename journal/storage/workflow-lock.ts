@@ -19,7 +19,12 @@ const RETRY_MS = 20;
 const LOCK_WAIT_MS = 30_000;
 
 /** Resolves with the function that releases the lock. Throws `JournalError` JOURNAL_BUSY when another process holds it for too long. */
-export async function acquireWorkflowLock(disk: Disk, folder: string, waitMs = LOCK_WAIT_MS): Promise<() => Promise<void>> {
+export async function acquireWorkflowLock(
+  disk: Disk,
+  folder: string,
+  waitMs = LOCK_WAIT_MS,
+  other = 'is starting a run of this workflow',
+): Promise<() => Promise<void>> {
   await makeDurableFolder(disk, folder);
   for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     const latest = latestOf(await disk.list(folder));
@@ -29,13 +34,9 @@ export async function acquireWorkflowLock(disk: Disk, folder: string, waitMs = L
       if (await writeNew(disk, path, temporary, thisProcess())) return releaseOf(disk, path);
     }
     if (waitedMs >= waitMs) {
-      throw new JournalError(
-        'JOURNAL_BUSY',
-        `timed out after ${waitMs / 1000} s waiting for another process that is starting a run of this workflow`,
-        {
-          hint: 'wait for it, or end it',
-        },
-      );
+      throw new JournalError('JOURNAL_BUSY', `timed out after ${waitMs / 1000} s waiting for another process that ${other}`, {
+        hint: 'wait for it, or end it',
+      });
     }
     await sleep(RETRY_MS);
   }

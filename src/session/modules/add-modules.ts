@@ -15,7 +15,7 @@ import { stateOf, writeModule } from '../../world/modules/module-files.js';
 import type { Project } from '../project.js';
 import { describeModule } from './describe-module.js';
 import { createFetcher, type FetchedModule, type Fetcher } from './fetch-module.js';
-import { changeLock, modulesOf, onDisk, readLock, type ProjectModules } from './project-modules.js';
+import { changeLock, modulesOf, onDisk, readLock, whileOthersWait, type ProjectModules } from './project-modules.js';
 
 /** Names a module of the registry, an address, or a file by its absolute path. */
 export type AddTarget =
@@ -54,7 +54,7 @@ export async function addModules(project: Project, { targets, as }: AddRequest):
     throw new MlldError('USAGE', '--as names one module, so it takes one address or file', {
       hint: 'add the others with a command of their own',
     });
-  if (targets.length === 0) return restore(project, lock, fetcher);
+  if (targets.length === 0) return whileOthersWait(modules, () => restore(project, lock, fetcher));
 
   const fetched = new Map<string, Addition>();
   const waiting: Wanted[] = targets.map((target) => ({ target }));
@@ -77,13 +77,19 @@ export async function addModules(project: Project, { targets, as }: AddRequest):
     }
   }
 
+  return whileOthersWait(modules, () => keep(modules, [...fetched.values()]));
+}
+
+/** Compares with the lock as it is now: another command may have changed it while this one was fetching. */
+async function keep(modules: ProjectModules, additions: readonly Addition[]): Promise<readonly AddedModule[]> {
+  const lock = await readLock(modules);
   const report: AddedModule[] = [];
-  for (const { entry, importedBy } of fetched.values()) {
+  for (const { entry, importedBy } of additions) {
     const state = await stateOf(modules.folder, entry.sha256, storedName(entry));
     report.push(reported(entry, lock.modules.get(entry.name), state === 'verified', importedBy));
   }
-  for (const { entry, bytes } of fetched.values()) await write(modules, entry, bytes);
-  await changeLock(modules, { put: [...fetched.values()].map(({ entry }) => entry) });
+  for (const { entry, bytes } of additions) await write(modules, entry, bytes);
+  await changeLock(modules, { put: additions.map(({ entry }) => entry) });
   return report;
 }
 

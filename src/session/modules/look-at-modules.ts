@@ -8,7 +8,7 @@ import { removeModule, stateOf, storedDigests, type FileState } from '../../worl
 import type { Project } from '../project.js';
 import { describeModule } from './describe-module.js';
 import { createFetcher, type Fetcher } from './fetch-module.js';
-import { changeLock, modulesOf, readLock, unknownModule } from './project-modules.js';
+import { changeLock, modulesOf, readLock, unknownModule, whileOthersWait, type ProjectModules } from './project-modules.js';
 
 export interface ListedModule {
   readonly name: string;
@@ -102,6 +102,10 @@ export interface RemovedModules {
  */
 export async function removeModules(project: Project, names: readonly string[], unused: 'delete' | 'keep'): Promise<RemovedModules> {
   const own = modulesOf(project);
+  return whileOthersWait(own, () => removeFrom(own, names, unused));
+}
+
+async function removeFrom(own: ProjectModules, names: readonly string[], unused: 'delete' | 'keep'): Promise<RemovedModules> {
   const lock = await readLock(own);
   for (const name of names) if (!lock.modules.has(name)) throw unknownModule(name, lock);
   const left = new Map([...lock.modules].filter(([name]) => !names.includes(name)));

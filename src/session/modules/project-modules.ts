@@ -1,5 +1,8 @@
 /** The published modules of a project: its lock, and the folder with their files. */
 import path from 'node:path';
+import { JournalError } from '../../../journal/errors.js';
+import { realDisk } from '../../../journal/storage/disk.js';
+import { acquireWorkflowLock } from '../../../journal/storage/workflow-lock.js';
 import { MlldError } from '../../errors.js';
 import { modulesFolderOf } from '../../modules/published/find-published.js';
 import { EMPTY_LOCK, LOCK_FILE, lockText, parseLock, type Lock, type LockedModule } from '../../modules/published/lock.js';
@@ -27,9 +30,21 @@ export async function readLock({ root }: Pick<ProjectModules, 'root'>): Promise<
 }
 
 /**
- * Changes the lock as a whole. It is read again first, so that what another command added while this one was fetching is kept; two
- * commands that write at the same moment may still lose one change, and the second run of that command makes it good.
+ * Lets one process at a time change the modules of a project, so that no command loses what another one adds, and none deletes a file
+ * that another has written and not yet listed. A killed process holds nothing. Throws JOURNAL_BUSY after half a minute.
  */
+export async function whileOthersWait<T>({ root }: Pick<ProjectModules, 'root'>, act: () => Promise<T>): Promise<T> {
+  const folder = path.join(root, '.mlld', 'modules-lock');
+  const other = 'is changing the modules of this project';
+  const release = await onDisk(folder, () => acquireWorkflowLock(realDisk, folder, undefined, other));
+  try {
+    return await act();
+  } finally {
+    await release();
+  }
+}
+
+/** Changes the lock as a whole, inside `whileOthersWait`. It is read again first, so that what another command has added is kept. */
 export async function changeLock(
   { root }: Pick<ProjectModules, 'root'>,
   { put = [], drop = [] }: { readonly put?: readonly LockedModule[]; readonly drop?: readonly string[] },
@@ -48,6 +63,7 @@ export async function onDisk<T>(what: string, act: () => Promise<T>): Promise<T>
   try {
     return await act();
   } catch (cause) {
+    if (cause instanceof JournalError) throw cause;
     throw new MlldError('MODULE_DISK', `${what} can't be read or written: ${(cause as Error).message}`, {
       hint: 'make it a file in a folder that this user may write; nothing else was changed',
       cause,
