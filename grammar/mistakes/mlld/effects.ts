@@ -109,6 +109,7 @@ export function importStatement(context: ErrorContext): false {
   if (open) fail(context.at + open[0].length, 'Unclosed string in `import`: the closing quote is missing');
   const whole = look(/import\s+\*\s+as\s+@?([A-Za-z_][\w-]*)/y, context)?.[1];
   if (whole) fail(context.at, '`import *` is written in braces', `write \`import { * as @${whole} } from "./file.mld"\``);
+  if (look(/import\s+(?:mcp\b|(?:tools|\{[^}]*\})\s*from\s+mcp\b)/y, context)) toolsOfServer(context.at);
   const name = look(/import\s+([A-Za-z_][\w-]*)\s+(?:from|as)\b/y, context)?.[1];
   if (name)
     fail(
@@ -116,10 +117,14 @@ export function importStatement(context: ErrorContext): false {
       'The names of an `import` are written in braces',
       `write \`import { @${name} } from "./file.mld"\`, or \`import "./file.mld" as @${name}\` for all of it`,
     );
-  if (look(/import\s+(?:tools|mcp)\b/y, context)) fail(context.at, 'Importing tools is not part of this runtime');
+  if (look(/import\s+tools\b/y, context)) toolsOfServer(context.at);
   if (look(/import[ \t]*(?:\r?\n|$)/y, context))
     fail(context.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
   return false;
+}
+
+function toolsOfServer(at: number): never {
+  fail(at, 'Importing tools of a server is not part of this runtime', 'write a function with a client of it: `exe @tool(x) = cmd { … }`');
 }
 
 export function needsStatement(context: ErrorContext): false {

@@ -233,6 +233,12 @@ export function separator(context: ErrorContext, close: string, what: string): f
 
 export function load(original: ErrorContext): never {
   const context = pastBlanks(original);
+  if (look(/\{/y, context) && /\s/.test(context.text.charAt(context.at - 1)))
+    fail(
+      context.at,
+      'Selecting a part of a source file by its name is not part of this runtime',
+      'load the file (`<a.ts>`) and cut it with `js`, or load a section of a Markdown file: `<a.md # Title>`',
+    );
   if (look(/\{/y, context)) fail(context.at, 'A path cannot contain `{`', 'write several loads instead of a brace pattern');
   if (look(/>/y, context)) fail(context.at, 'Expected a path between `<` and `>`', 'a file is written `<path>`');
   if (look(/#\s*>/y, context)) fail(context.at, 'Expected the title of a section after `#`', '`# ??` lists the titles of a file');
