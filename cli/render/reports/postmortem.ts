@@ -1,41 +1,21 @@
 /** Renders `mlld journal postmortem`: what happened, where, what is lost, how to continue. */
-import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import type { LaneNow, DispatchStop } from '../../../replay/reports/postmortem/dispatch-state.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
-import { isUpload } from '../../../src/api/commands/project.js';
 import { counted } from './garbage-collection.js';
+import { isDone, isIncomplete, isWhole, nextSteps } from './next-steps.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { pipelineResumeCommand, resumeCommand, type RecordedCommand } from '../resume-command.js';
-import { shellWords } from '../shell-words.js';
+import { CAUSES } from '../causes.js';
+import { resumeCommand, type RecordedCommand } from '../resume-command.js';
 import { duration, money, time } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const MESSAGE_UNITS_MAX = 160;
 const IN_FLIGHT_SHOWN = 10;
 const GROUPS_SHOWN = 20;
-
-const CAUSES: { readonly [C in FailureCause]: string } = {
-  'rate-limit': 'rate limit',
-  overloaded: 'overloaded',
-  network: 'network',
-  timeout: 'timeout',
-  'bad-reply': 'bad reply',
-  content: 'content refused',
-  quota: 'quota used up',
-  auth: 'not authorised',
-  budget: 'budget of the call',
-  crash: 'crash',
-  upstream: 'not executed',
-  denied: 'denied by a guard',
-  interrupted: 'interrupted',
-  'exit-status': 'exit status of a command',
-  code: 'mistake in code',
-  other: 'error',
-};
 
 const ENDINGS: { readonly [S in ReportedStatus | 'incomplete']: string } = {
   completed: 'completed',
@@ -249,19 +229,6 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: 
   return lines;
 }
 
-function isWhole({ status, unresolved }: PostMortemReport): boolean {
-  return status === 'completed' && unresolved === 0;
-}
-
-/** The pipeline's own report says how a pipeline goes on. */
-function isIncomplete({ status, unresolved, pipeline }: PostMortemReport): boolean {
-  return status === 'completed' && unresolved > 0 && !pipeline;
-}
-
-function isDone(report: PostMortemReport): boolean {
-  return (report.status === 'completed' && !isIncomplete(report)) || report.since?.status === 'completed';
-}
-
 function resumeOf(report: PostMortemReport): string[] {
   if (isDone(report)) return [];
   const { resume } = report;
@@ -283,62 +250,13 @@ function resumeOf(report: PostMortemReport): string[] {
 }
 
 function nextOf(report: PostMortemReport, style: Style): string[] {
-  const { run, status, chain, since } = report;
-  if (isDone(report)) return [];
-  const inner = chain.at(-1);
-  const steps: (readonly [string, string])[] =
-    status === 'running'
-      ? [...answersOf(report), [`mlld journal show ${run} --follow`, 'watch it']]
-      : since === null
-        ? resumeSteps(report)
-        : since.status === 'running'
-          ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
-          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to continue']];
-  if (inner !== undefined)
-    steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
+  const steps = nextSteps(report);
+  if (steps.length === 0) return [];
   const width = Math.max(...steps.map(([command]) => command.length));
   const besides = steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${style.dim(`# ${what}`)}`);
   const isRoom = besides.every((line) => wrap(line, style).length === 1);
   const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${style.dim(`# ${what}`)}`]);
   return [style.bold('To continue'), ...(isRoom ? besides : below)];
-}
-
-function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
-  const { run, workflow, checkpoint, pipeline } = report;
-  if (pipeline)
-    return [
-      ...(isUpload(workflow) ? [[`POST /pipelines/${run}/resume`, 'continue, as a request to mlld serve'] as const] : []),
-      [pipelineResumeCommand(report), 'continue'],
-      ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'continue at a node that was visited before'] as const),
-      [drawCommand(report), 'draw the outcome of each node'],
-    ];
-  const target = areCallsLeft(report) ? [FAILED] : [];
-  return [
-    [resumeCommand(report, ...target), target.length > 0 ? 'execute the calls without a result' : 'continue'],
-    [resumeCommand(report, ...target, '--plan'), 'print first what that would execute'],
-    ...(checkpoint?.resumable === true
-      ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
-      : []),
-  ];
-}
-
-/** Unresolved calls, and what comes after them, are all that is left: as the summary of the run says. calls.md 14.5. */
-function areCallsLeft(report: PostMortemReport): boolean {
-  const { status, unresolved, error, checkpoint } = report;
-  const endedByCall = status === 'failed' && unresolved > 0 && (error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED');
-  return (isIncomplete(report) || endedByCall) && checkpoint?.name !== FAILED;
-}
-
-const FAILED = 'failed';
-
-function drawCommand({ run, name, workflow }: PostMortemReport): string {
-  return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
-}
-
-/** A question on a console or on standard input can't be answered by another process. */
-function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
-  if (!argv.includes('remote') && !isUpload(workflow)) return [];
-  return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
 }
 
 function countedCauses({ failures }: PostMortemReport): string {

@@ -100,8 +100,8 @@ async function recordOf(
     key: first.key,
     outcome: outcomeOf(events),
     ...(reused && { from: { workflow: ref.workflow, ...reused.from } }),
-    arguments: started ? await read(store, started.args, first.key) : { missing: 'not recorded' },
-    result: completed ? await read(store, completed.result, first.key) : { missing: reused ? 'its run is gone' : 'there is none' },
+    arguments: started ? await readPayload(store, started.args, first.key) : { missing: 'not recorded' },
+    result: completed ? await readPayload(store, completed.result, first.key) : { missing: reused ? 'its run is gone' : 'there is none' },
     attempts: await attemptsOf(store, events),
     decisions,
   };
@@ -149,7 +149,7 @@ async function endOf(
     return { ...common, outcome: denied === true ? 'denied' : failed ? 'failed' : 'answered' };
   }
   const { message, excerpt, key } = event;
-  const shown = excerpt && { excerpt: await read(store, excerpt, key) };
+  const shown = excerpt && { excerpt: await readPayload(store, excerpt, key) };
   return { ...common, message, ...shown, outcome: denied === true ? 'denied' : 'failed' };
 }
 
@@ -180,7 +180,7 @@ async function originOf(
 }
 
 /** Secrets stay closed: a report has no key. */
-async function read(store: JournalStore, payload: Payload, key: CallKey): Promise<ReadPayload> {
+export async function readPayload(store: JournalStore, payload: Payload, key: CallKey): Promise<ReadPayload> {
   if ('inline' in payload) return { value: payload.inline };
   if ('redacted' in payload) return { missing: `taken out of the journal: ${payload.redacted}` };
   if ('digest' in payload) return { missing: 'it holds a secret and was not kept' };

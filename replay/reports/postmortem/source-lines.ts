@@ -13,7 +13,8 @@ export function sourceLines(store: JournalStore, sources: ReadonlyMap<string, Bl
   const texts = new Map<BlobId, readonly string[]>();
   return async (place) => {
     const { file = '', line } = PLACE.exec(place ?? '')?.groups ?? {};
-    const blob = line === undefined ? undefined : sourceAt(sources, file);
+    const path = line === undefined ? undefined : sourceAt([...sources.keys()], file);
+    const blob = path === undefined ? undefined : sources.get(path);
     if (blob === undefined) return undefined;
     let lines = texts.get(blob);
     if (lines === undefined) {
@@ -25,11 +26,13 @@ export function sourceLines(store: JournalStore, sources: ReadonlyMap<string, Bl
   };
 }
 
-/** A place is relative to the working directory of the run, a source to the project's folder: one path may end with the other. */
-function sourceAt(sources: ReadonlyMap<string, BlobId>, file: string): BlobId | undefined {
-  const exact = sources.get(file);
-  if (exact !== undefined) return exact;
+/**
+ * Returns the path of the source that a place is in: a place is relative to the working directory of the run, a source to the project's
+ * folder, so that one path may end with the other.
+ */
+export function sourceAt(paths: readonly string[], file: string): string | undefined {
+  if (paths.includes(file)) return file;
   const bare = file.replace(/^(\.{1,2}\/)+/, '');
-  const matches = [...sources].filter(([path]) => path.endsWith(`/${bare}`) || bare.endsWith(`/${path}`) || path === bare);
-  return matches.length === 1 ? matches[0]?.[1] : undefined;
+  const matches = paths.filter((path) => path.endsWith(`/${bare}`) || bare.endsWith(`/${path}`) || path === bare);
+  return matches.length === 1 ? matches[0] : undefined;
 }

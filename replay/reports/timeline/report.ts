@@ -1,8 +1,11 @@
 /** Makes the data of a report: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../../../journal/ids.js';
 import type { CallCounts } from '../../fold/call-counts.js';
+import { modelsOf, type ModelTally } from './models.js';
 import { tracksOf } from './tracks.js';
 import { endOf, type Span, type Timeline } from './timeline.js';
+
+export type { ModelTally } from './models.js';
 
 /** The calls of a run, of a function, or of a phase. */
 export interface Tally extends CallCounts {
@@ -32,6 +35,13 @@ export interface SpanColumns {
   readonly state: readonly number[];
   /** Cost in US dollars, null where no call reported one. */
   readonly costUsd: readonly (number | null)[];
+  /** The number of calls that the operation executed or reused itself, and of their attempts. */
+  readonly calls: readonly number[];
+  readonly attempts: readonly number[];
+  /** By its place in `sites` of the report; -1 for none. */
+  readonly site: readonly number[];
+  /** The phase of a workflow script, by its place in `groups` of the report; -1 for none. */
+  readonly group: readonly number[];
 }
 
 export interface ReportData {
@@ -46,9 +56,13 @@ export interface ReportData {
   readonly total: Tally;
   readonly functions: readonly Tally[];
   readonly phases: readonly Tally[];
+  readonly models: readonly ModelTally[];
   readonly marks: readonly { readonly name: string; readonly at: number }[];
   /** Names for the numbers in `spans.state`. */
   readonly states: readonly SpanState[];
+  /** Places in the source, for the numbers in `spans.site`: `llm/run/job.mld:12:9`. */
+  readonly sites: readonly string[];
+  readonly groups: readonly string[];
   readonly spans: SpanColumns;
 }
 
@@ -70,8 +84,11 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
     total: tally('all', state.ledger.total),
     functions: functions.sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
     phases: [...state.countsOfPhases].map(([name, counts]) => tally(name, counts)),
+    models: modelsOf(state),
     marks: state.phases.map(({ name, atMs }) => ({ name, at: atMs - startedMs })),
     states: SPAN_STATES,
+    sites: namesOf(state, 'site'),
+    groups: namesOf(state, 'group'),
     spans: columnsOf(state, startedMs),
   };
 }
@@ -91,7 +108,21 @@ function columnsOf(state: Timeline, startedMs: number): SpanColumns {
     row: rowsOf(state),
     state: spans.map((span) => SPAN_STATES.indexOf(stateOf(span))),
     costUsd: spans.map(costOf),
+    calls: spans.map(({ calls }) => calls.length),
+    attempts: spans.map(({ calls }) => calls.reduce((sum, { attempts }) => sum + attempts.length, 0)),
+    site: numbersOf(state, 'site'),
+    group: numbersOf(state, 'group'),
   };
+}
+
+/** Each name once, in the order of the first span that has it. */
+function namesOf({ spans }: Timeline, member: 'site' | 'group'): readonly string[] {
+  return [...new Set(spans.flatMap((span) => span[member] ?? []))];
+}
+
+function numbersOf(state: Timeline, member: 'site' | 'group'): readonly number[] {
+  const numbers = new Map(namesOf(state, member).map((name, number) => [name, number]));
+  return state.spans.map((span) => numbers.get(span[member] ?? '') ?? -1);
 }
 
 /** Counts the attempts in flight when a run died, whose cost is not known, by the counts that they belong to. */

@@ -102,6 +102,8 @@ export interface Span {
   /** The item of an iteration. */
   readonly item: string | undefined;
   readonly site: string | undefined;
+  /** The phase of a workflow script. */
+  readonly group: string | undefined;
   /** The model stage that the span is, or is inside of. */
   model: string | undefined;
   provider: string | undefined;
@@ -183,7 +185,7 @@ export const timeline: Projection<Timeline> = {
         state.phases.push({ name: event.name, atMs });
         break;
       case 'op.started':
-        open(state, event, atMs, { kind: event.kind, name: event.name, item: event.item, site: event.site });
+        open(state, event, atMs, { kind: event.kind, name: event.name, item: event.item, site: event.site, group: event.group });
         break;
       case 'op.finished':
         close(state, event, atMs, event.outcome, event.message);
@@ -245,7 +247,7 @@ export function* callsOf({ spans }: Timeline): Generator<{ readonly span: Span; 
   for (const span of spans) for (const call of span.calls) yield { span, call };
 }
 
-type Described = Partial<Pick<Span, 'name' | 'item' | 'site'>> & { readonly kind: string };
+type Described = Partial<Pick<Span, 'name' | 'item' | 'site' | 'group'>> & { readonly kind: string };
 
 function open(state: Timeline, { op, seq }: { readonly op: OpPath; readonly seq: Seq }, startedMs: number, described: Described): Span {
   const parent = above(state, op);
@@ -254,6 +256,7 @@ function open(state: Timeline, { op, seq }: { readonly op: OpPath; readonly seq:
     item: undefined,
     site: undefined,
     ...described,
+    group: described.group ?? parent?.group,
     model: parent?.model,
     provider: parent?.provider,
     seq,

@@ -1,13 +1,11 @@
-/** A run as spans in time: what `mlld journal report` draws. */
+/** A run as spans in time: what `mlld journal report --json` prints. */
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
-import { spanDetails, type SpanDetails } from '../../../replay/reports/timeline/report-details.js';
 import { reportData, type ReportData } from '../../../replay/reports/timeline/report.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { SpanDetails } from '../../../replay/reports/timeline/report-details.js';
-export type { ReportData, SpanColumns, SpanState, Tally } from '../../../replay/reports/timeline/report.js';
+export type { ModelTally, ReportData, SpanColumns, SpanState, Tally } from '../../../replay/reports/timeline/report.js';
 
 /**
  * Returns the spans of a run as columns, with totals by function and by checkpoint: what `mlld journal report --json` prints. Times of
@@ -18,28 +16,11 @@ export type { ReportData, SpanColumns, SpanState, Tally } from '../../../replay/
  * const slowest = Math.max(...spans.end.map((end, index) => end - spans.start[index]));
  * ```
  */
-export async function timelineOf(store: JournalStore, run: RunTarget, options: ReadOptions = {}): Promise<ReportData> {
-  return (await openTimeline(store, run, options)).data;
-}
-
-export interface OpenTimeline {
-  readonly data: ReportData;
-  /** Reads arguments and results of each span from the store, in the order of the columns; null for a span that has none. */
-  details(): AsyncIterable<SpanDetails | null>;
-}
-
-/** As `timelineOf`, with the arguments and results that a page shows when a span is selected. */
-export async function openTimeline(
+export async function timelineOf(
   store: JournalStore,
   run: RunTarget,
   { onDefect = skipDefects }: ReadOptions = {},
-): Promise<OpenTimeline> {
+): Promise<ReportData> {
   const { ref, liveness } = await runFile(store, run);
-  const state = await foldRun(store, ref, timeline, { onDefect });
-  return {
-    data: reportData(ref, state, liveness),
-    async *details() {
-      for (const span of state.spans) yield (await spanDetails(store, ref, span)) ?? null;
-    },
-  };
+  return reportData(ref, await foldRun(store, ref, timeline, { onDefect }), liveness);
 }

@@ -1,0 +1,21 @@
+/** Words the kinds of failures, as lists and pages name them. */
+import type { FailureCause } from '../../replay/reports/postmortem/failure-cause.js';
+
+export const CAUSES: { readonly [C in FailureCause]: string } = {
+  'rate-limit': 'rate limit',
+  overloaded: 'overloaded',
+  network: 'network',
+  timeout: 'timeout',
+  'bad-reply': 'bad reply',
+  content: 'content refused',
+  quota: 'quota used up',
+  auth: 'not authorised',
+  budget: 'budget of the call',
+  crash: 'crash',
+  upstream: 'not executed',
+  denied: 'denied by a guard',
+  interrupted: 'interrupted',
+  'exit-status': 'exit status of a command',
+  code: 'mistake in code',
+  other: 'error',
+};

@@ -1,0 +1,74 @@
+/** Words the commands that continue or inspect a run that is not done, each with what it does. */
+import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
+import { isUpload } from '../../../src/api/commands/project.js';
+import { pipelineResumeCommand, resumeCommand } from '../resume-command.js';
+import { shellWords } from '../shell-words.js';
+
+/** The most useful first; none for a run that is done. */
+export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {
+  const { run, status, chain, since } = report;
+  if (isDone(report)) return [];
+  const inner = chain.at(-1);
+  const steps: (readonly [string, string])[] =
+    status === 'running'
+      ? [...answersOf(report), [`mlld journal show ${run} --follow`, 'watch it']]
+      : since === null
+        ? resumeSteps(report)
+        : since.status === 'running'
+          ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
+          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to continue']];
+  if (inner !== undefined)
+    steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
+  return steps;
+}
+
+export function isWhole({ status, unresolved }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved === 0;
+}
+
+/** The pipeline's own report says how a pipeline goes on. */
+export function isIncomplete({ status, unresolved, pipeline }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved > 0 && !pipeline;
+}
+
+export function isDone(report: PostMortemReport): boolean {
+  return (report.status === 'completed' && !isIncomplete(report)) || report.since?.status === 'completed';
+}
+
+function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
+  const { run, workflow, checkpoint, pipeline } = report;
+  if (pipeline)
+    return [
+      ...(isUpload(workflow) ? [[`POST /pipelines/${run}/resume`, 'continue, as a request to mlld serve'] as const] : []),
+      [pipelineResumeCommand(report), 'continue'],
+      ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'continue at a node that was visited before'] as const),
+      [drawCommand(report), 'draw the outcome of each node'],
+    ];
+  const target = areCallsLeft(report) ? [FAILED] : [];
+  return [
+    [resumeCommand(report, ...target), target.length > 0 ? 'execute the calls without a result' : 'continue'],
+    [resumeCommand(report, ...target, '--plan'), 'print first what that would execute'],
+    ...(checkpoint?.resumable === true
+      ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
+      : []),
+  ];
+}
+
+/** Unresolved calls, and what comes after them, are all that is left: as the summary of the run says. calls.md 14.5. */
+function areCallsLeft(report: PostMortemReport): boolean {
+  const { status, unresolved, error, checkpoint } = report;
+  const endedByCall = status === 'failed' && unresolved > 0 && (error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED');
+  return (isIncomplete(report) || endedByCall) && checkpoint?.name !== FAILED;
+}
+
+const FAILED = 'failed';
+
+function drawCommand({ run, name, workflow }: PostMortemReport): string {
+  return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
+}
+
+/** A question on a console or on standard input can't be answered by another process. */
+function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
+  if (!argv.includes('remote') && !isUpload(workflow)) return [];
+  return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
+}

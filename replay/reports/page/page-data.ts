@@ -1,0 +1,160 @@
+/** Gathers what the page of a run shows: the reports about it, what it was started with, its sources and its output. */
+import type { Json, Payload } from '../../../journal/event.js';
+import type { CacheFlags, ForkRef, RecordedCallSettings } from '../../../journal/facts/run-event.js';
+import type { CallKey } from '../../../journal/ids.js';
+import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
+import { foldRun } from '../../fold/fold-run.js';
+import { readPayload } from '../call/call-record.js';
+import { postMortemOf, type PostMortemReport } from '../postmortem/postmortem-run.js';
+import { sourceAt } from '../postmortem/source-lines.js';
+import { reportData, type ReportData } from '../timeline/report.js';
+import { readDetails, type SpanDetails } from '../timeline/report-details.js';
+import { cutTo, type ShownText } from '../timeline/shown-texts.js';
+import { timeline } from '../timeline/timeline.js';
+import { runFacts, type RunFacts } from './run-facts.js';
+
+/** UTF-16 units. A page of ten thousand calls is to have 15 MB at most. */
+const DETAILS_UNITS = 8_000_000;
+const SOURCE_UNITS = 200_000;
+const OUTPUT_UNITS = 200_000;
+const FILES_MAX = 500;
+
+/** A post-mortem without the lists that grow with the run. */
+export interface Verdict extends Omit<PostMortemReport, 'resume' | 'inFlight' | 'argv' | 'lanes'> {
+  readonly inFlight: number;
+  readonly resume: {
+    readonly reused: number;
+    readonly unresolved: number;
+    readonly notStarted: number;
+    readonly durationMs: number | null;
+    readonly costUsd: number | null;
+  };
+}
+
+export interface PageInputs {
+  readonly argv: readonly string[];
+  readonly payload: Json;
+  readonly flags: CacheFlags;
+  readonly calls: RecordedCallSettings;
+  readonly forks: readonly ForkRef[];
+  /** The run that this one resumes. */
+  readonly resumes: string | null;
+  readonly workingDirectory: string | null;
+  readonly host: string;
+  readonly versions: { readonly [program: string]: string };
+}
+
+export interface PageSource {
+  readonly path: string;
+  readonly role: string;
+  /** Null where the journal has no text of it any more. */
+  readonly text: ShownText | null;
+}
+
+export interface PageData {
+  readonly report: ReportData;
+  readonly verdict: Verdict;
+  /** Commands that continue, repair or inspect the run, each with what it does. The first one is the most useful. */
+  readonly steps: readonly (readonly [string, string])[];
+  readonly inputs: PageInputs | null;
+  readonly sources: readonly PageSource[];
+  /** For each of the report's sites its source, by its place in `sources`, and the line; null where it is in none. */
+  readonly places: readonly (readonly [number, number] | null)[];
+  readonly output: ShownText;
+  /** Paths that the run wrote, at most `FILES_MAX` of them. */
+  readonly files: readonly string[];
+  readonly filesCount: number;
+}
+
+export interface RunPage {
+  readonly data: PageData;
+  /** In the order of the report's spans. */
+  readonly details: readonly (SpanDetails | null)[];
+}
+
+export interface PageOptions {
+  readonly nowMs: number;
+  readonly onDefect: (defect: Defect) => void;
+  /** Words the commands of `steps`. */
+  readonly stepsOf: (report: PostMortemReport) => PageData['steps'];
+}
+
+export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDefect, stepsOf }: PageOptions): Promise<RunPage> {
+  const { ref, liveness } = file;
+  const spans = await foldRun(store, ref, timeline, { onDefect });
+  // The first scan has reported the damage.
+  const silent = { onDefect: () => undefined };
+  const facts = await foldRun(store, ref, runFacts, silent);
+  const postMortem = await postMortemOf(store, file, { nowMs, ...silent });
+  const report = reportData(ref, spans, liveness);
+  const data: PageData = {
+    report,
+    verdict: verdictOf(postMortem),
+    steps: stepsOf(postMortem),
+    inputs: inputsOf(facts),
+    ...(await sourcesOf(store, facts, report.sites)),
+    output: await outputOf(store, facts),
+    files: [...facts.files.keys()].slice(0, FILES_MAX),
+    filesCount: facts.files.size,
+  };
+  return { data, details: await readDetails(store, ref, spans.spans, DETAILS_UNITS) };
+}
+
+function verdictOf({ resume, inFlight, argv: _, lanes: __, ...rest }: PostMortemReport): Verdict {
+  const { reused, unresolved, notStarted, durationMs = null, costUsd = null } = resume;
+  return { ...rest, inFlight: inFlight.length, resume: { reused, unresolved: unresolved.length, notStarted, durationMs, costUsd } };
+}
+
+function inputsOf({ started }: RunFacts): PageInputs | null {
+  if (started === undefined) return null;
+  const { argv, payload, flags, forks = [], resume, given, host, versions } = started;
+  return {
+    argv,
+    payload,
+    flags,
+    calls: given?.calls ?? {},
+    forks,
+    resumes: resume?.run ?? null,
+    workingDirectory: given?.workingDirectory ?? null,
+    host,
+    versions,
+  };
+}
+
+async function sourcesOf(
+  store: JournalStore,
+  { sources }: RunFacts,
+  sites: readonly string[],
+): Promise<Pick<PageData, 'sources' | 'places'>> {
+  const paths = [...sources.keys()];
+  const read: PageSource[] = [];
+  for (const [path, { blob, role }] of sources) {
+    const content = await store.getBlob(blob);
+    const text = content === undefined ? null : cutTo({ text: Buffer.from(content).toString('utf8'), more: 0 }, SOURCE_UNITS);
+    read.push({ path, role, text });
+  }
+  const places = sites.map((site) => {
+    const { file = '', line } = /^(?<file>.*?):(?<line>\d+)(?::\d+)?$/.exec(site)?.groups ?? {};
+    const path = line === undefined ? undefined : sourceAt(paths, file);
+    return path === undefined ? null : ([paths.indexOf(path), Number(line)] as const);
+  });
+  return { sources: read, places };
+}
+
+async function outputOf(store: JournalStore, { output, writes }: RunFacts): Promise<ShownText> {
+  let text = '';
+  for (const payload of output) {
+    text += await textOf(store, payload);
+    if (text.length > OUTPUT_UNITS) break;
+  }
+  const shown = cutTo({ text, more: 0 }, OUTPUT_UNITS);
+  // How long the writes are that were not read is not known: that there are some is.
+  return { text: shown.text, more: Math.max(shown.more, writes > output.length ? 1 : 0) };
+}
+
+async function textOf(store: JournalStore, payload: Payload): Promise<string> {
+  const read = await readPayload(store, payload, '' as CallKey);
+  if ('missing' in read) return `(${read.missing})\n`;
+  return typeof read.value === 'string' ? read.value : JSON.stringify(read.value);
+}
+
