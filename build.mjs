@@ -91,7 +91,7 @@ const commandLine = {
 };
 
 /** Runs in a browser, and is sent along with every report. */
-const page = { platform: 'browser', target: 'es2022', format: 'iife', minify: true };
+const page = { platform: 'browser', target: 'es2022', format: 'iife', minify: true, jsx: 'automatic', jsxImportSource: 'preact' };
 
 async function main() {
   await buildParsers();
@@ -125,7 +125,7 @@ async function main() {
     esbuild.build({
       ...common,
       ...page,
-      entryPoints: ['viewer/report/main.ts', 'viewer/report/style.css'],
+      entryPoints: ['viewer/report/main.tsx', 'viewer/report/style.css'],
       outdir: 'dist',
       entryNames: 'report',
     }),

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { PROJECT } from './support/source-files.js';
 
 const PAGES = globSync('docs/spec/*.md', { cwd: PROJECT });
-const CITING = ['{src,replay,journal,cli,grammar,viewer,bench}/**/*.{ts,mjs,peggy}', 'test/**/*.ts', 'docs/**/*.md', 'README.md'];
+const CITING = ['{src,replay,journal,cli,grammar,viewer,bench}/**/*.{ts,tsx,mjs,peggy}', 'test/**/*.ts', 'docs/**/*.md', 'README.md'];
 
 /** `control.md 3`, `control.md 3, 4.1 and 7`, `control.md 3 to 5`. */
 const CITATION = /\b([a-z]+(?:-[a-z]+)*\.md) (\d+(?:\.\d+)*(?:(?:, | and | to )\d+(?:\.\d+)*)*)/g;

@@ -60,7 +60,9 @@ describe('THIRD-PARTY.txt', () => {
   it('has each package of which something is in a bundle, with its version and licence', async () => {
     const { metafile } = await build({
       absWorkingDir: PROJECT,
-      entryPoints: ['cli/main.ts', 'viewer/report/main.ts', 'viewer/serve/main.ts'],
+      entryPoints: ['cli/main.ts', 'viewer/report/main.tsx', 'viewer/serve/main.ts'],
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
       bundle: true,
       write: false,
       metafile: true,

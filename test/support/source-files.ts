@@ -26,7 +26,7 @@ export interface Comment {
 }
 
 export function sourceFiles(folders: readonly string[]): SourceFile[] {
-  const patterns = folders.map((folder) => `${folder}/**/*.ts`);
+  const patterns = folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
   const paths = globSync(patterns, { cwd: PROJECT, ignore: ['grammar/generated/**', '**/*.d.ts'] }).sort();
   return paths.map((path) => {
     const text = readFileSync(join(PROJECT, path), 'utf8');

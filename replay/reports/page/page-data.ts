@@ -148,7 +148,7 @@ async function outputOf(store: JournalStore, { output, writes }: RunFacts): Prom
     if (text.length > OUTPUT_UNITS) break;
   }
   const shown = cutTo({ text, more: 0 }, OUTPUT_UNITS);
-  // How long the writes are that were not read is not known: that there are some is.
+  // The length of the writes that were not read is not known, but that there are some.
   return { text: shown.text, more: Math.max(shown.more, writes > output.length ? 1 : 0) };
 }
 
@@ -157,4 +157,3 @@ async function textOf(store: JournalStore, payload: Payload): Promise<string> {
   if ('missing' in read) return `(${read.missing})\n`;
   return typeof read.value === 'string' ? read.value : JSON.stringify(read.value);
 }
-

@@ -7,7 +7,7 @@ export interface RunFacts {
   started: EventOf<'run.started'> | undefined;
   /** By path; the last one that was read. */
   readonly sources: Map<string, Pick<EventOf<'source.loaded'>, 'blob' | 'role' | 'module'>>;
-  /** What was written to standard output, in order; `writes` counts those beyond `WRITES_KEPT` too. */
+  /** The texts written to standard output, in order; `writes` counts those beyond `WRITES_KEPT` too. */
   readonly output: Payload[];
   writes: number;
   /** The digest of the last content that was written, by path. */

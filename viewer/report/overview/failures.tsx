@@ -1,0 +1,126 @@
+/** Groups what went wrong by cause, the reason first, and offers the commands that repair it. */
+import { CAUSES } from '../../../cli/render/causes.js';
+import { duration, money } from '../../../cli/render/units.js';
+import type { Model, PageData, SpanState } from '../model/page-model.js';
+import { hashOf, hashOfCall, NO_FILTER } from '../model/route.js';
+import { number } from '../model/verdict-words.js';
+import { Command } from '../parts/text-block.js';
+
+const GROUPS_SHOWN = 12;
+
+interface Group {
+  readonly count: number;
+  readonly reason: string;
+  readonly what: string;
+  readonly op: string;
+  readonly state: SpanState;
+  readonly fn: string;
+}
+
+export function Failures({ model }: { readonly model: Model }) {
+  const { verdict, steps } = model.data;
+  const groups = groupsOf(verdict);
+  const { error } = verdict;
+  if (groups.length === 0 && steps.length === 0 && error === undefined) return null;
+  return (
+    <section class="card trouble" aria-labelledby="title-trouble">
+      <h2 id="title-trouble">{groups.length === 0 && error === undefined ? 'To continue' : 'What went wrong'}</h2>
+      {error !== undefined && (
+        <div class="error">
+          <p>
+            <b>{error.message}</b> <code>{error.code}</code>
+          </p>
+          {error.place !== undefined && (
+            <p class="muted">
+              at {error.place}
+              {error.source !== undefined && (
+                <>
+                  {' '}
+                  <code>{error.source}</code>
+                </>
+              )}
+            </p>
+          )}
+        </div>
+      )}
+      <ul class="groups">
+        {groups.slice(0, GROUPS_SHOWN).map((group) => (
+          <li key={`${group.what} ${group.reason}`}>
+            <span class="count">{number(group.count)}×</span>
+            <div>
+              <p>{group.reason}</p>
+              <p class="muted">
+                {group.what}
+                {model.spanAt(group.op) !== undefined && (
+                  <>
+                    {' · '}
+                    <a href={hashOfCall(group.op)}>{group.count === 1 ? 'look at it' : 'the first one'}</a>
+                  </>
+                )}
+                {group.count > 1 && group.fn !== '' && (
+                  <>
+                    {' · '}
+                    <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: group.fn, state: group.state } })}>
+                      all that {group.state === 'denied' ? 'were denied' : 'failed'} in @{group.fn}
+                    </a>
+                  </>
+                )}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {groups.length > GROUPS_SHOWN && <p class="muted">and {groups.length - GROUPS_SHOWN} more kinds</p>}
+      {steps.length > 0 && (
+        <div class="repair">
+          <h3>{repairWords(verdict)}</h3>
+          {steps.map(([command, does]) => (
+            <Command key={command} command={command} does={does} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function groupsOf({ failures, denials, hookErrors }: PageData['verdict']): readonly Group[] {
+  const groups: Group[] = [
+    ...failures.map(({ cause, what, count, message, op }) => {
+      const fn = /^[\w.]+$/.test(what) && what !== 'command' ? what : '';
+      return {
+        count,
+        reason: message,
+        what: `${CAUSES[cause]} in ${fn === '' ? what : `@${fn}`}`,
+        op,
+        state: cause === 'denied' ? 'denied' : 'failed',
+        fn,
+      } as const;
+    }),
+    ...hookErrors.map(({ hook, timing, filter, error, count, op }) => ({
+      count,
+      reason: error,
+      what: `error in the hook ${hook} ${timing} ${filter}`,
+      op,
+      state: 'failed' as const,
+      fn: '',
+    })),
+  ];
+  const known = new Set(groups.map(({ reason }) => reason));
+  for (const { guard, timing, filter, reason = 'no reason given', count, op } of denials) {
+    // A call that a guard denied has failed too, and is listed with its function.
+    if (!known.has(reason))
+      groups.push({ count, reason, what: `denied by the guard ${guard} ${timing} ${filter}`, op, state: 'denied', fn: '' });
+  }
+  return groups.sort((left, right) => right.count - left.count);
+}
+
+function repairWords({ resume, status }: PageData['verdict']): string {
+  const calls = resume.unresolved + resume.notStarted;
+  if (status === 'running' || calls === 0) return 'Continue';
+  const measures = [
+    ...(resume.durationMs === null ? [] : [`about ${duration(resume.durationMs)}`]),
+    ...(resume.costUsd === null ? [] : [money(resume.costUsd)]),
+  ];
+  const estimate = measures.length === 0 ? '' : ` (${measures.join(', ')})`;
+  return `Repair it: ${number(calls)} ${calls === 1 ? 'call' : 'calls'} to make${estimate}, ${number(resume.reused)} reused`;
+}

@@ -1,0 +1,111 @@
+/** Shows what functions, models and phases made, and what they cost. */
+import { duration, money } from '../../../cli/render/units.js';
+import { timesByFunction } from '../model/call-times.js';
+import type { Model, ReportData } from '../model/page-model.js';
+import { hashOf, NO_FILTER } from '../model/route.js';
+import { hitRate, number } from '../model/verdict-words.js';
+import { Table } from '../parts/table.js';
+
+type Tally = ReportData['total'];
+
+export function Spending({ model }: { readonly model: Model }) {
+  const { functions, models, phases, total } = model.report;
+  const times = timesByFunction(model);
+  const named = models.filter(({ name }) => name !== null);
+  return (
+    <>
+      <section class="card" aria-labelledby="title-functions">
+        <h2 id="title-functions">Functions</h2>
+        <Table
+          label="Functions"
+          columns={[
+            { title: 'Function' },
+            ...['Executed', 'Reused', 'No result', 'Hit rate', 'Median', '95 %', 'Longest', 'Tokens in', 'Tokens out', 'Cost'].map(numeric),
+            { title: 'Share' },
+          ]}
+          rows={functions.map((tally) => {
+            const measured = times.get(tally.name);
+            return [
+              <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: tally.name } })}>@{tally.name}</a>,
+              number(tally.executed),
+              number(tally.reused),
+              <Missing tally={tally} />,
+              percent(hitRate(tally)),
+              measured ? duration(measured.medianMs) : '–',
+              measured ? duration(measured.p95Ms) : '–',
+              measured ? duration(measured.longestMs) : '–',
+              orDash(tally.inputTokens, number),
+              orDash(tally.outputTokens, number),
+              orDash(tally.costUsd, money),
+              <Share part={tally.costUsd ?? tally.callsMs} whole={tally.costUsd === null ? total.callsMs : (total.costUsd ?? 0)} />,
+            ];
+          })}
+        />
+      </section>
+      <div class="pair">
+        {named.length > 0 && (
+          <section class="card" aria-labelledby="title-models">
+            <h2 id="title-models">Models</h2>
+            <Table
+              label="Models"
+              columns={[{ title: 'Model' }, ...['Attempts', 'Tokens in', 'Tokens out', 'Cost'].map(numeric), { title: 'Share' }]}
+              rows={models.map(({ name, attempts, inputTokens, outputTokens, costUsd }) => [
+                name ?? <i>not reported</i>,
+                number(attempts),
+                orDash(inputTokens, number),
+                orDash(outputTokens, number),
+                orDash(costUsd, money),
+                <Share part={costUsd ?? 0} whole={total.costUsd ?? 0} />,
+              ])}
+            />
+          </section>
+        )}
+        {phases.length > 1 && (
+          <section class="card" aria-labelledby="title-phases">
+            <h2 id="title-phases">Phases</h2>
+            <Table
+              label="Phases"
+              columns={[{ title: 'Since the checkpoint' }, ...['Executed', 'Reused', 'No result', 'In calls', 'Cost'].map(numeric)]}
+              rows={phases.map((tally) => [
+                tally.name,
+                number(tally.executed),
+                number(tally.reused),
+                <Missing tally={tally} />,
+                duration(tally.callsMs),
+                orDash(tally.costUsd, money),
+              ])}
+            />
+          </section>
+        )}
+      </div>
+    </>
+  );
+}
+
+function numeric(title: string) {
+  return { title, isNumber: true };
+}
+
+function Missing({ tally }: { readonly tally: Tally }) {
+  const count = tally.failed + tally.denied + tally.notExecuted;
+  return <span class={count > 0 ? 'bad' : undefined}>{number(count)}</span>;
+}
+
+/** A bar beside a number that says the same. */
+function Share({ part, whole }: { readonly part: number; readonly whole: number }) {
+  const share = whole === 0 ? 0 : Math.round((100 * part) / whole);
+  return (
+    <span class="share">
+      <span aria-hidden="true" style={{ width: `${share}%` }} />
+      <span>{share} %</span>
+    </span>
+  );
+}
+
+function percent(rate: number | undefined): string {
+  return rate === undefined ? '–' : `${rate} %`;
+}
+
+function orDash(value: number | null, worded: (value: number) => string): string {
+  return value === null ? '–' : worded(value);
+}
