@@ -100,7 +100,8 @@ export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDe
   return { data, details: await readDetails(store, ref, spans.spans, DETAILS_UNITS) };
 }
 
-function verdictOf({ resume, inFlight, argv: _, lanes: __, ...rest }: PostMortemReport): Verdict {
+function verdictOf(postMortem: PostMortemReport): Verdict {
+  const { resume, inFlight, argv: _, lanes: __, ...rest } = postMortem;
   const { reused, unresolved, notStarted, durationMs = null, costUsd = null } = resume;
   return { ...rest, inFlight: inFlight.length, resume: { reused, unresolved: unresolved.length, notStarted, durationMs, costUsd } };
 }

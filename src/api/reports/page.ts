@@ -4,7 +4,7 @@ import { readPage, type PageOptions, type RunPage } from '../../../replay/report
 import { hostDefaults } from '../../world/host-defaults.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { PageData, RunPage } from '../../../replay/reports/page/page-data.js';
+export type { RunPage } from '../../../replay/reports/page/page-data.js';
 
 export interface OpenPageOptions extends ReadOptions {
   /** Words the commands that the page offers; without it the page offers none. */

@@ -24,7 +24,7 @@ export function Compare({ model }: { readonly model: Model }) {
         <p class="sentence">{wordsOf(diff)}</p>
         <Table
           label="Both runs in numbers"
-          columns={[{ title: '' }, { title: left.run, isNumber: true }, { title: right.run, isNumber: true }]}
+          columns={[{ title: 'Figure' }, { title: left.run, isNumber: true }, { title: right.run, isNumber: true }]}
           rows={rowsOf(left, right)}
         />
       </section>
