@@ -16,11 +16,7 @@ export type { ModelTally, ReportData, SpanColumns, SpanState, Tally } from '../.
  * const slowest = Math.max(...spans.end.map((end, index) => end - spans.start[index]));
  * ```
  */
-export async function timelineOf(
-  store: JournalStore,
-  run: RunTarget,
-  { onDefect = skipDefects }: ReadOptions = {},
-): Promise<ReportData> {
+export async function timelineOf(store: JournalStore, run: RunTarget, { onDefect = skipDefects }: ReadOptions = {}): Promise<ReportData> {
   const { ref, liveness } = await runFile(store, run);
   return reportData(ref, await foldRun(store, ref, timeline, { onDefect }), liveness);
 }
