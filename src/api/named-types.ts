@@ -70,7 +70,8 @@ export type { FailureGroup, GuardDenial, HookFailure } from '../../replay/report
 export type { FailureCause } from '../../replay/reports/postmortem/failure-cause.js';
 export type { Unresolved } from '../../replay/reports/postmortem/postmortem.js';
 export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-estimate.js';
-export type { CallDetails } from '../../replay/reports/timeline/report-details.js';
+export type { AttemptDetails, CallDetails, ShownPayload, SpanMoment } from '../../replay/reports/timeline/report-details.js';
+export type { ShownText } from '../../replay/reports/timeline/shown-texts.js';
 export type { AgentConfig } from '../session/agent-config.js';
 export type { CallOptions, CallSettings, FileLimits, LaneSettings, ReplyFunction, ReplyPlace, Retries } from '../calls/options.js';
 export type { BudgetLimits } from '../calls/budget/limits.js';

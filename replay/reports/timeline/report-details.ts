@@ -12,7 +12,7 @@ import type { Span, TimelineAttempt, TimelineCall } from './timeline.js';
 const TEXT_MAX = 16_384;
 
 /** `missing` says in words why there is no text. */
-export type Shown = ShownText | { readonly missing: string };
+export type ShownPayload = ShownText | { readonly missing: string };
 
 export interface AttemptDetails {
   readonly try: number;
@@ -38,8 +38,8 @@ export interface CallDetails {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly model: string | null;
-  readonly args: readonly Shown[];
-  readonly result: Shown;
+  readonly args: readonly ShownPayload[];
+  readonly result: ShownPayload;
   /** The event that holds a reused result; `op` is its call, null where its run is gone. */
   readonly from: { readonly workflow: string; readonly run: string; readonly seq: number; readonly op: string | null } | null;
   readonly attempts: readonly AttemptDetails[];
@@ -48,7 +48,7 @@ export interface CallDetails {
   readonly message: string | null;
 }
 
-export interface Moment {
+export interface SpanMoment {
   readonly kind: 'effect' | 'hook' | 'guard' | 'retry';
   readonly text: string;
 }
@@ -56,7 +56,7 @@ export interface Moment {
 export interface SpanDetails {
   readonly site: string | null;
   readonly calls: readonly CallDetails[];
-  readonly moments: readonly Moment[];
+  readonly moments: readonly SpanMoment[];
 }
 
 /** Reads the details of all spans, in their order; null for a span that has none. `textUnits`: of all texts together. */
@@ -136,12 +136,12 @@ function measuresOf(usage: TimelineCall['usage']): Pick<CallDetails, 'model' | '
 }
 
 /** Each argument has a text of its own. */
-function argumentsOf(payload: ReadPayload): readonly Shown[] {
+function argumentsOf(payload: ReadPayload): readonly ShownPayload[] {
   if ('missing' in payload || !Array.isArray(payload.value)) return [shown(payload)];
   return payload.value.map((value: Json) => shown({ value }));
 }
 
-function shown(payload: ReadPayload): Shown {
+function shown(payload: ReadPayload): ShownPayload {
   if ('missing' in payload) return payload;
   const { value } = payload;
   return cutTo({ text: typeof value === 'string' ? value : JSON.stringify(value, undefined, 2), more: 0 }, TEXT_MAX);
@@ -152,6 +152,6 @@ function textsOf(details: SpanDetails | null): readonly ShownText[] {
 }
 
 function cutDetails(details: SpanDetails, limit: number): SpanDetails {
-  const cut = (each: Shown): Shown => ('text' in each ? cutTo(each, limit) : each);
+  const cut = (each: ShownPayload): ShownPayload => ('text' in each ? cutTo(each, limit) : each);
   return { ...details, calls: details.calls.map((call) => ({ ...call, args: call.args.map(cut), result: cut(call.result) })) };
 }

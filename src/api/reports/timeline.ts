@@ -2,9 +2,11 @@
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { reportData, type ReportData } from '../../../replay/reports/timeline/report.js';
+import { readDetails, type SpanDetails } from '../../../replay/reports/timeline/report-details.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
+export type { SpanDetails } from '../../../replay/reports/timeline/report-details.js';
 export type { ModelTally, ReportData, SpanColumns, SpanState, Tally } from '../../../replay/reports/timeline/report.js';
 
 /**
@@ -16,7 +18,28 @@ export type { ModelTally, ReportData, SpanColumns, SpanState, Tally } from '../.
  * const slowest = Math.max(...spans.end.map((end, index) => end - spans.start[index]));
  * ```
  */
-export async function timelineOf(store: JournalStore, run: RunTarget, { onDefect = skipDefects }: ReadOptions = {}): Promise<ReportData> {
+export async function timelineOf(store: JournalStore, run: RunTarget, options: ReadOptions = {}): Promise<ReportData> {
+  return (await openTimeline(store, run, options)).data;
+}
+
+export interface OpenTimeline {
+  readonly data: ReportData;
+  /** Reads arguments and results of each span from the store, in the order of the columns; null for a span that has none. */
+  details(): AsyncIterable<SpanDetails | null>;
+}
+
+/** As `timelineOf`, with the arguments and results that a page shows when a span is selected. */
+export async function openTimeline(
+  store: JournalStore,
+  run: RunTarget,
+  { onDefect = skipDefects }: ReadOptions = {},
+): Promise<OpenTimeline> {
   const { ref, liveness } = await runFile(store, run);
-  return reportData(ref, await foldRun(store, ref, timeline, { onDefect }), liveness);
+  const state = await foldRun(store, ref, timeline, { onDefect });
+  return {
+    data: reportData(ref, state, liveness),
+    async *details() {
+      yield* await readDetails(store, ref, state.spans, Number.POSITIVE_INFINITY);
+    },
+  };
 }

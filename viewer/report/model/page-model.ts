@@ -2,9 +2,9 @@
 import type { RunDiff } from '../../../replay/reports/diff/diff-run.js';
 import type { PageData } from '../../../replay/reports/page/page-data.js';
 import type { ReportData, SpanState } from '../../../replay/reports/timeline/report.js';
-import type { CallDetails, Shown, SpanDetails } from '../../../replay/reports/timeline/report-details.js';
+import type { CallDetails, ShownPayload, SpanDetails } from '../../../replay/reports/timeline/report-details.js';
 
-export type { CallDetails, PageData, ReportData, RunDiff, Shown, SpanDetails, SpanState };
+export type { CallDetails, PageData, ReportData, RunDiff, ShownPayload, SpanDetails, SpanState };
 
 /** Stands for the run itself among the parents of operations. */
 export const RUN = -1;

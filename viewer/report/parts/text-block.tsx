@@ -1,9 +1,9 @@
 /** Shows a text of the run with its title and a button that copies it. */
-import type { Shown } from '../model/page-model.js';
+import type { ShownPayload } from '../model/page-model.js';
 import { number } from '../model/verdict-words.js';
 import { CopyButton } from './copy-button.js';
 
-export function TextBlock({ title, shown }: { readonly title: string; readonly shown: Shown }) {
+export function TextBlock({ title, shown }: { readonly title: string; readonly shown: ShownPayload }) {
   if ('missing' in shown)
     return (
       <div class="text">
