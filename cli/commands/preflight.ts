@@ -2,11 +2,18 @@
 import path from 'node:path';
 import type { Project } from '../../src/api/commands/project.js';
 import type { ScriptSource } from '../../src/api/commands/script.js';
-import { MISSING_NEED, canValidate, createValidator, type FileReport, type SourceFiles } from '../../src/api/commands/validator.js';
+import {
+  MISSING_NEED,
+  canValidate,
+  createValidator,
+  type FileReport,
+  type Finding,
+  type SourceFiles,
+} from '../../src/api/commands/validator.js';
 import { validatorSettings } from '../options/validator-settings.js';
 import type { Io } from '../terminal/io.js';
 import { styleFor } from '../render/style.js';
-import { ownWarningsOf, renderPreflightErrors, renderPreflightWarnings } from '../render/reports/validation.js';
+import { renderPreflightErrors, renderPreflightWarnings, warningsOf } from '../render/reports/validation.js';
 import type { RunRequest } from '../options/run-request.js';
 
 export interface Preflight {
@@ -37,14 +44,15 @@ export function preflightOf(
       const report = await analyzed();
       if (!report) return true; // running it reports why it can't be read
       const style = styleFor(io.colours.stderr);
-      if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, style));
+      const own = ownWarningsOf(report, project, io);
+      if (warnings === 'print') io.stderr(renderPreflightWarnings(display, own, style));
       io.stderr(renderPreflightErrors(display, report, style));
-      return report.valid && !(strict && refusesWarnings(report, io));
+      return report.valid && !(strict && refusesWarnings(own, io));
     },
     async warnsOfNeeds() {
       const report = await analyzed();
-      const warnings = (report?.warnings ?? []).filter(({ code }) => code === MISSING_NEED);
-      if (report) io.stderr(renderPreflightWarnings(display, { ...report, warnings, antiPatterns: [] }, styleFor(io.colours.stderr)));
+      const missing = (report ? ownWarningsOf(report, project, io) : []).filter(({ code }) => code === MISSING_NEED);
+      io.stderr(renderPreflightWarnings(display, missing, styleFor(io.colours.stderr)));
     },
     async payloadNames() {
       await analyzed();
@@ -53,11 +61,26 @@ export function preflightOf(
   };
 }
 
-function refusesWarnings(report: FileReport, io: Io): boolean {
-  const { length } = ownWarningsOf(report);
+function refusesWarnings({ length }: readonly Finding[], io: Io): boolean {
   if (length > 0)
     io.stderr(`error: --strict: ${length === 1 ? 'a warning is an error' : `${length} warnings are errors`}; nothing was run\n`);
   return length > 0;
+}
+
+/** Leaves out what packages and published modules hold, and files outside of the project. The script itself has no `file`. */
+function ownWarningsOf(report: FileReport, { root, config }: Project, io: Io): readonly Finding[] {
+  const published = config.modules?.folder;
+  return warningsOf(report).filter(({ file }) => {
+    if (file === undefined) return true;
+    const absolute = path.resolve(io.workingDirectory, file);
+    if (!isBelow(root, absolute) || (published !== undefined && isBelow(path.resolve(root, published), absolute))) return false;
+    return !/(?:^|[/\\])(?:node_modules|\.mlld)[/\\]/.test(path.relative(root, absolute));
+  });
+}
+
+function isBelow(folder: string, file: string): boolean {
+  const relative = path.relative(folder, file);
+  return !path.isAbsolute(relative) && relative !== '..' && !relative.startsWith(`..${path.sep}`);
 }
 
 /** Code without a script file is checked as if a file in its folder held it, so that its imports are found from there. */

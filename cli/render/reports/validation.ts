@@ -69,10 +69,10 @@ export function renderPreflightErrors(path: string, report: FileReport, style: S
   return linesToText(errorsOf(report).map((finding) => preflightLine(style.red('error'), path, finding)));
 }
 
-/** One line for each file and kind, none for modules of others. Returns an empty text when there are no warnings. */
-export function renderPreflightWarnings(path: string, report: FileReport, style: Style): string {
+/** One line for each file and kind. Returns an empty text when there are no warnings. */
+export function renderPreflightWarnings(path: string, warnings: readonly Finding[], style: Style): string {
   const kinds = new Map<string, Finding[]>();
-  for (const finding of ownWarningsOf(report)) {
+  for (const finding of warnings) {
     const kind = JSON.stringify([finding.file, finding.code, finding.variable]);
     kinds.set(kind, [...(kinds.get(kind) ?? []), finding]);
   }
@@ -82,11 +82,6 @@ export function renderPreflightWarnings(path: string, report: FileReport, style:
     return more.length === 0 ? line : `${line} (and ${more.length} more in this file: mlld validate lists them)`;
   });
   return linesToText(['Pre-flight warnings:', ...lines]);
-}
-
-/** Leaves out what packages and published modules hold, and files outside of the project. */
-export function ownWarningsOf(report: FileReport): readonly Finding[] {
-  return warningsOf(report).filter(({ file = '' }) => !/(?:^|[/\\])(?:node_modules|\.mlld)[/\\]|^(?:\.\.|[/\\]|~)/.test(file));
 }
 
 function preflightLine(severity: string, path: string, finding: Finding): string {

@@ -1,4 +1,5 @@
 /** `--strict`: warnings of the check before a run are errors. world.md 17.2 and 19. */
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 
@@ -31,6 +32,25 @@ describe('--strict', () => {
     });
     expect((await runCli(['own.mld', '--strict'], { cwd })).status).toBe(1);
     expect(await runCli(['foreign.mld', '--strict'], { cwd })).toMatchObject({ stdout: 'Bo of @nowhere\n', status: 0 });
+  });
+
+  it('knows the files of the project from every folder, and the folder of published modules', async () => {
+    const module = 'exe @greet(name) = `@name of @nowhere`\nexport { @greet }\n';
+    const cwd = await projectFolder({
+      'mlld-config.json': '{"modules": {"folder": "vendor/mlld"}}',
+      'llm/run/own.mld': 'import { @greet } from "@root/lib/greet.mld"\nshow @greet("Bo")\n',
+      'lib/greet.mld': module,
+      'shared/greet.mld': module,
+      'llm/run/published.mld': 'import { @greet } from @m/greet\nshow @greet("Bo")\n',
+    });
+    await runCli(['modules', 'add', 'shared/greet.mld', '--as', '@m/greet'], { cwd });
+    const inFolder = { cwd: path.join(cwd, 'llm') };
+    expect((await runCli(['run', 'own'], inFolder)).stderr).toContain('greet.mld:1:30 - @nowhere undefined variable');
+    expect((await runCli(['run', 'own', '--strict'], inFolder)).status).toBe(1);
+    for (const folder of [{ cwd }, inFolder]) {
+      const { status, stderr } = await runCli(['run', 'published', '--strict'], folder);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('warning') as string });
+    }
   });
 
   it('lets a script without warnings run', async () => {
