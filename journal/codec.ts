@@ -23,6 +23,9 @@ export const CHAIN_SEED = '0'.repeat(64);
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
 /** The length of a line's end, which must precede the next line in memory to verify it: 64 digits, `"}` and the newline. */
 export const PREDECESSOR_BYTES = 67;
+/** Judges a line, without its newline, by its first bytes (CODEC-1). */
+export const isEndOfRun = (line: string): boolean => /^\{"v":\d{1,9},"seq":\d{1,16},"type":"run\.finished"[,}]/.test(line);
+
 /** Replaces the end of the preceding line before the first one, or where a scan continues behind a line with this hash. */
 export const predecessorEnd = (hashOfLine: string): string => `${hashOfLine}"}\n`;
 

@@ -6,7 +6,7 @@
  * READER-2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
  * READER-3 Neighbouring bad lines are one defect, reported once.
  */
-import { CHAIN_SEED, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
+import { CHAIN_SEED, HASH_TO_LINE, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
 import type { Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
@@ -36,6 +36,36 @@ export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Vis
 export function scanFileNow(disk: Disk, path: string, ref: RunRef, visit: Visit): ScanReport {
   const scan = new LineScan(ref, visit, {});
   for (const _pause of scanning(disk, path, scan));
+  return scan.report();
+}
+
+/** Whole lines that lie behind each other. Without lines, it says only that the run reaches to `offset`. */
+export interface Page {
+  readonly offset: number;
+  readonly lines: Buffer;
+}
+
+/** Reads a run whose lines come in pages, in order. What is missing between two of them is damage. */
+export async function scanPages(ref: RunRef, visit: Visit, options: ScanOptions, pages: AsyncIterable<Page>): Promise<ScanReport> {
+  const scan = new LineScan(ref, visit, options);
+  let hash: string | undefined = scan.previousHash;
+  for await (const { offset, lines } of pages) {
+    if (offset < scan.offset) {
+      scan.shrunk();
+      break;
+    }
+    if (offset > scan.offset) {
+      scan.gap(offset);
+      hash = undefined;
+    }
+    const buffer = new LineBuffer(lines.length);
+    buffer.follow(hash ?? CHAIN_SEED); // behind a gap, the hash that the next line follows on is not known
+    lines.copy(buffer.bytes, PREDECESSOR_BYTES);
+    scan.take(buffer, PREDECESSOR_BYTES, buffer.bytes.length);
+    if (scan.isFull) return scan.report();
+    if (lines.length > 0) hash = lines.toString('latin1', lines.length - PREDECESSOR_BYTES, lines.length - HASH_TO_LINE);
+  }
+  scan.end(0);
   return scan.report();
 }
 

@@ -1,6 +1,6 @@
 /**
- * Separates runs from the place where their journals are kept. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
- * contract suite in `test/journal/store-contract.ts`.
+ * Separates runs from the place where their journals are kept. Implementations: `storage/file-store.ts`, `storage/memory-store.ts`,
+ * `postgres/pg-store.ts`; all pass the contract suite in `test/journal/store-contract.ts`.
  */
 import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
 import type { JournalError } from './errors.js';
@@ -104,7 +104,10 @@ export interface ImmediateReads {
 
 /** Runs and blobs, without knowledge of what payloads are. */
 export interface RunStore {
-  readonly immediate: Pick<ImmediateReads, 'holds' | 'readAt'> & { getBlob(id: BlobId): Uint8Array | undefined };
+  /** Absent where reading takes a way over a network. */
+  readonly immediate?: Pick<ImmediateReads, 'holds' | 'readAt'> & { getBlob(id: BlobId): Uint8Array | undefined };
+  /** The clock that all machines share which write to the store. Absent where there is but one machine. */
+  nowMs?(): Promise<number>;
   /** Creates a run and becomes its only writer. With `options` the journal waits for a disk that takes nothing now. */
   create(ref: RunRef, options?: CreateOptions): Promise<Journal>;
   /**

@@ -16,6 +16,7 @@
  * WRITER-7 A kill during an outage leaves what reached the files: a prefix of what was queued that holds everything acknowledged, and
  *    perhaps a torn line behind it.
  * WRITER-8 A fact that can't be a line, because it is too large or not JSON, loses only itself.
+ * WRITER-9 To a sink that keeps lines only from a sync on (`RunSink.survivesFrom`), each write is followed by one; `written` waits for it.
  */
 import { bodyOf } from './codec.js';
 import { journalError, type JournalError } from './errors.js';
@@ -23,7 +24,7 @@ import { DURABILITY, MAY_LAG, type Durability } from './durability.js';
 import type { Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './line-queue.js';
-import type { RunFiles } from './storage/run-files.js';
+import type { RunSink } from './storage/run-sink.js';
 import type { OwnFact } from './own-fact.js';
 import type { CreateOptions, Journal, Recorded, ScanReport } from './store.js';
 import { Unsynced } from './unsynced.js';
@@ -62,7 +63,7 @@ export class RunWriter implements Journal {
   private writesAtEndOfTick = false;
   private timer: NodeJS.Timeout | undefined;
   private outage: Outage | undefined;
-  /** Resolves when the last outage is over. Until then only the recovery may use the files. */
+  /** Resolves when the last outage is over. Until then only the recovery may use the sink. */
   private recovered: Promise<void> = Promise.resolve();
   private failure: JournalError | undefined;
   /** The number of facts that are in no line. */
@@ -76,12 +77,12 @@ export class RunWriter implements Journal {
   private readonly clock = isoClock();
 
   /**
-   * `files` belong to the writer from now on; `release` is called once they are closed. `failed` is the reason why they could not be
-   * begun yet; `end` is that of the last line that an earlier writer of the run left (`storage/reopen-run.ts`).
+   * `sink` belongs to the writer from now on; `release` is called once it is closed. `failed` is the reason why it could not be begun yet;
+   * `end` is that of the last line that an earlier writer of the run left (`storage/reopen-run.ts`).
    */
   constructor(
     readonly ref: RunRef,
-    private readonly files: RunFiles,
+    private readonly sink: RunSink,
     private readonly release: () => Promise<void>,
     private readonly options: CreateOptions = {},
     { failed, end }: { readonly failed?: unknown; readonly end?: ScanReport['end'] } = {},
@@ -132,13 +133,19 @@ export class RunWriter implements Journal {
       return Promise.resolve(recorded);
     }
     return new Promise((resolve, reject) => {
-      (durability === 'written' ? this.awaitingWrite : this.awaitingSync).push({ recorded, mayLag, resolve, reject });
+      const waiters = durability === 'written' && this.survivesWrite() ? this.awaitingWrite : this.awaitingSync;
+      waiters.push({ recorded, mayLag, resolve, reject });
       this.writeThisTick();
     });
   }
 
   async flush(): Promise<void> {
     this.writeQueue();
+    const end = this.endOffset();
+    while (!this.survivesWrite() && !this.outage && !this.failure && this.unsynced.start < end) {
+      if (!this.syncing) this.sync();
+      await this.syncEnded;
+    }
     if (this.outage) await this.recovered;
     if (this.failure) throw this.failure;
   }
@@ -163,8 +170,8 @@ export class RunWriter implements Journal {
       }
       if (this.failure) await this.lastTry(this.failure);
     } finally {
-      this.files.cut();
-      this.files.close();
+      this.sink.cut();
+      this.sink.close();
       await this.release();
     }
   }
@@ -175,7 +182,7 @@ export class RunWriter implements Journal {
     await this.syncEnded;
     this.keepQueue();
     if (this.unsynced.start === this.unsynced.end) return;
-    await this.files.recover(this.unsynced).catch(() => {
+    await this.sink.recover(this.unsynced).catch(() => {
       throw failure;
     });
     this.unsynced.synced(this.unsynced.end);
@@ -220,11 +227,11 @@ export class RunWriter implements Journal {
       return;
     }
     try {
-      for (const { bytes } of this.unsynced.from(this.files.writtenBytes)) this.files.write(bytes);
+      for (const { bytes } of this.unsynced.from(this.sink.writtenBytes)) this.sink.write(bytes);
     } catch (error) {
       return this.beginOutage(error);
     }
-    if (this.keptBytes() > UNSYNCED_MAX && !this.syncing) this.sync();
+    if (this.isSyncDue() && !this.syncing) this.sync();
   }
 
   private keepQueue(): void {
@@ -260,21 +267,21 @@ export class RunWriter implements Journal {
 
   private sync(): void {
     const covered = this.awaitingSync;
-    const coveredBytes = this.files.writtenBytes;
+    const coveredBytes = this.sink.writtenBytes;
     let end = (): void => {};
     this.awaitingSync = [];
     this.syncing = true;
     this.syncEnded = new Promise((resolve) => (end = resolve));
-    this.files.sync((error) => {
+    this.sink.sync((error) => {
       this.syncing = false;
       if (error) {
         this.awaitingSync = covered.concat(this.awaitingSync);
-        this.files.distrust(this.unsynced);
+        this.sink.distrust(this.unsynced);
         this.beginOutage(error);
       } else {
         this.unsynced.synced(coveredBytes);
         for (const { recorded, resolve } of covered) resolve(recorded);
-        if (this.awaitingSync.length > 0) this.endNextTick(); // so that callers that were just released can join
+        if (this.awaitingSync.length > 0 || this.isSyncDue()) this.endNextTick(); // so that callers that were just released can join
       }
       end();
     });
@@ -284,6 +291,7 @@ export class RunWriter implements Journal {
   private beginOutage(cause: unknown): void {
     if (this.outage || this.failure) return;
     const error = journalError(cause, this.task());
+    if (this.sink.isFinal(cause)) return this.giveUp(error);
     let end = (): void => {};
     this.recovered = new Promise<void>((resolve) => (end = resolve));
     this.outage = { error, sinceMs: performance.now() };
@@ -302,9 +310,10 @@ export class RunWriter implements Journal {
       this.keepQueue();
       const { end } = this.unsynced;
       try {
-        await this.files.recover(this.unsynced);
+        await this.sink.recover(this.unsynced);
       } catch (cause) {
         error = journalError(cause, this.task());
+        if (this.sink.isFinal(cause)) return this.giveUp(error);
         if (!isReported && this.outageMs() >= Math.min(RETRY_MAX_MS, this.waitMs / 2)) {
           isReported = true;
           this.options.onOutage?.(error, this.waitMs);
@@ -350,6 +359,15 @@ export class RunWriter implements Journal {
 
   private outageMs(): number {
     return this.outage ? performance.now() - this.outage.sinceMs : 0;
+  }
+
+  /** WRITER-9 */
+  private survivesWrite(): boolean {
+    return this.sink.survivesFrom === 'write';
+  }
+
+  private isSyncDue(): boolean {
+    return this.keptBytes() > (this.survivesWrite() ? UNSYNCED_MAX : 0);
   }
 
   private keptBytes(): number {

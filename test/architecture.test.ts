@@ -78,6 +78,7 @@ const WRAPPED_BY: { readonly [dependency: string]: string } = {
   'fast-json-stable-stringify': 'journal/canonical.ts',
   json5: 'src/values/formats/json5-text.ts',
   ndjson: 'cli/commands/',
+  pg: 'journal/postgres/pg-client.ts',
   pino: 'cli/',
   'vscode-languageserver': 'cli/commands/editor/language-server-protocol.ts',
   'vscode-languageserver-protocol': 'cli/commands/editor/language-server-protocol.ts',

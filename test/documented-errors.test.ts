@@ -9,11 +9,12 @@ import { PROJECT, sourceFiles } from './support/source-files.js';
 const NO_CODES = [
   /^E[A-Z0-9]*$/, // errno; our own that begin with E have an underscore
   /^(ERR|SIG)[A-Z_]+$/,
-  /^(MLLD|OTEL)_/, // variables of the environment
+  /^((MLLD|OTEL)_|PG(USER|SSL))/, // variables of the environment
   /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL|TRACEPARENT)$/,
   /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
   /^(TYPE(OF|INFO)|FILEEXISTS)$/, // built-in functions
+  /^(ML\d{3}|UTF8)$/, // conditions that the schema of the store raises; an encoding
   /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a misspelt `null`
 ];
 

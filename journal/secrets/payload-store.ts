@@ -2,12 +2,11 @@
 import { canonicalJson, exactJson } from '../canonical.js';
 import type { Json, Payload } from '../event.js';
 import { INLINE_MAX, resolveNow, resolvePayload, storePayload, type Blobs } from '../payloads.js';
-import type { JournalStore, PayloadStore, RunStore } from '../store.js';
+import type { ImmediateReads, JournalStore, PayloadStore, RunStore } from '../store.js';
 import type { Keyring } from './keyring.js';
 import type { Secrets } from './sealing.js';
 
 export function withPayloads(runs: RunStore, keyring: Keyring): JournalStore {
-  const { holds, readAt, getBlob } = runs.immediate;
   const payloads: PayloadStore = {
     payload: (value) => storePayload(runs, value),
     secretPayload: async (value, about) => storeSecret(runs, await keyring.needed(), value, about),
@@ -17,13 +16,13 @@ export function withPayloads(runs: RunStore, keyring: Keyring): JournalStore {
     },
     secrets: () => keyring.needed(),
     knownSecrets: () => keyring.known(),
-    immediate: {
-      holds,
-      readAt,
-      resolve: (payload, about = '') => resolveNow(getBlob, payload, { secrets: keyring.now(), about }),
-    },
+    ...(runs.immediate && { immediate: immediateReads(runs.immediate, keyring) }),
   };
   return Object.assign(Object.create(runs) as RunStore, payloads);
+}
+
+function immediateReads({ holds, readAt, getBlob }: NonNullable<RunStore['immediate']>, keyring: Keyring): ImmediateReads {
+  return { holds, readAt, resolve: (payload, about = '') => resolveNow(getBlob, payload, { secrets: keyring.now(), about }) };
 }
 
 /** Seals the value where there is a key, else keeps only a digest of it. */

@@ -69,7 +69,7 @@ export function openJournalFolder(journal: string, { disk = realDisk, sealingKey
 }
 
 class FileStore implements RunStore {
-  readonly immediate: RunStore['immediate'];
+  readonly immediate: NonNullable<RunStore['immediate']>;
   readonly indexFiles: IndexFiles;
   private readonly skipped = new Set<RunId>();
   private readonly packs: PackFolder;

@@ -105,7 +105,7 @@ class MemoryStore implements RunStore {
   /** Each promise resolves when the last lock that was requested is released. */
   private readonly locks = new Map<Workflow, Promise<void>>();
 
-  readonly immediate: RunStore['immediate'] = {
+  readonly immediate: NonNullable<RunStore['immediate']> = {
     holds: (ref, position, key) => {
       const event = this.lineAt(ref, position);
       return event?.type === 'call.completed' && event.key === key;

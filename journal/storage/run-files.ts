@@ -10,13 +10,15 @@ import { dirname } from 'node:path';
 import { syncFile, writeAll, type Disk } from './disk.js';
 import { codeOf } from '../errors.js';
 import { headOf, lastSegment, segmentPath } from '../segments.js';
+import type { RunSink } from './run-sink.js';
 import type { ScanReport } from '../store.js';
 import { Unsynced } from '../unsynced.js';
 
 /** With these errors, another file on the same disk wouldn't help. */
 const DISK_IS_FULL = new Set(['ENOSPC', 'EDQUOT']);
 
-export class RunFiles {
+export class RunFiles implements RunSink {
+  readonly survivesFrom = 'write';
   private file: number | undefined;
   private segment = 1;
   /** The offset in the run at which the lines of the file begin. */
@@ -87,6 +89,11 @@ export class RunFiles {
   /** Must be called after a failed sync: the system may have lost what was written since the last one, so it is written again. */
   distrust(unsynced: Unsynced): void {
     this.written = Math.min(this.written, unsynced.start);
+  }
+
+  /** The disk may be mended meanwhile, whatever it said. */
+  isFinal(): boolean {
+    return false;
   }
 
   /** Writes and syncs what isn't durable: in the file, or else in a new segment. Rejects with what the disk did to the file. */

@@ -304,7 +304,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       const payload = await store.payload(text);
       expect(payload).toEqual({ blob: sha256(text), bytes: Buffer.byteLength(text), text: true });
       expect((await store.resolve(payload)) === text).toBe(true);
-      expect(store.immediate?.resolve(payload) === text).toBe(true);
+      if (store.immediate) expect(store.immediate.resolve(payload) === text).toBe(true);
       const broken = `${text}\ud83d`;
       const asJson = await store.payload(broken); // UTF-8 can't say half a character
       expect(asJson).not.toHaveProperty('text');
@@ -358,7 +358,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
         if (event?.type !== 'call.completed') throw new Error('not a result');
         expect(event).toMatchObject({ v: 2, result: { blob: sha256(JSON.stringify(value)) } });
         expect(await store.resolve(event.result)).toEqual(value);
-        expect(store.immediate?.resolve(event.result)).toEqual(value);
+        if (store.immediate) expect(store.immediate.resolve(event.result)).toEqual(value);
       }
       expect(events.at(-1)).toMatchObject({ v: 1 });
     });

@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import { journalStoreContract } from './store-contract.js';
@@ -5,3 +6,7 @@ import { temporaryFolder } from './support/folder.js';
 
 journalStoreContract('memory', openMemoryStore);
 journalStoreContract('file', () => openFileStore(temporaryFolder()));
+
+it('reads files and memory without waiting', () => {
+  for (const store of [openMemoryStore(), openFileStore(temporaryFolder())]) expect(store.immediate).toBeDefined();
+});

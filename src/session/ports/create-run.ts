@@ -19,7 +19,7 @@ export async function createRun(
   const latest = seen.at(-1);
   const notBeforeMs = latest === undefined ? 0 : startOf(latest) + 1;
   for (let attempt = 1; ; attempt++) {
-    const run = runIdAt(Math.max(nowMs(), notBeforeMs), randomDigits(4));
+    const run = runIdAt(Math.max((await store.nowMs?.()) ?? nowMs(), notBeforeMs), randomDigits(4));
     try {
       return await store.create({ workflow, run }, options);
     } catch (error) {

@@ -1,0 +1,127 @@
+/**
+ * Holds one connection to the database, which is opened when it is needed and opened again after it was lost.
+ *
+ * CONNECTION-1 No statement goes over a connection before `prepare` has looked at the server: its version, its settings and the schema.
+ * CONNECTION-2 A statement is sent once. Whether it was done when its answer did not arrive is for the caller to find out.
+ * CONNECTION-3 Only statements under way keep the process alive.
+ * CONNECTION-4 A transaction has one connection from its beginning to its end: when that is lost, it fails as a whole.
+ */
+import type { JournalError } from '../errors.js';
+import { failureOf, storeError } from './store-errors.js';
+
+export interface Row {
+  readonly [column: string]: unknown;
+}
+
+export interface Sql {
+  /** Rejects with `JournalError`. Without `values`, the text may hold several statements. */
+  query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]>;
+}
+
+/** An open connection, as the program that speaks to the server has it. */
+export interface SqlClient {
+  query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]>;
+  /** Tells whether the process must live for it. */
+  hold(isBusy: boolean): void;
+  end(): Promise<void>;
+}
+
+export type Connect = (onLost: () => void) => Promise<SqlClient>;
+
+export interface Transactions extends Sql {
+  /** Commits what `work` did, or nothing of it. One at a time. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+export class Connection implements Transactions {
+  private opening: Promise<SqlClient> | undefined;
+  private statements = 0;
+  /** Ends when the last transaction that was asked for has ended. */
+  private transactions: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly connect: Connect,
+    private readonly prepare: (sql: Sql) => Promise<void>,
+    private readonly shown: string,
+  ) {}
+
+  query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]> {
+    return this.over((opening) => this.send(opening, text, values, timeoutMs));
+  }
+
+  /** CONNECTION-4 */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const turn = this.transactions.then(() => this.over((opening) => this.inTransaction(opening, work)));
+    this.transactions = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private over<T>(work: (opening: Promise<SqlClient>) => Promise<T>): Promise<T> {
+    return work((this.opening ??= this.begin()));
+  }
+
+  private async inTransaction<T>(opening: Promise<SqlClient>, work: (sql: Sql) => Promise<T>): Promise<T> {
+    const sql: Sql = { query: (text, values, timeoutMs) => this.send(opening, text, values, timeoutMs) };
+    await sql.query('begin');
+    try {
+      const result = await work(sql);
+      await sql.query('commit');
+      return result;
+    } catch (error) {
+      await sql.query('rollback').catch(() => undefined); // the first error is the one to report
+      throw error;
+    }
+  }
+
+  private async send(opening: Promise<SqlClient>, text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]> {
+    const client = await opening;
+    try {
+      if (this.statements++ === 0) client.hold(true);
+      return await client.query(text, values, timeoutMs);
+    } catch (error) {
+      if (failureOf(error) === 'lost') this.leave(opening);
+      throw this.explained(error);
+    } finally {
+      if (--this.statements === 0) client.hold(false);
+    }
+  }
+
+  async close(): Promise<void> {
+    const { opening } = this;
+    this.opening = undefined;
+    await opening?.then((client) => client.end()).catch(() => undefined); // it is gone already
+  }
+
+  private begin(): Promise<SqlClient> {
+    const opening: Promise<SqlClient> = this.open(() => this.leave(opening));
+    return opening;
+  }
+
+  /** CONNECTION-1 */
+  private async open(onLost: () => void): Promise<SqlClient> {
+    try {
+      const client = await this.connect(onLost);
+      try {
+        await this.prepare(client);
+      } catch (error) {
+        void client.end().catch(() => undefined); // the first error is the one to report
+        throw error;
+      }
+      return client;
+    } catch (error) {
+      this.opening = undefined;
+      throw this.explained(error);
+    }
+  }
+
+  /** The next statement opens another one. */
+  private leave(opening: Promise<SqlClient>): void {
+    if (this.opening !== opening) return;
+    this.opening = undefined;
+    void opening.then((client) => client.end()).catch(() => undefined);
+  }
+
+  private explained(error: unknown): JournalError {
+    return storeError(error, this.shown);
+  }
+}

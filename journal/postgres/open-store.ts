@@ -1,0 +1,142 @@
+/** Opens a team's store: the connections that it has, each with a look at the server first (CONNECTION-1). Opening does no work. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JournalError } from '../errors.js';
+import { openKeyring, type KeySource } from '../secrets/keyring.js';
+import { withPayloads } from '../secrets/payload-store.js';
+import type { JournalStore } from '../store.js';
+import { Connection, type Connect, type Row, type Sql } from './connection.js';
+import { newer } from './migrate.js';
+import { PgStore } from './pg-store.js';
+import { SCHEMA_VERSION } from './schema/migrations.js';
+import { mayPass } from './store-errors.js';
+
+export const LEASE_MS = 60_000;
+export const STORE_WAIT_MS = 600_000;
+const SERVER_VERSION_MIN = 150_000;
+const READ_RETRY_FIRST_MS = 50;
+/** The writer knows within half a lease that a server does not answer; a slow line may take longer for a page. */
+const READ_TIMEOUT_MS = 60_000;
+
+export interface TeamStoreOptions {
+  readonly connect: Connect;
+  readonly project: string;
+  /** The address without its password. */
+  readonly shown: string;
+  readonly keys: KeySource;
+  /** A run counts as given up when its writer has not been heard of for so long. */
+  readonly leaseMs?: number;
+  /** A run waits so long for a store that was reached before. */
+  readonly waitMs?: number;
+  /** Allows a server that may lose what it has acknowledged. */
+  readonly allowUnsafe?: boolean;
+}
+
+/** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
+export type TeamStore = JournalStore & { close(): Promise<void> };
+
+export function openTeamStore(options: TeamStoreOptions): TeamStore {
+  const { project, keys, leaseMs = LEASE_MS, waitMs = STORE_WAIT_MS } = options;
+  const server = new ServerCheck(options.allowUnsafe === true);
+  const connections: Connection[] = [];
+  const connection = (): Connection => {
+    const made = new Connection(options.connect, (sql) => server.check(sql), options.shown);
+    connections.push(made);
+    return made;
+  };
+  const store = new PgStore({
+    writer: connection(),
+    reader: patient(connection(), server, waitMs),
+    side: connection(),
+    bulk: connection(),
+    project,
+    leaseMs,
+    waitMs,
+    nowMs: () => server.nowMs(),
+  });
+  return Object.assign(withPayloads(store, openKeyring(keys)), {
+    async close() {
+      store.leave();
+      await Promise.all(connections.map((each) => each.close()));
+    },
+  });
+}
+
+/** Waits for a server that was there before and will be again. What it is asked may be asked twice. */
+function patient(connection: Connection, server: ServerCheck, waitMs: number): Sql {
+  return {
+    async query(text, values) {
+      const endMs = performance.now() + waitMs;
+      for (let delayMs = READ_RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, 1000)) {
+        try {
+          return await connection.query(text, values, READ_TIMEOUT_MS);
+        } catch (error) {
+          if (!mayPass(error) || !server.wasReached || performance.now() + delayMs > endMs) throw error;
+          await sleep(delayMs);
+        }
+      }
+    },
+  };
+}
+
+/** Knows the server that all connections of a store lead to. */
+class ServerCheck {
+  private storeId: string | undefined;
+  private aheadMs = 0;
+
+  constructor(private readonly allowUnsafe: boolean) {}
+
+  get wasReached(): boolean {
+    return this.storeId !== undefined;
+  }
+
+  /** The time of the server, whatever the clock of this machine says. */
+  nowMs(): number {
+    return Date.now() + this.aheadMs;
+  }
+
+  /** Throws STORE_NEWER, STORE_MIGRATE, STORE_UNFIT, STORE_WENT_BACK. */
+  async check(sql: Sql): Promise<void> {
+    const [row] = await sql.query(
+      `select m.store_id::text as "storeId", m.version, m.min_client as "minClient", ${SETTINGS},
+         set_config('default_transaction_isolation', 'read committed', false) from mlld.meta m`,
+      [],
+      READ_TIMEOUT_MS,
+    );
+    if (row === undefined) throw migrationNeeded();
+    if (Number(row['minClient']) > SCHEMA_VERSION) throw newer(Number(row['version']));
+    if (Number(row['version']) < SCHEMA_VERSION) throw migrationNeeded();
+    refuseUnfit(row, this.allowUnsafe);
+    const storeId = String(row['storeId']);
+    if (this.storeId !== undefined && this.storeId !== storeId) {
+      throw new JournalError('STORE_WENT_BACK', 'another store answers at the address of this one', {
+        hint: 'the database was replaced while this process used it; ask who runs it, then run again',
+      });
+    }
+    this.storeId = storeId;
+    this.aheadMs = Number(row['nowMs']) - Date.now();
+  }
+}
+
+const SETTINGS = `current_setting('server_version_num')::int as server, current_setting('server_encoding') as encoding,
+  current_setting('fsync') as fsync, (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`;
+
+/** Throws STORE_UNFIT for a server that is too old, or could lose or change what it holds. */
+export async function refuseUnfitServer(sql: Sql, allowUnsafe: boolean): Promise<void> {
+  const [row] = await sql.query(`select ${SETTINGS}`);
+  if (row !== undefined) refuseUnfit(row, allowUnsafe);
+}
+
+function refuseUnfit(row: Row, allowUnsafe: boolean): void {
+  const unfit = (what: string, hint: string): JournalError => new JournalError('STORE_UNFIT', `the store's server ${what}`, { hint });
+  if (Number(row['server']) < SERVER_VERSION_MIN) throw unfit('is older than PostgreSQL 15', 'use PostgreSQL 15 or newer');
+  if (row['encoding'] !== 'UTF8') throw unfit(`keeps texts in ${String(row['encoding'])}`, "create the database with encoding 'UTF8'");
+  if (row['fsync'] !== 'on' && !allowUnsafe) {
+    throw unfit('runs with fsync off: a crash loses what it has acknowledged', 'MLLD_STORE_UNSAFE=1 uses it nevertheless');
+  }
+}
+
+function migrationNeeded(): JournalError {
+  return new JournalError('STORE_MIGRATE', 'the store has not the tables of this version', {
+    hint: 'run mlld store migrate as the owner of the schema',
+  });
+}

@@ -1,0 +1,219 @@
+/** Keeps the runs of a project in a PostgreSQL database: creates, lists and reads them. team-store.md 3 to 5. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { pid } from 'node:process';
+import { JournalError } from '../errors.js';
+import type { JournalEvent } from '../event.js';
+import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
+import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
+import type { CreateOptions, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
+import type { Visit } from '../reader.js';
+import { RunWriter } from '../writer.js';
+import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
+import type { Sql, Transactions } from './connection.js';
+import { Heartbeat } from './heartbeat.js';
+import { listRows, readRowAt, scanRows } from './read-rows.js';
+import { RunRows, type RunRow } from './run-rows.js';
+import { mayPass } from './store-errors.js';
+import { leaseWorkflow } from './workflow-lease.js';
+
+/** A statement that removes events takes so many at once. */
+const REMOVED_EVENTS_MAX = 10_000;
+
+export interface PgStorePorts {
+  /** Each is a connection of its own: lines, reading, leases and blobs, what takes a transaction of several statements. */
+  readonly writer: Sql;
+  readonly reader: Sql;
+  readonly side: Sql;
+  readonly bulk: Transactions;
+  readonly project: string;
+  readonly leaseMs: number;
+  readonly waitMs: number;
+  readonly nowMs: () => number;
+}
+
+const OF_RUN = `from mlld.workflows w join mlld.projects p using (project_id)
+  where p.name = $1 and w.path = $2 and r.workflow_id = w.workflow_id and r.run = $3`;
+
+export class PgStore implements RunStore {
+  private readonly blobs: BlobPorts;
+  private readonly heartbeat: Heartbeat;
+
+  constructor(private readonly ports: PgStorePorts) {
+    const { side, project, leaseMs } = ports;
+    this.heartbeat = new Heartbeat(side, leaseMs);
+    this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work) };
+  }
+
+  /** The clock of the server, which all machines share. */
+  async nowMs(): Promise<number> {
+    await this.ports.reader.query('select 1');
+    return this.ports.nowMs();
+  }
+
+  async create(ref: RunRef, options: CreateOptions = {}): Promise<Journal> {
+    const writer = randomUUID();
+    const rows = new RunRows({ ref, sql: this.ports.writer, timeoutMs: this.timeoutMs, begin: () => this.begin(ref, writer) });
+    const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
+    try {
+      await rows.begin();
+    } catch (error) {
+      if (!mayPass(error) || settings.waitMs === 0) throw error;
+      return new RunWriter(ref, rows, () => this.release(rows), settings, { failed: error });
+    }
+    return new RunWriter(ref, rows, () => this.release(rows), settings);
+  }
+
+  private async begin(ref: RunRef, writer: string): Promise<RunRow> {
+    const { project, leaseMs } = this.ports;
+    const [made] = await this.ports.writer.query(
+      'select mlld.begin_run($1, $2, $3, $4, $5, $6, $7)::text as id',
+      [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid],
+      this.timeoutMs,
+    );
+    if (typeof made?.['id'] !== 'string') {
+      throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`);
+    }
+    const row = { id: made['id'], fence: 0 };
+    this.heartbeat.add(row);
+    return row;
+  }
+
+  /** A lease that can't be given back runs out. */
+  private async release(rows: RunRows): Promise<void> {
+    const { row } = rows;
+    if (row === undefined) return;
+    this.heartbeat.remove(row);
+    await this.ports.writer
+      .query(`update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2`, [row.id, row.fence], this.timeoutMs)
+      .catch(() => undefined);
+  }
+
+  /** Raises the fence, so that the earlier writer appends nothing more, and continues behind the head. */
+  async reopen(ref: RunRef, options: CreateOptions = {}): Promise<Journal> {
+    const { project } = this.ports;
+    const run = [project, ref.workflow, ref.run];
+    const [taken] = await this.ports.writer.query(
+      `update mlld.runs r set fence = r.fence + 1, writer = $4, lease_until = clock_timestamp() + make_interval(secs => r.lease_s)
+       ${OF_RUN} and not r.finished and not mlld.is_alive(r.lease_until, r.lease_s)
+       returning r.run_id::text as id, r.fence, r.bytes::float8 as bytes, r.next_seq as seq, r.hash`,
+      [...run, randomUUID()],
+    );
+    if (taken === undefined) throw await this.whyNotFree(ref, 'continue');
+    const row = { id: String(taken['id']), fence: Number(taken['fence']) };
+    const head = { offset: Number(taken['bytes']), seq: Number(taken['seq']), hash: String(taken['hash']) };
+    const rows = new RunRows({ ref, sql: this.ports.writer, timeoutMs: this.timeoutMs, begin: async () => row, head });
+    await rows.begin();
+    const { end, defects } = await this.scan(ref, () => undefined);
+    if (defects > 0 || end.hash !== head.hash) {
+      await this.release(rows);
+      throw new JournalError('JOURNAL_RUN_DAMAGED', `run ${ref.run} of ${ref.workflow} can't be continued: lines of it are damaged`, {
+        hint: 'begin a new run of the workflow; this one can still be read',
+      });
+    }
+    this.heartbeat.add(row);
+    const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
+    return new RunWriter(ref, rows, () => this.release(rows), settings, { end: { ...head, seq: seqOf(head.seq - 1) } });
+  }
+
+  /** Marks the run first, so that a kill in between leaves the beginning of a run that nobody writes. */
+  async deleteRun(ref: RunRef): Promise<void> {
+    const [taken] = await this.ports.bulk.query(
+      `update mlld.runs r set fence = r.fence + 1, lease_until = '-infinity' ${OF_RUN}
+         and (r.finished or not mlld.is_alive(r.lease_until, r.lease_s)) returning r.run_id::text as id`,
+      [this.ports.project, ref.workflow, ref.run],
+    );
+    if (taken === undefined) throw await this.whyNotFree(ref, 'delete');
+    const chunk = `delete from mlld.events where run_id = $1 and at in
+      (select at from mlld.events where run_id = $1 order by at desc limit ${REMOVED_EVENTS_MAX}) returning 1`;
+    while ((await this.ports.bulk.query(chunk, [taken['id']])).length > 0);
+    await this.ports.bulk.query('delete from mlld.runs where run_id = $1', [taken['id']]);
+  }
+
+  private async whyNotFree(ref: RunRef, doing: 'continue' | 'delete'): Promise<JournalError> {
+    const file = (await this.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
+    if (file === undefined) return isUnknown(ref);
+    return file.liveness === 'finished' && doing === 'continue' ? hasEnded(ref) : inUse(ref);
+  }
+
+  acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>> {
+    const { side, project, leaseMs } = this.ports;
+    return leaseWorkflow({ sql: side, project, leaseMs }, workflow);
+  }
+
+  async workflows(): Promise<readonly Workflow[]> {
+    const rows = await this.ports.reader.query(
+      `select w.path from mlld.workflows w join mlld.projects p using (project_id)
+       where p.name = $1 and exists (select from mlld.runs r where r.workflow_id = w.workflow_id) order by w.path collate "C"`,
+      [this.ports.project],
+    );
+    return rows.map(({ path }) => path as Workflow);
+  }
+
+  runs(workflow: Workflow): Promise<readonly RunFile[]> {
+    return listRows(this.ports.reader, this.ports.project, workflow);
+  }
+
+  async find(run: RunId): Promise<RunRef | undefined> {
+    const [found] = await this.ports.reader.query(
+      `select w.path from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+       where p.name = $1 and r.run = $2`,
+      [this.ports.project, run],
+    );
+    return found && { workflow: found['path'] as Workflow, run };
+  }
+
+  scan(ref: RunRef, visit: Visit, options?: ScanOptions): Promise<ScanReport> {
+    return scanRows(this.ports.reader, this.ports.project, ref, visit, options);
+  }
+
+  readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    return readRowAt(this.ports.reader, this.ports.project, ref, position);
+  }
+
+  putBlob(content: string | Uint8Array): Promise<StoredBlob> {
+    return putBlobRows(this.blobs, content);
+  }
+
+  /** Parts that blobs have in common are stored with each of them: docs/decisions/0050-a-store-for-a-team.md. */
+  packBlob(content: string): Promise<StoredBlob> {
+    return this.putBlob(content);
+  }
+
+  newBlob(): BlobWriter {
+    return newBlobRows(this.blobs);
+  }
+
+  getBlob(id: BlobId): Promise<Uint8Array | undefined> {
+    return getBlobRows({ ...this.blobs, sql: this.ports.reader }, id);
+  }
+
+  async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+    const [found] = await this.ports.reader.query(
+      `select a.content from mlld.asides a join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+       where p.name = $1 and w.path = $2 and a.name = $3`,
+      [this.ports.project, workflow, name],
+    );
+    const content = found?.['content'];
+    return content instanceof Uint8Array ? content : undefined;
+  }
+
+  async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+    await this.ports.side.query(
+      `insert into mlld.asides (workflow_id, name, content) values (mlld.workflow_of($1, $2), $3, $4)
+       on conflict (workflow_id, name) do update set content = excluded.content`,
+      [this.ports.project, workflow, name, Buffer.from(content as Uint8Array)], // also takes text
+    );
+  }
+
+  /** Renews no lease any more. */
+  leave(): void {
+    this.heartbeat.stop();
+  }
+
+  /** A server that does not answer is noticed before the lease has run out. */
+  private get timeoutMs(): number {
+    return Math.max(1000, this.ports.leaseMs / 2);
+  }
+}

@@ -1,0 +1,140 @@
+/** Reads runs of a project out of the database, verified as those of files are. */
+import { CHAIN_SEED, PREDECESSOR_BYTES } from '../codec.js';
+import type { JournalEvent } from '../event.js';
+import type { RunId, RunRef, Workflow } from '../ids.js';
+import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
+import { scanPages, type Page, type Visit } from '../reader.js';
+import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
+import type { Row, Sql } from './connection.js';
+
+/** A page ends behind the line that reaches one of these. */
+const PAGE_ROWS_MAX = 5000;
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** The end of a line: its hash, a quote and a brace. */
+const LINE_END = 66;
+const NOTHING = Buffer.alloc(0);
+
+const RUN = `from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+  where p.name = $1 and w.path = $2`;
+
+export async function scanRows(sql: Sql, project: string, ref: RunRef, visit: Visit, options: ScanOptions = {}): Promise<ScanReport> {
+  return scanPages(ref, visit, options, pagesOf(sql, project, ref, options));
+}
+
+/** Asks for the next page while the last one is read. */
+async function* pagesOf(sql: Sql, project: string, { workflow, run }: RunRef, { from, eventsMax }: ScanOptions): AsyncGenerator<Page> {
+  const rowsMax = Math.min(PAGE_ROWS_MAX, eventsMax ?? Infinity);
+  const pageFrom = async (offset: number): Promise<readonly Row[]> => {
+    const rows = sql.query(
+      `select r.bytes::float8 as size, e.at::float8 as at, e.line ${RUN.replace(
+        'where',
+        `left join lateral
+        (select at, line from mlld.events where run_id = r.run_id and at >= $4 and at < $4 + $5 order by at limit $6) e on true where`,
+      )}
+        and r.run = $3 order by e.at`,
+      [project, workflow, run, offset, PAGE_BYTES_MAX, rowsMax],
+    );
+    rows.catch(() => undefined); // it is awaited later, or not any more
+    return rows;
+  };
+  const start = from?.offset ?? 0;
+  let rows = await pageFrom(start);
+  const size = Number(rows[0]?.['size'] ?? 0);
+  if (size < start) yield { offset: size, lines: NOTHING };
+  let reached = start;
+  for (let end = start; end < size;) {
+    const lines = rows
+      .filter(({ at }) => at !== null)
+      .map(({ at, line }) => ({ at: Number(at), line: Buffer.from(`${line as string}\n`) }));
+    const last = lines.at(-1);
+    if (last !== undefined) reached = last.at + last.line.length;
+    end = last === undefined ? end + PAGE_BYTES_MAX : reached; // lines that the head counts are missing here
+    const next = end < size ? pageFrom(end) : undefined;
+    yield* piecesOf(lines);
+    if (next !== undefined) rows = await next;
+  }
+  if (reached < size) yield { offset: size, lines: NOTHING };
+}
+
+/** Lines that lie behind each other are one piece. */
+function* piecesOf(lines: readonly { readonly at: number; readonly line: Buffer }[]): Generator<Page> {
+  for (let first = 0; first < lines.length;) {
+    const offset = (lines[first] as { at: number }).at;
+    let end = offset;
+    let behind = first;
+    for (; lines[behind]?.at === end; behind++) end += (lines[behind] as { line: Buffer }).line.length;
+    yield { offset, lines: Buffer.concat(lines.slice(first, behind).map(({ line }) => line)) };
+    first = behind;
+  }
+}
+
+/** Undefined when no event of this length is there, or it has changed. */
+export async function readRowAt(
+  sql: Sql,
+  project: string,
+  { workflow, run }: RunRef,
+  { offset, bytes }: Position,
+): Promise<JournalEvent | undefined> {
+  const rows = await sql.query(
+    `select e.at::float8 as at, e.line ${RUN.replace(
+      'where',
+      `cross join lateral
+      (select at, case when at = $4 then line else right(line, ${LINE_END}) end as line
+       from mlld.events where run_id = r.run_id and at <= $4 order by at desc limit 2) e where`,
+    )}
+      and r.run = $3 order by e.at desc`,
+    [project, workflow, run, offset],
+  );
+  const [row, before] = rows;
+  if (row === undefined || Number(row['at']) !== offset || Buffer.byteLength(String(row['line'])) !== bytes) return undefined;
+  return usable(decodeLine(String(row['line']), hashAtEnd(before?.['line'])));
+}
+
+/** Oldest first. */
+export async function listRows(sql: Sql, project: string, workflow: Workflow): Promise<readonly RunFile[]> {
+  const rows = await sql.query(
+    `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive,
+      l.line as last, l.before, left(f.line, 24) as first
+      ${RUN.replace(
+        'where',
+        `left join lateral (select line, right(lag(line) over (order by at), ${LINE_END}) as before, at
+        from (select at, line from mlld.events where run_id = r.run_id order by at desc limit 2) t order by at desc limit 1) l on r.finished
+      left join mlld.events f on f.run_id = r.run_id and f.at = 0 where`,
+      )}
+      order by r.run collate "C"`,
+    [project, workflow],
+  );
+  return rows.map((row) => runFile(workflow, row));
+}
+
+function runFile(workflow: Workflow, row: Row): RunFile {
+  const ref = { workflow, run: row['run'] as RunId };
+  const bytes = Number(row['bytes']);
+  const last = typeof row['last'] === 'string' ? usable(decodeLine(row['last'], hashAtEnd(row['before']))) : undefined;
+  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+  const liveness: RunLiveness = row['alive'] === true && row['finished'] !== true ? 'running' : 'crashed';
+  return { ref, liveness, bytes, ...(isUnknown(row['first']) && { isOfUnknownVersion: true as const }) };
+}
+
+/** True when the beginning of a run's first line has a version that this program doesn't know. */
+function isUnknown(beginning: unknown): boolean {
+  return typeof beginning === 'string' && decodeLine(`${beginning}${' '.repeat(100)}`, CHAIN_SEED) === 'unknown-version';
+}
+
+function decodeLine(line: string, previousHash: string): JournalEvent | Flaw {
+  const bytes = Buffer.from(`${line}\n`);
+  const buffer = new LineBuffer(bytes.length);
+  buffer.follow(previousHash);
+  bytes.copy(buffer.bytes, PREDECESSOR_BYTES);
+  buffer.bytes[PREDECESSOR_BYTES + bytes.length - 1] = NEWLINE;
+  return buffer.decode(PREDECESSOR_BYTES, PREDECESSOR_BYTES + bytes.length - 1);
+}
+
+/** Before the first line there is the seed of the chain. */
+function hashAtEnd(line: unknown): string {
+  return typeof line === 'string' ? line.slice(-LINE_END, -2) : CHAIN_SEED;
+}
+
+function usable(event: JournalEvent | Flaw): JournalEvent | undefined {
+  return typeof event === 'string' ? undefined : event;
+}

@@ -1,0 +1,19 @@
+/** Lists the migrations of the schema in order. One that was released is never changed: what follows is a further one. */
+import { journalSchema } from './0001-journal.js';
+
+export interface Migration {
+  /** Counted from 1. */
+  readonly version: number;
+  readonly title: string;
+  /** Statements that are one transaction together. */
+  readonly statements: string;
+  /** The oldest version of the schema that a program must know to use the store afterwards. */
+  readonly minClient: number;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, title: 'tables of the journal, and the functions that write runs', statements: journalSchema, minClient: 1 },
+];
+
+/** The version that this program writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,0 +1,123 @@
+/** Parses where a team's store is: `postgres://ada@db.example/mlld?project=acme/patrol`. */
+import { JournalError } from '../errors.js';
+
+/** `off`: the connection isn't encrypted. `unverified`: it is, with any server that answers. `verified`: the server proves who it is. */
+export type Tls = 'off' | 'unverified' | 'verified';
+
+export interface StoreAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  /** Undefined: the name of the user of this machine, as with other PostgreSQL programs. */
+  readonly user: string | undefined;
+  /** Undefined: `PGPASSWORD`, or the file of passwords. */
+  readonly password: string | undefined;
+  readonly project: string;
+  readonly tls: Tls;
+  /** The file of certificates that the server's is verified with. */
+  readonly certificates: string | undefined;
+  /** The address without its password, for people. */
+  readonly shown: string;
+}
+
+export interface AddressSettings {
+  /** Takes the place of a project that the URL doesn't name. */
+  readonly project?: string | undefined;
+  readonly environment: { readonly [name: string]: string | undefined };
+}
+
+const PARAMETERS = new Set(['project', 'sslmode', 'sslrootcert', 'host']);
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+const MODES: { readonly [mode: string]: Tls } = {
+  disable: 'off',
+  'no-verify': 'unverified',
+  prefer: 'verified',
+  require: 'verified',
+  'verify-ca': 'verified',
+  'verify-full': 'verified',
+};
+const EXAMPLE = 'postgres://ada@db.example/mlld?project=acme/patrol';
+
+/** Throws STORE_ADDRESS and STORE_PROJECT. No message has the password. */
+export function parseStoreAddress(text: string, { project: configured, environment }: AddressSettings): StoreAddress {
+  const url = parsed(text);
+  const parameter = (name: string): string | undefined => url.searchParams.get(name) || undefined;
+  for (const name of url.searchParams.keys()) {
+    if (!PARAMETERS.has(name))
+      throw badAddress(`"${printable(name)}" is not a parameter of it`, `it may have ${[...PARAMETERS].join(', ')}`);
+  }
+  const host = parameter('host') ?? (decoded(url.hostname).replace(/^\[|\]$/g, '') || 'localhost');
+  const database = decoded(url.pathname.slice(1));
+  if (database === '' || database.includes('/')) throw badAddress('it names no database', EXAMPLE);
+  const project = parameter('project') ?? configured;
+  if (project === undefined) {
+    throw new JournalError('STORE_PROJECT', 'the address of the store names no project', {
+      hint: 'add project= to it: projects of the same name would share their results',
+    });
+  }
+  const shown = new URL(url);
+  shown.password = '';
+  shown.searchParams.set('project', project);
+  return {
+    host,
+    port: Number(url.port) || 5432,
+    database,
+    user: decoded(url.username) || environment['PGUSER'] || undefined,
+    password: decoded(url.password) || undefined,
+    project,
+    tls: tlsOf(host, parameter('sslmode') ?? environment['PGSSLMODE']),
+    certificates: parameter('sslrootcert') ?? environment['PGSSLROOTCERT'],
+    shown: shown.href.replaceAll('%2F', '/'),
+  };
+}
+
+/** True when the URL itself holds a password, which a file that is shared must not. */
+export function holdsPassword(text: string): boolean {
+  return parsed(text).password !== '';
+}
+
+/** Returns what to tell once about a connection that others could read or answer. */
+export function tlsWarning({ host, tls, shown }: StoreAddress): string | undefined {
+  if (tls === 'verified' || isLocal(host)) return undefined;
+  const risk = tls === 'off' ? 'is not encrypted' : 'is encrypted, but with any server that answers';
+  return `the connection to ${shown} ${risk}; sslmode=verify-full changes that`;
+}
+
+/** A path is a socket of this machine. */
+function isLocal(host: string): boolean {
+  return host.startsWith('/') || LOOPBACK.test(host);
+}
+
+function tlsOf(host: string, mode: string | undefined): Tls {
+  if (mode === undefined) return isLocal(host) ? 'off' : 'verified';
+  const tls = MODES[mode];
+  if (tls === undefined) throw badAddress(`sslmode=${printable(mode)} is unknown`, 'use verify-full, no-verify or disable');
+  return host.startsWith('/') ? 'off' : tls;
+}
+
+function parsed(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw badAddress('it is not a URL', EXAMPLE);
+  }
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw badAddress('it does not begin with postgres://', EXAMPLE);
+  return url;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw badAddress('a % in it is not followed by two hex digits', 'write % as %25');
+  }
+}
+
+function printable(text: string): string {
+  return text.replaceAll(/[^ -~]/g, '?').slice(0, 40);
+}
+
+function badAddress(why: string, hint: string): JournalError {
+  return new JournalError('STORE_ADDRESS', `the address of the store can't be used: ${why}`, { hint });
+}

@@ -1,0 +1,78 @@
+/** Explains to people what the database's errors mean for a store, and tells those that pass from those that don't. */
+import { codeOf, JournalError } from '../errors.js';
+
+/** Conditions that functions of the schema raise. */
+export const SEALED_STATE = 'ML001';
+export const OTHER_HEAD_STATE = 'ML002';
+
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+/** The server went, comes back, or has no room now. */
+const LOST = /^(08|57P|53)/;
+/** Another transaction was in the way, or somebody cancelled the statement. */
+const AGAIN = /^(40|57014|55P03)/;
+const TLS = /^(ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
+
+/** `lost`: the connection is of no use any more. `again`: the same statement may succeed. `final`: it can't. */
+export type Failure = 'lost' | 'again' | 'final';
+
+/** Judges what the client of the database threw. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof TypeError || error instanceof RangeError) return 'final';
+  const state = stateOf(error);
+  if (state !== undefined) return LOST.test(state) ? 'lost' : AGAIN.test(state) ? 'again' : 'final';
+  return isAboutTls(error) ? 'final' : 'lost'; // an error of the socket, or of the client about it
+}
+
+/** True for an error of this file after which a later try may succeed. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
+}
+
+/** Returns the SQLSTATE behind an error of this file. */
+export function stateBehind(error: unknown): string | undefined {
+  return error instanceof JournalError ? stateOf(error.cause) : undefined;
+}
+
+function stateOf(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return code !== undefined && SQL_STATE.test(code) && code !== 'EPIPE' ? code : undefined;
+}
+
+function isAboutTls(error: unknown): boolean {
+  return TLS.test(codeOf(error) ?? '') || (error instanceof Error && error.message.includes('SSL'));
+}
+
+/** Turns an error of the database's client into one for people. `shown` is the store's address without its password. */
+export function storeError(error: unknown, shown: string): JournalError {
+  if (error instanceof JournalError) return error;
+  const reason = reasonOf(error);
+  if (failureOf(error) !== 'final') {
+    const cause = codeOf(error) === undefined ? Object.assign(new Error(reason), { code: 'ELOST' }) : error;
+    return new JournalError('STORE_UNREACHABLE', `the store ${shown} can't be reached: ${reason}`, {
+      hint: 'check that the server runs; MLLD_STORE=files uses the files of this machine instead',
+      cause,
+    });
+  }
+  const [code, message, hint] = explained(stateOf(error) ?? '', error);
+  return new JournalError(code, `the store ${shown} ${message}: ${reason}`, { hint, cause: error });
+}
+
+function explained(state: string, error: unknown): readonly [code: string, message: string, hint: string] {
+  if (isAboutTls(error)) return ['STORE_TLS', 'could not prove who it is', 'set sslrootcert= to the certificate of its authority'];
+  if (/^(28|3D)/.test(state)) {
+    return ['STORE_REFUSED', 'did not let us in', 'check user, password (PGPASSWORD, ~/.pgpass) and name of the database'];
+  }
+  if (state === '42P01' || state === '3F000' || state === '42883') {
+    return ['STORE_MIGRATE', 'has not the tables of this version', 'run mlld store migrate as the owner of the schema'];
+  }
+  if (state === '42501' || state === '25006') {
+    return ['STORE_DENIED', 'does not allow this', 'ask the owner of the database for the role that it needs (docs/team.md)'];
+  }
+  return ['STORE_FAILED', 'did not take a statement', 'this is a mistake of mlld or a change to its tables; docs/team.md names them'];
+}
+
+/** The system's errors about several addresses of a host have no message of their own. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || codeOf(error) || error.name;
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe } from 'vitest';
+import { Connection, type SqlClient } from '../../../journal/postgres/connection.js';
+import { migrate } from '../../../journal/postgres/migrate.js';
+import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
+import { journalStoreContract } from '../store-contract.js';
+import { makeDatabase, noServer, openTestStore } from './database.js';
+import { openPglite } from './pglite.js';
+
+const opened: TeamStore[] = [];
+const kept = (store: TeamStore): TeamStore => {
+  opened.push(store);
+  return store;
+};
+afterAll(() => Promise.all(opened.map((store) => store.close())));
+
+describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : undefined;
+  journalStoreContract('PostgreSQL', () => kept(openTestStore(database?.project() ?? '')));
+});
+
+describe('in this process', async () => {
+  const pglite = await openPglite();
+  const shared: SqlClient = { ...pglite, end: async () => undefined };
+  await migrate(
+    new Connection(
+      async () => shared,
+      async () => undefined,
+      'pglite',
+    ),
+    { dryRun: false, asSuperuser: true },
+  );
+  afterAll(() => pglite.end());
+  let projects = 0;
+  journalStoreContract('PGlite', () =>
+    kept(
+      openTeamStore({
+        connect: async () => shared,
+        project: `p${++projects}`,
+        shown: 'pglite',
+        keys: { sealingKey: undefined, read: async () => undefined, make: async () => randomBytes(32) },
+        allowUnsafe: true,
+      }),
+    ),
+  );
+});
