@@ -34,7 +34,7 @@ it(
   async () => {
     await fc.assert(
       fc.asyncProperty(anyScript, async (statements) => {
-        const { error } = await runScript(printScript(statements), { world: new WorldWithCode() });
+        const { error } = await runScript(printScript(statements), { world: new WorldWithCode({ files }) });
         if (error !== undefined && !(error instanceof MlldError)) throw error;
         expect(error?.message ?? '').not.toMatch(/undefined is not|Cannot read|\[object Object\]/);
       }),
@@ -43,6 +43,14 @@ it(
   },
   timeoutMs,
 );
+
+/** The files that the programs load and import. Others that they name are missing. */
+const files = {
+  '/p/data.json': '{"f": 1, "g": [1, 2]}',
+  '/p/notes.md': '# One\nfirst\n## Two\nsecond\n',
+  '/p/card.att': 'card of @a @for @b @@\n',
+  '/p/lib.mld': 'exe @f(x) = `lib @x`\nexe @g() = "g"\nvar @h = { "k": 1 }\nexport { @f, @h }\n',
+};
 
 /** Answers every command and all code with the same. */
 class WorldWithCode extends FakeWorld {
@@ -54,7 +62,7 @@ class WorldWithCode extends FakeWorld {
   }
 }
 
-const PLACES = new Set(['at', 'nameAt', 'written']);
+const PLACES = new Set(['at', 'nameAt', 'aliasAt', 'written']);
 
 function withoutPlaces(tree: unknown): unknown {
   return JSON.parse(JSON.stringify(tree, (key, value: unknown) => (PLACES.has(key) ? undefined : value)));

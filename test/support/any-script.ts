@@ -34,6 +34,13 @@ const parts = fc.oneof(
 const template = node('template', { quote: fc.constantFrom('double', 'backtick'), parts });
 const target = fc.oneof(node('file', { path: is([{ kind: 'text', text: 'out.txt' }]) }), node('stdout'), node('stderr'));
 
+const path = (...names: string[]) => fc.constantFrom(...names).map((name) => [{ kind: 'text', text: name }]);
+const title = path('One', 'None').map((written) => ({ include: [{ title: written }], exclude: [] }));
+const load = fc.oneof(
+  node('load', { path: path('data.json', 'notes.md', 'none.txt', '*.md'), optional: fc.constantFrom(undefined, true) }),
+  node('load', { path: path('notes.md', 'none.md'), section: title, optional: fc.constantFrom(undefined, true) }),
+);
+
 /** `depth` bounds the size: each construct has parts of a smaller one. */
 function expressions(depth: number): { readonly simple: Gen; readonly any: Gen } {
   if (depth <= 0) return { simple: fc.oneof(literal, template, plain), any: fc.oneof(literal, template, plain) };
@@ -90,6 +97,7 @@ function expressions(depth: number): { readonly simple: Gen; readonly any: Gen }
   const matches = fc.tuple(list(arm(pattern), 2), rest).map(([some, last]) => [...some, last]);
   const anyHere = fc.oneof(
     { weight: 6, arbitrary: simpleHere },
+    load,
     node('unary', { operator: is('!'), operand: simple }),
     node('binary', { operator: fc.constantFrom('+', '-', '*', '==', '!=', '<', '>=', '&&', '||', '??', '~='), left: any, right: any }),
     node('ternary', { condition: any, holds: any, otherwise: any }),
@@ -189,6 +197,28 @@ const body = fc.oneof(
   block(depth, 'body'),
   fc.constantFrom('js', 'sh').map((lang) => ({ kind: 'code', language: lang, text: [{ kind: 'text', text: ' 1 ' }] })),
   node('when', { form: is('list'), entries: is([{ kind: 'arm', condition: 'any', action: { kind: 'literal', value: 1 } }]) }),
+  path('card.att', 'none.att').map((parts) => ({ kind: 'template-file', path: { kind: 'template', quote: 'double', parts } })),
+);
+const filter = fc.constantFrom(
+  { kind: 'operation', name: 'show' },
+  { kind: 'operation', name: 'exe' },
+  { kind: 'function', path: ['f'] },
+  { kind: 'label', label: 'pii' },
+);
+const imported = fc.oneof(
+  fc
+    .tuple(
+      path('lib.mld', 'none.mld', 'data.json', 'notes.md'),
+      list(
+        fn.map((name) => ({ name })),
+        2,
+        1,
+      ),
+    )
+    .map(([file, names]) => ({ source: { kind: 'path', path: file }, names })),
+  path('lib.mld', 'data.json').map((file) => ({ source: { kind: 'path', path: file }, alias: 'lib' })),
+  is({ source: { kind: 'node', package: 'path' }, names: [{ name: 'sep' }] }),
+  is({ source: { kind: 'provided', name: '@payload' }, names: [{ name: 'a' }] }),
 );
 const top = fc.oneof(
   { weight: 3, arbitrary: node('var', { labels: fc.constantFrom([], ['secret']), name: variable, value: expressions(depth).any }) },
@@ -206,9 +236,19 @@ const top = fc.oneof(
   node('guard', {
     name: is('watch'),
     timing: fc.constantFrom('before', 'after', 'always'),
-    filter: fc.constantFrom({ kind: 'operation', name: 'show' }, { kind: 'function', path: ['f'] }),
+    filter,
     rules: is([{ kind: 'rule', condition: 'any', action: { kind: 'allow' } }]),
   }),
+  node('hook', { name: is('trace'), timing: fc.constantFrom('before', 'after'), filter, body: block(1, 'body') }),
+  imported.map((members) => ({ kind: 'import', ...members })),
+  node('export', {
+    names: list(
+      fn.map((name) => ({ name })),
+      2,
+      1,
+    ),
+  }),
+  path('begin', 'end').map((parts) => ({ kind: 'checkpoint', name: { kind: 'template', quote: 'double', parts }, options: [] })),
 );
 
 export const anyScript: fc.Arbitrary<readonly Tree[]> = fc.array(top, { minLength: 1, maxLength: 4 });

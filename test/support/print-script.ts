@@ -40,11 +40,28 @@ const statements: { readonly [kind: string]: (node: Tree) => string } = {
   bail: (node) => `bail${part(node['message'], (held) => ` ${operand(held)}`)}`,
   guard: (node) =>
     `guard @${text(node['name'])} ${text(node['timing'])} ${filter(tree(node['filter']))} = when [ ${trees(node['rules']).map(rule).join('; ')} ]`,
+  import: (node) => {
+    const names = part(node['names'], () => `{ ${atNames(node)} } from `);
+    return `import ${names}${source(tree(node['source']))}${part(node['alias'], () => ` as @${text(node['alias'])}`)}`;
+  },
+  export: (node) => `export { ${atNames(node)} }`,
+  checkpoint: (node) => `checkpoint ${value(tree(node['name']))}`,
   hook: (node) => `hook @${text(node['name'])} ${text(node['timing'])} ${filter(tree(node['filter']))} = ${block(tree(node['body']))}`,
 };
 
 function statement(node: Tree): string {
   return (statements[node.kind] ?? value)(node);
+}
+
+function atNames(node: Tree): string {
+  return trees(node['names'])
+    .map(({ name }) => `@${text(name)}`)
+    .join(', ');
+}
+
+function source(node: Tree): string {
+  if (node.kind === 'node') return `node @${text(node['package'])}`;
+  return node.kind === 'provided' ? text(node['name']) : `"${parts(node['path'])}"`;
 }
 
 function labels(node: Tree): string {
@@ -53,7 +70,8 @@ function labels(node: Tree): string {
 }
 
 function filter(node: Tree): string {
-  return `${{ operation: 'op:', function: '@', label: '' }[node.kind] ?? ''}${text(node['name'] ?? (node['path'] as readonly string[])[0])}`;
+  const name = node['name'] ?? node['label'] ?? (node['path'] as readonly string[])[0];
+  return `${{ operation: 'op:', function: '@', label: '' }[node.kind] ?? ''}${text(name)}`;
 }
 
 function rule(node: Tree): string {
@@ -87,6 +105,11 @@ const values: { readonly [kind: string]: (node: Tree) => string } = {
     const mark = node['quote'] === 'double' ? '"' : '`';
     return `${mark}${parts(node['parts'])}${mark}`;
   },
+  load: (node) => {
+    const section = part(node['section'], ({ include }) => ` # ${parts(trees(include)[0]?.['title'])}`);
+    return `<${parts(node['path'])}${section}>${node['optional'] ? '?' : ''}`;
+  },
+  'template-file': (node) => `template ${value(tree(node['path']))}`,
   reference: (node) => `@${text(node['name'])}${trees(node['steps']).map(step).join('')}`,
   array: (node) =>
     `[${trees(node['elements'])
