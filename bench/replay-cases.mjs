@@ -22,10 +22,7 @@ const root = scratch('replay');
 const cache = join(root, 'cache');
 const counts = { same: 0, skipped: 0, 'not-recordable': 0, wrong: 0 };
 
-/** Workflow scripts in JavaScript can't be replayed yet (workflows-js.md 7). */
-const NOT_REPLAYED = ['js'];
-
-for (const area of positionals.length > 0 ? positionals : AREAS.filter((each) => !NOT_REPLAYED.includes(each))) {
+for (const area of positionals.length > 0 ? positionals : AREAS) {
   for (const [index, theCase] of (await casesOf(area)).entries()) {
     if (index % Number(options.every) !== 0) continue;
     const outcome = judge(theCase);

@@ -133,6 +133,8 @@ export type RunFact =
       readonly clock?: number;
       /** Random numbers of the work are made of it. */
       readonly seed?: string;
+      /** The budget of the script in output tokens. */
+      readonly budgetTokens?: number;
       // Pipeline runs only.
       /** The identifier behind `digraph`. */
       readonly pipeline?: string;

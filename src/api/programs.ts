@@ -6,6 +6,9 @@ import type { RunStatus, RunTotals } from '../../journal/facts/run-event.js';
 import type { JournalStore } from '../../journal/store.js';
 import { parseBudget } from '../calls/budget/limits.js';
 import { findProject } from '../session/project.js';
+import { resolveRun } from '../session/recorded-run.js';
+import type { ReplayReport } from '../session/rerun/replay-options.js';
+import { replayWith } from '../session/rerun/replay.js';
 import type { RunOutcome } from '../session/run-calls.js';
 import type { RunOptions } from '../session/script/run-options.js';
 import type { PlanReport } from '../session/workflow/plan-work.js';
@@ -15,6 +18,7 @@ import type { Context } from '../workflows/program/context.js';
 import { PROGRAM } from '../session/workflow/load-program.js';
 import { jsonOf } from '../workflows/program/json.js';
 import { badOption, checkMembers, type Members } from './check.js';
+import { openFileStore } from './open-file-store.js';
 
 export { AgentError, type Context, type StepOptions } from '../workflows/program/context.js';
 export type { AgentOptions } from '../workflows/run/agent-options.js';
@@ -66,6 +70,11 @@ export interface DurableWorkflow<I extends Json, O> {
   run(input: I, settings?: RunSettings): Promise<WorkflowReport<O>>;
   /** Says what a run would reuse, and which calls of the last run it would execute. Runs nothing. */
   plan(input: I, settings?: RunSettings): Promise<PlanReport>;
+  /**
+   * Runs the program with the recorded results of a run, by its id or another name, and nothing else: no body is called, no sleep waits.
+   * The first call that was not recorded ends it with a divergence. Throws RUN_UNKNOWN and REPLAY_IMPOSSIBLE.
+   */
+  replay(run: string, settings?: Pick<RunSettings, 'project' | 'store'>): Promise<ReplayReport>;
 }
 
 const SETTINGS: Members<Omit<RunSettings, 'resume' | 'fork' | 'budget' | 'record'>> = {
@@ -118,6 +127,15 @@ export function workflow<I extends Json, O extends Json | void>(
         ...(pause && { pause }),
         ...(resume !== undefined && { resume }),
       };
+    },
+    async replay(run: string, settings: Pick<RunSettings, 'project' | 'store'> = {}) {
+      const { options } = await optionsOf(name, settings);
+      const { project, workingDirectory, openStore, io } = options;
+      const store = openStore ? await openStore('none') : openFileStore(project.root);
+      const { ref } = await resolveRun(store, { ...project, workingDirectory }, run);
+      const { replayProgram } = await import('../session/workflow/replay-program.js');
+      const replayed = replayProgram((ctx, input) => body(ctx, input as I));
+      return replayWith({ store, ref, root: project.root, divergences: 'first', sinks: io }, replayed);
     },
     async plan(given: I, settings: RunSettings = {}) {
       jsonOf(given, 'the input');

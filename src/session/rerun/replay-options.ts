@@ -59,6 +59,9 @@ export interface ReplayReport {
   readonly error?: unknown;
 }
 
+/** Replays a run of a workflow script, whose recorded text it may ask for, or of a program. */
+export type ReplayWorkflow = (run: Omit<ReplayableRun, 'text'>, text: () => Promise<string>) => Promise<ReplayReport>;
+
 /** A run that can be replayed: its record and its inputs. */
 export interface ReplayableRun {
   readonly options: ReplayOptions;

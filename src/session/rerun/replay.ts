@@ -12,7 +12,7 @@ import { foldRun } from '../../../replay/fold/fold-run.js';
 import { recording as projection, type Recording } from '../../../replay/recording/recorded-world.js';
 import { recordedInputs } from '../script/run-inputs.js';
 import { replayImpossible } from './replay-errors.js';
-import type { ReplayableRun, ReplayOptions, ReplayReport } from './replay-options.js';
+import type { ReplayableRun, ReplayOptions, ReplayReport, ReplayWorkflow } from './replay-options.js';
 
 /**
  * Executes a recorded run again in a recorded world: no command runs, no file is written, no model is called. Differences are in the
@@ -24,18 +24,27 @@ import type { ReplayableRun, ReplayOptions, ReplayReport } from './replay-option
  * const { verdict, divergences } = await replayRun({ store, ref: report.journal, root: '.', divergences: 'first', sinks });
  * ```
  */
-export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
+export function replayRun(options: ReplayOptions): Promise<ReplayReport> {
+  return replayWith(options, undefined);
+}
+
+/** As `replayRun`, also for runs of workflow scripts and programs: whoever calls it brings what runs them. */
+export async function replayWith(options: ReplayOptions, replayWorkflow: ReplayWorkflow | undefined): Promise<ReplayReport> {
   const { store, ref } = options;
   const recording = await foldRun(store, ref, projection);
   const { started } = recording;
   if (!started) throw replayImpossible(ref, 'its first event is damaged');
-  if (started.clock !== undefined) throw replayImpossible(ref, 'a run of a workflow script can not be replayed yet: see journal show');
   const root = started.given?.root ?? options.root;
   const file = path.resolve(root, ref.workflow);
   const inputs = await recordedInputs(started, { root, scriptDirectory: path.dirname(file), store });
   if (!inputs) throw replayImpossible(ref, "its inputs can't be read any more");
+  const replayable = { options, recording, started, root, file, ...inputs };
+  if (started.clock !== undefined) {
+    if (!replayWorkflow) throw replayImpossible(ref, 'workflow scripts and programs are replayed by the command and by the program');
+    return replayWorkflow(replayable, () => recordedScript(store, recording, ref));
+  }
   const text = options.scriptText ?? (await recordedScript(store, recording, ref));
-  const replayed: ReplayableRun = { options, recording, started, root, file, text, ...inputs };
+  const replayed: ReplayableRun = { ...replayable, text };
   if (started.pipeline !== undefined) return (await import('./rerun-pipeline.js')).replayPipeline(replayed);
   return (await import('./rerun-script.js')).replayScript(replayed);
 }

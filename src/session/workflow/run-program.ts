@@ -115,7 +115,7 @@ async function runOpened(
 }
 
 /** The journal takes errors with a code; the caller gets the error as it was thrown. */
-function recordable(error: unknown, signal: AbortSignal): MlldError {
+export function recordable(error: unknown, signal: AbortSignal): MlldError {
   if (signal.aborted) return stopped();
   if (error instanceof MlldError) return error;
   return new MlldError('WORKFLOW_FAILED', error instanceof Error ? error.message : String(error), { cause: error });

@@ -51,7 +51,13 @@ async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, supe
     ...given,
     cache: { ...given.cache, ...(!given.cache.noCheckpoint && { record: true }) }, // WORKFLOW-2
     ...(store && { openStore: async () => store }),
-    workflow: workflowRecord(given, { phases, input: settings.args[0] ?? null, store, onStart: (start) => void (begun.start = start) }),
+    workflow: workflowRecord(given, {
+      phases,
+      input: settings.args[0] ?? null,
+      budgetTokens: settings.totalTokens,
+      store,
+      onStart: (start) => void (begun.start = start),
+    }),
   };
   const directory = path.dirname(script.path);
   const module = { path: source.file, display: source.display, directory, text: source.text.text, isMain: true };
@@ -86,7 +92,7 @@ async function outcome(work: () => Promise<void>): Promise<unknown> {
 }
 
 /** A text as it is, other data as JSON, nothing for what is undefined. workflows-js.md 2. */
-async function printResult(frame: Frame, result: Json | undefined): Promise<void> {
+export async function printResult(frame: Frame, result: Json | undefined): Promise<void> {
   if (result === undefined) return;
   const text = typeof result === 'string' ? result : JSON.stringify(result, undefined, 2);
   await performEffect(frame, 'stream.write', { stream: 'stdout', text: text.endsWith('\n') ? text : `${text}\n` });

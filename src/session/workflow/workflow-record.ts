@@ -21,13 +21,14 @@ interface RecordParts {
   /** The titles of `meta.phases`; undefined for a program, whose checkpoints have an order of their own. */
   readonly phases: readonly string[] | undefined;
   readonly input: Json;
+  readonly budgetTokens?: number | undefined;
   readonly store: JournalStore | undefined;
   readonly onStart: (start: WorkflowStart) => void;
 }
 
 const SEED_DIGITS = 16;
 
-export function workflowRecord({ io, cache }: RunOptions, { phases, input, store, onStart }: RecordParts): WorkflowRecord {
+export function workflowRecord({ io, cache }: RunOptions, { phases, input, budgetTokens, store, onStart }: RecordParts): WorkflowRecord {
   const continues = cache.resume !== undefined || cache.checkpoint === true || cache.changed !== undefined;
   return {
     async facts(prior) {
@@ -35,7 +36,7 @@ export function workflowRecord({ io, cache }: RunOptions, { phases, input, store
       const recorded = last && store ? await foldRun(store, last, workflowStart) : undefined;
       const start = recorded?.start ?? { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
       onStart(start);
-      return { payload: input, ...start };
+      return { payload: input, ...start, ...(budgetTokens !== undefined && { budgetTokens }) };
     },
     async resolveTarget(selector, request) {
       const isOurs = phases ? selector.kind === 'function' || selector.kind === 'checkpoint' : isAgent(selector);
@@ -57,7 +58,7 @@ function isAgent(selector: Selector): boolean {
   return selector.kind === 'function' && selector.name === AGENT_FUNCTION;
 }
 
-export const workflowStart: Projection<{ start?: WorkflowStart }> = {
+const workflowStart: Projection<{ start?: WorkflowStart }> = {
   initial: () => ({}),
   apply(state, event) {
     if (event.type === 'run.started' && event.clock !== undefined && event.seed !== undefined)

@@ -12,7 +12,6 @@ import type { DefinitionPart, Json } from '../../../journal/event.js';
 import { SECRET_QUESTION, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
 import { MlldError } from '../../errors.js';
-import { decodeResult } from '../../operation/encode-result.js';
 import { perform } from '../../operation/perform.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import { callKey } from '../../runtime/calls/call-key.js';
@@ -27,6 +26,7 @@ import { shortened } from '../../values/shortened.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Branch } from '../run/branch.js';
+import { replayedResult } from '../run/replayed-result.js';
 import type { AgentPorts, TakenSample } from '../run/ports.js';
 import type { StepOptions } from './context.js';
 import { jsonOf } from './json.js';
@@ -118,7 +118,6 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
     if (isSecret(value)) run.secrets.add(value);
     return jsonOf(toJson(value), `the result of ${fn}`); // DURABLE-2
   } catch (error) {
-    branch.took(run.monotonicMs() - startedMs);
     const isOwn = callFailureOf(error)?.op === op && 'error' in thrown && !isTimeout(error);
     throw isOwn ? thrown.error : error;
   }
@@ -190,12 +189,4 @@ function definitionOf({ fn, source }: DurableRequest, { version, definitions }: 
   const definition = { fingerprint: digest as Fingerprint, parts };
   definitions.set(place, definition);
   return definition;
-}
-
-async function replayedResult({ op, run }: Frame): Promise<Value> {
-  const recorded = run.replayed?.call(op.path);
-  const end = await recorded?.completed?.();
-  if (end?.result) return valueIn(decodeResult(end.result, run.settings.projectRoot));
-  if (recorded?.failed) return new Promise(() => {}); // the failure of the record ends the call
-  return recorded ? recorded.waitForGood() : null;
 }

@@ -3,7 +3,8 @@
  * workflows-js.md 6 and 9.
  *
  * AGENT-1  The call has its path before anything is awaited: ordinals follow the order in which a branch calls.
- * AGENT-2  A result counts for budget and clock with what it had cost when it was executed, reused or not.
+ * AGENT-2  A result counts for budget and clock with what it had cost when it was executed, reused or not. A failure counts for neither: it
+ *          is asked again, and a prompt with the time in it behind it must be found again.
  * AGENT-3  Nothing that is written down says more of a question with a secret in it than a keyed digest does.
  */
 import { sha256 } from '../../../journal/canonical.js';
@@ -31,6 +32,7 @@ import { RequestRefused, type AgentRequest } from './agent-options.js';
 import { answerOf, promptFor } from './answers.js';
 import type { Branch } from './branch.js';
 import type { AgentPorts, TakenSample } from './ports.js';
+import { replayedResult } from './replayed-result.js';
 import { inWorktree } from './worktree.js';
 
 const FN = 'agent';
@@ -110,6 +112,7 @@ export function askAgent(ports: AgentPorts, branch: Branch, request: AgentReques
       llm,
     },
     async (inner, [sent]) => {
+      if (run.replayed) return replayedResult(inner);
       const taken = await sampleFor([sent ?? null, request.asked as Data]);
       const attempt = inner.attempt?.view.try ?? 1;
       const directory = run.settings.projectRoot;
@@ -149,10 +152,7 @@ export function askAgent(ports: AgentPorts, branch: Branch, request: AgentReques
       count(ports, value, json);
       return { value: json };
     },
-    (error: unknown) => {
-      branch.took(run.monotonicMs() - startedMs);
-      return failureOf(ports, request, { error, secrets: run.secrets });
-    },
+    (error: unknown) => failureOf(ports, request, { error, secrets: run.secrets }),
   );
 }
 

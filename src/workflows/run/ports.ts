@@ -52,6 +52,6 @@ export interface AgentPorts {
 
 export interface WorkflowPorts extends AgentPorts {
   /** Finds another script by its name or path. Throws an Error for the script that calls it. */
-  readonly findScript: (ref: string | { readonly scriptPath: string }, from: WorkflowSource) => Promise<WorkflowSource>;
+  readonly findScript: (ref: string | { readonly scriptPath: string }, from: WorkflowSource, op: OpPath) => Promise<WorkflowSource>;
   readonly seed: string;
 }

@@ -230,7 +230,7 @@ class ScriptRun {
     const operation = { kind: 'workflow', segment: 'workflow', ordinal, name, labels: [], inputs: [] };
     let result: readonly Json[] = [];
     await perform(branch.frame, operation, async (frame): Promise<undefined> => {
-      const found = await this.ports.findScript(wanted, source).catch((error: unknown) => {
+      const found = await this.ports.findScript(wanted, source, frame.op.path).catch((error: unknown) => {
         throw new RequestRefused('Error', `workflow(): ${(error as Error).message}`);
       });
       const script = new ScriptRun(this.ports, frame, { source: found, args, clockMs: branch.nowMs, isNested: true });

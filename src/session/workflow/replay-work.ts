@@ -1,0 +1,181 @@
+/**
+ * Replays a run of a workflow script or program: its code runs again, and its calls get what the record has for their places.
+ * workflows-js.md 7 and 15.
+ *
+ * REPLAY-WORK-1  No agent is asked and no body of a program is called: how the recorded run came by a result does not matter.
+ * REPLAY-WORK-2  The texts that the run wrote must come out the same; effects inside of calls are not repeated.
+ */
+import path from 'node:path';
+import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { endsWithItsRun, type RecordedCall, type RecordedEffect } from '../../../replay/recording/recorded-world.js';
+import { textSimilarity } from '../../../replay/reports/text-similarity.js';
+import { questionOf } from '../../../replay/workflows/agent-calls.js';
+import { execute } from '../../language/evaluate.js';
+import { createModule, type ModuleFacts } from '../../language/source-module.js';
+import type { Frame } from '../../runtime/frame.js';
+import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import { loadModule } from '../../workflows/backends/executable.js';
+import { simulatedBackend } from '../../workflows/backends/simulated.js';
+import { AgentTotals } from '../../workflows/run/agent-totals.js';
+import type { AgentPorts } from '../../workflows/run/ports.js';
+import { concealError } from '../ports/conceal.js';
+import type { Divergence, DivergentRequest } from '../rerun/divergence.js';
+import { endDivergences, type ReplayEnd } from '../rerun/end-divergences.js';
+import { numberedStop, stopNotReached } from '../rerun/replay-errors.js';
+import type { ReplayableRun, ReplayReport } from '../rerun/replay-options.js';
+import type { ReplayOrder } from '../rerun/replay-order.js';
+import { createReplayRuntime } from '../rerun/replay-runtime.js';
+import { createDocument } from '../script/document.js';
+import { createRunState, rootFrame } from '../script/root-frame.js';
+
+export interface ReplayedWork {
+  readonly frame: Frame;
+  readonly ports: AgentPorts;
+  readonly clockMs: number;
+  readonly seed: string;
+}
+
+type Replayed = Omit<ReplayableRun, 'text'>;
+
+/** `work` runs the code, and throws what ends it. */
+export async function replayWork(
+  { options, recording, started, root, settings }: Replayed,
+  module: ModuleFacts,
+  work: (parts: ReplayedWork) => Promise<void>,
+): Promise<ReplayReport> {
+  const { ref, store, sinks, until } = options;
+  const phase = until && 'at' in until ? recording.checkpoints.get(until.at) : undefined;
+  if (until && 'at' in until && phase === undefined)
+    throw stopNotReached(ref, `phase or checkpoint "${until.at}"`, [...recording.checkpoints.keys()]);
+  const lastSeq = phase ?? numberedStop(options, recording) ?? Number.POSITIVE_INFINITY;
+  const runtime = createReplayRuntime({ options, recording, root, lastSeq, variablesAt: () => [] });
+  const { control, replayedWorld, hooks, calls, cache, recorder, order } = runtime;
+  const run = createRunState({
+    options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
+    world: replayedWorld.world,
+    replayed: { perform: replayedWorld.perform, timeOut: hooks.timeOut, call: calls.call },
+    recorder,
+    cache,
+    secrets: new SecretRegistry(),
+    document: createDocument({ streaming: true, collects: false }),
+    settings,
+    state: undefined,
+    signal: control.signal,
+  });
+  const frame = rootFrame(run, createModule(module), execute);
+  runtime.enter(frame);
+  const ports: AgentPorts = {
+    ...recordedSamples(store, recording.calls, order),
+    backendOf: () => simulatedBackend, // REPLAY-WORK-1
+    backend: simulatedBackend,
+    definitionOf: async () => undefined,
+    model: undefined,
+    totalTokens: started.budgetTokens ?? null,
+    owner: undefined,
+    totals: new AgentTotals(),
+  };
+  const { clock: clockMs = 0, seed = '' } = started;
+  const ended = (async (): Promise<unknown> => {
+    for (const file of hookModules(recording.effects.get(frame.op.path) ?? [])) await loadModule(path.resolve(root, file), frame);
+    await work({ frame, ports, clockMs, seed });
+    return undefined;
+  })().catch((error: unknown) => error);
+  const error = await Promise.race([ended, control.ended]);
+  await replayedWorld.world.close('the replay has ended');
+  const stopped = runtime.stopped();
+  const isMissed = ({ kind, op }: RecordedEffect): boolean => kind === 'stream.write' && questionOf(op) === undefined; // REPLAY-WORK-2
+  const found =
+    stopped || control.divergences.length > 0 ? control.divergences : endDivergences(recording, error as ReplayEnd | undefined, isMissed);
+  const divergences = await Promise.all(found.map((each) => withNearest(each, { store, calls: recording.calls })));
+  concealError(error, run.secrets);
+  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : endsWithItsRun(recording) ? 'same' : 'cut';
+  return withoutUndefined<ReplayReport>({
+    ref,
+    verdict,
+    status: recording.finished?.status,
+    effects: replayedWorld.effectCount(),
+    divergences,
+    stopped,
+    error: verdict === 'same' ? error : undefined,
+  });
+}
+
+/** The most recorded calls that are compared with one that the record does not have. */
+const COMPARED_MAX = 1000;
+
+/** Names the recorded call that resembles a new one most: what changed is in the difference. */
+async function withNearest(
+  divergence: Divergence,
+  { store, calls }: { readonly store: JournalStore; readonly calls: ReadonlyMap<string, RecordedCall> },
+): Promise<Divergence> {
+  const { reason, kind, actual } = divergence;
+  if (reason !== 'new' || kind !== 'call' || actual?.request === undefined) return divergence;
+  const text = JSON.stringify(actual.request);
+  let nearest: { readonly similarity: number; readonly expected: DivergentRequest } | undefined;
+  for (const { seq, fn, place } of [...calls.values()].slice(0, COMPARED_MAX)) {
+    if (`@${fn}` !== actual.subject) continue;
+    const event = await store.readAt(place.ref, place.position);
+    const request = event?.type === 'call.started' ? await store.resolve(event.args, event.key) : undefined;
+    if (request === undefined) continue;
+    const similarity = textSimilarity(text, JSON.stringify(request));
+    if (!nearest || similarity > nearest.similarity) nearest = { similarity, expected: { seq, subject: actual.subject, request } };
+  }
+  return nearest ? { ...divergence, expected: nearest.expected } : divergence;
+}
+
+/** The run reads no file itself but the module of its hooks. */
+function hookModules(effects: readonly RecordedEffect[]): readonly string[] {
+  return effects.flatMap(({ kind, subject }) => (kind === 'file.read' ? [subject] : []));
+}
+
+/** The most samples of one question that are told apart. */
+const SAMPLES_MAX = 10_000;
+
+/** Gives a call the sample that was recorded for its place. */
+function recordedSamples(
+  store: JournalStore,
+  calls: ReadonlyMap<string, RecordedCall>,
+  order: ReplayOrder,
+): Pick<AgentPorts, 'take' | 'elapsedOf'> {
+  const elapsed = new Map<CallKey, number>();
+  const elapsedIn = elapsedByRun(store);
+  return {
+    elapsedOf: (key) => elapsed.get(key),
+    async take({ op, keyOf }) {
+      const recorded = calls.get(op);
+      if (!recorded) return { number: 1, key: keyOf(1), isRecorded: false };
+      const release = order.hold();
+      try {
+        const keyed = (await store.knownSecrets().catch(() => undefined))?.callKey;
+        const { key, completed, from, place } = recorded;
+        let number = 1;
+        while (number < SAMPLES_MAX && keyOf(number) !== key && keyed?.(keyOf(number)) !== key) number++;
+        const source = from ?? (completed && { run: place.ref.run, seq: completed.seq });
+        const elapsedMs = source && (await elapsedIn(source.run)).get(source.seq);
+        if (elapsedMs !== undefined) elapsed.set(key, elapsedMs);
+        if (number === SAMPLES_MAX) return { number: 1, key: keyOf(1), isRecorded: false };
+        return { number, key, isRecorded: source !== undefined };
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+/** Reads each run once. */
+function elapsedByRun(store: JournalStore): (run: RunId) => Promise<ReadonlyMap<Seq, number>> {
+  const read = new Map<RunId, Promise<ReadonlyMap<Seq, number>>>();
+  const timesIn = async (run: RunId): Promise<ReadonlyMap<Seq, number>> => {
+    const times = new Map<Seq, number>();
+    const ref = await store.find(run);
+    if (ref) await store.scan(ref, (event) => void (event.type === 'call.completed' && times.set(event.seq, event.elapsedMs)));
+    return times;
+  };
+  return (run) => {
+    const known = read.get(run) ?? timesIn(run);
+    read.set(run, known);
+    return known;
+  };
+}
