@@ -30,7 +30,7 @@ export function offsetAt(text: string, { line, character }: Position): number {
   return Math.min(start + character, end < 0 ? text.length : end);
 }
 
-function rangeOf(text: string, from: number, to: number): Range {
+export function rangeOf(text: string, from: number, to: number): Range {
   return { start: positionAt(text, from), end: positionAt(text, to) };
 }
 

@@ -43,6 +43,8 @@ export interface Use {
   readonly within?: Declaration;
   /** Returns the declared names in scope, for suggestions. */
   readonly visible: () => readonly string[];
+  /** Returns the declaration of a name in scope. */
+  readonly find: (name: string) => Declaration | undefined;
   /** Tells whether a function, loop or block around the use has the name. */
   readonly isLocal: (name: string) => boolean;
 }

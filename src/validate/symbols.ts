@@ -238,10 +238,14 @@ function declare(declaration: Declaration, scope: StaticScope, pass: Pass): Decl
   return complete;
 }
 
-function use(found: Omit<Use, 'target' | 'within' | 'visible' | 'isLocal'>, scope: StaticScope, pass: Pass): void {
+function use(found: Omit<Use, 'target' | 'within' | 'visible' | 'find' | 'isLocal'>, scope: StaticScope, pass: Pass): void {
   const target = scope.find(found.name);
   const { within } = scope;
-  const lookUps = { visible: () => scope.visible(), isLocal: (name: string) => scope.isLocal(name) };
+  const lookUps = {
+    visible: () => scope.visible(),
+    find: (name: string) => scope.find(name),
+    isLocal: (name: string) => scope.isLocal(name),
+  };
   pass.uses.push({ ...found, ...(target && { target }), ...(within && { within }), ...lookUps });
 }
 

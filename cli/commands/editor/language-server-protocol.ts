@@ -5,6 +5,7 @@
 import {
   createConnection,
   DidChangeWatchedFilesNotification,
+  ResponseError,
   TextDocuments,
   type ClientCapabilities,
   type Connection,
@@ -12,7 +13,7 @@ import {
 import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver-protocol/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 
-export { DiagnosticSeverity, TextDocumentSyncKind } from 'vscode-languageserver';
+export { CompletionItemKind, DiagnosticSeverity, ErrorCodes, MarkupKind, SymbolKind, TextDocumentSyncKind } from 'vscode-languageserver';
 export type { Connection, Diagnostic, InitializeResult } from 'vscode-languageserver';
 export type { TextDocument } from 'vscode-languageserver-textdocument';
 
@@ -44,4 +45,9 @@ export async function watchFiles({ client }: Connection, { workspace }: ClientCa
   if (workspace?.didChangeWatchedFiles?.dynamicRegistration !== true) return;
   const watchers = patterns.map((globPattern) => ({ globPattern }));
   await client.register(DidChangeWatchedFilesNotification.type, { watchers });
+}
+
+/** An editor shows the message of a refused request to its user. */
+export function refusal(code: number, message: string): Error {
+  return new ResponseError(code, message);
 }

@@ -15,11 +15,17 @@ import {
   type Connection,
   type InitializeResult,
 } from './language-server-protocol.js';
+import { answerRequests } from './answer-requests.js';
 import { problemPublisher } from './publish-problems.js';
 import { fileOf, uriOf } from './uris.js';
 
 const CAPABILITIES: InitializeResult['capabilities'] = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: { includeText: false } },
+  completionProvider: { triggerCharacters: ['@', '.', '|'] },
+  hoverProvider: true,
+  definitionProvider: true,
+  documentSymbolProvider: true,
+  renameProvider: { prepareProvider: true },
 };
 
 /** Files on which the problems of others depend. */
@@ -39,7 +45,9 @@ export async function lsp(io: Io): Promise<number> {
       connection.onInitialized(() => watchFiles(connection, capabilities, WATCHED));
       return { capabilities: CAPABILITIES, serverInfo: { name: 'mlld', version: VERSION } };
     });
-    watchDocuments(connection, editorOf(io));
+    const editor = editorOf(io);
+    watchDocuments(connection, editor);
+    answerRequests(connection, editor);
     connection.listen();
   });
 }

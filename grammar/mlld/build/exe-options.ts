@@ -19,7 +19,8 @@ export const CALL_OPTIONS = [
   'files',
 ] as const;
 
-const OPTIONS: readonly string[] = [
+/** All options of a function; what its calls take is the last part. */
+export const EXE_OPTIONS: readonly string[] = [
   'pipeline',
   'stdin',
   'stream',
@@ -41,7 +42,7 @@ export function checkExeOptions(options: readonly Named[]): void {
   const seen = new Set<string>();
   for (const option of options) {
     const { at, name: word } = option;
-    if (!OPTIONS.includes(word)) throw new SyntaxFailure(`\`${word}\` is not an option of a function`, { at, hint: hintFor(word) });
+    if (!EXE_OPTIONS.includes(word)) throw new SyntaxFailure(`\`${word}\` is not an option of a function`, { at, hint: hintFor(word) });
     if (seen.has(word)) throw new SyntaxFailure(`The option \`${word}\` is given twice`, { at, hint: 'leave one of them out' });
     seen.add(word);
   }
@@ -49,6 +50,6 @@ export function checkExeOptions(options: readonly Named[]): void {
 
 function hintFor(word: string): string {
   if (word === 'guards') return 'it belongs to a call: `@f(…) with { guards: false }`';
-  const near = closest(word, OPTIONS);
-  return near === undefined ? `the options are ${OPTIONS.map((option) => `\`${option}\``).join(', ')}` : `did you mean \`${near}\`?`;
+  const near = closest(word, EXE_OPTIONS);
+  return near === undefined ? `the options are ${EXE_OPTIONS.map((option) => `\`${option}\``).join(', ')}` : `did you mean \`${near}\`?`;
 }

@@ -20,9 +20,9 @@ import { isGlued } from '../rules/names/unknown-names.js';
 import { linkCollection, linkTemplate } from './link-templates.js';
 import { report, type LinkState } from './link-state.js';
 import { linkDirectory, locateModule } from './locate-module.js';
+import { namedModule, pathOf } from './import-target.js';
 import { checkNeeds } from '../needs/check-needs.js';
-import { publishedModule, type StaticModule } from './published.js';
-import { partsOf, resolveName, resolveStatic, staticText } from '../static-path.js';
+import { partsOf, resolveStatic, staticText } from '../static-path.js';
 import type { Declaration } from '../static-scope.js';
 import { unknownInTemplate } from './template-names.js';
 import { surelyExecuted } from '../surely-executed.js';
@@ -120,21 +120,6 @@ async function linkImport(node: Import, file: ParsedScript, inside: readonly str
   bindNames(node, exports, file, linking);
   const whole = node.names || located.kind === 'directory' ? undefined : declarationOf(node, file);
   if (whole) linking.namespaces.set(whole, { exports, written });
-}
-
-function pathOf(source: Import['source'], file: ParsedScript, workspace: Workspace): string | undefined {
-  if (source.kind === 'node') return undefined;
-  return source.kind === 'provided'
-    ? resolveName(source.name, workspace)
-    : resolveStatic(source.path, path.dirname(file.absolute), workspace);
-}
-
-/** Resolver prefixes have precedence over published modules. A name that begins with a variable depends on a run (LINK-2). */
-async function namedModule(source: Import['source'], workspace: Workspace): Promise<StaticModule | undefined> {
-  const [first] = source.kind === 'path' ? source.path : [];
-  if (first?.kind === 'text' && source.kind === 'path' && source.path.length === 1) return publishedModule(first.text, workspace);
-  if (source.kind !== 'provided' || resolveName(source.name, workspace) !== undefined) return undefined;
-  return publishedModule(source.name, workspace);
 }
 
 function pathRule(kind: Import['source']['kind']): string {

@@ -102,9 +102,10 @@ async function connect(folder: string): Promise<EditorSession> {
   };
 }
 
-/** A text with `|` where the cursor is, as the text and the position. */
+/** A text with `|` where the cursor is, or `¦` where it has bars of its own, as the text and the position. */
 export function withCursor(marked: string): { readonly text: string; readonly position: Position } {
-  const before = marked.slice(0, marked.indexOf('|'));
+  const sign = marked.includes('¦') ? '¦' : '|';
+  const before = marked.slice(0, marked.indexOf(sign));
   const position = { line: before.split('\n').length - 1, character: before.length - before.lastIndexOf('\n') - 1 };
-  return { text: marked.replace('|', ''), position };
+  return { text: marked.replace(sign, ''), position };
 }

@@ -1,3 +1,11 @@
 /** Answers an editor about the files that it shows: `mlld lsp`. */
+export { completionAt, type Suggestion } from '../../../editor/completion.js';
+export { definitionAt } from '../../../editor/definition.js';
 export { Editor } from '../../../editor/editor.js';
+export { hoverAt } from '../../../editor/hover.js';
+export { outlineOf, type OutlineEntry } from '../../../editor/outline.js';
+export { offsetAt } from '../../../editor/positions.js';
 export { joinedProblems, type Problem, type ProblemsByFile } from '../../../editor/problems.js';
+export type { ProjectView } from '../../../editor/project-view.js';
+export { readableScript } from '../../../editor/readable-script.js';
+export { renameAt, renamingAt } from '../../../editor/rename.js';
