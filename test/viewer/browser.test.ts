@@ -8,6 +8,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { projectFolder, runCli } from '../support/cli.js';
+import { pipeline } from '../support/pipeline-run.js';
 import { recordRun } from '../support/recorded-project.js';
 import { call, inside, runRef } from '../support/written-runs.js';
 import { recordTriage } from './sample-runs.js';
@@ -167,6 +168,25 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     expect(await page.locator('.call').textContent()).toContain(ATTACK);
     expect(await page.title()).toBe(`job ${runRef(1).run}`);
     expect(await page.locator('img').count()).toBe(0);
+    expect(noise).toEqual([]);
+  });
+
+  it('shows the graph of a pipeline, its visits, edges and conditions', async () => {
+    const text = pipeline(
+      `load [shape=parallelogram, tool_command="echo 4 cars"]; check [shape=parallelogram, tool_command="exit 3"]
+       start -> load -> check; check -> exit [condition="outcome=success"]; check -> late [condition="outcome=fail"]
+       late [shape=parallelogram, tool_command="true"]; late -> exit`,
+    );
+    const folder = await projectFolder({ 'ferry.dot': text });
+    await runCli(['run', 'ferry.dot'], { cwd: folder });
+    await runCli(['journal', 'report', 'latest', '-o', path.join(cwd, 'ferry.html')], { cwd: folder });
+    await open('ferry', { hash: 'graph', width: 390 });
+    await page.locator('[data-node=check]').click();
+    const visits = page.locator('.visits');
+    await expect.poll(() => visits.locator('li.muted').allTextContents()).toEqual(['– exit outcome=success did not hold']);
+    expect(await visits.textContent()).toContain('→ late outcome=fail held, taken by condition');
+    expect(await violations()).toEqual([]);
+    expect(await isWider()).toBe(false);
     expect(noise).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** Shows what the address names below the head of the page, which says what became of the run. */
 import { useEffect, useState } from 'preact/hooks';
 import { Compare } from './compare/compare.js';
+import { Graph } from './graph/graph.js';
 import { Head } from './head.js';
 import type { Model } from './model/page-model.js';
 import { hashOf, parseRoute, type Route, type View } from './model/route.js';
@@ -60,6 +61,8 @@ function viewsOf({ data, diff }: Model): readonly View[] {
 
 function shown(view: View, model: Model, route: Route) {
   switch (view) {
+    case 'graph':
+      return <Graph model={model} />;
     case 'operations':
       return <Operations model={model} route={route} />;
     case 'script':

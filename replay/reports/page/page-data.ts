@@ -51,6 +51,39 @@ export interface PageSource {
   readonly text: ShownText | null;
 }
 
+/** One visit of a node, in the order in which they began. */
+export interface PageStep {
+  readonly op: string;
+  readonly node: string;
+  /** From 0. */
+  readonly visit: number;
+  readonly handler: string;
+  /** Since the start of the run. */
+  readonly atMs: number;
+  readonly status: string;
+  readonly attempts: number;
+  readonly durationMs: number | null;
+  readonly reason: string;
+  /** Context keys that it set, with the beginnings of their values. */
+  readonly changes: readonly (readonly [string, string])[];
+  readonly edges: readonly {
+    readonly to: string;
+    readonly label: string;
+    readonly condition: string | null;
+    /** Null for an edge without a condition. */
+    readonly held: boolean | null;
+    /** The reason for which it was taken; null for an edge that was not. */
+    readonly via: string | null;
+  }[];
+}
+
+export interface PagePipeline {
+  /** A drawing that was made harmless; null where there is none, and `reason` says why. */
+  readonly svg: string | null;
+  readonly reason: string | null;
+  readonly steps: readonly PageStep[];
+}
+
 export interface PageData {
   readonly report: ReportData;
   readonly verdict: Verdict;
@@ -64,6 +97,8 @@ export interface PageData {
   /** Paths that the run wrote, at most `FILES_MAX` of them. */
   readonly files: readonly string[];
   readonly filesCount: number;
+  /** Null for the run of a script. */
+  readonly pipeline: PagePipeline | null;
 }
 
 export interface RunPage {
@@ -77,9 +112,10 @@ export interface PageOptions {
   readonly onDefect: (defect: Defect) => void;
   /** Words the commands of `steps`. */
   readonly stepsOf: (report: PostMortemReport) => PageData['steps'];
+  readonly pipeline: PagePipeline | null;
 }
 
-export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDefect, stepsOf }: PageOptions): Promise<RunPage> {
+export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDefect, stepsOf, pipeline }: PageOptions): Promise<RunPage> {
   const { ref, liveness } = file;
   const spans = await foldRun(store, ref, timeline, { onDefect });
   // The first scan has reported the damage.
@@ -96,6 +132,7 @@ export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDe
     output: await outputOf(store, facts),
     files: [...facts.files.keys()].slice(0, FILES_MAX),
     filesCount: facts.files.size,
+    pipeline,
   };
   return { data, details: await readDetails(store, ref, spans.spans, DETAILS_UNITS) };
 }

@@ -2,6 +2,7 @@
 import type { JournalStore } from '../../../journal/store.js';
 import { readPage, type PageOptions, type RunPage } from '../../../replay/reports/page/page-data.js';
 import { hostDefaults } from '../../world/host-defaults.js';
+import { readPipelinePage } from './page-pipeline.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export type { RunPage } from '../../../replay/reports/page/page-data.js';
@@ -17,5 +18,7 @@ export async function openPage(
   run: RunTarget,
   { onDefect = skipDefects, stepsOf = () => [] }: OpenPageOptions = {},
 ): Promise<RunPage> {
-  return readPage(store, await runFile(store, run), { nowMs: hostDefaults().io.nowMs(), onDefect, stepsOf });
+  const file = await runFile(store, run);
+  const pipeline = await readPipelinePage(store, file);
+  return readPage(store, file, { nowMs: hostDefaults().io.nowMs(), onDefect, stepsOf, pipeline });
 }
