@@ -52,6 +52,7 @@ export function App({ model }: { readonly model: Model }) {
 function viewsOf({ data, diff }: Model): readonly View[] {
   return [
     'overview',
+    ...(data.pipeline ? (['graph'] as const) : []),
     'operations',
     ...(data.sources.length > 0 ? (['script'] as const) : []),
     'output',

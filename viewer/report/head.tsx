@@ -27,16 +27,18 @@ export function Head({ model: { report, data } }: { readonly model: Model }) {
         {name} <span class={`pill ${data.verdict.unresolved > 0 && status === 'completed' ? 'incomplete' : status}`}>{status}</span>
       </h1>
       <p class="sentence">{sentenceOf(data)}</p>
-      <dl class="figures">
-        {figures.map(([term, value, more]) => (
-          <div key={term} class={term === 'Without a result' && missing > 0 ? 'bad' : undefined}>
-            <dt>{term}</dt>
-            <dd>
-              <b>{value}</b> <span>{more}</span>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {calls > 0 && (
+        <dl class="figures">
+          {figures.map(([term, value, more]) => (
+            <div key={term} class={term === 'Without a result' && missing > 0 ? 'bad' : undefined}>
+              <dt>{term}</dt>
+              <dd>
+                <b>{value}</b> <span>{more}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </header>
   );
 }

@@ -1,5 +1,5 @@
 /** Shows a pipeline: its drawing, which zooms, and the visits of its nodes with edges, conditions and context. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { duration } from '../../../cli/render/units.js';
 import type { Model, PageData } from '../model/page-model.js';
 import { hashOfCall } from '../model/route.js';
@@ -47,7 +47,7 @@ interface DrawingProps {
   readonly choose: (node: string) => void;
 }
 
-/** Fits the width first. Its nodes become buttons. */
+/** Fits as a whole first. Its nodes become buttons. */
 function Drawing({ svg, chosen, choose }: DrawingProps) {
   const place = useRef<HTMLDivElement>(null);
   const [scale, setScale] = useState(1);
@@ -69,6 +69,18 @@ function Drawing({ svg, chosen, choose }: DrawingProps) {
     }
     place.current?.replaceChildren(drawing);
   }, [svg]);
+  const fitted = useRef(0);
+  useLayoutEffect(() => {
+    const drawing = place.current?.querySelector('svg');
+    if (!drawing) return;
+    if (scale === 1) drawing.style.width = '';
+    else drawing.style.width = `${fitted.current * scale}px`;
+  }, [scale]);
+  const zoomTo = (next: number): void => {
+    // Steps are measured from the drawing as it fits.
+    if (scale === 1) fitted.current = place.current?.querySelector('svg')?.getBoundingClientRect().width ?? 0;
+    setScale(next);
+  };
   useEffect(() => {
     for (const shape of place.current?.querySelectorAll('g.node') ?? [])
       shape.setAttribute('aria-pressed', String(shape.getAttribute('data-node') === chosen));
@@ -76,18 +88,18 @@ function Drawing({ svg, chosen, choose }: DrawingProps) {
   return (
     <>
       <div class="tools">
-        <button type="button" aria-label="Zoom in" disabled={scale >= ZOOM_MAX} onClick={() => setScale(scale * ZOOM)}>
+        <button type="button" aria-label="Zoom in" disabled={scale >= ZOOM_MAX} onClick={() => zoomTo(scale * ZOOM)}>
           +
         </button>
-        <button type="button" aria-label="Zoom out" disabled={scale <= 1} onClick={() => setScale(Math.max(1, scale / ZOOM))}>
+        <button type="button" aria-label="Zoom out" disabled={scale <= 1} onClick={() => zoomTo(scale / ZOOM < 1.01 ? 1 : scale / ZOOM)}>
           −
         </button>
-        <button type="button" aria-label="Fit the whole graph" disabled={scale === 1} onClick={() => setScale(1)}>
+        <button type="button" aria-label="Fit the whole graph" disabled={scale === 1} onClick={() => zoomTo(1)}>
           Fit
         </button>
       </div>
-      <div class="picture" role="group" aria-label="Drawing of the pipeline" tabIndex={0}>
-        <div ref={place} style={{ width: `${scale * 100}%` }} />
+      <div class={`picture drawing${scale === 1 ? '' : ' zoomed'}`} role="group" aria-label="Drawing of the pipeline" tabIndex={0}>
+        <div ref={place} />
       </div>
     </>
   );
