@@ -242,10 +242,13 @@ export class Dispatcher {
     const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
     if (!this.waitsOut(failure)) return this.stopLane(lane, stop, op);
     const leftMs = Math.max(0, (resetsAtMs ?? 0) - this.ports.nowMs());
+    if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
+    lane.waitsForReset = true;
     this.recordStop(stop, op);
     lane.limiter.holdUntil(this.ports.monotonicMs() + leftMs);
     void this.sleep(leftMs).then(
       () => {
+        lane.waitsForReset = false;
         this.journal?.record({ type: 'dispatch.resumed', lane: lane.name });
         this.pumpAll();
       },

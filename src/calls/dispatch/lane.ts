@@ -32,6 +32,8 @@ export class Lane<S> {
   readonly waiting = new Queue<Waiting<S>>();
   readonly announced = new AnnouncedWindow();
   stop: Stop | undefined;
+  /** It is held until its allowance is there again. */
+  waitsForReset = false;
   /** When an attempt had its last result, and the attempts since that had none for which the provider or the way to it is to blame. */
   private lastResultMs: number;
   private fruitless = 0;

@@ -6,22 +6,37 @@
  * LIMITER-1 Attempts in flight never exceed the limit, and two starts are never closer than the gap.
  * LIMITER-2 A rejection of an attempt that had started before the last cut changes nothing but the hold: it reflects earlier limits.
  * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
+ *    A gap shrinks by so little at a time that several such changes are returned as one.
  */
 
 const LIMIT_AT_FIRST = 20;
+/** Growth of the limit with a window of results. */
+const GROWTH_OF_LIMIT_AT_FIRST = 1;
+const GROWTH_OF_LIMIT = 0.5;
+const PARTS_OF_WINDOW = 8;
 /** Results that are compared to distinguish too many at once from too fast. */
 const RECENT_RESULTS = 64;
 /** Fewer results than this between two episodes: the cut did not help. */
 const FEW_RESULTS = 5;
 const TRIAL_AFTER_RESULTS = 100;
-const TRIAL_AFTER_RESULTS_MAX = 1_600;
+/** Each trial that fails costs about one rejection; more results than this between two would find a limit that rose too late. */
+const TRIAL_AFTER_RESULTS_MAX = 150;
 const STARTS_TO_SHRINK = 5;
 const STARTS_TO_TRY = 100;
+const STARTS_TO_TRY_MAX = 150;
 const TRY_AFTER_MS = 30_000;
-const STARTS_TO_TRY_FASTER = 40;
+const STARTS_TO_TRY_FASTER = 20;
+/** So many accepted starts between two episodes tell the rate of the provider. */
+const STARTS_TO_MEASURE = 10;
+const GAP_GROWTH = 1.05;
+const GAP_GROWTH_MAX = 3;
+const REJECTIONS_TO_WAIT = 2;
+const GAP_GROWTH_IF_FRUITLESS = 1.3;
 /** A gap may shrink to this part of the one at which the last rejection came, once a call turns out to be rejected for what it asks. */
 const FORGIVEN_GAP = 0.5;
-const GAP_TRIALS: readonly number[] = [0.03, 0.05, 0.08, 0.12, 0.2];
+/** A gap that shrinks is returned to the caller when it is below this part of what the caller knows. */
+const GAP_SHRUNK = 0.9;
+const GAP_TRIALS: readonly number[] = [0.03, 0.06, 0.12, 0.25, 0.4];
 
 /** The limits that a lane has learned. Missing members have no bound yet. */
 export interface LaneLimits {
@@ -64,11 +79,14 @@ export class Limiter {
 
   private hasBeenRejected: boolean;
   private episode = 0;
-  private episodeAtMs: number | undefined;
   private acceptedSinceEpisode = 0;
-  /** Starts of this episode that were not rejected so far. */
-  private startsSinceEpisode = 0;
+  /** Starts since the last episode that were not rejected so far, and the time that they took while calls waited. */
+  private measured = { starts: 0, elapsedMs: 0 };
+  /** The same of the time before the last episode, where that had found the rate for the first time: more of it may be rejected. */
+  private firstMeasured: { starts: number; readonly elapsedMs: number } | undefined;
   private fruitlessEpisodes = 0;
+  /** From the start of an attempt to its rejection, lately. */
+  private rejectionMs = 0;
   /** Results in the window that must pass before the limit grows. */
   private window = 0;
   private resultsAtCeiling = 0;
@@ -77,6 +95,8 @@ export class Limiter {
   private isTrial = false;
   /** The latest results: their time, and the number in flight when their attempt began. */
   private readonly recent: { readonly atMs: number; readonly inFlight: number; readonly startMs: number }[] = [];
+  /** As the caller knows it. */
+  private returnedGapMs: number | undefined;
   private gapStarts = 0;
   /** The gap at which the last rejection came: below it there is only trying. */
   private rejectedGapMs: number | undefined;
@@ -91,6 +111,7 @@ export class Limiter {
     this.ceiling = learned?.ceiling;
     if (this.ceiling !== undefined) this.limit = Math.min(this.limit, this.ceiling);
     this.gapMs = learned?.gapMs;
+    this.returnedGapMs = learned?.gapMs;
     this.rejectedGapMs = learned?.gapMs === undefined ? undefined : learned.gapMs / 1.05;
     this.heldUntilMs = learned?.heldUntilMs ?? 0;
     this.hasBeenRejected = learned?.ceiling !== undefined || learned?.gapMs !== undefined;
@@ -108,15 +129,19 @@ export class Limiter {
   /** Milliseconds until an attempt may start: 0 for now, Infinity while only the end of another one can let it start. */
   waitMs(nowMs: number): number {
     if (this.inFlight >= this.limit) return Number.POSITIVE_INFINITY;
-    return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + (this.gapMs ?? 0) - nowMs);
+    // While nothing is accepted, each start waits for the rejection of the one before.
+    const leastGapMs = this.fruitlessEpisodes > 0 ? REJECTIONS_TO_WAIT * this.rejectionMs : 0;
+    return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + Math.max(leastGapMs, this.gapMs ?? 0) - nowMs);
   }
 
   /** To be called only when `waitMs` is 0. */
   start(nowMs: number, waited: 'for the gap' | 'otherwise' | 'not'): Start {
-    this.episodeAtMs ??= nowMs;
     this.inFlight++;
+    // A lane that nobody waits for is idle: the time says nothing about its provider.
+    const sinceMs = Number.isFinite(this.lastStartMs) ? nowMs - this.lastStartMs : 0;
+    this.measured.elapsedMs += waited === 'not' ? Math.min(sinceMs, this.gapMs ?? 0) : sinceMs;
+    this.measured.starts++;
     this.lastStartMs = nowMs;
-    this.startsSinceEpisode++;
     const waitedForGap = waited === 'for the gap';
     if (waitedForGap) this.shrinkGap(nowMs);
     return { atMs: nowMs, inFlight: this.inFlight, episode: this.episode, waitedForGap };
@@ -132,7 +157,7 @@ export class Limiter {
     if (this.rejectedGapMs !== undefined) this.rejectedGapMs *= FORGIVEN_GAP;
     if (retryAfterMs === undefined || nowMs + retryAfterMs <= this.heldUntilMs) return undefined;
     this.heldUntilMs = nowMs + retryAfterMs;
-    return { ...this.limits, why: 'held' };
+    return this.changed('held');
   }
 
   /** The attempt ended with anything but a rejection: its provider had taken it. */
@@ -145,28 +170,41 @@ export class Limiter {
     if (this.acceptedSinceEpisode === FEW_RESULTS) this.fruitlessEpisodes = 0;
     const before = this.limit;
     this.grow();
-    return this.limit > before ? { ...this.limits, why: 'grew' } : undefined;
+    return this.limit > before || this.gapHasShrunk() ? this.changed('grew') : undefined;
   }
 
   /** The attempt was rejected as too many or too fast, or its provider was overloaded. */
   rejected(start: Start, nowMs: number, retryAfterMs?: number): LaneChange | undefined {
     this.inFlight--;
+    this.rejectionMs = nowMs - start.atMs;
     const heldBefore = this.heldUntilMs;
     if (retryAfterMs !== undefined) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + retryAfterMs);
-    if (start.episode < this.episode) return this.heldUntilMs > heldBefore ? { ...this.limits, why: 'held' } : undefined; // LIMITER-2
-    this.startsSinceEpisode--;
+    if (start.episode < this.episode) {
+      if (start.episode === this.episode - 1 && this.measureFirst()) return this.changed('rejected');
+      return this.heldUntilMs > heldBefore ? this.changed('held') : undefined; // LIMITER-2
+    }
+    this.measured.starts--;
+    this.firstMeasured = undefined;
     const isFruitless = this.episode > 0 && this.acceptedSinceEpisode < FEW_RESULTS;
     this.fruitlessEpisodes = isFruitless ? this.fruitlessEpisodes + 1 : 0;
     if (retryAfterMs === undefined && this.fruitlessEpisodes > 0) this.hold(nowMs);
     if (retryAfterMs === undefined && !this.recent.some(({ inFlight }) => inFlight >= start.inFlight)) this.cutLimit(start.inFlight - 1);
-    else this.cutRate(nowMs, isFruitless);
+    else this.cutRate(nowMs, isFruitless, retryAfterMs !== undefined);
     this.hasBeenRejected = true;
     this.episode++;
-    this.episodeAtMs = nowMs;
     this.acceptedSinceEpisode = 0;
-    this.startsSinceEpisode = 0;
+    this.measured = { starts: 0, elapsedMs: 0 };
     this.window = 0;
-    return { ...this.limits, why: 'rejected' };
+    return this.changed('rejected');
+  }
+
+  private gapHasShrunk(): boolean {
+    return this.gapMs !== undefined && this.gapMs < (this.returnedGapMs ?? this.gapMs) * GAP_SHRUNK;
+  }
+
+  private changed(why: LaneChange['why']): LaneChange {
+    this.returnedGapMs = this.gapMs;
+    return { ...this.limits, why };
   }
 
   /** Returns how many of the latest results came to attempts that were begun after this moment. */
@@ -191,6 +229,7 @@ export class Limiter {
       this.window = 0;
       return;
     }
+    if (this.ceiling === undefined) return this.growSmoothly();
     if (this.window < this.limit) return;
     this.window = 0;
     if (this.isTrial) {
@@ -200,7 +239,18 @@ export class Limiter {
       this.setLimit(this.limit + this.trialStep);
       return;
     }
-    this.setLimit(this.hasBeenRejected ? this.limit + 1 : this.limit * 2);
+    this.setLimit(this.limit + 1);
+  }
+
+  /**
+   * No number of attempts was too high yet, so the limit must not be what slows the lane. It grows in parts of a window, because what
+   * starts at once beyond the provider's limit is rejected at once.
+   */
+  private growSmoothly(): void {
+    const part = Math.ceil(this.limit / PARTS_OF_WINDOW);
+    if (this.window < part) return;
+    this.window = 0;
+    this.setLimit(this.limit + Math.ceil(part * (this.hasBeenRejected ? GROWTH_OF_LIMIT : GROWTH_OF_LIMIT_AT_FIRST)));
   }
 
   private setLimit(limit: number): void {
@@ -216,22 +266,50 @@ export class Limiter {
     this.limit = this.ceiling;
   }
 
-  private cutRate(nowMs: number, isFruitless: boolean): void {
-    const elapsedMs = nowMs - (this.episodeAtMs ?? nowMs) + Math.max(0, this.heldUntilMs - nowMs);
-    // Attempts in flight count as accepted: a provider rejects at once.
-    const measuredMs = elapsedMs / Math.max(1, this.startsSinceEpisode);
-    if (this.gapTrial >= 0) this.startsToTry *= 2;
-    const [first] = this.recent;
-    const last = this.recent.at(-1);
-    const meanMs = first && last && this.recent.length > 1 ? (last.atMs - first.atMs) / (this.recent.length - 1) : Number.POSITIVE_INFINITY;
-    const mostMs = Math.max(this.gapMs ?? 0, this.options.backoff.maxMs);
-    const longerMs = this.gapMs === undefined ? measuredMs : Math.min(this.gapMs * (isFruitless ? 1.3 : 1.05), mostMs);
-    this.rejectedGapMs = this.gapMs ?? measuredMs / 1.05;
-    this.gapMs = this.gapMs === undefined ? longerMs : Math.min(Math.max(longerMs, this.gapMs), Math.max(this.gapMs, 2 * meanMs));
+  private cutRate(nowMs: number, isFruitless: boolean, isTold: boolean): void {
+    if (this.gapTrial >= 0) this.startsToTry = Math.min(this.startsToTry * 2, STARTS_TO_TRY_MAX);
+    const { gapMs } = this;
+    if (gapMs === undefined) {
+      const { starts, elapsedMs } = this.measured;
+      const first = { starts, elapsedMs: elapsedMs + Math.max(0, this.heldUntilMs - nowMs) };
+      this.gapMs = Math.min(meanGapMs(first), 2 * this.meanDistanceMs());
+      if (isTold) this.firstMeasured = first;
+      this.rejectedGapMs = this.gapMs / GAP_GROWTH;
+    } else {
+      const mostMs = Math.max(gapMs, Math.min(this.options.backoff.maxMs, 2 * this.meanDistanceMs()));
+      const isMeasured = this.measured.starts >= STARTS_TO_MEASURE;
+      const isTrial = this.gapTrial >= 0;
+      const measuredMs = isMeasured ? meanGapMs(this.measured) : gapMs * (isFruitless ? GAP_GROWTH_IF_FRUITLESS : GAP_GROWTH);
+      const longerMs = clamp(measuredMs, isTrial ? this.gapTrialBaseMs : gapMs * GAP_GROWTH, GAP_GROWTH_MAX * gapMs);
+      // A trial may have met a limit that rose since: the rate then lies between the measured one and that of the trial.
+      this.rejectedGapMs = isTrial ? gapMs : isMeasured ? longerMs / GAP_GROWTH : gapMs;
+      this.gapMs = Math.min(longerMs, mostMs);
+    }
     this.gapTrial = -1;
     this.gapStarts = 0;
     this.gapTrialSinceMs = nowMs;
     if (this.fruitlessEpisodes >= 2) this.setLimit(Math.floor(this.limit * 0.7));
+  }
+
+  /** Attempts in flight counted as accepted when the rate was measured first; returns true when this one makes the gap wider. */
+  /** A rejection comes sooner than a result: with a result of an attempt that was begun since, what came before it was accepted. */
+  private hasResultSince(ms: number): boolean {
+    return this.recent.some(({ startMs }) => startMs >= ms);
+  }
+
+  private measureFirst(): boolean {
+    if (!this.firstMeasured || this.gapMs === undefined) return false;
+    this.firstMeasured.starts--;
+    this.gapMs = Math.max(this.gapMs, Math.min(meanGapMs(this.firstMeasured), 2 * this.meanDistanceMs()));
+    this.rejectedGapMs = this.gapMs / GAP_GROWTH;
+    return true;
+  }
+
+  /** Between the latest results. */
+  private meanDistanceMs(): number {
+    const [first] = this.recent;
+    const last = this.recent.at(-1);
+    return first && last && this.recent.length > 1 ? (last.atMs - first.atMs) / (this.recent.length - 1) : Number.POSITIVE_INFINITY;
   }
 
   /** Holds the lane until then: nothing starts before. */
@@ -259,10 +337,19 @@ export class Limiter {
       this.gapTrial < 0
         ? this.gapStarts >= this.startsToTry || (this.startsToTry === STARTS_TO_TRY && nowMs - this.gapTrialSinceMs >= TRY_AFTER_MS)
         : this.gapStarts >= STARTS_TO_TRY_FASTER;
-    if (!isDue) return;
+    if (!isDue || !this.hasResultSince(this.gapTrialSinceMs)) return;
     this.gapTrial = Math.min(this.gapTrial + 1, GAP_TRIALS.length - 1);
+    this.gapTrialBaseMs = this.gapMs;
     this.gapMs *= 1 - (GAP_TRIALS[this.gapTrial] ?? 0);
     this.gapStarts = 0;
     this.gapTrialSinceMs = nowMs;
   }
+}
+
+function meanGapMs({ starts, elapsedMs }: { readonly starts: number; readonly elapsedMs: number }): number {
+  return elapsedMs / Math.max(1, starts);
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(value, most));
 }

@@ -118,7 +118,8 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
 
   it('is only held where the run waits for a reset that is near', async () => {
     const { dispatcher, facts, pauses, start } = fixture({ waitQuotaMs: 10_000 });
-    dispatcher.finish(await start('a'), { failure: { ...QUOTA, resetsAtMs: Date.now() + 5000 }, cost: {} });
+    const inFlight = [await start('a'), await start('c')];
+    for (const each of inFlight) dispatcher.finish(each, { failure: { ...QUOTA, resetsAtMs: Date.now() + 5000 }, cost: {} });
     expect(dispatcher.mayTryAgain('claude')).toBe(true);
     let isStarted = false;
     void Promise.resolve(start('b')).then(() => (isStarted = true));
@@ -126,7 +127,10 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
     expect([isStarted, pauses()]).toEqual([false, 0]);
     await vi.advanceTimersByTimeAsync(200);
     expect(isStarted).toBe(true);
-    expect(facts.at(-1)).toEqual({ type: 'dispatch.resumed', lane: 'claude' });
+    expect(facts.slice(1)).toMatchObject([
+      { type: 'dispatch.stopped', op: 'a' },
+      { type: 'dispatch.resumed', lane: 'claude' },
+    ]);
   });
 });
 

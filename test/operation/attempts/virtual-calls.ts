@@ -5,6 +5,8 @@ import type { Fact } from '../../../journal/event.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import type { Attempt } from '../../../src/calls/attempt.js';
 import { Dispatcher } from '../../../src/calls/dispatch/dispatcher.js';
+import type { LearnedPace } from '../../../src/calls/dispatch/ports.js';
+import type { Headers } from '../../../src/calls/evidence/times.js';
 import type { FailureClass } from '../../../src/calls/failure.js';
 import { DEFAULT_CALL_SETTINGS, type CallOptions, type CallSettings } from '../../../src/calls/options.js';
 import type { ReportedUsage } from '../../../src/calls/replies/reply.js';
@@ -22,6 +24,10 @@ export interface PlannedAttempt {
   readonly class?: FailureClass;
   readonly usage?: ReportedUsage;
   readonly retryAfterMs?: number;
+  /** The reset of an allowance. */
+  readonly resetsInMs?: number;
+  /** The reply has them; their names are in small letters. */
+  readonly headers?: Headers;
 }
 
 export interface PlannedCall {
@@ -51,10 +57,22 @@ const EVENTS_MAX = 200_000;
 const IDLE_MAX_MS = 20_000;
 const realSetTimeout = setTimeout; // before a test takes the timers over
 
+export interface RunOptions {
+  readonly parallel?: number;
+  readonly settings?: Partial<CallSettings>;
+  readonly seed?: number;
+  /** Left by an earlier run. */
+  readonly learned?: LearnedPace;
+  /** The process is killed then. The test removes the timers that it leaves. */
+  readonly killAtMs?: number;
+}
+
+const NOTHING_LEARNED: LearnedPace = { lanes: new Map(), costs: new Map() };
+
 /** `parallel` calls go on at once. Throws when calls wait for what never comes. Fake timers must be in use. */
 export async function runCalls(
   calls: readonly PlannedCall[],
-  { parallel = 20, settings = {}, seed = 1 }: { parallel?: number; settings?: Partial<CallSettings>; seed?: number } = {},
+  { parallel = 20, settings = {}, seed = 1, learned = NOTHING_LEARNED, killAtMs = Number.POSITIVE_INFINITY }: RunOptions = {},
 ): Promise<VirtualRun> {
   const random = generator(seed);
   let isPaused = false;
@@ -67,9 +85,9 @@ export async function runCalls(
   const dispatcher = new Dispatcher({ ...parts, ...parts.io, random });
   const bare = bareRun({ calls: { ...createCallRuntime(parts), dispatcher, random } });
   const { facts } = bare;
-  dispatcher.open({ record: (fact) => void facts.push(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
-  const ledger: { item: string; usage: ReportedUsage | undefined }[] = [];
   const beganMs = performance.now();
+  dispatcher.open({ record: (fact) => void facts.push(fact), learn: async () => learned });
+  const ledger: { item: string; usage: ReportedUsage | undefined }[] = [];
   let [next, results, failed, lastResultMs, isOver] = [0, 0, 0, 0, false];
   const worker = async (): Promise<void> => {
     for (let item = next++; item < calls.length && !isPaused; item = next++) {
@@ -80,7 +98,7 @@ export async function runCalls(
     }
   };
   void Promise.all(Array.from({ length: parallel }, worker)).then(() => (isOver = true));
-  for (let [events, idle] = [0, 0]; !isOver;) {
+  for (let [events, idle] = [0, 0]; !isOver && performance.now() - beganMs < killAtMs;) {
     if (vi.getTimerCount() > 0) {
       idle = 0;
       await vi.advanceTimersToNextTimerAsync();
@@ -102,12 +120,16 @@ async function execute(
       const attempt = inside.attempt as Attempt;
       for (const [n, inner] of (planned.inner ?? []).entries())
         await execute({ run, frame: { ...inside, op } }, inner, `${item}/${n}`, ledger);
-      const { ms, class: failureClass, usage, retryAfterMs } = planned.attempt(attempt.view.try);
+      const { ms, class: failureClass, usage, retryAfterMs, resetsInMs, headers } = planned.attempt(attempt.view.try);
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (usage) attempt.reportUsage(usage);
+      if (headers) attempt.reportHeaders(headers);
       ledger.push({ item, usage });
       if (failureClass === undefined) return `answer of ${item}`;
-      const told = retryAfterMs === undefined ? {} : { retryAfterMs };
+      const told = {
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(resetsInMs === undefined ? {} : { resetsAtMs: Date.now() + resetsInMs - ms }),
+      };
       throw new AttemptFailed({ class: failureClass, evidence: 'envelope', message: 'as planned', ...told });
     })(frame, [item]),
   );
