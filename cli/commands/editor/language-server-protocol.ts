@@ -14,7 +14,7 @@ import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } fr
 import { TextDocument } from 'vscode-languageserver-textdocument';
 
 export { CompletionItemKind, DiagnosticSeverity, ErrorCodes, MarkupKind, SymbolKind, TextDocumentSyncKind } from 'vscode-languageserver';
-export type { Connection, Diagnostic, InitializeResult } from 'vscode-languageserver';
+export type { CodeLens, Connection, Diagnostic, InitializeResult } from 'vscode-languageserver';
 export type { TextDocument } from 'vscode-languageserver-textdocument';
 
 export interface Streams {

@@ -16,6 +16,7 @@ import {
   type InitializeResult,
 } from './language-server-protocol.js';
 import { answerRequests } from './answer-requests.js';
+import { answerLenses } from './lenses.js';
 import { problemPublisher } from './publish-problems.js';
 import { fileOf, uriOf } from './uris.js';
 
@@ -25,6 +26,7 @@ const CAPABILITIES: InitializeResult['capabilities'] = {
   hoverProvider: true,
   definitionProvider: true,
   documentSymbolProvider: true,
+  codeLensProvider: { resolveProvider: true },
   renameProvider: { prepareProvider: true },
 };
 
@@ -48,6 +50,7 @@ export async function lsp(io: Io): Promise<number> {
     const editor = editorOf(io);
     watchDocuments(connection, editor);
     answerRequests(connection, editor);
+    answerLenses(connection, editor);
     connection.listen();
   });
 }

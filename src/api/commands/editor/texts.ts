@@ -3,6 +3,7 @@ export { completionAt, type Suggestion } from '../../../editor/completion.js';
 export { definitionAt } from '../../../editor/definition.js';
 export { Editor } from '../../../editor/editor.js';
 export { hoverAt } from '../../../editor/hover.js';
+export { llmFunctionsOf } from '../../../editor/llm-functions.js';
 export { outlineOf, type OutlineEntry } from '../../../editor/outline.js';
 export { offsetAt } from '../../../editor/positions.js';
 export { joinedProblems, type Problem, type ProblemsByFile } from '../../../editor/problems.js';
