@@ -54,7 +54,7 @@ function Drawing({ svg, chosen, choose }: DrawingProps) {
   useEffect(() => {
     const drawing = document.importNode(new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement, true);
     // The links of a graph's author would lead away from this page.
-    for (const link of drawing.querySelectorAll('a')) link.removeAttributeNS('http://www.w3.org/1999/xlink', 'href');
+    for (const link of drawing.querySelectorAll('a')) link.removeAttribute('xlink:href');
     for (const shape of drawing.querySelectorAll<SVGGElement>('g.node')) {
       const id = shape.querySelector('title')?.textContent ?? '';
       const words = [...shape.querySelectorAll('text')].map(({ textContent }) => textContent).join(', ');
