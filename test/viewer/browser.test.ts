@@ -180,7 +180,9 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     const folder = await projectFolder({ 'ferry.dot': text });
     await runCli(['run', 'ferry.dot'], { cwd: folder });
     await runCli(['journal', 'report', 'latest', '-o', path.join(cwd, 'ferry.html')], { cwd: folder });
-    await open('ferry', { hash: 'graph', width: 390 });
+    await open('ferry', { width: 390 });
+    await page.waitForSelector('[data-node=check]');
+    await show('graph');
     await page.locator('[data-node=check]').click();
     const visits = page.locator('.visits');
     await expect.poll(() => visits.locator('li.muted').allTextContents()).toEqual(['– exit outcome=success did not hold']);
