@@ -17,9 +17,15 @@ export const START_COMMANDS = {
         choices: ['summary', 'review', 'triage', 'extract', 'pipeline'] satisfies readonly Starter[],
         default: 'summary',
       },
+      {
+        flags: ['from'],
+        value: 'required',
+        written: 'folder',
+        does: 'write nothing: list the workflow scripts of a folder, with what validate finds in each and the command that runs it',
+      },
       { flags: ['yes'], value: 'none', does: 'for scripts: take every default' },
       JSON_FLAG('print what was written, what was left and the next commands as JSON'),
     ],
-    examples: ['mlld init', 'mlld init reviews --template review', 'mlld init --yes --json'],
+    examples: ['mlld init', 'mlld init reviews --template review', 'mlld init --yes --json', 'mlld init --from .claude/workflows'],
   },
 } as const satisfies { readonly [words: string]: CommandRow };

@@ -9,9 +9,11 @@ import type { Io } from '../../terminal/io.js';
 interface InitOptions {
   readonly template: Starter;
   readonly json?: true;
+  readonly from?: string;
 }
 
-export async function init(io: Io, target: string | undefined, { template, json }: InitOptions): Promise<void> {
+export async function init(io: Io, target: string | undefined, { template, json, from }: InitOptions): Promise<void> {
+  if (from !== undefined) return (await import('./init-from.js')).initFrom(io, from, json === true);
   const folder = path.resolve(io.workingDirectory, target ?? '.');
   const report = writeStarter({ folder, starter: template, starters: fileURLToPath(new URL('../examples/starters', import.meta.url)) });
   const next = nextCommands(io, folder, template);
