@@ -3,6 +3,7 @@
 /** Commands whose words commander parses; `mlld run` and `mlld FILE` parse their own. */
 const PARSED_COMMANDS = [
   'init',
+  'docs',
   'validate',
   'analyze',
   'checkpoint',

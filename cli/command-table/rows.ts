@@ -17,6 +17,7 @@ export type Completion =
   | 'resume-target'
   | 'pipeline-node'
   | 'checkpoint'
+  | 'topic'
   | { readonly files: readonly string[] };
 
 export interface FlagRow {

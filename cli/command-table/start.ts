@@ -1,6 +1,6 @@
 /** The commands for the first steps. */
 import type { Starter } from '../commands/start/write-starter.js';
-import { JSON_FLAG, type CommandRow } from './rows.js';
+import { JSON_FLAG, NO_PAGER_FLAG, type CommandRow } from './rows.js';
 
 export const START_COMMANDS = {
   init: {
@@ -27,5 +27,22 @@ export const START_COMMANDS = {
       JSON_FLAG('print what was written, what was left and the next commands as JSON'),
     ],
     examples: ['mlld init', 'mlld init reviews --template review', 'mlld init --yes --json', 'mlld init --from .claude/workflows'],
+  },
+  docs: {
+    does: 'print the guide and the documents; without a topic, list them; needs no network',
+    arguments: [
+      {
+        written: '[topic...]',
+        does: 'a page, as the list names it, the number of a page of the guide, or the code of an error',
+        completes: 'topic',
+      },
+    ],
+    flags: [
+      { flags: ['search'], value: 'none', does: 'find the sections of all pages that have all these words' },
+      NO_PAGER_FLAG,
+      JSON_FLAG('print the list, the page or what was found as JSON'),
+    ],
+    examples: ['mlld docs', 'mlld docs first workflow', 'mlld docs 12', 'mlld docs --search retry budget', 'mlld docs PAUSED'],
+    exits: [[1, 'there is no such topic, or nothing was found']],
   },
 } as const satisfies { readonly [words: string]: CommandRow };

@@ -10,6 +10,7 @@ export type Action = (io: Io, ...words: never[]) => Promise<number | undefined |
 
 export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action> } = {
   init: async () => (await import('./start/init.js')).init,
+  docs: async () => (await import('./start/docs.js')).docs,
   validate: async () => (await import('./validate.js')).validateCommand,
   'checkpoint list': async () => (await import('./checkpoint.js')).listEntries,
   'checkpoint inspect': async () => (await import('./checkpoint.js')).inspect,

@@ -98,9 +98,9 @@ async function similarFiles(io: Io, file: string): Promise<string> {
   const folder = path.dirname(file);
   const names = statOf(folder)?.isDirectory() ? fs.readdirSync(folder) : [];
   const near = closest(path.basename(file), names);
-  return near === undefined
-    ? `paths are relative to ${io.workingDirectory}; scripts of a project are run by name: mlld run`
-    : `did you mean ${near}?`;
+  if (near !== undefined) return `did you mean ${near}?`;
+  const paths = `paths are relative to ${io.workingDirectory}; scripts of a project are run by name: mlld run`;
+  return path.extname(file) === '' ? `${paths}; commands are listed by mlld help` : paths;
 }
 
 function statOf(file: string): fs.Stats | undefined {

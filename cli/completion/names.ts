@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { namesInRun, recordedNames, scriptNames } from '../../src/api/known-names.js';
+import { readPages } from '../commands/start/pages.js';
 import type { Completion } from '../command-table/rows.js';
 import type { Io } from '../terminal/io.js';
 import type { Candidate, FindNames, Typed } from './candidates.js';
@@ -44,6 +45,7 @@ const FINDERS: { readonly [C in Exclude<Completion, object>]: Finder } = {
     const { checkpoints, nodes } = await namesInRun(io.workingDirectory, run ?? 'latest');
     return [...checkpoints, ...nodes];
   },
+  topic: async () => readPages().map(({ topic, title }) => ({ text: topic, about: title })),
   operation: async (io, { arguments: [run], word }) =>
     run === undefined ? [] : nextSteps((await namesInRun(io.workingDirectory, run)).operations, word),
 };

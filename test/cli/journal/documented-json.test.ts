@@ -29,6 +29,7 @@ function membersIn(item: string): readonly string[] {
 
 /** The commands that print each section; several where one run does not show every member. */
 const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } = {
+  docs: [[], ['json'], ['PAUSED'], ['retry', '--search']],
   'journal list': [[]],
   'journal verify': [['good'], ['job']],
   'journal audit': [['good'], ['bad']],

@@ -162,7 +162,8 @@ describe('a misspelt command', () => {
     [['journal', 'shwo', 'latest'], /There is no command "journal shwo"\n {2}hint: did you mean show\?\n/],
     [['help', 'jounal'], /There is no command "jounal"\n {2}hint: did you mean journal\?/],
     [['help', 'journal', 'shwo'], /did you mean show\?/],
-    [['tides'], /File not found: tides/],
+    [['tides'], /File not found: tides\n.*; commands are listed by mlld help\n/],
+    [['tides', '--help'], /There is no command and no file "tides"\n {2}hint: mlld --help lists the commands\n/],
   ])('%j is refused with the one that was meant', async (argv, message) => {
     const { status, stdout, stderr } = await runCli(argv, { cwd: await projectFolder() });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -179,6 +180,7 @@ describe('mlld help', () => {
   it.each([
     [['help', 'journal', 'show'], 'Usage: mlld journal show'],
     [['help', 'run'], 'Usage: mlld run'],
+    [['init', '--help'], 'Usage: mlld init'],
     [['help', 'analyze'], 'Usage: mlld validate'],
     [['help'], 'Usage: mlld FILE'],
   ])('%j prints the help of that command', async (argv, first) => {
