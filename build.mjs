@@ -87,6 +87,8 @@ const commandLine = {
   // Packages that are ES modules ask where they are.
   define: { ...common.define, 'import.meta.url': 'fileUrl' },
   banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
+  // The client of PostgreSQL stays a package: it is loaded when the store of a team is opened.
+  external: ['pg'],
   plugins: [lazyBuiltins, pricesApart, protocolApart],
 };
 

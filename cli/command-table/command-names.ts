@@ -10,6 +10,7 @@ const PARSED_COMMANDS = [
   'journal',
   'graph',
   'modules',
+  'store',
   'answer',
   'serve',
   'lsp',

@@ -5,6 +5,7 @@ import { PIPELINE_COMMANDS } from './pipelines.js';
 import { JSON_FLAG, type CommandRow } from './rows.js';
 import { runFlags } from './run-flags.js';
 import { START_COMMANDS } from './start.js';
+import { STORE_COMMANDS } from './store.js';
 import { OWN_WORKFLOW_FLAGS } from './workflow-flags.js';
 
 /** `mlld` without a command. */
@@ -90,6 +91,7 @@ export const COMMANDS = {
   ...JOURNAL_COMMANDS,
   ...PIPELINE_COMMANDS,
   ...MODULES_COMMANDS,
+  ...STORE_COMMANDS,
   lsp: {
     does: 'answer an editor about scripts, templates and pipelines: the language server protocol on standard input and output',
     flags: [{ flags: ['stdio'], value: 'none', does: 'for editors that say how they connect: this is the only way' }],
@@ -108,7 +110,7 @@ export const COMMANDS = {
 
 export type CommandWords = keyof typeof COMMANDS;
 /** Commands that only hold others. */
-export type Group = 'checkpoint' | 'journal' | 'graph' | 'modules';
+export type Group = 'checkpoint' | 'journal' | 'graph' | 'modules' | 'store';
 /** Commands that do something, and whose words commander parses. */
 export type ParsedCommand = Exclude<CommandWords, Group | 'run'>;
 

@@ -12,8 +12,8 @@ export async function planCommand(io: Io, execution: Execution): Promise<number>
     io: { stdin: io.stdin, stdout: io.document, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
     signal: new AbortController().signal,
   };
-  const { openFileStore } = await import('../../src/api/commands/store.js');
-  const report = await planScript(options, openFileStore(execution.project.root));
+  const { storeOf } = await import('./open-project.js');
+  const report = await planScript(options, await storeOf(io, execution.project));
   io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, styleFor(io.colours.stdout)));
   return EXIT_OK;
 }

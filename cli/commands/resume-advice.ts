@@ -1,8 +1,8 @@
 /** Prints the last lines of a run that did not complete: what it recorded, how to resume it, where to look. Loaded only then. */
 import type { Project } from '../../src/api/commands/project.js';
-import { openFileStore } from '../../src/api/commands/store.js';
 import type { RunRef } from '../../src/api/ids.js';
 import { postMortemOf } from '../../src/api/reports/postmortem.js';
+import { storeOf } from './open-project.js';
 import type { Io } from '../terminal/io.js';
 import { renderKept, renderResumeAdvice, renderStopped } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';
@@ -19,7 +19,7 @@ interface Advice {
 }
 
 export async function adviseResume(io: Io, project: Project, ref: RunRef, { command, isInSummary, stopped }: Advice): Promise<void> {
-  const store = openFileStore(project.root);
+  const store = await storeOf(io, project);
   const file = (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
   const report =
     file === undefined || file.bytes > READ_BYTES_MAX

@@ -18,11 +18,9 @@ export interface Sql {
   query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]>;
 }
 
-/** An open connection, as the program that speaks to the server has it. */
+/** An open connection, as the program that speaks to the server has it. CONNECTION-3 */
 export interface SqlClient {
   query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]>;
-  /** Tells whether the process must live for it. */
-  hold(isBusy: boolean): void;
   end(): Promise<void>;
 }
 
@@ -35,7 +33,6 @@ export interface Transactions extends Sql {
 
 export class Connection implements Transactions {
   private opening: Promise<SqlClient> | undefined;
-  private statements = 0;
   /** Ends when the last transaction that was asked for has ended. */
   private transactions: Promise<unknown> = Promise.resolve();
 
@@ -76,13 +73,10 @@ export class Connection implements Transactions {
   private async send(opening: Promise<SqlClient>, text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]> {
     const client = await opening;
     try {
-      if (this.statements++ === 0) client.hold(true);
       return await client.query(text, values, timeoutMs);
     } catch (error) {
       if (failureOf(error) === 'lost') this.leave(opening);
       throw this.explained(error);
-    } finally {
-      if (--this.statements === 0) client.hold(false);
     }
   }
 

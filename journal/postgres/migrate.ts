@@ -53,7 +53,11 @@ async function apply(sql: Transactions, { version, statements, minClient }: Migr
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  const [found] = await sql.query(`select to_regclass('mlld.meta') is not null as "exists"`);
+  // Reading the catalogue sees what another process has just committed; `to_regclass` may repeat what it has said before.
+  const [found] = await sql.query(
+    `select exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'mlld' and c.relname = 'meta') as "exists"`,
+  );
   if (found?.['exists'] !== true) return 0;
   const [meta] = await sql.query('select version from mlld.meta');
   return Number(meta?.['version'] ?? 0);

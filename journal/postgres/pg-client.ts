@@ -17,7 +17,7 @@ interface Socket {
   unref(): void;
 }
 
-/** Rejects with what the server or the system said. The connection keeps the process alive only while it is held. */
+/** Rejects with what the server or the system said. The connection keeps the process alive only while a statement is under way. */
 export async function connectClient(address: StoreAddress, { connectMs, onLost }: ClientSettings): Promise<SqlClient> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ ...(await configOf(address)), connectionTimeoutMillis: connectMs });
@@ -25,15 +25,21 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
   client.on('end', onLost);
   await client.connect();
   const socket = client as unknown as Socket;
-  socket.unref();
+  let statements = 0;
   return {
     async query(text, values, timeoutMs) {
       const statement = { text, values: values as unknown[] | undefined, query_timeout: timeoutMs };
-      const { rows } = await client.query<Row>(statement as QueryConfig);
-      return rows;
+      if (statements++ === 0) socket.ref();
+      try {
+        return (await client.query<Row>(statement as QueryConfig)).rows;
+      } finally {
+        if (--statements === 0) socket.unref();
+      }
     },
-    hold: (isBusy) => (isBusy ? socket.ref() : socket.unref()),
-    end: () => client.end(),
+    async end() {
+      socket.ref();
+      await client.end();
+    },
   };
 }
 

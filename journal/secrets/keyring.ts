@@ -47,6 +47,11 @@ export function openKeyring({ sealingKey, read, make }: KeySource): Keyring {
   };
 }
 
+/** The keys of a project that lie beside its journal's folder on this machine. */
+export function projectKeySource(disk: Disk, journal: string, sealingKey: SealingKey): KeySource {
+  return { sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) };
+}
+
 /** Parses 64 hex digits, or base64 of 32 bytes. Throws `JournalError` `JOURNAL_KEY_INVALID`; the message doesn't repeat the text. */
 export function parseSealingKey(text: string, from: string): Buffer {
   const word = text.trim();

@@ -27,7 +27,7 @@ import { openIndexFiles } from './index-files.js';
 import { isAlive, markAlive } from './run-liveness.js';
 import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
-import { makeProjectKey, openKeyring, readProjectKey, type SealingKey } from '../secrets/keyring.js';
+import { openKeyring, projectKeySource, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
 import { existingRun, inUse, reopenRun } from './reopen-run.js';
 import { RunFiles } from './run-files.js';
@@ -64,7 +64,7 @@ export function openFileStore(root: string, options: FileStoreOptions = {}): Jou
 
 /** Opens a journal in any folder. */
 export function openJournalFolder(journal: string, { disk = realDisk, sealingKey, onSkipped }: FileStoreOptions = {}): JournalStore {
-  const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
+  const keyring = openKeyring(projectKeySource(disk, journal, sealingKey));
   return withPayloads(new FileStore(journal, disk, onSkipped), keyring);
 }
 

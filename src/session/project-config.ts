@@ -31,6 +31,8 @@ export interface ProjectConfig {
   readonly record?: boolean;
   /** Settings of workflow scripts. */
   readonly agent?: AgentConfig;
+  /** The store of a team that the runs are kept in, instead of files. team-store.md 1. */
+  readonly store?: { readonly url: string; readonly project?: string };
   /** Settings of calls, where neither the command line nor the script has one. */
   readonly calls?: Partial<CallSettings>;
 }
@@ -56,6 +58,7 @@ export function readConfig(root: string): ProjectConfig {
     suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
     calls: callConfig(config),
     agent: agentConfig(config),
+    store: storeConfig(config),
   });
 }
 
@@ -99,6 +102,14 @@ function modulesConfig(root: string, modules: JsonObject): NonNullable<ProjectCo
     folder: absolute,
     registry: optional(modules, 'registry', isText, 'the address of an index of modules', 'modules'),
   });
+}
+
+function storeConfig(config: JsonObject): ProjectConfig['store'] {
+  const store = optional(config, 'store', isObject, 'an object');
+  const url = store && optional(store, 'url', isText, 'the URL of a database', 'store');
+  if (store === undefined || url === undefined) return undefined;
+  const project = optional(store, 'project', isText, 'the name of a project', 'store');
+  return project === undefined ? { url } : { url, project };
 }
 
 /** Ignores prefixes of resolvers that don't map to files of the project. */

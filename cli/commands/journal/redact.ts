@@ -5,7 +5,7 @@ import { redactRun, type RedactionReport } from '../../../src/api/commands/redac
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { MlldError } from '../../../src/errors.js';
 import type { Io } from '../../terminal/io.js';
-import { openProject } from '../open-project.js';
+import { openProjectFiles } from '../open-project.js';
 import { patternOf } from '../../options/redaction-options.js';
 import { counted, LEFT } from '../../render/reports/garbage-collection.js';
 
@@ -23,7 +23,7 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
     throw new MlldError('USAGE', 'journal redact needs --op PATH or --match REGEX', { hint: 'mlld journal redact --help' });
   }
   const pattern = match === undefined ? undefined : patternOf('--match', match);
-  const { project, store } = await openProject(io);
+  const { project, store } = await openProjectFiles(io, 'journal redact');
   const { ref } = await resolveRun(store, project, text);
   if (op !== undefined) await refuseUnknownOperation(store, ref, op);
   const at = new Date(io.todayMs()).toISOString();

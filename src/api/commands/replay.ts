@@ -1,6 +1,6 @@
 /** Runs a recorded run again, from the journal or from a saved test, and shows its variables: `mlld journal replay`. */
-import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
+import { openProjectStore } from '../../session/project-store.js';
 import { sealingKeyFor } from '../../session/ports/sealing-key.js';
 import type { Project } from '../../session/project.js';
 import { replayWith } from '../../session/rerun/replay.js';
@@ -29,5 +29,5 @@ export async function openStoreWithKey(
 ): Promise<JournalStore> {
   const quiet = (): void => undefined;
   const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: quiet, stderr: quiet });
-  return openFileStore(project.root, { sealingKey: await sealingKeyFor({ environment, project }, world) });
+  return openProjectStore({ project, environment, sealingKey: await sealingKeyFor({ environment, project }, world), stderr: quiet });
 }

@@ -1,3 +1,80 @@
-/** Opens the journal of a project that was found already: without the checks of `src/api/open-file-store.ts`. */
-export { openFileStore } from '../../../journal/storage/file-store.js';
-export { skippedRun } from '../../../journal/errors.js';
+/** Opens the journal of a project that was found already, looks at the store of a team, and makes its tables. team-store.md 1. */
+import type { Connection, Row } from '../../../journal/postgres/connection.js';
+import type { MigrateOptions, MigrationReport } from '../../../journal/postgres/migrate.js';
+import type { StoreAddress } from '../../../journal/postgres/store-address.js';
+import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
+
+export { openProjectStore, refuseTeamStore } from '../../session/project-store.js';
+
+export interface StoreStatus {
+  /** The address without its password; null where the runs are in files. */
+  readonly store: string | null;
+  readonly project?: string;
+  /** The version of PostgreSQL. */
+  readonly server?: string;
+  readonly schema?: { readonly version: number; readonly minClient: number };
+  /** The size of all tables, of all projects. */
+  readonly bytes?: number;
+  /** Those of this project. */
+  readonly runs?: { readonly total: number; readonly alive: number };
+}
+
+type Place = Omit<StorePlace, 'sealingKey'>;
+
+/** Throws what the address and the server can be wrong about. */
+export async function storeStatus(place: Place): Promise<StoreStatus> {
+  const url = storeUrl(place);
+  if (url === undefined) return { store: null };
+  return withConnection(place, url, async (connection, { shown, project }) => {
+    const [meta] = await connection.query(
+      `select version, min_client as "minClient", current_setting('server_version') as server,
+      (select sum(pg_total_relation_size(c.oid)) from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'mlld' and c.relkind = 'r')::float8 as bytes from mlld.meta`,
+      [],
+    );
+    const [runs] = await connection.query(
+      `select count(*)::int as total, count(*) filter (where not r.finished and mlld.is_alive(r.lease_until, r.lease_s))::int as alive
+       from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id) where p.name = $1`,
+      [project],
+    );
+    const number = (row: Row | undefined, name: string): number => Number(row?.[name] ?? 0);
+    return {
+      store: shown,
+      project,
+      server: String(meta?.['server'] ?? ''),
+      schema: { version: number(meta, 'version'), minClient: number(meta, 'minClient') },
+      bytes: number(meta, 'bytes'),
+      runs: { total: number(runs, 'total'), alive: number(runs, 'alive') },
+    };
+  });
+}
+
+/** Undefined where the runs are in files. Throws STORE_SUPERUSER, STORE_NEWER, STORE_UNFIT. */
+export async function migrateStore(
+  place: Place,
+  options: MigrateOptions,
+): Promise<(MigrationReport & { readonly store: string }) | undefined> {
+  const url = storeUrl(place);
+  if (url === undefined) return undefined;
+  const { migrate } = await import('../../../journal/postgres/migrate.js');
+  const { refuseUnfitServer } = await import('../../../journal/postgres/open-store.js');
+  return withConnection(place, url, async (connection, { shown }) => {
+    await refuseUnfitServer(connection, place.environment['MLLD_STORE_UNSAFE'] === '1');
+    return { store: shown, ...(await migrate(connection, options)) };
+  });
+}
+
+async function withConnection<T>(
+  place: Place,
+  url: string,
+  work: (connection: Connection, address: StoreAddress) => Promise<T>,
+): Promise<T> {
+  const { address, connect } = await storeConnection(place, url);
+  const { Connection } = await import('../../../journal/postgres/connection.js');
+  const connection = new Connection(connect, async () => undefined, address.shown);
+  try {
+    return await work(connection, address);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,7 +1,6 @@
 /** Opens the journal of a pipeline's run, and creates the frame of its stages. Both are those of scripts, with other options. */
 import type { Script } from '../../../grammar/ast.js';
-import { skippedRun } from '../../../journal/errors.js';
-import { isRunId, type RunRef } from '../../../journal/ids.js';
+import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
@@ -18,6 +17,7 @@ import { createDocument } from '../script/document.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import type { RunRecorder } from '../ports/recorder.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';
+import { openProjectStore } from '../project-store.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { settingsFor } from '../script/settings.js';
 
@@ -28,9 +28,8 @@ const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
 export async function storeOf(options: PipelineRunOptions, world: World): Promise<JournalStore> {
   const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
   if (options.openStore) return options.openStore(sealingKey);
-  const { openFileStore } = await import('../../../journal/storage/file-store.js');
-  const onSkipped = (ref: RunRef): void => options.io.stderr(`warning: ${skippedRun(ref)}\n`);
-  return openFileStore(options.project.root, { sealingKey, onSkipped });
+  const { project, environment, io } = options;
+  return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 /** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */

@@ -5,7 +5,7 @@
  * SESSION-2  This run reuses no invalidated result even if the disk did not take the event.
  */
 import type { Script } from '../../../grammar/ast.js';
-import { JournalError, skippedRun } from '../../../journal/errors.js';
+import { JournalError } from '../../../journal/errors.js';
 import type { FactOf } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
 import { runIdAt, seqOf, type RunId, type RunRef } from '../../../journal/ids.js';
@@ -30,6 +30,7 @@ import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
+import { openProjectStore } from '../project-store.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type RunRecorder } from './recorder.js';
 import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
@@ -127,8 +128,7 @@ function unrecordedRun(unrecorded: NonNullable<OpenedJournal['unrecorded']>): Op
 async function openStore({ project, environment, io, openStore: open }: RunOptions, world: World): Promise<JournalStore> {
   const sealingKey = await sealingKeyFor({ project, environment }, world);
   if (open) return open(sealingKey);
-  const onSkipped = (ref: RunRef): void => io.stderr(`warning: ${skippedRun(ref)}\n`);
-  return (await import('../../../journal/storage/file-store.js')).openFileStore(project.root, { sealingKey, onSkipped });
+  return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 interface Opening {

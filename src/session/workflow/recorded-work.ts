@@ -3,7 +3,6 @@
  * workflows-js.md 7 and 15.
  */
 import type { Script } from '../../../grammar/ast.js';
-import { skippedRun } from '../../../journal/errors.js';
 import type { FactOf } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -24,6 +23,7 @@ import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
 import { pausedError, pauseOf } from '../pause-error.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
+import { openProjectStore } from '../project-store.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { timedOut } from '../run-lifecycle.js';
 import { outcomeOf } from '../run-outcome.js';
@@ -129,9 +129,8 @@ function ownerOf({ workflow, run }: RunRef): string {
 export async function storeOf(options: RunOptions, world: World): Promise<JournalStore> {
   const sealingKey = await sealingKeyFor(options, world);
   if (options.openStore) return options.openStore(sealingKey);
-  const { openFileStore } = await import('../../../journal/storage/file-store.js');
-  const onSkipped = (ref: RunRef): void => options.io.stderr(`warning: ${skippedRun(ref)}\n`);
-  return openFileStore(options.project.root, { sealingKey, onSkipped });
+  const { project, environment, io } = options;
+  return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 function slotsOf({ project }: RunOptions, { parallel }: AgentSettings): number {

@@ -9,7 +9,6 @@ export async function openPglite(): Promise<SqlClient> {
       if (values !== undefined) return (await database.query<Row>(text, [...values])).rows;
       return ((await database.exec(text)).at(-1)?.rows ?? []) as Row[];
     },
-    hold: () => undefined,
     end: () => database.close(),
   };
 }

@@ -1,0 +1,44 @@
+/** `mlld store status|migrate`: the store of a team. team-store.md 1. */
+import { migrateStore, storeStatus, type StoreStatus } from '../../src/api/commands/store.js';
+import { MlldError } from '../../src/errors.js';
+import { oneLine } from '../render/one-line.js';
+import { size } from '../render/units.js';
+import type { Io } from '../terminal/io.js';
+import { projectOf } from './open-project.js';
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+export async function status(io: Io, { json }: JsonOption): Promise<void> {
+  const report = await storeStatus({ project: await projectOf(io), environment: io.environment, stderr: io.stderr });
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report));
+}
+
+export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: true; readonly yes?: true }): Promise<void> {
+  const place = { project: await projectOf(io), environment: io.environment, stderr: io.stderr };
+  const dryRun = options.dryRun === true;
+  const report = await migrateStore(place, { dryRun, asSuperuser: options.yes === true });
+  if (report === undefined) {
+    throw new MlldError('USAGE', 'mlld store migrate: the runs of this project are kept in files', {
+      hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names a store",
+    });
+  }
+  if (options.json) return io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  const { store, migrations, to } = report;
+  io.stdout(
+    migrations.length === 0
+      ? `${oneLine(store)}: the tables are of version ${to} already\n`
+      : migrations.map(({ version, title }) => `${dryRun ? 'would make' : 'made'} version ${version}: ${title}\n`).join(''),
+  );
+}
+
+function textOf({ store, server, schema, bytes, runs }: StoreStatus): string {
+  if (store === null) return 'files below .mlld/journal\n';
+  return [
+    oneLine(store),
+    `PostgreSQL ${oneLine(server ?? '')}, tables of version ${schema?.version}, ${size(bytes ?? 0)} in all projects`,
+    `${runs?.total} runs in this project, ${runs?.alive} alive`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,98 @@
+/** Opens the store that a project's runs are kept in: the files below its root, or the store of a team. team-store.md 1. */
+import { JournalError, skippedRun } from '../../journal/errors.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { SealingKey } from '../../journal/secrets/keyring.js';
+import type { JournalStore } from '../../journal/store.js';
+import { MlldError } from '../errors.js';
+import { parseDuration } from '../values/durations.js';
+import type { Project } from './project.js';
+
+export interface StorePlace {
+  readonly project: Pick<Project, 'root' | 'config'>;
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly sealingKey: SealingKey;
+  readonly stderr: (text: string) => void;
+}
+
+const LEASE_MIN_MS = 1000;
+const LEASE_MAX_MS = 3_600_000;
+const CONNECT_MAX_MS = 30_000;
+
+/** Nothing of a database is loaded for files. Throws STORE_ADDRESS, STORE_PROJECT, STORE_PASSWORD_IN_CONFIG. */
+export async function openProjectStore(place: StorePlace): Promise<JournalStore> {
+  const { project, sealingKey, stderr } = place;
+  const address = storeUrl(place);
+  if (address !== undefined) return openDatabase(place, address);
+  const { openFileStore } = await import('../../journal/storage/file-store.js');
+  const onSkipped = (ref: RunRef): void => stderr(`warning: ${skippedRun(ref)}\n`);
+  return openFileStore(project.root, { sealingKey, onSkipped });
+}
+
+/** The URL of the team's store; undefined when the project keeps its runs in files. */
+export function storeUrl({ project, environment }: Pick<StorePlace, 'project' | 'environment'>): string | undefined {
+  const set = environment['MLLD_STORE'];
+  if (set === 'files') return undefined;
+  return set || project.config.store?.url;
+}
+
+/** Throws STORE_FILES_ONLY for what works on files alone, where the project's runs are in the store of a team. */
+export function refuseTeamStore(place: Pick<StorePlace, 'project' | 'environment'>, command: string): void {
+  if (storeUrl(place) === undefined) return;
+  throw new JournalError(
+    'STORE_FILES_ONLY',
+    `${command} works on the files of this machine only, and the runs of this project are in a store`,
+    {
+      hint: 'MLLD_STORE=files in front of the command uses the files',
+    },
+  );
+}
+
+/** Parses the address, refuses a password in the configuration, and warns of a connection that others could read. */
+export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url: string) {
+  const { parseStoreAddress, holdsPassword, tlsWarning } = await import('../../journal/postgres/store-address.js');
+  const { connectClient } = await import('../../journal/postgres/pg-client.js');
+  const { project, environment, stderr } = place;
+  const configured = project.config.store;
+  if (url === configured?.url && holdsPassword(url)) {
+    throw new JournalError('STORE_PASSWORD_IN_CONFIG', 'mlld-config.json holds the password of the store, and is shared', {
+      hint: 'put it into PGPASSWORD or ~/.pgpass, and change it on the server if the file was shared already',
+    });
+  }
+  const address = parseStoreAddress(url, { project: configured?.project, environment });
+  const warning = tlsWarning(address);
+  if (warning !== undefined) stderr(`warning: ${warning}\n`);
+  const leaseMs = durationOf(environment, 'MLLD_LEASE', { min: LEASE_MIN_MS, max: LEASE_MAX_MS });
+  const connectMs = Math.min(CONNECT_MAX_MS, (leaseMs ?? LEASE_MAX_MS) / 2);
+  return { address, leaseMs, connect: (onLost: () => void) => connectClient(address, { connectMs, onLost }) };
+}
+
+async function openDatabase(place: StorePlace, url: string): Promise<JournalStore> {
+  const { project, environment, sealingKey } = place;
+  const { address, leaseMs, connect } = await storeConnection(place, url);
+  const { openTeamStore } = await import('../../journal/postgres/open-store.js');
+  const { projectKeySource } = await import('../../journal/secrets/keyring.js');
+  const { realDisk } = await import('../../journal/storage/disk.js');
+  const { journalFolder } = await import('../../journal/storage/layout.js');
+  const waitMs = durationOf(environment, 'MLLD_STORE_WAIT', { min: 0, max: Infinity });
+  return openTeamStore({
+    connect,
+    project: address.project,
+    shown: address.shown,
+    keys: projectKeySource(realDisk, journalFolder(project.root), sealingKey),
+    ...(leaseMs !== undefined && { leaseMs }),
+    ...(waitMs !== undefined && { waitMs }),
+    allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',
+  });
+}
+
+function durationOf(
+  environment: StorePlace['environment'],
+  name: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number | undefined {
+  const text = environment[name];
+  if (!text) return undefined;
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= min && ms <= max) return ms;
+  throw new MlldError('BAD_OPTION', `${name} is not a duration that is allowed here`, { hint: `${name}=60s` });
+}

@@ -1,0 +1,160 @@
+/** Commands over the store of a team, as processes. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
+
+const SCRIPT = `exe llm @ask(q) = cmd { echo "answer to @q" }
+show @ask("one")
+show @ask("two")
+`;
+const PASSWORD = 'geheim';
+
+describe.skipIf(noServer !== undefined)(`the store of a team${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  /** The server of the tests trusts everybody, so it takes any password. */
+  const withPassword = (url: string): string => {
+    const changed = new URL(url);
+    changed.password = PASSWORD;
+    return changed.href;
+  };
+
+  it('lets a colleague reuse what was paid for, in another folder, and every report read it', async () => {
+    const env = { MLLD_STORE: withPassword(database.project()) };
+    const [ada, bob] = await Promise.all([1, 2].map(() => projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' })));
+    const first = await runCli(['run', 'hi', '--checkpoint'], { cwd: ada!, env });
+    expect(first).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\n', stderr: expect.stringContaining('2 executed') });
+    const second = await runCli(['run', 'hi', '--checkpoint'], { cwd: bob!, env });
+    expect(second).toMatchObject({ status: 0, stdout: first.stdout, stderr: expect.stringContaining('2 reused') });
+    const outputs: string[] = [first.stderr, second.stderr];
+    for (const [words, expected] of [
+      [['journal', 'list'], 'completed'],
+      [['journal', 'show', 'hi'], 'reused from event'],
+      [['journal', 'verify', 'hi'], 'sound'],
+      [['journal', 'stats', 'hi'], '2 runs'],
+      [['journal', 'diff', 'hi@2', 'hi'], '2 calls the same'],
+      [['journal', 'audit', 'hi'], '@ask'],
+      [['journal', 'postmortem', 'hi'], 'completed'],
+      [['journal', 'explain', 'hi'], '2 reused'],
+      [['journal', 'replay', 'hi'], 'answer to one'],
+      [['journal', 'export', 'hi', '--format', 'csv'], 'ask'],
+      [['store', 'status'], '2 runs in this project, 0 alive'],
+    ] as const) {
+      const { stdout, stderr, status } = await runCli([...words], { cwd: ada!, env });
+      expect({ words, status, stdout }).toMatchObject({
+        status: words[1] === 'diff' ? expect.any(Number) : 0,
+        stdout: expect.stringContaining(expected),
+      });
+      outputs.push(stdout, stderr);
+    }
+    expect(outputs.join('')).not.toContain(PASSWORD);
+    const [found] = await database.query(`select count(*)::int as lines from mlld.events where line like '%${PASSWORD}%'`, []);
+    expect(found).toEqual({ lines: 0 });
+    expect(existsSync(path.join(ada!, '.mlld', 'journal'))).toBe(false);
+  });
+
+  it('keeps projects apart, and uses the files for one command', async () => {
+    const env = { MLLD_STORE: database.project() };
+    const cwd = await projectFolder({
+      'llm/run/hi.mld': SCRIPT,
+      'mlld-config.json': JSON.stringify({ store: { url: database.url, project: 'configured' } }),
+    });
+    expect(await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).toMatchObject({ status: 0 });
+    expect((await runCli(['journal', 'list'], { cwd })).stdout).toBe('No recorded runs.\n');
+    expect((await runCli(['journal', 'list'], { cwd, env: { MLLD_STORE: 'files' } })).stdout).toBe('No recorded runs.\n');
+    expect((await runCli(['run', 'hi', '--checkpoint'], { cwd, env: { MLLD_STORE: 'files' } })).stderr).toContain('2 executed');
+    expect(existsSync(path.join(cwd, '.mlld', 'journal'))).toBe(true);
+  });
+
+  it.each([
+    [['journal', 'gc']],
+    [['journal', 'redact', 'hi', '--match', 'x']],
+    [['journal', 'bundle', 'hi', '-o', 'x.tar']],
+    [['journal', 'replay', 'hi', '--save-test', 'saved']],
+  ])('refuses %j, which works on files', async (words) => {
+    const cwd = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
+    const env = { MLLD_STORE: database.project() };
+    if (words[1] === 'replay') await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+    expect(await runCli(words, { cwd, env })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('works on the files of this machine only'),
+    });
+  });
+
+  it('makes the tables once, says what it would do, and names a superuser', async () => {
+    const empty = await makeDatabase({ migrated: false });
+    const cwd = await projectFolder({ 'mlld-config.json': '{}' });
+    const env = { MLLD_STORE: empty.project() };
+    const run = (...words: string[]) => runCli(['store', ...words], { cwd, env });
+    expect(await run('status')).toMatchObject({ status: 1, stderr: expect.stringContaining('mlld store migrate') });
+    expect(await run('migrate', '--dry-run')).toMatchObject({ status: 0, stdout: expect.stringContaining('would make version 1') });
+    expect(JSON.parse((await run('migrate', '--dry-run', '--json')).stdout)).toEqual({
+      store: expect.stringContaining('?project='),
+      from: 0,
+      to: 1,
+      migrations: [{ version: 1, title: expect.any(String) }],
+    });
+    expect(await run('migrate')).toMatchObject({ status: 1, stderr: expect.stringContaining('--yes') });
+    const both = await Promise.all([run('migrate', '--yes'), run('migrate', '--yes')]);
+    expect(both).toMatchObject([
+      { status: 0, stderr: '' },
+      { status: 0, stderr: '' },
+    ]);
+    expect(await run('migrate')).toMatchObject({ status: 0, stdout: expect.stringContaining('already') });
+    expect(JSON.parse((await run('status', '--json')).stdout)).toEqual({
+      store: expect.stringContaining('?project='),
+      project: 'p1',
+      server: expect.any(String),
+      schema: { version: 1, minClient: 1 },
+      bytes: expect.any(Number),
+      runs: { total: 0, alive: 0 },
+    });
+    await empty.query('update mlld.meta set min_client = 99, version = 99', []);
+    expect(await runCli(['journal', 'list'], { cwd, env })).toMatchObject({ status: 1, stderr: expect.stringContaining('version 99') });
+  });
+});
+
+it('refuses a password in the configuration, without printing it', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': JSON.stringify({ store: { url: `postgres://ada:${PASSWORD}@db.example/mlld?project=p` } }),
+  });
+  const { status, stdout, stderr } = await runCli(['journal', 'list'], { cwd });
+  expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('mlld-config.json holds the password') });
+  expect(stdout + stderr).not.toContain(PASSWORD);
+});
+
+it('says where the runs are when they are in files', async () => {
+  const cwd = await projectFolder({ 'mlld-config.json': '{}' });
+  expect(await runCli(['store', 'status'], { cwd })).toMatchObject({ status: 0, stdout: 'files below .mlld/journal\n' });
+  expect(await runCli(['store', 'status', '--json'], { cwd })).toMatchObject({ stdout: '{\n  "store": null\n}\n' });
+  expect(await runCli(['store', 'migrate'], { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('kept in files') });
+});
+
+it.each([[['--version']], [['run', 'hi', '--checkpoint']], [['journal', 'list']]])(
+  'loads nothing of a database for %j with files',
+  async (words) => {
+    const cwd = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
+    const watching = path.join(cwd, 'watching.cjs');
+    writeFileSync(
+      watching,
+      `const load = require('node:module')._load;
+require('node:module')._load = function (name, ...rest) {
+  if (/^(pg|tls|node:tls|pgpass)$/.test(name)) require('node:fs').writeSync(2, 'LOADED ' + name + '\\n');
+  return load.call(this, name, ...rest);
+};
+`,
+    );
+    const program = fileURLToPath(new URL('../../../dist/mlld.cjs', import.meta.url));
+    const run = (env: { readonly [name: string]: string }, argv: readonly string[]): string =>
+      spawnSync(process.execPath, ['-r', watching, program, ...argv], {
+        cwd,
+        env: { PATH: process.env['PATH'] ?? '', HOME: cwd, ...env },
+        encoding: 'utf8',
+      }).stderr;
+    expect(run({}, words)).not.toContain('LOADED');
+    expect(run({ MLLD_STORE: 'postgres://127.0.0.1:1/mlld?project=p' }, ['store', 'status'])).toContain('LOADED pg');
+  },
+);
