@@ -16,6 +16,7 @@ import type { Failure } from '../failure.js';
 import type { Headers } from '../evidence/times.js';
 import { announcedLimits } from '../lanes/announced-limits.js';
 import type { LaneChange, Start } from '../lanes/limiter.js';
+import { AttemptsInFlight, isInside } from './attempts-in-flight.js';
 import { openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
 import { Sleepers } from './sleepers.js';
@@ -26,7 +27,7 @@ const IDLE_CONFIRM_MS = 20;
 
 export class Dispatcher {
   private readonly lanes = new Map<string, Lane<Started>>();
-  private readonly inFlight = new Set<OpPath>();
+  private readonly inFlight = new AttemptsInFlight<Lane<Started>>();
   private readonly beganMs: number;
   private budget: Budget | undefined;
   private journal: DispatchRecord | undefined;
@@ -100,12 +101,13 @@ export class Dispatcher {
     if (this.isOver) return Promise.reject(interrupted());
     if (this.journal && !this.learned) return this.learn(this.journal).then(() => this.start(request));
     const lane = this.laneOf(request.lane);
-    if (lane.waiting.length === 0) {
+    const isInner = this.inFlight.isInner(request.op);
+    if (lane.waiting.length === 0 || isInner) {
       const started = this.tryStart(lane, request, undefined);
       if (started && started !== 'not of this function') return started;
     }
     return new Promise((resolve, reject) => {
-      lane.waiting.add({ request, sinceMs: this.ports.monotonicMs(), waitedForGap: false, resolve, reject });
+      lane.waiting.add({ request, sinceMs: this.ports.monotonicMs(), isInner, waitedForGap: false, resolve, reject });
       this.pump(lane);
       this.pauseIfIdle();
     });
@@ -271,16 +273,21 @@ export class Dispatcher {
   }
 
   private pump(lane: Lane<Started>): void {
+    for (const inner of lane.waiting.innerOnes()) this.letGo(lane, inner);
     const heldBack = new Set<string>();
     for (let head = lane.waiting.head(heldBack); head; head = lane.waiting.head(heldBack)) {
-      const started = this.tryStart(lane, head.request, head);
+      const started = this.letGo(lane, head);
       if (started === 'not of this function') heldBack.add(head.request.fn);
       else if (!started) return;
-      else {
-        lane.waiting.remove(head);
-        head.resolve(started);
-      }
     }
+  }
+
+  private letGo(lane: Lane<Started>, waiting: Waiting<Started>): ReturnType<Dispatcher['tryStart']> {
+    const started = this.tryStart(lane, waiting.request, waiting);
+    if (!started || started === 'not of this function') return started;
+    lane.waiting.remove(waiting);
+    waiting.resolve(started);
+    return started;
   }
 
   /** Undefined when no attempt of the lane may start, a word when none of this function may because of the budget. */
@@ -293,7 +300,7 @@ export class Dispatcher {
     if (this.isOver || this.stopAll || lane.stop) return undefined;
     if (this.isFull(request.op)) return undefined;
     const nowMs = ports.monotonicMs();
-    const waitMs = lane.waitMs(nowMs);
+    const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.inFlight.around(request.op, lane) : 0);
     if (waitMs > 0) {
       if (waiting && waitMs < Number.POSITIVE_INFINITY) {
         waiting.waitedForGap = true;
@@ -311,7 +318,7 @@ export class Dispatcher {
     }
     const start = lane.limiter.start(nowMs, waiting === undefined ? 'not' : waiting.waitedForGap ? 'for the gap' : 'otherwise');
     lane.announced.started();
-    this.inFlight.add(request.op);
+    this.inFlight.add(request.op, lane);
     const waitedMs = waiting === undefined ? 0 : Math.round(nowMs - waiting.sinceMs);
     const charge = admission?.reserved;
     return {
@@ -327,15 +334,14 @@ export class Dispatcher {
   /** An attempt that waits for a call inside it leaves its place to that call: with one place for both, neither would ever end. */
   private isFull(op: OpPath): boolean {
     const { concurrency = Number.POSITIVE_INFINITY } = this.ports.settings;
-    if (this.inFlight.size < concurrency) return false;
-    return [...this.inFlight].filter((other) => !isInside(op, other)).length >= concurrency;
+    return this.inFlight.size >= concurrency && this.inFlight.size - this.inFlight.around(op) >= concurrency;
   }
 
   /** All that is in flight waits for calls inside it: for this one, or for others that wait. */
   private isStuck(op: OpPath): boolean {
     const isAround = (other: OpPath): boolean =>
       isInside(op, other) || [...this.lanes.values()].some(({ waiting }) => waiting.some(({ request }) => isInside(request.op, other)));
-    return [...this.inFlight].every(isAround);
+    return this.inFlight.every(isAround);
   }
 
   private wakeAt(atMs: number): void {
@@ -372,8 +378,7 @@ export class Dispatcher {
       for (const { request } of lane.waiting) stuck.push(request.op);
     }
     if (stuck.length === 0) return false;
-    for (const op of this.inFlight) if (!stuck.some((waiting) => waiting === op || isInside(waiting, op))) return false;
-    return true;
+    return this.inFlight.every((op) => stuck.some((waiting) => waiting === op || isInside(waiting, op)));
   }
 
   private laneOf(name: string): Lane<Started> {
@@ -389,8 +394,4 @@ export class Dispatcher {
   private momentOf(monotonicMs: number, nowMs: number): string {
     return new Date(this.ports.nowMs() + monotonicMs - nowMs).toISOString();
   }
-}
-
-function isInside(op: OpPath, around: OpPath): boolean {
-  return op.startsWith(around) && (op[around.length] === '/' || op[around.length] === '[');
 }

@@ -21,6 +21,7 @@ export interface StartRequest {
 export interface Waiting<S> {
   readonly request: StartRequest;
   readonly sinceMs: number;
+  readonly isInner?: boolean;
   /** The lane would have started it, but for its gap. */
   waitedForGap: boolean;
   readonly resolve: (started: S) => void;
@@ -57,8 +58,8 @@ export class Lane<S> {
   }
 
   /** Milliseconds until an attempt may start: 0 for now, Infinity while only the end of another one can let it start. */
-  waitMs(nowMs: number): number {
-    return Math.max(this.limiter.waitMs(nowMs), this.announced.waitMs(nowMs));
+  waitMs(nowMs: number, around = 0): number {
+    return Math.max(this.limiter.waitMs(nowMs, around), this.announced.waitMs(nowMs));
   }
 
   hadResult(nowMs: number): void {

@@ -1,10 +1,13 @@
 /**
  * The attempts that wait in one lane: those tried again first, then in the order in which they came. One function may be held back by the
- * budget while another one goes on, so that each has its own line.
+ * budget while another one goes on, so that each has its own line. Attempts for which another one in flight waits are apart: each of them
+ * may start before all others, because its place is free when no other is.
  */
 
 export interface Queued {
   readonly request: { readonly fn: string; readonly isRetry: boolean };
+  /** An attempt in flight waits for it. */
+  readonly isInner?: boolean;
 }
 
 /** So many places at the front of a line may be empty before the rest is moved. */
@@ -37,6 +40,7 @@ class Line<W> {
 export class Queue<W extends Queued> {
   private readonly again = new Map<string, Line<W>>();
   private readonly first = new Map<string, Line<W>>();
+  private readonly inner = new Set<W>();
   private order = 0;
   private count = 0;
 
@@ -45,12 +49,13 @@ export class Queue<W extends Queued> {
   }
 
   add(item: W): void {
+    this.count++;
+    if (item.isInner) return void this.inner.add(item);
     const { fn, isRetry } = item.request;
     const lines = isRetry ? this.again : this.first;
     const line = lines.get(fn) ?? new Line<W>();
     lines.set(fn, line);
     line.push(this.order++, item);
-    this.count++;
   }
 
   /** Returns the one that starts next and is of none of these functions. */
@@ -58,9 +63,15 @@ export class Queue<W extends Queued> {
     return firstOf(this.again, heldBack) ?? firstOf(this.first, heldBack);
   }
 
-  /** Removes the head of its line. */
-  remove({ request: { fn, isRetry } }: W): void {
-    (isRetry ? this.again : this.first).get(fn)?.shift();
+  /** Returns those for which others in flight wait, in the order in which they came. */
+  innerOnes(): readonly W[] {
+    return [...this.inner];
+  }
+
+  /** Removes the head of its line, or one of `innerOnes`. */
+  remove(item: W): void {
+    const { fn, isRetry } = item.request;
+    if (!this.inner.delete(item)) (isRetry ? this.again : this.first).get(fn)?.shift();
     this.count--;
   }
 
@@ -70,10 +81,12 @@ export class Queue<W extends Queued> {
   }
 
   *[Symbol.iterator](): Generator<W> {
+    yield* this.inner;
     for (const lines of [this.again, this.first]) for (const line of lines.values()) yield* line;
   }
 
   clear(): void {
+    this.inner.clear();
     this.again.clear();
     this.first.clear();
     this.count = 0;

@@ -3,7 +3,8 @@
  * attempts.
  * Pure but for its own state: time and chance come in as arguments. calls.md 12.2 to 12.5.
  *
- * LIMITER-1 Attempts in flight never exceed the limit, and two starts are never closer than the gap.
+ * LIMITER-1 Attempts in flight never exceed the limit, but for those that wait for a call inside them. Two starts are never closer than
+ *    the gap.
  * LIMITER-2 A rejection of an attempt that had started before the last cut changes nothing but the hold: it reflects earlier limits.
  * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
  *    A gap shrinks by so little at a time that several such changes are returned as one.
@@ -126,9 +127,16 @@ export class Limiter {
     };
   }
 
-  /** Milliseconds until an attempt may start: 0 for now, Infinity while only the end of another one can let it start. */
-  waitMs(nowMs: number): number {
-    if (this.inFlight >= this.limit) return Number.POSITIVE_INFINITY;
+  get isFull(): boolean {
+    return this.inFlight >= this.limit;
+  }
+
+  /**
+   * Milliseconds until an attempt may start: 0 for now, Infinity while only the end of another one can let it start. `around` is the number
+   * of attempts in flight that wait for this one, and leave it their place.
+   */
+  waitMs(nowMs: number, around = 0): number {
+    if (this.inFlight - around >= this.limit) return Number.POSITIVE_INFINITY;
     // While nothing is accepted, each start waits for the rejection of the one before.
     const leastGapMs = this.fruitlessEpisodes > 0 ? REJECTIONS_TO_WAIT * this.rejectionMs : 0;
     return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + Math.max(leastGapMs, this.gapMs ?? 0) - nowMs);

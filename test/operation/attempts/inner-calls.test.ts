@@ -42,3 +42,9 @@ it('a budget that has room lets both go on', async () => {
 it('a concurrency of 1 counts no attempt that waits for a call inside it', async () => {
   expect(await runCalls([outer, outer], { settings: { concurrency: 1 } })).toMatchObject({ isPaused: false, results: 2 });
 });
+
+it('a lane that lets one attempt start holds the outer and the inner call', async () => {
+  const both = { ...outer, options: { lane: 'provider' }, inner: [{ ...inner, inner: [inner] }] };
+  const run = await runCalls([both, both, both], { settings: { lanes: [['provider', { max: 1 }]] } });
+  expect(run).toMatchObject({ isPaused: false, results: 3 });
+});
