@@ -1,0 +1,26 @@
+/** Hooks of a module that a backend calls are hooks of the pipeline's run. instrumentation.md 5.11. */
+import { expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+it('a pipeline says at its end how often a hook failed again', async () => {
+  const cwd = await projectFolder({
+    'p.dot': `digraph p {
+  start [shape=Mdiamond]
+  exit [shape=Msquare]
+  a [prompt="one"]
+  b [prompt="two"]
+  c [prompt="three"]
+  start -> a -> b -> c -> exit
+}
+`,
+    'm.mld': `hook @count after @model = [ bail "no counter" ]
+exe llm @model(prompt) = js { return "fine" }
+`,
+  });
+  const { status, stderr } = await runCli(['run', 'p.dot', '--backend', 'exe:m.mld#model'], { cwd });
+  expect(status).toBe(0);
+  expect(stderr.split('\n').filter((line) => line.startsWith('warning: '))).toEqual([
+    'warning: hook @count: no counter',
+    'warning: hook @count failed 2 more times: no counter',
+  ]);
+});
