@@ -10,8 +10,8 @@ import { PgStore } from './pg-store.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
 import { mayPass } from './store-errors.js';
 
-export const LEASE_MS = 60_000;
-export const STORE_WAIT_MS = 600_000;
+const LEASE_MS = 60_000;
+const STORE_WAIT_MS = 600_000;
 const SERVER_VERSION_MIN = 150_000;
 const READ_RETRY_FIRST_MS = 50;
 /** The writer knows within half a lease that a server does not answer; a slow line may take longer for a page. */

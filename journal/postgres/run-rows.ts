@@ -29,7 +29,7 @@ export interface Head {
   readonly hash: string;
 }
 
-export const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
+const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
 
 export interface RunRow {
   /** A bigint, as text. */

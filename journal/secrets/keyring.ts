@@ -70,7 +70,7 @@ export function parseSealingKey(text: string, from: string): Buffer {
 const projectKeyPath = (journal: string): string => `${journal}.key`;
 
 /** Reads the project's own key; undefined when there is none yet, or the file holds something else. */
-export async function readProjectKey(disk: Disk, journal: string): Promise<Buffer | undefined> {
+async function readProjectKey(disk: Disk, journal: string): Promise<Buffer | undefined> {
   const path = projectKeyPath(journal);
   try {
     return parseSealingKey((await disk.readWhole(path)).toString('latin1'), path);

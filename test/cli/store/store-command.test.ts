@@ -15,6 +15,7 @@ const PASSWORD = 'geheim';
 
 describe.skipIf(noServer !== undefined)(`the store of a team${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const empty = noServer === undefined ? await makeDatabase({ migrated: false }) : database;
   /** The server of the tests trusts everybody, so it takes any password. */
   const withPassword = (url: string): string => {
     const changed = new URL(url);
@@ -85,7 +86,6 @@ describe.skipIf(noServer !== undefined)(`the store of a team${noServer === undef
   });
 
   it('makes the tables once, says what it would do, and names a superuser', async () => {
-    const empty = await makeDatabase({ migrated: false });
     const cwd = await projectFolder({ 'mlld-config.json': '{}' });
     const env = { MLLD_STORE: empty.project() };
     const run = (...words: string[]) => runCli(['store', ...words], { cwd, env });
