@@ -13,7 +13,7 @@ export function textOf(value: Value): string {
   if (typeof value !== 'object') return value === undefined ? '' : String(value);
   if (value instanceof Annotated) return originalText(value) ?? textOf(value.data);
   if (value instanceof Callable) return String(value.toJSON());
-  if (value instanceof HostObject) return String(value.toJSON());
+  if (value instanceof HostObject) return value.toJSON();
   if (isFileList(value)) return value.map(textOf).join('\n\n');
   return compactJson(value);
 }
