@@ -27,7 +27,7 @@ const STAMP_BYTES = 128;
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /** A command that is still running after this time is tuned for a long run. */
-const LATER_MS = 400;
+const LATER_MS = 2000;
 
 function main(): void {
   const words = process.argv.slice(2);

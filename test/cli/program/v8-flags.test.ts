@@ -28,7 +28,7 @@ describe('the flags of V8', () => {
     expect([...first, ...later].filter((flag) => flag.includes('interrupt-budget'))).toEqual([]);
   });
 
-  it('leave stderr empty at the start, when the code cache is written, and in a command that goes on', async () => {
+  it('leave stderr empty at the start, when the code cache is written, and after two seconds', async () => {
     const cwd = await projectFolder({ 'wait.mld': 'exe @wait() = sh { sleep 2.5; echo done }\nshow @wait()\n' });
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     const done = { stdout: 'done\n', stderr: '', status: 0 };
