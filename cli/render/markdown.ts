@@ -29,7 +29,10 @@ type Shown = (prose: string) => string;
 function block(lines: readonly string[], style: Style, shown: Shown): readonly string[] {
   const [first = ''] = lines;
   const heading = /^(#+) (.*)$/.exec(first);
-  if (heading !== null) return [style.bold(heading[1] === '#' ? (heading[2] ?? '').toUpperCase() : (heading[2] ?? ''))];
+  if (heading !== null) {
+    const [, level, title = ''] = heading;
+    return wrap(level === '#' ? title.toUpperCase() : title, style).map(style.bold);
+  }
   if (first.startsWith('```')) return lines.slice(1, -1).map((line) => MARGIN + MARGIN + codeLine(line, style));
   if (first.startsWith('|')) return tableBlock(lines, style);
   return itemsOf(lines).flatMap((item) => wrapped(shown(item), style));

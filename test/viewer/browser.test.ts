@@ -117,7 +117,7 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     await page.keyboard.type('TICKET 0137');
     await page.waitForSelector('.filters button');
     const names = page.locator('[role=treeitem] b', { hasText: '@' });
-    expect(await names.allTextContents()).toEqual(['@extract', '@review', '@judge', '@judge']);
+    await expect.poll(() => names.allTextContents()).toEqual(['@extract', '@review', '@judge', '@judge']);
     await names.nth(1).click();
     await page.waitForSelector('.call pre');
     expect(await page.locator('.call pre').first().textContent()).toContain('Ticket 0137');

@@ -98,5 +98,7 @@ output <evaluated.log> to stdout
   const { stdout, stderr, status } = await runCli(['job.mld', '--checkpoint'], { cwd });
   expect([stdout.trim(), status], stderr).toEqual(['xxx', 0]);
   const events = (await runCli(['journal', 'show', 'latest', '--json'], { cwd })).stdout;
-  expect(events.match(/"lane":"b"/g)).toHaveLength(4); // three starts, and the lane that began
+  const ofTheLane = events.split('\n').filter((line) => line.includes('"lane":"b"'));
+  expect(ofTheLane.filter((line) => line.includes('"type":"call.started"'))).toHaveLength(3);
+  expect(ofTheLane.filter((line) => line.includes('"why":"began"'))).toHaveLength(1);
 });
