@@ -101,7 +101,8 @@ function declarationsAt(file: ParsedScript, at: number): ReadonlyMap<string, Dec
 }
 
 /** Parses the text with a name of our own at the place: as it is, or with the rest of the line left out and brackets closed. */
-function useAt({ text, absolute, display }: ParsedScript, at: number): Use | undefined {
+function useAt(file: ParsedScript, at: number): Use | undefined {
+  const { text, absolute, display } = file;
   const from = at - (/@?[\w-]*$/.exec(text.slice(0, at))?.[0].length ?? 0);
   const to = at + (/^[\w-]*/.exec(text.slice(at))?.[0].length ?? 0);
   const lineEnd = text.indexOf('\n', at) < 0 ? text.length : text.indexOf('\n', at);
@@ -112,7 +113,7 @@ function useAt({ text, absolute, display }: ParsedScript, at: number): Use | und
     `${text.slice(0, from)}@${CURSOR}${text.slice(at, to)}${text.slice(to, lineEnd)}${opened}${text.slice(lineEnd)}`,
   ];
   for (const attempt of attempts) {
-    const use = scriptOf(attempt, absolute, display).symbols.uses.find(({ name }) => name === CURSOR);
+    const use = scriptOf(attempt, absolute, display, file).symbols.uses.find(({ name }) => name === CURSOR);
     if (use) return use;
   }
   return undefined;

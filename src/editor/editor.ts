@@ -38,8 +38,9 @@ export class Editor {
     this.views.clear();
   }
 
-  /** Forgets what was read from the disk, configurations included. */
+  /** Forgets what was read from the disk, configurations included, and parses every text as a whole again. */
   refresh(): void {
+    this.sources.clear();
     this.settings.clear();
     this.views.clear();
   }

@@ -9,6 +9,7 @@ import type { ParsedScript } from '../rule.js';
 import type { SourceFiles } from '../../world/files/source-files.js';
 import type { PathSettings } from '../static-path.js';
 import { symbolsOf, type Symbols } from '../symbols.js';
+import { reparsed } from '../reparse.js';
 import { parseReportingAll } from '../syntax-errors.js';
 
 export interface Workspace extends PathSettings, Pick<NeedsHost, 'searchPath'> {
@@ -29,7 +30,14 @@ export interface Workspace extends PathSettings, Pick<NeedsHost, 'searchPath'> {
 }
 
 /** Holds what was parsed, by path, for the next workspace over the same files: an editor opens one after each change of a text. */
-export type ParsedSources = Map<string, { readonly text: string; readonly opened: Opened<ParsedScript> | Opened<ParsedTemplate> }>;
+export type ParsedSources = Map<string, ParsedSource>;
+
+interface ParsedSource {
+  readonly text: string;
+  readonly opened: Opened<ParsedScript> | Opened<ParsedTemplate>;
+  /** Is the last state of a script that could be parsed. */
+  readonly sound?: ParsedScript;
+}
 
 export interface ParsedTemplate {
   readonly display: string;
@@ -64,19 +72,21 @@ export function openWorkspace({
   }
 
   /** Opens a source unless its text was parsed already. Sound because a path has either a script or a template. */
-  async function opened<T>(absolute: string, parse: (text: string) => Opened<T>): Promise<Opened<T>> {
+  async function opened<T>(absolute: string, parse: (text: string, sound?: ParsedScript) => Opened<T>): Promise<Opened<T>> {
     const text = await readSource(absolute);
     if (text === undefined) return { kind: 'missing' };
     const known = sources?.get(absolute);
     if (known?.text === text) return known.opened as Opened<T>;
-    const now = parse(text);
-    sources?.set(absolute, { text, opened: now as Opened<ParsedScript> });
-    return now;
+    const now = parse(text, known?.sound) as Opened<ParsedScript>;
+    const sound = now.kind === 'parsed' && 'script' in now.file ? now.file : known?.sound;
+    sources?.set(absolute, { text, opened: now, ...(sound && { sound }) });
+    return now as Opened<T>;
   }
 
-  function openScript(absolute: string, text: string): Opened<ParsedScript> {
+  function openScript(absolute: string, text: string, sound: ParsedScript | undefined): Opened<ParsedScript> {
     const facts = { display: display(absolute), absolute, text };
-    const parsed = parseReportingAll(text, modes?.get(absolute) ?? modeOf(absolute));
+    const script = sound && reparsed(sound, text);
+    const parsed = script ? { script } : parseReportingAll(text, modes?.get(absolute) ?? modeOf(absolute));
     if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures } };
     return { kind: 'parsed', file: { ...facts, script: parsed.script, symbols: symbolsOf(parsed.script) } };
   }
@@ -96,7 +106,7 @@ export function openWorkspace({
     ...paths,
     files,
     display,
-    script: once(scripts, (absolute) => opened(absolute, (text) => openScript(absolute, text))),
+    script: once(scripts, (absolute) => opened(absolute, (text, sound) => openScript(absolute, text, sound))),
     template: once(templates, (absolute) => opened(absolute, (text) => openTemplate(absolute, text))),
     async parsed() {
       const opened = await Promise.all<Opened<ParsedScript | ParsedTemplate>>([...scripts.values(), ...templates.values()]);
