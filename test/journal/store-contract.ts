@@ -298,7 +298,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       { blob: sha256('never stored'), bytes: 12 },
     ])('has no value for a payload that is not there: %j', async (payload) => expect(await open().resolve(payload)).toBeUndefined());
 
-    it('returns a text that is too large for JSON as it was, and stores it unchanged', async () => {
+    it('returns a text that is too large for JSON as it was, and stores it unchanged', { timeout: 240_000 }, async () => {
       const store = open();
       const text = `${'x'.repeat(1024 * 1024 - 1)}🚢`.repeat(17); // a character on each border of a piece
       const payload = await store.payload(text);
