@@ -26,6 +26,14 @@ export const RUN_FLAGS: readonly FlagRow[] = [
     written: 'value',
     does: 'K=V,K=V or a file of K=V lines, added to the environment',
   },
+  {
+    flags: ['progress'],
+    value: 'required',
+    written: 'plain|tty|json|none',
+    does: 'how progress is shown on standard error (default: tty on a terminal, else plain, a line each half minute)',
+    choices: ['plain', 'tty', 'json', 'none'],
+    usage: '--progress plain, tty, json or none',
+  },
   { flags: ['debug', 'd'], value: 'none', does: 'log progress and timing to standard error' },
   { flags: ['checkpoint'], value: 'none', does: 'record the run, and reuse the results of llm calls that earlier runs recorded' },
   {

@@ -25,6 +25,7 @@ const SHARED = new Set([
   'plan',
   'no-checkpoint',
   'metrics',
+  'progress',
   'debug',
 ]);
 

@@ -1,6 +1,6 @@
-/** Prints the last lines of a run that made calls, or was paused: what it came to, and how to continue. calls.md 14.5. */
+/** Prints the last lines of a run that made calls, was recorded or paused: what it came to, and how to continue. calls.md 14.5. */
 import type { RunReport } from '../../src/api/commands/script.js';
-import { renderCallSummary } from '../render/call-summary.js';
+import { renderCallSummary, renderNoCalls } from '../render/call-summary.js';
 import { oneLine } from '../render/one-line.js';
 import { nextCommand } from '../render/resume-command.js';
 import { shellWords } from '../render/shell-words.js';
@@ -10,12 +10,13 @@ import type { Execution } from './run-script.js';
 type Concluded = Pick<Execution, 'argv' | 'name' | 'request' | 'script'>;
 
 export function concludeRun(io: Io, { argv, name, request, script }: Concluded, report: RunReport, elapsedMs: number): void {
-  const { calls, pause, resume, unrecordedResults } = report;
+  const { calls, journal, pause, resume, unrecordedResults } = report;
   const next = resume === undefined ? undefined : nextCommand({ name, argv }, resume);
   if (calls && !request.structured) {
     io.stderr(renderCallSummary(calls, { elapsedMs, next }));
     if (unrecordedResults !== undefined) io.stderr(`nothing was recorded; ${script.kind === 'file' ? KEEPS : KEEPS_TEXT}\n`);
   }
+  if (calls === undefined && journal !== undefined && !request.structured) io.stderr(renderNoCalls(elapsedMs));
   if (pause && next !== undefined) io.stderr(timerCommand(io, next));
 }
 

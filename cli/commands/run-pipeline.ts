@@ -138,7 +138,9 @@ async function conclude(io: Io, { target, argv, elapsedMs }: Ended, report: Pipe
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
   }
-  if (calls) io.stderr((await import('../render/call-summary.js')).renderCallSummary(calls, { elapsedMs, next }));
+  const { renderCallSummary, renderNoCalls } = await import('../render/call-summary.js');
+  if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
+  else if (journal) io.stderr(renderNoCalls(elapsedMs));
   if (pause && next !== undefined) io.stderr((await import('./conclude.js')).timerCommand(io, next));
 }
 

@@ -14,7 +14,7 @@ import type { Io, Signal } from '../terminal/io.js';
 import type { Log } from '../terminal/log.js';
 import type { CommandForm } from '../command-table/rows.js';
 import type { RunRequest } from '../options/run-request.js';
-import type { Progress } from '../render/progress.js';
+import type { Progress } from '../render/progress/terminal.js';
 
 const LOG_EVERY_MS = 1000;
 
@@ -33,12 +33,12 @@ export interface Execution {
 export async function runAndReport(io: Io, execution: Execution): Promise<number> {
   const { request, project, name } = execution;
   const log = request.debug ? (await openDebugLog(io)).child({ script: name }) : undefined;
-  const progress = io.draw && !request.debug ? await openProgress(io, io.draw) : undefined;
   const line = trackUnfinishedLine({ stdout: io.document, stderr: io.stderr, oneOutput: io.oneOutput });
   const message = (text: string): void => {
     line.end();
     line.stderr(text);
   };
+  const progress = request.debug ? undefined : await openProgress(io, request.progress, message);
   const runIo = {
     stdin: io.stdin,
     nowMs: io.todayMs,
@@ -76,7 +76,7 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
   if (request.debug && execution.form === 'run') io.stderr(`Metrics:\n  total time: ${elapsedMs} ms\n`);
   else if (request.metrics) io.stderr(`Total time: ${elapsedMs} ms\n`);
   const isCutShort = signal === 'SIGPIPE' && report.journal === undefined; // `| head -1` has what it wanted
-  if ((report.calls !== undefined || report.pause !== undefined) && !isCutShort) {
+  if ((report.calls !== undefined || report.journal !== undefined || report.pause !== undefined) && !isCutShort) {
     const { concludeRun } = await import('./conclude.js');
     concludeRun(io, execution, report, elapsedMs);
   }
@@ -92,9 +92,21 @@ async function openDebugLog(io: Io): Promise<Log> {
   return openLog(io);
 }
 
-async function openProgress(io: Io, draw: (text: string) => void): Promise<Progress> {
-  const { startProgress } = await import('../render/progress.js');
-  return startProgress({ write: draw, columns: io.columns, nowMs: io.nowMs, todayMs: io.todayMs });
+/** Draws on a terminal, or else calls `write` with whole lines. */
+async function openProgress(io: Io, form: RunRequest['progress'], write: (text: string) => void): Promise<Progress | undefined> {
+  const { draw, columns, nowMs, todayMs, colours } = io;
+  if (form === 'none') return undefined;
+  if (draw && (form === 'tty' || (form === undefined && !isPlain(io)))) {
+    const { startProgress } = await import('../render/progress/terminal.js');
+    return startProgress({ write: draw, columns, nowMs, todayMs, colours: colours.stderr });
+  }
+  const { objects, sentences } = await import('../render/progress/stream.js');
+  return (form === 'json' ? objects : sentences)({ write, nowMs, todayMs });
+}
+
+/** The log of a build server keeps each drawing, and a simple terminal can't move its cursor. */
+function isPlain({ environment: { CI: ci = '', TERM: terminal } }: Io): boolean {
+  return (ci !== '' && ci !== 'false') || terminal === 'dumb';
 }
 
 function progressLog(io: Io, log: Log): NonNullable<RunOptions['onProgress']> {

@@ -9,6 +9,8 @@ import { RUN_FLAGS, runFlags, spellingsOf } from '../command-table/run-flags.js'
 import { callSettings } from './call-settings.js';
 import { durationMs } from './duration.js';
 
+export type ProgressForm = 'plain' | 'tty' | 'json' | 'none';
+
 export interface Flags {
   readonly [name: string]: string | true;
 }
@@ -38,6 +40,8 @@ export interface RunRequest {
   readonly environment?: string;
   readonly mode?: 'strict' | 'markdown';
   readonly errorBehavior: 'continue' | 'halt';
+  /** Without it, the terminal or its absence decides. */
+  readonly progress?: ProgressForm;
   readonly debug: boolean;
   readonly metrics: boolean;
   readonly structured: boolean;
@@ -47,8 +51,8 @@ export interface RunRequest {
   readonly strict: boolean;
 }
 
-/** Left out of the command that resumes a run: they say where this one started. */
-const CACHE_OPTIONS = new Set(['checkpoint', 'fresh', 'resume']);
+/** Left out of the command that resumes a run: they say where this one started, and after how many calls it had to stop. */
+const NOT_RESUMED = new Set(['checkpoint', 'fresh', 'resume', 'max-calls']);
 
 /** Options and flags in the order of the command line. */
 interface Found {
@@ -102,6 +106,7 @@ function requestOf(found: Found, form: CommandForm, budget: string | undefined):
   const journalWaitMs = duration('journal-wait');
   const mode = has('md') ? 'markdown' : oneOf('--mode', last('mode'), ['strict', 'markdown'] as const);
   const environment = last('mlld-env');
+  const progress = oneOf('--progress', last('progress'), ['plain', 'tty', 'json', 'none'] as const);
   const calls = callSettings({
     retries: last('retries'),
     callTimeout: last('call-timeout'),
@@ -121,6 +126,7 @@ function requestOf(found: Found, form: CommandForm, budget: string | undefined):
     ...(calls === undefined ? {} : { calls }),
     ...(mode === undefined ? {} : { mode }),
     ...(environment === undefined ? {} : { environment }),
+    ...(progress === undefined ? {} : { progress }),
     help,
     plan: has('plan'),
     json: has('plan') && (has('json') || found.payload.has('json')),
@@ -196,7 +202,7 @@ function scan(argv: readonly string[], flags: readonly FlagRow[]): Found {
     const canFollow = next !== undefined && (!next.startsWith('-') || known === 'eval' || (next === '-' && known === 'args'));
     const takesNext = inline === undefined && canFollow && option?.value !== 'none';
     const value = inline ?? (takesNext ? next : undefined);
-    if (known !== undefined && CACHE_OPTIONS.has(known)) {
+    if (known !== undefined && NOT_RESUMED.has(known)) {
       found.cacheWords.add(index);
       if (takesNext) found.cacheWords.add(index + 1);
     }

@@ -31,6 +31,11 @@ export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion)
   return `${counted}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
 }
 
+/** Renders the last line of a recorded run without a call: whoever expected some looks for the reason. */
+export function renderNoCalls(elapsedMs: number): string {
+  return `0 calls, ${duration(elapsedMs)}\n`;
+}
+
 /** The most frequent cause first. */
 function causesOf({ unresolvedByClass }: Calls): string {
   const causes = Object.entries(unresolvedByClass)

@@ -31,12 +31,14 @@ export function pipelineResumeCommand({ name, argv, workflow }: RecordedCommand,
     const people = isUpload(workflow) ? ['--ask', 'remote'] : [];
     return shellWords(['mlld', 'run', workflow, '--resume', ...target, ...people]);
   }
-  const kept = argv.filter((word, index) => !isResume(word) && !(argv[index - 1] === '--resume' && !word.startsWith('-') && word !== name));
+  const isValue = (word: string, before: string | undefined): boolean =>
+    (before === '--resume' && !word.startsWith('-') && word !== name) || before === '--max-calls';
+  const kept = argv.filter((word, index) => !isNotResumed(word) && !isValue(word, argv[index - 1]));
   return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target]);
 }
 
-function isResume(word: string): boolean {
-  return word === '--resume' || word.startsWith('--resume=');
+function isNotResumed(word: string): boolean {
+  return /^--(?:resume|max-calls)(?:=|$)/.test(word);
 }
 
 /** Words of an older version that mean nothing now are left out, together with the data they carried. */

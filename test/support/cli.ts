@@ -42,7 +42,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
 
 /** Returns what a run wrote to standard error without its last lines about its calls. */
 export function withoutSummary(stderr: string): string {
-  return stderr.replace(/^(?:\d+ calls?: |nothing was recorded; ).*\n/gm, '');
+  return stderr.replace(/^(?:\d+ calls?[:,] |nothing was recorded; ).*\n/gm, '');
 }
 
 /** A line of `sh` in which `"$@"` is the command. */

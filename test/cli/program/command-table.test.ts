@@ -50,7 +50,7 @@ it('completes the flags of a workflow script', async () => {
 describe('the flags of a run', () => {
   it.each(['file', 'run'] as const)('are understood as options in the form %s, and not handed to the script', (form) => {
     for (const row of runFlags(form).filter(
-      ({ instead, flags }) => instead === undefined && !['changed', 'mode', 'error-behavior'].includes(flags[0]),
+      ({ instead, flags }) => instead === undefined && !['changed', 'mode', 'error-behavior', 'progress'].includes(flags[0]),
     )) {
       for (const flag of spellingsOf(row)) {
         const value = row.value === 'none' ? [] : [row.written === 'count' ? '1' : '1s'];

@@ -89,10 +89,17 @@ describe.runIf(hasTerminals)('on a terminal', () => {
       'job.mld': 'exe llm @ask(q) = sh { sleep 0.3; echo "A:$q" }\nvar @a = for @i in ["a", "b", "c"] => @ask(@i)\nshow "done"\n',
     });
     const shown = onTerminal('job.mld --checkpoint', cwd);
-    expect(shown).toMatch(/\d\/3 · \d executed/);
-    const erase = `\r${ESCAPE}[K`;
-    const lines = shown.replaceAll('\r\n', '\n').split('\n');
-    const left = lines.map((line) => line.split(erase).at(-1)).filter((line) => line !== '');
+    expect(shown).toMatch(/░ \d\/3 · .*\r\n\d executed\r\n/);
+    // An erasure removes so many lines above it.
+    let left: string[] = [];
+    for (const line of shown.replaceAll('\r\n', '\n').split('\n')) {
+      for (const [index, part] of line.split('\r').entries()) {
+        const up = new RegExp(`^${ESCAPE}\\[(\\d+)A${ESCAPE}\\[J`).exec(part);
+        if (index === 0) left.push(part);
+        else left = [...left.slice(0, left.length - 1 - Number(up?.[1])), part.slice(up?.[0].length)];
+      }
+    }
+    left = left.filter((line) => line !== '');
     expect(left).toEqual(['done', expect.stringMatching(/^3 calls: 3 executed, cost unknown, /)]);
   });
 });

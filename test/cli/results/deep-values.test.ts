@@ -59,7 +59,12 @@ describe('values nested deeper than the journal holds', () => {
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line) as { kind: string; result: unknown });
-        return { status, stdout, stderr, results: events.filter(({ kind }) => kind === 'code.run').map(({ result }) => result) };
+        return {
+          status,
+          stdout,
+          stderr: withoutSummary(stderr),
+          results: events.filter(({ kind }) => kind === 'code.run').map(({ result }) => result),
+        };
       }),
     );
     expect(found[0]).toMatchObject({ status: 0, stdout: '1500core\n', results: [{ redacted: 'it is nested too deeply' }] });

@@ -1,9 +1,15 @@
+/** Progress on a terminal, in a log and as JSON. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressLine, startProgress } from '../../../cli/render/progress.js';
+import { progressLine, progressLines, progressObject } from '../../../cli/render/progress/lines.js';
+import { watchPace, type Moment } from '../../../cli/render/progress/moment.js';
+import { objects, sentences } from '../../../cli/render/progress/stream.js';
+import { startProgress } from '../../../cli/render/progress/terminal.js';
+import { styleFor } from '../../../cli/render/style.js';
 import { opPath } from '../../../journal/ids.js';
 import { summary, type LaneHold, type RunSummary } from '../../../replay/reports/summary/summary.js';
+import { projectFolder, runCli } from '../../support/cli.js';
 
-const ERASE = '\r\u001B[K';
+const PLAIN = styleFor(false);
 
 function state(members: Partial<RunSummary> = {}): RunSummary {
   return { ...summary.initial(), ...members };
@@ -13,45 +19,98 @@ function loops(...list: readonly (readonly [number, number])[]): RunSummary['loo
   return new Map(list.map(([done, total], index) => [opPath(`main/for#${index}`), { op: opPath(`main/for#${index}`), done, total }]));
 }
 
-const inFlight = (count: number): RunSummary['inFlight'] =>
+const inFlight = (count: number, preview?: string): RunSummary['inFlight'] =>
   new Map(
     Array.from({ length: count }, (_, index) => {
       const op = opPath(`main/ask#${index}`);
-      return [op, { op, fn: 'ask', preview: undefined, startedMs: 0 }];
+      return [op, { op, fn: 'ask', preview, startedMs: 0 }];
     }),
   );
 
-describe('the line', () => {
-  const full = state({ executed: 31, reused: 6, failed: 1, inFlight: inFlight(20), loops: loops([37, 120], [1, 3]) });
+const todayMs = new Date(2026, 10, 22, 18, 30).getTime();
 
-  it('shows done and total, what was reused, what is in flight, the rate and the time left', () => {
-    expect(progressLine(full, { elapsedMs: 15_000, perSecond: 2.075, todayMs: 0 }, 120)).toBe(
-      '37/120 · 31 executed · 6 reused · 1 failed · 20 in flight · 2.1/s · 40.0s left',
+/** Looks at a run as it is after 15 s, at a pace of two a second. */
+function momentOf(now: RunSummary, more: Partial<Moment> = {}): Moment {
+  return { ...watchPace({ nowMs: () => 0, todayMs: () => todayMs })(now), elapsedMs: 15_000, ...more };
+}
+
+const full = state({
+  executed: 31,
+  reused: 6,
+  failed: 1,
+  retries: 2,
+  costUsd: 1.367,
+  inFlight: inFlight(20, 'Ticket\n0137'),
+  loops: loops([37, 120], [1, 3]),
+});
+const oldest = { fn: 'ask', preview: 'Ticket\n0137', durationMs: 12_000 };
+
+describe('the lines of a terminal', () => {
+  const moment = momentOf(full, { perSecond: 2.075, leftMs: 40_000, oldest });
+
+  it('show the phase with pace and time left, what was done, and what is in flight with the oldest call', () => {
+    expect(progressLines(moment, 80, PLAIN)).toEqual([
+      '█████████░░░░░░░░░░░░░░░░░░░░░ 37/120 · 2.1/s · 40.0s left',
+      '31 executed · 1 failed · 6 reused · 2 retries · $1.37',
+      '20 in flight · oldest @ask(Ticket\\n0137) 12.0s',
+    ]);
+  });
+
+  it('are two where no loop says how much there is', () => {
+    expect(
+      progressLines(momentOf(state({ executed: 3, inFlight: inFlight(1) }), { oldest: { fn: 'ask', durationMs: 900 } }), 80, PLAIN),
+    ).toEqual(['3 executed · 15.0s', '1 in flight · oldest @ask 900ms']);
+  });
+
+  it('show until when a lane is held or stopped', () => {
+    const lineWith = (...holds: readonly LaneHold[]) =>
+      progressLines(momentOf(state({ executed: 3, holds: new Map(holds.map((hold) => [hold.lane, hold])) })), 120, PLAIN);
+    expect(lineWith({ lane: 'claude', untilMs: todayMs + 5000 })).toEqual(['3 executed · 15.0s', 'claude held until 18:30:05']);
+    expect(lineWith({ lane: 'a\u001b[2J', stopped: 'quota', untilMs: todayMs + 24 * 3_600_000 })[1]).toBe(
+      'a\\u001b[2J stopped (quota) until 2026-11-23 18:30:00',
+    );
+    expect(lineWith({ lane: '', stopped: 'budget' })[1]).toBe('stopped (budget)');
+    expect(lineWith({ lane: 'claude', untilMs: todayMs })).toEqual(['3 executed · 15.0s']);
+  });
+
+  it.each([80, 40, 20, 10, 3])('are narrower than a terminal of %i columns', (columns) => {
+    const lines = progressLines(
+      momentOf(full, { perSecond: 2, leftMs: 1, oldest: { ...oldest, preview: '潮汐'.repeat(50) } }),
+      columns,
+      PLAIN,
+    );
+    for (const line of lines) expect(line.replaceAll(/[潮汐]/g, 'xx').length).toBeLessThan(columns);
+    if (columns >= 10) expect(lines[0]).toContain('37/120');
+  });
+});
+
+describe('the line of a log', () => {
+  it('has all of it in one line', () => {
+    expect(progressLine(momentOf(full, { perSecond: 0.05, leftMs: 40_000, oldest }))).toBe(
+      '37/120 · 31 executed · 1 failed · 6 reused · 2 retries · $1.37 · 20 in flight · oldest @ask(Ticket\\n0137) 12.0s · 3.0/min · 40.0s left',
     );
   });
+});
 
-  it('shows the cost, the retries, and until when a lane is held or stopped', () => {
-    const todayMs = new Date(2026, 10, 22, 18, 30).getTime();
-    const lineWith = (...holds: readonly LaneHold[]): string => {
-      const now = state({ executed: 3, retries: 1, costUsd: 1.367, holds: new Map(holds.map((hold) => [hold.lane, hold])) });
-      return progressLine(now, { elapsedMs: 4200, perSecond: undefined, todayMs }, 120);
-    };
-    expect(lineWith({ lane: 'claude', untilMs: todayMs + 5000 })).toBe('3 executed · 1 retry · $1.37 · claude held until 18:30:05 · 4.2s');
-    expect(lineWith({ lane: 'a\u001b[2J', stopped: 'quota', untilMs: todayMs + 24 * 3_600_000 })).toBe(
-      '3 executed · 1 retry · $1.37 · a\\u001b[2J stopped (quota) until 2026-11-23 18:30:00 · 4.2s',
-    );
-    expect(lineWith({ lane: '', stopped: 'budget' })).toBe('3 executed · 1 retry · $1.37 · stopped (budget) · 4.2s');
-    expect(lineWith({ lane: 'claude', untilMs: todayMs })).toBe('3 executed · 1 retry · $1.37 · 4.2s');
-  });
-
-  it('shows the time so far when no loop says how much there is', () => {
-    expect(progressLine(state({ executed: 3 }), { elapsedMs: 4200, perSecond: undefined, todayMs: 0 }, 120)).toBe('3 executed · 4.2s');
-  });
-
-  it.each([80, 40, 20, 10, 3])('is narrower than a terminal of %i columns', (columns) => {
-    const line = progressLine(full, { elapsedMs: 15_000, perSecond: 2, todayMs: 0 }, columns);
-    expect(line.length).toBeLessThan(columns);
-    if (columns >= 10) expect(line).toMatch(/^37\/120/);
+describe('the object of a program', () => {
+  it('has each member, also where nothing is known', () => {
+    expect(progressObject(momentOf(state({ executed: 3 })))).toEqual({
+      type: 'progress',
+      elapsedMs: 15_000,
+      done: null,
+      total: null,
+      perSecond: null,
+      leftMs: null,
+      executed: 3,
+      reused: 0,
+      failed: 0,
+      retries: 0,
+      costUsd: null,
+      inFlight: 0,
+      oldest: null,
+      holds: [],
+    });
+    expect(progressObject(momentOf(full, { oldest }))).toMatchObject({ done: 37, total: 120, oldest });
   });
 });
 
@@ -60,22 +119,29 @@ describe('on a terminal', () => {
   let now = 0;
   beforeEach(() => {
     vi.useFakeTimers();
-    [screen, now] = ['', 0];
+    [screen, now, columns] = ['', 0, 80];
   });
   afterEach(() => {
     vi.useRealTimers();
   });
-  const start = () => startProgress({ write: (text) => void (screen += text), columns: () => 80, nowMs: () => now, todayMs: () => now });
+  let columns = 80;
+  const write = (text: string) => void (screen += text);
+  const clock = { nowMs: () => now, todayMs: () => now };
+  const start = () => startProgress({ write, columns: () => columns, colours: false, ...clock });
   const pass = (ms: number): void => {
     now += ms;
     vi.advanceTimersByTime(ms);
   };
-  /** Returns what a terminal would show: everything before an erasure on the same line is gone. */
-  const visible = (): string =>
-    screen
-      .split('\n')
-      .map((line) => line.split(ERASE).at(-1))
-      .join('\n');
+  /** Returns what a terminal would show: an erasure takes so many rows above the cursor away. */
+  const visible = (): string => {
+    let rows = [''];
+    for (const part of screen.split(/(\r\u001B\[\d+A\u001B\[J)/)) {
+      const up = /\[(\d+)A/.exec(part)?.[1];
+      if (up === undefined) rows = (rows.join('\n') + part).split('\n');
+      else rows = [...rows.slice(0, rows.length - 1 - Number(up)), ''];
+    }
+    return rows.join('\n');
+  };
 
   it('is drawn at most ten times a second', () => {
     const progress = start();
@@ -92,7 +158,7 @@ describe('on a terminal', () => {
     const progress = start();
     progress.update(state({ executed: 1 }));
     pass(3000);
-    expect(visible()).toBe('1 executed · 3.0s');
+    expect(visible()).toBe('1 executed · 3.0s\n');
     progress.stop();
   });
 
@@ -103,7 +169,7 @@ describe('on a terminal', () => {
     output('first line\n');
     pass(200);
     progress.update(state({ executed: 2 }));
-    expect(visible()).toBe('first line\n2 executed · 200ms');
+    expect(visible()).toBe('first line\n2 executed · 200ms\n');
     progress.stop();
     expect(visible()).toBe('first line\n');
   });
@@ -117,7 +183,7 @@ describe('on a terminal', () => {
     output('ne\n');
     pass(200);
     progress.update(state({ executed: 1 }));
-    expect(visible()).toBe('half a line\n1 executed · 200ms');
+    expect(visible()).toBe('half a line\n1 executed · 200ms\n');
     progress.stop();
   });
 
@@ -128,8 +194,59 @@ describe('on a terminal', () => {
       pass(10_000);
       progress.update(state({ executed: done, loops: loops([done, 100]) }));
     }
-    expect(visible()).toContain('0.1/s');
+    expect(visible()).toMatch(/ 9[45]\/100 · 0\.1\/s · /);
     progress.stop();
+  });
+
+  it('measures each phase by itself', () => {
+    const progress = start();
+    for (let done = 0; done <= 5; done++) {
+      progress.update(state({ executed: done, loops: loops([done, 1000]) }));
+      pass(1000);
+    }
+    progress.update(state({ executed: 6, loops: new Map([[opPath('main/for#9'), { op: opPath('main/for#9'), done: 500, total: 900 }]]) }));
+    pass(1000);
+    expect(visible()).toMatch(/500\/900 · 7\.0s$/m);
+    progress.stop();
+  });
+
+  it('takes the rows away that its lines have on a terminal that became narrower', () => {
+    const progress = start();
+    progress.update(state({ executed: 31, loops: loops([37, 120]), inFlight: inFlight(3, 'a ticket with words') }));
+    const [first = '', ...others] = screen.trimEnd().split('\n');
+    expect(others).toHaveLength(2);
+    columns = 20;
+    screen = '';
+    progress.stop();
+    const rows = [first, ...others].reduce((count, line) => count + Math.ceil(line.length / 20), 0);
+    expect(screen).toBe(`\r\u001B[${rows}A\u001B[J`);
+  });
+
+  it('writes a sentence into a log each half minute, while there are calls', () => {
+    const progress = sentences({ write, ...clock });
+    progress.update(state());
+    pass(60_000);
+    expect(screen).toBe('');
+    progress.update(state({ executed: 4 }));
+    pass(5000);
+    pass(25_000);
+    progress.stop();
+    pass(60_000);
+    expect(screen).toMatch(/^progress: 4 executed · 1m0?5s\nprogress: 4 executed · .*\n$|^progress: 4 executed · .*\n$/);
+  });
+
+  it('writes objects for programs, at most one a second, and the last state', () => {
+    const progress = objects({ write, ...clock });
+    for (let ms = 0; ms < 2500; ms++) {
+      progress.update(state({ executed: ms }));
+      pass(1);
+    }
+    progress.stop();
+    const written = screen
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly executed: number });
+    expect(written.map(({ executed }) => executed)).toEqual([1, 1001, 2001, 2499]);
   });
 
   it('says nothing of a script without llm calls', () => {
@@ -147,5 +264,30 @@ describe('on a terminal', () => {
     const before = screen;
     pass(5000);
     expect(screen).toBe(before);
+  });
+});
+
+describe('--progress', () => {
+  const SCRIPT = 'exe llm @ask(q) = js { return q }\nvar @a = for @i in ["a", "b"] => @ask(@i)\nshow "done"\n';
+
+  it('writes JSON beside the messages of a recorded run', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': SCRIPT });
+    const { stdout, stderr } = await runCli(['run', 'job', '--progress', 'json'], { cwd });
+    expect(stdout).toBe('done\n');
+    const found = stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { readonly type: string; readonly executed: number });
+    expect(found.at(-1)).toMatchObject({ type: 'progress', executed: 2 });
+    expect(stderr).toMatch(/^2 calls: 2 executed/m);
+  });
+
+  it('says nothing of a short run in a pipe, nor with none, and refuses other words', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': SCRIPT });
+    for (const flags of [[], ['--progress=plain'], ['--progress=tty'], ['--progress', 'none']])
+      expect((await runCli(['run', 'job', ...flags], { cwd })).stderr).toMatch(/^Running .*\n2 calls: .*\n$/);
+    const refused = await runCli(['run', 'job', '--progress', 'loud'], { cwd });
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toContain('--progress loud: it must be plain or tty or json or none');
   });
 });

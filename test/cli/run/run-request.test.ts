@@ -185,6 +185,10 @@ it.each([
     ['job', '--n', '5', '--resume'],
   ],
   [
+    ['job', '--max-calls', '2', '--budget', '1usd'],
+    ['job', '--budget', '1usd', '--resume'],
+  ],
+  [
     ['job', '--fresh', '--', '--fresh', '--mode', 'x'],
     ['job', '--resume', '--', '--fresh', '--mode', 'x'],
   ],
