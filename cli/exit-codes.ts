@@ -17,18 +17,28 @@ const EXIT_INCOMPLETE = 4;
 /** The run is paused: what is left to do waits for a provider, a budget, or a journal that can be written. */
 const EXIT_PAUSED = 5;
 
+/** This process may not go on with its run: it was sealed, or the store went back in time. team-store.md 1. */
+const EXIT_TAKEN = 6;
+
 /** 128 and the number of the signal, as shells report it. */
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };
 
 interface Ended {
   readonly status: RunReport['status'];
   readonly calls?: { readonly unresolved: number };
+  readonly error?: unknown;
 }
 
 /** Returns the exit status of a run; of several that apply, the first in the table of calls.md 14.4. */
-export function exitStatusOf({ status, calls }: Ended, signal: Signal | undefined, allowFailures: boolean): number {
+export function exitStatusOf({ status, calls, error }: Ended, signal: Signal | undefined, allowFailures: boolean): number {
   if (status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
-  if (status === 'paused') return EXIT_PAUSED;
+  if (status === 'paused') return isTaken(error) ? EXIT_TAKEN : EXIT_PAUSED;
   if (status !== 'completed') return EXIT_FAILED;
   return calls !== undefined && calls.unresolved > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
+}
+
+/** True for a pause whose reason is that the store takes nothing of this run any more. */
+function isTaken(error: unknown): boolean {
+  const reason: unknown = error instanceof Error ? error.cause : undefined;
+  return reason instanceof Error && 'code' in reason && (reason.code === 'STORE_SEALED' || reason.code === 'STORE_WENT_BACK');
 }

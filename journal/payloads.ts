@@ -1,5 +1,6 @@
 /** Makes payloads of values, and values of payloads: inline in the event's line up to a threshold, in a blob above it. */
-import { exactJson, holdsNegativeZero, jsonSize } from './canonical.js';
+import { jsonSize } from './canonical.js';
+import { exactJson, holdsNegativeZero } from './exact-json.js';
 import type { BlobId } from './ids.js';
 import type { Secrets } from './secrets/sealing.js';
 import type { StoredBlob } from './storage/blob-writer.js';

@@ -3,8 +3,8 @@ import { JSON_FLAG, type CommandRow } from './rows.js';
 
 export const STORE_COMMANDS = {
   store: {
-    does: 'look at the store of a team, and make its tables; MLLD_STORE or "store" in mlld-config.json names it',
-    examples: ['mlld store status', 'mlld store migrate'],
+    does: 'look at the store of a team, make its tables, and bring runs into it; MLLD_STORE or "store" in mlld-config.json names it',
+    examples: ['mlld store status', 'mlld store migrate', 'mlld store copy --from .'],
   },
   'store status': {
     does: 'say where the runs of this project are kept: server, version of the tables, size, runs',
@@ -21,5 +21,34 @@ export const STORE_COMMANDS = {
     ],
     examples: ['mlld store migrate --dry-run', 'mlld store migrate'],
     exits: [[1, 'nothing was changed']],
+  },
+  'store copy': {
+    does: 'copy all runs of this project from the files below a folder into the store, or back; ids and lines stay as they are',
+    flags: [
+      {
+        flags: ['from'],
+        value: 'required',
+        written: 'dir',
+        does: 'the folder of a project: its runs are copied into the store',
+        completes: { files: [] },
+      },
+      {
+        flags: ['to'],
+        value: 'required',
+        written: 'dir',
+        does: 'the folder of a project: the runs of the store are copied to it',
+        completes: { files: [] },
+      },
+      JSON_FLAG('print the report as JSON'),
+    ],
+    examples: ['mlld store copy --from .', 'mlld store copy --to /mnt/archive/patrol'],
+    exits: [[1, 'a run was left out, or something could not be read or written']],
+  },
+  'store seal': {
+    does: 'take a run away from a writer that was not heard of for a lease: it can append nothing more, and its run reads as crashed',
+    arguments: [{ written: '<run>', does: 'a run of the store: its id, the beginning of it, or the name of a script', completes: 'run' }],
+    flags: [JSON_FLAG('print the run as JSON')],
+    examples: ['mlld store seal latest'],
+    exits: [[1, 'the run is in flight, has ended, or is not there']],
   },
 } as const satisfies { readonly [words: string]: CommandRow };

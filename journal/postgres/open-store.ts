@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../errors.js';
 import { openKeyring, type KeySource } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
+import type { RunRef } from '../ids.js';
+import type { KeptStore } from '../upkeep/keeper.js';
 import type { JournalStore } from '../store.js';
 import { Connection, type Connect, type Row, type Sql } from './connection.js';
 import { newer } from './migrate.js';
@@ -32,7 +34,7 @@ export interface TeamStoreOptions {
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & { close(): Promise<void> };
+export type TeamStore = JournalStore & KeptStore & { close(): Promise<void> };
 
 export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const { project, keys, leaseMs = LEASE_MS, waitMs = STORE_WAIT_MS } = options;
@@ -54,6 +56,8 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     nowMs: () => server.nowMs(),
   });
   return Object.assign(withPayloads(store, openKeyring(keys)), {
+    keeper: () => store.keeper(),
+    seal: (ref: RunRef) => store.seal(ref),
     async close() {
       store.leave();
       await Promise.all(connections.map((each) => each.close()));

@@ -7,6 +7,7 @@ import type { JournalEvent } from '../event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
 import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
+import type { Keeper } from '../upkeep/keeper.js';
 import type { CreateOptions, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import type { Visit } from '../reader.js';
 import { RunWriter } from '../writer.js';
@@ -124,14 +125,15 @@ export class PgStore implements RunStore {
          and (r.finished or not mlld.is_alive(r.lease_until, r.lease_s)) returning r.run_id::text as id`,
       [this.ports.project, ref.workflow, ref.run],
     );
-    if (taken === undefined) throw await this.whyNotFree(ref, 'delete');
+    if (taken === undefined) throw await this.whyNotFree(ref, 'change');
     const chunk = `delete from mlld.events where run_id = $1 and at in
       (select at from mlld.events where run_id = $1 order by at desc limit ${REMOVED_EVENTS_MAX}) returning 1`;
     while ((await this.ports.bulk.query(chunk, [taken['id']])).length > 0);
     await this.ports.bulk.query('delete from mlld.runs where run_id = $1', [taken['id']]);
   }
 
-  private async whyNotFree(ref: RunRef, doing: 'continue' | 'delete'): Promise<JournalError> {
+  /** Says why a run can't be continued, or changed. */
+  async whyNotFree(ref: RunRef, doing: 'continue' | 'change'): Promise<JournalError> {
     const file = (await this.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
     if (file === undefined) return isUnknown(ref);
     return file.liveness === 'finished' && doing === 'continue' ? hasEnded(ref) : inUse(ref);
@@ -205,6 +207,21 @@ export class PgStore implements RunStore {
        on conflict (workflow_id, name) do update set content = excluded.content`,
       [this.ports.project, workflow, name, Buffer.from(content as Uint8Array)], // also takes text
     );
+  }
+
+  async seal(ref: RunRef): Promise<void> {
+    const sealed = await this.ports.bulk.query(
+      `update mlld.runs r set fence = r.fence + 1, lease_until = '-infinity' ${OF_RUN}
+         and not r.finished and not mlld.is_alive(r.lease_until, r.lease_s) returning 1`,
+      [this.ports.project, ref.workflow, ref.run],
+    );
+    if (sealed.length === 0) throw await this.whyNotFree(ref, 'continue');
+  }
+
+  async keeper(): Promise<Keeper> {
+    const { PgKeeper } = await import('./pg-keeper.js');
+    const { bulk, project } = this.ports;
+    return new PgKeeper({ sql: bulk, project, store: this });
   }
 
   /** Renews no lease any more. */

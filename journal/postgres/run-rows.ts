@@ -18,8 +18,10 @@ import type { Sql } from './connection.js';
 import { mayPass, OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
 
 /** A turn ends behind the piece that reaches this many bytes or lines. A piece is at most 256 KB, or one line. */
-const TURN_BYTES_MAX = 4 * 1024 * 1024;
-const TURN_LINES_MAX = 5000;
+export const TURN_BYTES_MAX = 4 * 1024 * 1024;
+export const TURN_LINES_MAX = 5000;
+/** The end of a line: its hash, a quote and a brace. */
+const LINE_END = HASH_DIGITS + 2;
 const DIGEST_IN_LINE = /"(sha256:[0-9a-f]{64})"/g;
 
 export interface Head {
@@ -29,7 +31,7 @@ export interface Head {
   readonly hash: string;
 }
 
-const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
+export const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
 
 export interface RunRow {
   /** A bigint, as text. */
@@ -138,25 +140,12 @@ export class RunRows implements RunSink {
     }
   }
 
-  /** ROWS-1 */
   private async sendTurn(lines: Buffer, ats: readonly number[]): Promise<void> {
     if (this.isClosed) throw new Error(`run ${this.options.ref.run} is closed`);
-    const { id, fence } = await this.begin();
-    const { head } = this;
-    const text = lines.toString('utf8', 0, lines.length - 1);
-    const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: lastHash(lines) };
-    const isEnd = isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
-    const digests = new Set(Array.from(text.matchAll(DIGEST_IN_LINE), (match) => match[1]));
-    await this.options.sql
-      .query(
-        'select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-        [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digests]],
-        this.options.timeoutMs,
-      )
-      .catch((error: unknown) => {
-        throw this.explained(error);
-      });
-    this.head = next;
+    const { sql, timeoutMs } = this.options;
+    this.head = await appendTurn(sql, await this.begin(), { head: this.head, lines, ats, timeoutMs }).catch((error: unknown) => {
+      throw this.explained(error);
+    });
   }
 
   /** The head may be another one because the turn before was done although its answer was lost: then `recover` finds it so. */
@@ -181,6 +170,33 @@ export class RunRows implements RunSink {
   }
 }
 
+interface Turn {
+  readonly head: Head;
+  /** Whole lines. */
+  readonly lines: Buffer;
+  /** The offset of each. */
+  readonly ats: readonly number[];
+  readonly timeoutMs?: number;
+}
+
+/** ROWS-1. Returns the head behind the lines. */
+export async function appendTurn(sql: Sql, { id, fence }: RunRow, { head, lines, ats, timeoutMs }: Turn): Promise<Head> {
+  const text = lines.toString('utf8', 0, lines.length - 1);
+  const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: lastHash(lines) };
+  const isEnd = isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
+  await sql.query(
+    'select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+    [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)]],
+    timeoutMs,
+  );
+  return next;
+}
+
+/** Returns what lines name that may be a blob. */
+export function digestsIn(text: string): ReadonlySet<string> {
+  return new Set(Array.from(text.matchAll(DIGEST_IN_LINE), (match) => match[1] as string));
+}
+
 /** True when everything acknowledged is before the head, and the head is the end of one of our pieces. ROWS-3 */
 function isOurs(unsynced: Unsynced, head: Head): boolean {
   if (head.offset === unsynced.start) return head.hash === unsynced.hashBefore;
@@ -190,7 +206,7 @@ function isOurs(unsynced: Unsynced, head: Head): boolean {
 }
 
 /** Adds the offset of each line, and returns how many there are. */
-function startsOf(piece: Uint8Array, offset: number, ats: number[]): number {
+export function startsOf(piece: Uint8Array, offset: number, ats: number[]): number {
   let lines = 0;
   for (let start = 0; start < piece.length; start = piece.indexOf(NEWLINE, start) + 1) {
     ats.push(offset + start);
@@ -198,6 +214,9 @@ function startsOf(piece: Uint8Array, offset: number, ats: number[]): number {
   }
   return lines;
 }
+
+/** Returns the hash that a line without its newline ends with, even when the line is damaged. */
+export const hashOfLine = (line: string): string => line.slice(-LINE_END, -2);
 
 /** A line ends with `"hash":"…"}` and its newline. */
 function lastHash(lines: Buffer): string {

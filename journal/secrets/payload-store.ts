@@ -1,5 +1,6 @@
 /** Adds payloads and secrets to a store of runs and blobs: one implementation for every store. */
-import { canonicalJson, exactJson } from '../canonical.js';
+import { canonicalJson } from '../canonical.js';
+import { exactJson } from '../exact-json.js';
 import type { Json, Payload } from '../event.js';
 import { INLINE_MAX, resolveNow, resolvePayload, storePayload, type Blobs } from '../payloads.js';
 import type { ImmediateReads, JournalStore, PayloadStore, RunStore } from '../store.js';

@@ -107,7 +107,11 @@ function compareStored(disk: Disk, journal: string, { ref, lines }: BundledRun):
     if (codeOf(error) === 'ENOENT') return 'stored';
     throw error;
   }
-  throw new JournalError('JOURNAL_RUN_EXISTS', `there is another run ${ref.run} of ${ref.workflow} in this project`, {
+  throw otherRunThere(ref);
+}
+
+export function otherRunThere({ run, workflow }: RunRef): JournalError {
+  return new JournalError('JOURNAL_RUN_EXISTS', `there is another run ${run} of ${workflow} in this project`, {
     hint: 'one of them is redacted or incomplete; unbundle into an empty folder',
   });
 }

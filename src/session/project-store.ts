@@ -35,18 +35,6 @@ export function storeUrl({ project, environment }: Pick<StorePlace, 'project' | 
   return set || project.config.store?.url;
 }
 
-/** Throws STORE_FILES_ONLY for what works on files alone, where the project's runs are in the store of a team. */
-export function refuseTeamStore(place: Pick<StorePlace, 'project' | 'environment'>, command: string): void {
-  if (storeUrl(place) === undefined) return;
-  throw new JournalError(
-    'STORE_FILES_ONLY',
-    `${command} works on the files of this machine only, and the runs of this project are in a store`,
-    {
-      hint: 'MLLD_STORE=files in front of the command uses the files',
-    },
-  );
-}
-
 /** Parses the address, refuses a password in the configuration, and warns of a connection that others could read. */
 export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url: string) {
   const { parseStoreAddress, holdsPassword, tlsWarning } = await import('../../journal/postgres/store-address.js');

@@ -8,7 +8,7 @@ import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { MlldError } from '../../../src/errors.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
-import { openProjectFiles } from '../open-project.js';
+import { openProject } from '../open-project.js';
 import { patternOf } from '../../options/redaction-options.js';
 import { counted } from '../../render/reports/garbage-collection.js';
 import { oneLine } from '../../render/one-line.js';
@@ -25,7 +25,7 @@ interface BundleOptions extends JsonOption {
 
 export async function bundle(io: Io, text: string, { output: file, redact, json }: BundleOptions): Promise<void> {
   const match = redact === undefined ? undefined : patternOf('--redact', redact);
-  const { project, store } = await openProjectFiles(io, 'journal bundle');
+  const { project, store } = await openProject(io);
   const run = await resolveRun(store, project, text);
   const { packed, runs, blobs } = await bundleRun(store, project.root, run, { match, at: new Date(io.todayMs()).toISOString() });
   const output = openOutput(io, file);
@@ -37,11 +37,11 @@ export async function bundle(io: Io, text: string, { output: file, redact, json 
 }
 
 export async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<void> {
-  const { project } = await openProjectFiles(io, 'journal unbundle');
+  const { project, store } = await openProject(io);
   const packed = await fs.readFile(path.resolve(io.workingDirectory, file)).catch((cause: unknown) => {
     throw new MlldError('USAGE', `Can't read ${file}: ${reason(cause)}`, { cause });
   });
-  const stored = await withTemporaryFolder((scratch) => unbundleRuns(packed, { root: project.root, scratch }));
+  const stored = await withTemporaryFolder((scratch) => unbundleRuns(packed, { store, root: project.root, scratch }));
   const lines = stored.map(({ ref, did }) => `${ref.run}  ${oneLine(ref.workflow)}${did === 'there' ? '  (was there already)' : ''}\n`);
   io.stdout(json ? `${JSON.stringify(stored, undefined, 2)}\n` : lines.join(''));
 }

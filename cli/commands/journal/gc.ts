@@ -5,7 +5,7 @@ import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { agoMs } from '../../command-table/values.js';
-import { openProjectFiles } from '../open-project.js';
+import { openProject } from '../open-project.js';
 import { renderCollection } from '../../render/reports/garbage-collection.js';
 import { reportStyle } from '../../render/style.js';
 
@@ -18,7 +18,7 @@ interface GcOptions {
 }
 
 export async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
-  const { project, store } = await openProjectFiles(io, 'journal gc');
+  const { project, store } = await openProject(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const report = await collectGarbage(store, project.root, {
     ...requestOf(options, io.todayMs()),

@@ -1,11 +1,11 @@
 /** `mlld journal redact RUN --op PATH|--match REGEX`: removes content from a recorded run for good. */
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { redactRun, type RedactionReport } from '../../../src/api/commands/redact.js';
+import { hasKeeper, redactRun, type RedactionReport } from '../../../src/api/commands/redact.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { MlldError } from '../../../src/errors.js';
 import type { Io } from '../../terminal/io.js';
-import { openProjectFiles } from '../open-project.js';
+import { openProject } from '../open-project.js';
 import { patternOf } from '../../options/redaction-options.js';
 import { counted, LEFT } from '../../render/reports/garbage-collection.js';
 
@@ -23,13 +23,16 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
     throw new MlldError('USAGE', 'journal redact needs --op PATH or --match REGEX', { hint: 'mlld journal redact --help' });
   }
   const pattern = match === undefined ? undefined : patternOf('--match', match);
-  const { project, store } = await openProjectFiles(io, 'journal redact');
+  const { project, store } = await openProject(io);
   const { ref } = await resolveRun(store, project, text);
   if (op !== undefined) await refuseUnknownOperation(store, ref, op);
   const at = new Date(io.todayMs()).toISOString();
   const report = await redactRun(store, project.root, ref, { op, match: pattern, reason, at, dryRun });
-  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
+  const copies = hasKeeper(store) && !dryRun ? COPIES_OF_SERVERS : '';
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report) + copies);
 }
+
+const COPIES_OF_SERVERS = "The server's log, archives and backups may still hold it: ask who runs the store.\n";
 
 /** Redaction keeps the paths of operations, so one that the run does not have was misspelt, and its content would not be removed. */
 async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: string): Promise<void> {

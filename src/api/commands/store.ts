@@ -4,7 +4,9 @@ import type { MigrateOptions, MigrationReport } from '../../../journal/postgres/
 import type { StoreAddress } from '../../../journal/postgres/store-address.js';
 import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
 
-export { openProjectStore, refuseTeamStore } from '../../session/project-store.js';
+export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
+export { sealRun } from '../../session/upkeep/seal-run.js';
+export { openProjectStore, storeUrl } from '../../session/project-store.js';
 
 export interface StoreStatus {
   /** The address without its password; null where the runs are in files. */

@@ -4,11 +4,11 @@ import type { BlobId, RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
-import { editedLines } from '../../../journal/upkeep/rewrite.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { MlldError } from '../../errors.js';
+import { keeperOf } from './keeper-of.js';
 import { redactionRequest } from './redaction-request.js';
 
 const REASON = 'redacted for the bundle';
@@ -31,6 +31,7 @@ export async function bundleRun(
   { match, at }: { readonly match: RegExp | undefined; readonly at: string },
 ): Promise<PackedRun> {
   if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is in flight: it can be bundled when it has ended`);
+  const keeper = await keeperOf(store, root);
   const because = { at, reason: REASON };
   const runs: BundledRun[] = [];
   const blobs = new Map<BlobId, Uint8Array>();
@@ -38,22 +39,25 @@ export async function bundleRun(
     await refuseDamaged(store, each, 'in the journal');
     const request = match && (await redactionRequest(store, each, { op: undefined, match, reason: REASON }));
     const edit = (event: JournalEvent): JournalEvent | undefined => request && redactEvent(event, request);
-    runs.push({ ref: each, lines: await editedLines(root, each, edit, because) });
+    runs.push({ ref: each, lines: await keeper.editedLines(each, edit, because) });
     for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);
   }
   return { packed: await packBundle({ runs, blobs }), runs: runs.map((run) => run.ref), blobs: blobs.size };
 }
 
-/** Verifies the bundle in `scratch`, an empty folder, before anything is added to the journal below `root`. Throws BUNDLE_DAMAGED. */
+/**
+ * Verifies the bundle in `scratch`, an empty folder, before anything is added to the store of the project at `root`.
+ * Throws BUNDLE_DAMAGED.
+ */
 export async function unbundleRuns(
   packed: Uint8Array,
-  { root, scratch }: { readonly root: string; readonly scratch: string },
+  { store, root, scratch }: { readonly store: JournalStore; readonly root: string; readonly scratch: string },
 ): Promise<readonly StoredRun[]> {
   const unpacked = await unpackBundle(packed);
   // A journal is no place to find out that a bundle was damaged.
   await storeBundle(scratch, unpacked);
   for (const { ref } of unpacked.runs) await refuseDamaged(openFileStore(scratch), ref, 'in the bundle');
-  return storeBundle(root, unpacked);
+  return (await keeperOf(store, root)).storeBundle(unpacked);
 }
 
 async function refuseDamaged(store: JournalStore, ref: RunRef, where: string): Promise<void> {

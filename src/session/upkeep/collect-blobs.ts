@@ -1,5 +1,6 @@
 /** Removes the blobs that no run refers to, and unfinished files of killed writers: the last step of commands that remove something. */
-import type { Deleter, StoredFile } from '../../../journal/upkeep/delete-runs.js';
+import type { StoredFile } from '../../../journal/upkeep/delete-runs.js';
+import type { Keeper } from '../../../journal/upkeep/keeper.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
@@ -12,12 +13,16 @@ export interface CollectedBlobs {
   readonly left: BlobsLeft | null;
 }
 
-/** DELETE-2: a run refers to a blob only after storing it, so while a run is in flight no blob is known to be unused. */
+/**
+ * Without the help of the store, DELETE-2 holds: a run refers to a blob only after storing it, so while a run is in flight no blob is
+ * known to be unused.
+ */
 export async function collectBlobs(
   store: JournalStore,
-  deleter: Deleter,
+  { blobs: deleter }: Pick<Keeper, 'blobs'>,
   { going, dryRun }: { readonly going: readonly RunRef[]; readonly dryRun: boolean },
 ): Promise<CollectedBlobs> {
+  if ('removeUnused' in deleter) return { removed: await deleter.removeUnused({ going, dryRun }), left: null };
   const stored = await deleter.blobs();
   const halfMade = await deleter.unfinishedFiles(); // before runs are looked for, as the blobs: whose it is has begun by then
   const { blobs, seen, damage } = await unreferencedBlobs(

@@ -1,10 +1,10 @@
 /** Removes whole runs that are no longer needed, then blobs that no run refers to. */
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
 import type { Kept, RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
+import { keeperOf } from './keeper-of.js';
 
 export interface CollectionReport {
   readonly dryRun: boolean;
@@ -22,11 +22,11 @@ export async function collectGarbage(
   root: string,
   { dryRun, ...request }: RetentionRequest & { readonly dryRun: boolean },
 ): Promise<CollectionReport> {
-  const deleter = openDeleter(root);
-  if (!dryRun) await deleter.recover();
+  const keeper = await keeperOf(store, root);
+  if (!dryRun) await keeper.recover();
   const { remove, protectedRuns } = await planCollection(store, request);
-  if (!dryRun) for (const ref of remove) await deleter.deleteRun(ref);
-  const { removed, left } = await collectBlobs(store, deleter, { going: remove, dryRun });
+  if (!dryRun) for (const ref of remove) await keeper.deleteRun(ref);
+  const { removed, left } = await collectBlobs(store, keeper, { going: remove, dryRun });
   return {
     dryRun,
     removed: remove,

@@ -6,7 +6,8 @@ import { functionHistory } from '../../../replay/memo/history.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
 import { usable, type UsableEntry } from '../../../replay/memo/memo.js';
 import { reportRun, summary } from '../../../replay/reports/summary/summary.js';
-import { resolveWorkflow, scriptName, type WorkingProject } from '../project.js';
+import { scriptName, type WorkingProject } from '../project.js';
+import { resolveWorkflow } from '../resolve-workflow.js';
 
 export interface RecordedScript {
   readonly store: JournalStore;

@@ -2,8 +2,6 @@
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
-import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
 import { removeIndex } from '../../../replay/memo/index-on-disk.js';
 import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
@@ -11,6 +9,7 @@ import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redac
 import { MlldError } from '../../errors.js';
 import { allRuns } from '../recorded-run.js';
 import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
+import { keeperOf } from './keeper-of.js';
 import { redactionRequest } from './redaction-request.js';
 
 export type RedactOptions = Pick<RedactionRequest, 'op' | 'match' | 'reason'> & {
@@ -41,10 +40,10 @@ export async function redactRun(
   { op, match, reason, at, dryRun }: RedactOptions,
 ): Promise<RedactionReport> {
   if (!dryRun) await refuseWhileRunning(store);
-  const deleter = openDeleter(root);
+  const keeper = await keeperOf(store, root);
   if (!dryRun) {
-    await deleter.recover();
-    await deleter.deleteUnfinished(await deleter.unfinishedFiles());
+    await keeper.recover();
+    await keeper.deleteUnfinished();
   }
   const request = await redactionRequest(store, ref, { op, match, reason });
   const taken = new Set<BlobId>();
@@ -60,11 +59,12 @@ export async function redactRun(
   else {
     // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
     await removeDerived(store, ref);
-    events = await rewriteRun(root, ref, edit, { at, reason });
+    events = await keeper.rewriteRun(ref, edit, { at, reason });
     await removeDerived(store, ref);
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
-  const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, deleter, { going: [], dryRun });
+  const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, keeper, { going: [], dryRun });
+  if (!dryRun) await keeper.purge();
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
   return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };

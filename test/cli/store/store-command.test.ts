@@ -1,10 +1,11 @@
 /** Commands over the store of a team, as processes. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { globSync } from 'tinyglobby';
+import { describe, expect, it, vi } from 'vitest';
+import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 
 const SCRIPT = `exe llm @ask(q) = cmd { echo "answer to @q" }
@@ -70,18 +71,127 @@ describe.skipIf(noServer !== undefined)(`the store of a team${noServer === undef
     expect(existsSync(path.join(cwd, '.mlld', 'journal'))).toBe(true);
   });
 
-  it.each([
-    [['journal', 'gc']],
-    [['journal', 'redact', 'hi', '--match', 'x']],
-    [['journal', 'bundle', 'hi', '-o', 'x.tar']],
-    [['journal', 'replay', 'hi', '--save-test', 'saved']],
-  ])('refuses %j, which works on files', async (words) => {
+  it('removes, redacts and bundles runs of the store, and saves one as a test', async () => {
+    const env = { MLLD_STORE: database.project() };
+    const cwd = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
+    const run = (...words: string[]) => runCli(words, { cwd, env });
+    for (let n = 0; n < 3; n++) await run('run', 'hi', '--checkpoint');
+    expect(await run('journal', 'replay', 'hi@3', '--save-test', 'saved')).toMatchObject({ status: 0 });
+    expect(await run('journal', 'replay', '--check', 'saved')).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\n' });
+    expect(await run('journal', 'bundle', 'hi', '-o', 'b.tgz')).toMatchObject({ status: 0, stderr: expect.stringContaining('2 runs') });
+    expect(await run('journal', 'unbundle', 'b.tgz')).toMatchObject({ status: 0, stdout: expect.stringContaining('was there already') });
+    const elsewhere = { cwd, env: { MLLD_STORE: database.project() } };
+    expect(await runCli(['journal', 'unbundle', 'b.tgz'], elsewhere)).toMatchObject({ status: 0 });
+    expect((await runCli(['journal', 'verify', 'hi'], elsewhere)).stdout).toContain('sound');
+    expect((await runCli(['run', 'hi', '--checkpoint'], elsewhere)).stderr).toContain('2 reused');
+
+    expect(await run('journal', 'redact', 'hi@3', '--match', 'answer to two', '--reason', 'asked for')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Changed \d+ events[^]*1 result of llm calls[^]*backups/),
+    });
+    expect((await run('journal', 'show', 'hi@3', '--json')).stdout).not.toContain('answer to two');
+    expect((await run('journal', 'verify', 'hi@3')).stdout).toContain('sound');
+    expect((await run('run', 'hi', '--checkpoint')).stderr).toContain('1 reused, 1 executed');
+    const planned = JSON.parse((await run('journal', 'gc', '--keep', '1', '--dry-run', '--json')).stdout) as {
+      readonly removed: unknown[];
+    };
+    expect(planned.removed).toHaveLength(2);
+    expect(JSON.parse((await run('journal', 'gc', '--keep', '1', '--json')).stdout)).toEqual({ ...planned, dryRun: false });
+    expect(JSON.parse((await run('journal', 'list', '--json')).stdout)).toHaveLength(2);
+    expect((await run('run', 'hi', '--checkpoint')).stderr).toContain('2 reused');
+    expect(existsSync(path.join(cwd, '.mlld', 'journal'))).toBe(false);
+  });
+
+  it('ends with the status 6 when the run is taken away, and a new run reuses what was recorded', async () => {
+    const project = database.project();
+    const env = { MLLD_STORE: project, MLLD_LEASE: '2s' };
+    const cwd = await projectFolder({
+      'llm/run/slow.mld': `exe llm @ask(q) = sh {
+  touch "began-$q"
+  test "$q" != two || until test -e go; do sleep 0.05; done
+  echo "answer to $q"
+}
+show @ask("one")
+show @ask("two")
+show @ask("three")
+`,
+      'mlld-config.json': '{}',
+    });
+    const child = startCli(['run', 'slow', '--checkpoint'], { cwd, env });
+    const ended = resultOf(child);
+    await vi.waitFor(() => expect(existsSync(path.join(cwd, 'began-two'))).toBe(true), 20_000);
+    await database.query(`update mlld.runs set fence = fence + 1 where not finished`, []);
+    writeFileSync(path.join(cwd, 'go'), '');
+    expect(await ended).toMatchObject({ status: 6, stderr: expect.stringMatching(/was sealed[^]*the store takes nothing of this run/) });
+    await database.query(`update mlld.runs set lease_until = '-infinity' where not finished`, []);
+    const again = await runCli(['run', 'slow', '--resume'], { cwd, env });
+    expect(again).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\nanswer to three\n' });
+    expect(again.stderr).toContain('1 reused, 2 executed');
+  });
+
+  it('copies runs into the store and back unchanged, once, and names those that it leaves out', async () => {
+    const env = { MLLD_STORE: database.project() };
+    const cwd = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
+    const files = { cwd, env: { MLLD_STORE: 'files' } };
+    for (let n = 0; n < 3; n++) await runCli(['run', 'hi', '--checkpoint'], files);
+    const [first, damaged] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true, absolute: true }).sort();
+    const sound = readFileSync(damaged!, 'utf8');
+    writeFileSync(damaged!, sound.replace('"type":"op.started"', '"type":"op.startet"'));
+    const into = await runCli(['store', 'copy', '--from', '.', '--json'], { cwd, env });
+    expect(into.status).toBe(1);
+    expect(JSON.parse(into.stdout)).toMatchObject({ copied: { length: 2 }, there: [], left: [{ because: 'damaged' }] });
+    writeFileSync(damaged!, sound);
+    const again = await runCli(['store', 'copy', '--from', '.'], { cwd, env });
+    expect(again).toMatchObject({ status: 0, stdout: 'Copied 1 run; 2 were there already.\n', stderr: '' });
+    const elsewhere = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
+    expect((await runCli(['run', 'hi', '--checkpoint'], { cwd: elsewhere, env })).stderr).toContain('2 reused');
+    expect(await runCli(['store', 'copy', '--to', '.'], { cwd: elsewhere, env })).toMatchObject({ stdout: 'Copied 4 runs.\n' });
+    expect(readFileSync(path.join(elsewhere, path.relative(cwd, first!)), 'utf8')).toBe(readFileSync(first!, 'utf8'));
+    expect((await runCli(['run', 'hi', '--checkpoint'], { cwd: elsewhere, env: files.env })).stderr).toContain('2 reused');
+    expect(await runCli(['store', 'copy'], { cwd, env })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--from DIR or --to DIR'),
+    });
+  });
+
+  it('seals a run whose lease has run out, and none that is in flight or has ended', async () => {
+    const env = { MLLD_STORE: database.project(), MLLD_LEASE: '1s' };
+    const cwd = await projectFolder({
+      'llm/run/hi.mld': SCRIPT,
+      'llm/run/slow.mld': 'run sh {\n  touch begun\n  sleep 60\n}\n',
+      'mlld-config.json': '{}',
+    });
+    const child = startCli(['run', 'slow', '--checkpoint'], { cwd, env });
+    await vi.waitFor(() => expect(existsSync(path.join(cwd, 'begun'))).toBe(true), 20_000);
+    expect(await runCli(['store', 'seal', 'latest'], { cwd, env })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is in flight'),
+    });
+    child.kill('SIGSTOP');
+    await vi.waitFor(async () => {
+      expect(await runCli(['store', 'seal', 'latest'], { cwd, env })).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^Sealed run /),
+      });
+    }, 30_000);
+    child.kill('SIGCONT');
+    child.kill('SIGTERM');
+    await resultOf(child);
+    expect((await runCli(['journal', 'list'], { cwd, env })).stdout).toContain('crashed');
+    await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+    expect(await runCli(['store', 'seal', 'latest'], { cwd, env })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('has ended'),
+    });
+  });
+
+  it('refuses to go on without a record', async () => {
     const cwd = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
     const env = { MLLD_STORE: database.project() };
-    if (words[1] === 'replay') await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
-    expect(await runCli(words, { cwd, env })).toMatchObject({
+    expect(await runCli(['run', 'hi', '--unrecorded'], { cwd, env })).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('works on the files of this machine only'),
+      stdout: '',
+      stderr: expect.stringContaining('no colleague would find'),
     });
   });
 

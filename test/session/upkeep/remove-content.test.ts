@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
+import { keeperOf } from '../../../src/session/upkeep/keeper-of.js';
 import { readEvents } from '../../../src/api/reports/events.js';
 import { bundleRun, unbundleRuns } from '../../../src/session/upkeep/bundle-run.js';
 import { collectBlobs } from '../../../src/session/upkeep/collect-blobs.js';
@@ -46,7 +46,7 @@ describe('garbage collection', () => {
     const { blob } = await store.putBlob('show "new"');
     const journal = await store.create(runRef(1));
     await journal.append(started(runRef(1)));
-    expect(await collectBlobs(store, openDeleter(root), { going: [], dryRun: false })).toEqual({ removed: [], left: 'running' });
+    expect(await collectBlobs(store, await keeperOf(store, root), { going: [], dryRun: false })).toEqual({ removed: [], left: 'running' });
     expect(await store.getBlob(blob)).toBeDefined();
     await journal.close();
   });
@@ -90,7 +90,7 @@ describe('a bundle', () => {
     const bundled = await bundleRun(store, root, file!, { match: /token-\d+/, at: AT });
     expect(bundled).toMatchObject({ runs: [runRef(1)], blobs: 1 });
     const other = await projectFolder();
-    await unbundleRuns(bundled.packed, { root: other, scratch: await projectFolder() });
+    await unbundleRuns(bundled.packed, { store: openFileStore(other), root: other, scratch: await projectFolder() });
     expect(await textOf(openFileStore(other), 1)).not.toContain('token-4711');
     expect(await openFileStore(other).getBlob(blob)).toBeDefined();
     expect(await textOf(store, 1)).toContain('token-4711');

@@ -1,10 +1,10 @@
 /** `mlld store status|migrate`: the store of a team. team-store.md 1. */
-import { migrateStore, storeStatus, type StoreStatus } from '../../src/api/commands/store.js';
-import { MlldError } from '../../src/errors.js';
-import { oneLine } from '../render/one-line.js';
-import { size } from '../render/units.js';
-import type { Io } from '../terminal/io.js';
-import { projectOf } from './open-project.js';
+import { migrateStore, storeStatus, type StoreStatus } from '../../../src/api/commands/store.js';
+import { MlldError } from '../../../src/errors.js';
+import { oneLine } from '../../render/one-line.js';
+import { size } from '../../render/units.js';
+import type { Io } from '../../terminal/io.js';
+import { projectOf } from '../open-project.js';
 
 interface JsonOption {
   readonly json?: true;

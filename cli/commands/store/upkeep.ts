@@ -1,0 +1,55 @@
+/** `mlld store copy|seal`: brings runs into the store of a team or back, and takes a run away from a writer that is gone. */
+import path from 'node:path';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
+import { copyRuns, openProjectStore, sealRun, storeUrl, type NotCopied } from '../../../src/api/commands/store.js';
+import { MlldError } from '../../../src/errors.js';
+import { oneLine } from '../../render/one-line.js';
+import { counted } from '../../render/reports/garbage-collection.js';
+import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
+import type { Io } from '../../terminal/io.js';
+import { openProject, projectOf, storeOf } from '../open-project.js';
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+const BECAUSE: { readonly [B in NotCopied]: string } = {
+  running: 'is in flight: copy again when it has ended',
+  damaged: 'does not verify: mlld journal verify says what is lost',
+  other: 'is there in another form, redacted or incomplete',
+};
+
+export async function copy(io: Io, { from, to, json }: JsonOption & { readonly from?: string; readonly to?: string }): Promise<number> {
+  const folder = from ?? to;
+  if (folder === undefined || (from !== undefined && to !== undefined)) {
+    throw new MlldError('USAGE', 'mlld store copy needs --from DIR or --to DIR', {
+      hint: 'mlld store copy --from . copies the runs of this folder',
+    });
+  }
+  const project = await projectOf(io);
+  if (storeUrl({ project, environment: io.environment }) === undefined) {
+    throw new MlldError('USAGE', 'mlld store copy: the runs of this project are kept in files', {
+      hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names a store",
+    });
+  }
+  const root = path.resolve(io.workingDirectory, folder);
+  const place = { project: { ...project, root }, environment: { MLLD_STORE: 'files' }, sealingKey: 'none', stderr: io.stderr } as const;
+  const files = { store: await openProjectStore(place), root };
+  const team = { store: await storeOf(io, project), root: project.root };
+  const report = await (from === undefined ? copyRuns(team, files) : copyRuns(files, team));
+  const { copied, there, left } = report;
+  if (json) io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  else {
+    io.stdout(`Copied ${counted(copied.length, 'run')}${there.length === 0 ? '' : `; ${there.length} were there already`}.\n`);
+    for (const { ref, because } of left) io.stderr(`run ${ref.run} of ${oneLine(ref.workflow)} was left out: it ${BECAUSE[because]}\n`);
+  }
+  return left.length === 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+export async function seal(io: Io, text: string, { json }: JsonOption): Promise<void> {
+  const { project, store } = await openProject(io);
+  const run = await resolveRun(store, project, text);
+  await sealRun(store, run);
+  const { ref } = run;
+  io.stdout(json ? `${JSON.stringify(ref, undefined, 2)}\n` : `Sealed run ${ref.run} of ${oneLine(ref.workflow)}.\n`);
+}
