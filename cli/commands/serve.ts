@@ -1,6 +1,8 @@
 /** `mlld serve`: runs pipelines that are sent over HTTP, and serves a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
 import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
+import type { RunPageServer } from '../../src/server/server.js';
+import { nextSteps } from '../render/reports/next-steps.js';
 import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
 
@@ -30,6 +32,7 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
     port,
     ...(token === undefined ? {} : { token }),
     page: { script, style },
+    stepsOf: nextSteps,
     runsMax: maxRuns,
     resumesRuns: resumeRuns === true,
     workingDirectory: io.workingDirectory,
@@ -55,6 +58,12 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
   });
   io.stdout(json ? `${JSON.stringify({ url: server.url, host, port: server.port })}\n` : `${server.url}\n`);
   await ended;
+}
+
+/** Serves the page of a run for `mlld journal open`: this file alone meets the server. */
+export async function servePage(page: () => Promise<Iterable<string>>, log: (line: string) => void): Promise<RunPageServer> {
+  const { serveRunPage } = await import('../../src/server/server.js');
+  return serveRunPage(page, log);
 }
 
 /** The page lies beside the program. */

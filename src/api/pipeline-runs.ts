@@ -6,6 +6,7 @@ export { backendFor } from '../pipeline/backends/select-backend.js';
 export { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
 export { isReservedKey } from '../pipeline/model/context-keys.js';
 export { renderGraph } from '../pipeline/render/render-graph.js';
+export { followPage, type OpenPage, type PageOptions } from './reports/page.js';
 export { answerQuestion, choiceIn } from '../session/pipeline/answer-question.js';
 export { readLogicalRun, type NumberedEvent } from '../session/pipeline/history/follow-run.js';
 export type { LogicalRun } from '../session/pipeline/history/logical-run.js';

@@ -9,6 +9,7 @@ import { eventResponse } from './event-stream.js';
 import type { Feed, FeedRun } from './feeds.js';
 import type { RunManager } from './run-manager.js';
 import type { Drawings } from './drawings.js';
+import type { LivePages } from './live-pages.js';
 import { HttpError } from './http-error.js';
 
 export interface Services {
@@ -16,6 +17,7 @@ export interface Services {
   readonly runs: PipelineRuns;
   readonly manager: RunManager;
   readonly drawings: Drawings;
+  readonly pages: LivePages;
   readonly answer: ReturnType<typeof createAnswerQueue>;
   /** Throws as `resumeRun`. */
   readonly resume: (run: PipelineRun) => Promise<void>;
@@ -50,6 +52,19 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
     },
   },
   { method: 'GET', path: '/pipelines/{id}/graph', respond: graph },
+  {
+    method: 'GET',
+    path: '/pipelines/{id}/page',
+    respond: async (services, _, { id }) => jsonResponse(200, (await services.pages.open(await runOf(services, id))).data),
+  },
+  {
+    method: 'GET',
+    path: '/pipelines/{id}/operations',
+    respond: async (services, { query }, { id }) => {
+      const page = await services.pages.open(await runOf(services, id));
+      return jsonResponse(200, await page.details(query.get('op') ?? undefined));
+    },
+  },
   {
     method: 'GET',
     path: '/pipelines/{id}/questions',

@@ -15,12 +15,15 @@ import { jsonResponse } from './responses.js';
 import { createAnswerQueue } from './submit-answer.js';
 import { createFeeds } from './feeds.js';
 import { createRunManager, type RunManager, type RunManagerOptions } from './run-manager.js';
+import { createLivePages, type LivePagesOptions } from './live-pages.js';
 import { pageResponse, type PageFiles } from './page.js';
 import { createDrawings } from './drawings.js';
 import { errorResponse } from './http-error.js';
 import { route, type Services } from './routes.js';
 import { resumeRun, handleInterruptedRuns } from './resume-runs.js';
 import { removeOrphanedUploads } from './orphaned-uploads.js';
+
+export { serveRunPage, type RunPageServer } from './run-page.js';
 
 export interface ServerOptions extends RunManagerOptions {
   readonly store: JournalStore;
@@ -30,6 +33,8 @@ export interface ServerOptions extends RunManagerOptions {
   /** Required of every request; needed unless `host` is a loopback address. */
   readonly token?: string;
   readonly page: PageFiles;
+  /** Words the commands that the page of a run offers. */
+  readonly stepsOf: LivePagesOptions['stepsOf'];
   /** Resumes the runs that an earlier server left interrupted. */
   readonly resumesRuns?: boolean;
 }
@@ -75,6 +80,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     runs,
     manager,
     drawings: createDrawings(store),
+    pages: createLivePages({ store, stepsOf: options.stepsOf, monotonicMs }),
     answer: createAnswerQueue({ store, project: options.project, runs, resume, monotonicMs }),
     resume,
     watch: createFeeds({ store, runs, stopping: stopping.signal, monotonicMs }),

@@ -13,6 +13,8 @@ const TEXT = pipeline(
 );
 const outcome = { status: 'success', preferred_label: '', suggested_next_ids: [], failure_reason: '', notes: '' } as const;
 
+const recorded = (events: readonly JournalEvent[]): Parameters<typeof stepsOf>[0] => events.map((event) => ({ run: null, event }));
+
 function visited(): readonly JournalEvent[] {
   const op = opPath('main/a#0');
   const facts: readonly Fact[] = [
@@ -36,7 +38,7 @@ function visited(): readonly JournalEvent[] {
 describe('the visits of a pipeline on its page', () => {
   it('have the conditions that held and did not, with the context behind the visit', () => {
     const plan = compilePipeline(preparePipeline(TEXT), new Set());
-    expect(stepsOf(visited(), plan)).toMatchObject([
+    expect(stepsOf(recorded(visited()), plan)).toMatchObject([
       {
         node: 'a',
         status: 'success',
@@ -50,7 +52,7 @@ describe('the visits of a pipeline on its page', () => {
   });
 
   it('have the edge that was taken where the text of the pipeline is gone, and no edge before a visit has ended', () => {
-    expect(stepsOf(visited(), undefined)).toMatchObject([{ edges: [{ to: 'exit', held: null, via: 'condition' }] }]);
-    expect(stepsOf(visited().slice(0, 2), undefined)).toMatchObject([{ status: 'unfinished', durationMs: null, edges: [] }]);
+    expect(stepsOf(recorded(visited()), undefined)).toMatchObject([{ edges: [{ to: 'exit', held: null, via: 'condition' }] }]);
+    expect(stepsOf(recorded(visited().slice(0, 2)), undefined)).toMatchObject([{ status: 'unfinished', durationMs: null, edges: [] }]);
   });
 });

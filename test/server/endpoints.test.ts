@@ -251,7 +251,7 @@ describe('a look at a run', () => {
     await statusOf(id);
     const picture = await served.get(`/pipelines/${id}/graph`);
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml; charset=utf-8']);
-    expect(picture.text).toMatch(/class="node state(-|&#45;)success"/);
+    expect(picture.text).toMatch(/class="node kind(-|&#45;)model state(-|&#45;)success"/);
     expect(picture.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect((await served.get(`/pipelines/${id}/graph?format=dot`)).text).toBe(QUICK);
     expect((await served.get(`/pipelines/${id}/graph?format=png`)).status).toBe(400);

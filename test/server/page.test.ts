@@ -5,7 +5,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pipeline } from '../support/pipeline-run.js';
 import { serve, type Served } from '../support/served.js';
-import { ENDLESS, GATED, PAID, QUICK } from './pipelines.js';
+import { ENDLESS, GATED, PAID, PAID_AND_FAILED, QUICK } from './pipelines.js';
 
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
 const ATTACK = `<img src=x onerror="document.title='owned'">`;
@@ -43,6 +43,8 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
 
   const node = (id: string): string => `[data-node="${id}"]`;
   const label = (id: string): Promise<string | null> => page.locator(node(id)).getAttribute('aria-label');
+  /** Shows a part of the page of the run. */
+  const show = (view: string): Promise<void> => page.locator('nav.views').getByRole('link', { name: view, exact: true }).click();
   const status = (): Promise<string | null> => page.locator('#status').textContent();
 
   it('shows how the states of nodes change during a run', async () => {
@@ -52,39 +54,40 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
        start -> a -> b -> exit`,
     );
     const id = await served.send(steps);
-    await open(`#${id}`);
+    await open(`runs/${id}`);
     await page.waitForSelector(node('a'));
-    await expect.poll(() => label('a'), PATIENCE).toBe('a, running');
-    expect(await label('b')).toBe('b');
+    await expect.poll(() => label('a'), PATIENCE).toBe('a, command · running');
+    expect(await label('b')).toBe('b, command');
     await expect.poll(status, PATIENCE).toContain('running · at a');
     fs.writeFileSync(`${served.folder}/go-a`, '');
-    await expect.poll(() => label('a'), PATIENCE).toBe('a, success');
-    await expect.poll(() => label('b'), PATIENCE).toBe('b, running');
+    await expect.poll(() => label('a'), PATIENCE).toBe('a, command · success');
+    await expect.poll(() => label('b'), PATIENCE).toBe('b, command · running');
     fs.writeFileSync(`${served.folder}/go-b`, '');
-    await expect.poll(() => label('b'), PATIENCE).toBe('b, fail');
+    await expect.poll(() => label('b'), PATIENCE).toBe('b, command · fail');
     await expect.poll(status, PATIENCE).toContain('failed · last b');
-    await expect.poll(() => page.locator('#cancel').isHidden(), PATIENCE).toBe(true);
+    await expect.poll(() => page.locator('#cancel').count(), PATIENCE).toBe(0);
 
     await page.locator(node('b')).click();
-    const panel = page.locator('#panel');
-    expect(await panel.locator('dl').textContent()).toContain('attempts2');
-    expect(await panel.textContent()).toContain('status 3');
+    const visits = page.locator('#visits');
+    await expect.poll(() => visits.locator('h2').textContent(), PATIENCE).toBe('Visits of b');
+    expect(await visits.textContent()).toMatch(/command, .*2 attempts.*status 3.*Tried again.*again in 1 ms/);
     // By keyboard as well.
     await page.locator(node('a')).focus();
     await page.keyboard.press('Enter');
-    expect(await panel.locator('pre').textContent()).toBe('four cars');
+    await expect.poll(() => visits.locator('pre').textContent(), PATIENCE).toBe('four cars');
     expect(await page.locator('#context').textContent()).toContain('tool.exit_code');
+    expect(new URL(page.url()).hash).toBe('#graph&node=a');
     expect(noise).toEqual([]);
   });
 
   it('lets a question be answered by a click, and by the key of a choice', async () => {
     const id = await served.send(GATED);
-    await open(`#${id}`);
+    await open(`runs/${id}`);
     const question = page.locator('section[aria-label=Question]');
     await question.waitFor();
     expect(await question.textContent()).toContain('Open the field?');
     await question.getByRole('button', { name: '[A] Again' }).click();
-    await expect.poll(() => label('load'), PATIENCE).toBe('load, success (2 visits)');
+    await expect.poll(() => label('load'), PATIENCE).toBe('load, command · success (2 visits)');
     await page.locator('[data-question=q2]').waitFor();
     await page.keyboard.press('o');
     await expect.poll(status, PATIENCE).toContain('completed');
@@ -99,46 +102,49 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
         'ask [shape=hexagon]; ship; stop; start -> ask; ask -> ship [label=Approve]; ask -> stop [label=Abort]; ship -> exit; stop -> exit',
       ),
     );
-    await open(`#${id}`);
+    await open(`runs/${id}`);
     const question = page.locator('section[aria-label=Question]');
     await question.waitFor();
     await page.keyboard.press('a');
     await question.getByRole('button', { name: 'Abort' }).click();
     await expect.poll(status, PATIENCE).toContain('completed');
-    await expect.poll(async () => [await label('ship'), await label('stop')], PATIENCE).toEqual(['ship', 'stop, success']);
+    await expect.poll(async () => [await label('ship'), await label('stop')], PATIENCE).toEqual(['ship, model', 'stop, model · success']);
     expect(noise).toEqual([]);
   });
 
   it('says what the calls of a run cost, beside the run and in the list', async () => {
     const id = await served.send(PAID);
-    await open(`#${id}`);
-    const calls = page.locator('#calls');
-    await expect.poll(() => calls.textContent(), PATIENCE).toContain('1 executed · 1,200 tokens in · 34 out · $0.25');
+    await open(`runs/${id}`);
+    const figures = page.locator('.figures');
+    await expect.poll(() => figures.textContent(), PATIENCE).toMatch(/1 executed.*\$0\.25.*1,200 in, 34 out/);
     expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ calls: { executed: 1, costUsd: 0.25, inputTokens: 1200 } });
-    await expect.poll(() => page.locator(`nav a[href="#${id}"]`).textContent(), PATIENCE).toContain('$0.25');
+    await expect.poll(() => page.locator(`nav a[href="/runs/${id}"]`).textContent(), PATIENCE).toContain('$0.25');
     expect(noise).toEqual([]);
   });
 
   it('cancels a run', async () => {
     const id = await served.send(ENDLESS);
-    await open(`#${id}`);
+    await open(`runs/${id}`);
     await expect.poll(status, PATIENCE).toContain('at wait');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(status, PATIENCE).toContain('cancelled');
     expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ status: 'cancelled' });
-    await expect.poll(() => page.locator('nav a[aria-current=page]').textContent(), PATIENCE).toContain('cancelled');
+    await expect.poll(() => page.locator('nav.runs a[aria-current=page]').textContent(), PATIENCE).toContain('cancelled');
   });
 
   it('lists the runs, takes in new ones, and shows the one that is chosen', async () => {
     const first = await served.send(QUICK);
     await open('');
-    await page.locator('nav a').first().waitFor();
+    await page.locator('nav.runs a').first().waitFor();
     const second = await served.send(QUICK.replace('digraph g', 'digraph harbour'));
-    await page.locator(`nav a[href="#${second}"]`).click();
-    await expect.poll(() => page.locator('h1').textContent(), PATIENCE).toBe(`harbour ${second}`);
-    await page.locator(`nav a[href="#${first}"]`).focus();
+    await page.locator(`nav.runs a[href="/runs/${second}"]`).click();
+    await expect.poll(() => page.title(), PATIENCE).toBe(`harbour ${second}`);
+    await expect.poll(() => page.locator('h1').textContent(), PATIENCE).toBe('harbour ');
+    await page.locator(`nav.runs a[href="/runs/${first}"]`).focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.locator('h1').textContent(), PATIENCE).toBe(`g ${first}`);
+    await expect.poll(() => page.title(), PATIENCE).toBe(`g ${first}`);
+    await page.goBack();
+    await expect.poll(() => page.title(), PATIENCE).toBe(`harbour ${second}`);
     const nameless = await page.evaluate(
       () => [...document.querySelectorAll('button, a, input')].filter((each) => (each.textContent ?? '').trim() === '').length,
     );
@@ -151,7 +157,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     const colours: string[][] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
       await page?.close();
-      await open(`#${id}`, { colorScheme });
+      await open(`runs/${id}`, { colorScheme });
       await page.waitForSelector(node('a'));
       await expect.poll(() => label('exit'), PATIENCE).toBe('exit, success');
       const text = page.locator(`${node('a')} text`).first();
@@ -160,10 +166,9 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
         await text.evaluate((element) => getComputedStyle(element).fill),
       ]);
     }
-    // The text of a coloured node is readable on its colour in both.
     expect(colours).toEqual([
-      ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
-      ['rgb(13, 17, 23)', 'rgb(0, 0, 0)'],
+      ['rgb(245, 246, 248)', 'rgb(27, 31, 36)'],
+      ['rgb(22, 27, 34)', 'rgb(230, 237, 243)'],
     ]);
   });
 
@@ -176,16 +181,50 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
        warden -> exit [label="${quoted}"]`,
     );
     const id = await served.send(hostile);
-    await open(`#${id}`);
+    await open(`runs/${id}`);
     const question = page.locator('section[aria-label=Question]');
     await question.waitFor();
     expect(await question.textContent()).toContain(ATTACK);
     await page.locator(node('a')).click();
-    await page.locator('#panel dl').waitFor();
+    await page.locator('#visits').waitFor();
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))); // what it holds has been drawn
     expect(await page.title()).toBe(`g ${id}`);
     expect(await page.locator('img').count()).toBe(0);
-    expect(page.url()).toBe(`${served.url}/#${id}`);
+    expect(page.url()).toBe(`${served.url}/runs/${id}#graph&node=a`);
+    expect(noise).toEqual([]);
+  });
+
+  it('is the page that journal report makes, and follows the run: an operation with its texts, a search in them, the events', async () => {
+    const id = await served.send(PAID);
+    await open(`#${id}`); // an older form of the address
+    await expect.poll(status, PATIENCE).toContain('completed');
+    expect(new URL(page.url()).pathname).toBe(`/runs/${id}`);
+    await show('Operations');
+    await page.keyboard.press('/');
+    await page.keyboard.type('two boats');
+    const calls = page.locator('[role=treeitem] b', { hasText: '@' });
+    await expect.poll(() => calls.count(), PATIENCE).toBe(1);
+    await calls.first().click();
+    await expect.poll(() => page.locator('.call pre').last().textContent(), PATIENCE).toContain('two boats');
+    await show('Events');
+    await page.locator('#events select').selectOption('node.finished');
+    await expect.poll(() => page.locator('#events tbody tr').count(), PATIENCE).toBe(3);
+    await show('Script');
+    expect(await page.locator('.script').textContent()).toContain('digraph');
+    expect(noise).toEqual([]);
+  });
+
+  it('resumes a failed run, and shows the visits of both runs', async () => {
+    const id = await served.send(PAID_AND_FAILED);
+    await open(`runs/${id}#graph`);
+    await expect.poll(status, PATIENCE).toContain('failed · last b');
+    fs.writeFileSync(`${served.folder}/tide`, '');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(status, PATIENCE).toContain('completed');
+    const visits = page.locator('.visits > li');
+    await expect.poll(() => visits.count(), PATIENCE).toBe(5);
+    expect(await visits.nth(2).textContent()).toMatch(/b fail command, .*in run/);
+    expect(await visits.nth(3).textContent()).toMatch(/b \(visit 2\) success/);
     expect(noise).toEqual([]);
   });
 
@@ -196,7 +235,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     const bearer = { authorization: 'Bearer open sesame' };
     const { body } = await first.post('/pipelines', { dot: GATED }, bearer);
     const { id } = body as { id: string };
-    await open(`#${id}`, { url: first.url });
+    await open(`runs/${id}`, { url: first.url });
     await page.locator('#token').fill('guess');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('[role=alert]').textContent(), PATIENCE).toContain('not the token');

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { openPage } from '../../src/api/reports/page.js';
 import { percentile, slowestCalls, timesByFunction } from '../../viewer/report/model/call-times.js';
-import { createModel, type Model } from '../../viewer/report/model/page-model.js';
-import { hashOf, hashOfCall, NO_FILTER, parseRoute } from '../../viewer/report/model/route.js';
+import { createModel, detailsOfLines, type Model } from '../../viewer/report/model/page-model.js';
+import { hashOf, hashOfNode, hashOfCall, NO_FILTER, parseRoute } from '../../viewer/report/model/route.js';
 import { sideBySide } from '../../viewer/report/model/side-by-side.js';
 import { countsByLine } from '../../viewer/report/model/source-counts.js';
 import { ticksBetween } from '../../viewer/report/model/ticks.js';
@@ -20,11 +20,7 @@ let model: Model;
 beforeAll(async () => {
   const store = openFileStore(await projectFolder());
   const page = await openPage(store, await recordTriage(store, { calls: 200, reused: 60 }));
-  model = createModel(
-    page.data,
-    undefined,
-    page.details.map((span) => JSON.stringify(span)),
-  );
+  model = createModel(page.data, undefined, detailsOfLines(page.details.map((span) => JSON.stringify(span))));
 });
 
 describe('the page of a run', () => {
@@ -42,10 +38,11 @@ describe('the page of a run', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (op, text) => {
         const filter = { ...NO_FILTER, text, state: 'failed' as const };
-        expect(parseRoute(hashOf({ view: 'operations', op, filter }))).toEqual({ view: 'operations', op, filter });
+        expect(parseRoute(hashOf({ view: 'operations', op, filter }))).toEqual({ view: 'operations', op, node: '', filter });
       }),
     );
-    expect(parseRoute('#nonsense%')).toEqual({ view: 'overview', op: undefined, filter: NO_FILTER });
+    expect(parseRoute('#nonsense%')).toEqual({ view: 'overview', op: undefined, node: '', filter: NO_FILTER });
+    expect(parseRoute(hashOfNode('a & b'))).toEqual({ view: 'graph', op: undefined, node: 'a & b', filter: NO_FILTER });
   });
 
   it('has ticks that differ, within the time and no more than asked for', () => {
@@ -64,9 +61,9 @@ describe('the page of a run', () => {
   it('puts calls on a track for each function, in lanes where none overlap', () => {
     const tracks = tracksOf(model);
     expect(tracks.map(({ name, calls }) => [name, calls.length])).toEqual([
-      ['extract', 60],
-      ['review', 120],
-      ['judge', 20],
+      ['@extract', 60],
+      ['@review', 120],
+      ['@judge', 20],
     ]);
     const { start, end } = model.report.spans;
     for (const { calls, lanes, laneCount } of tracks) {

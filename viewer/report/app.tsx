@@ -1,4 +1,8 @@
-/** Shows what the address names below the head of the page, which says what became of the run. */
+/**
+ * Shows what the address names below the head of the page, which says what became of the run. A page that follows a run is handed new
+ * models, and what it shows beside them.
+ */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Compare } from './compare/compare.js';
 import { Graph } from './graph/graph.js';
@@ -17,20 +21,37 @@ const TITLES: { readonly [V in View]: string } = {
   script: 'Script',
   output: 'Output and inputs',
   compare: 'Comparison',
+  events: 'Events',
 };
 
-export function App({ model }: { readonly model: Model }) {
+/** The parts of a page that follows a run. */
+export interface Following {
+  readonly name: string;
+  /** The state of the run, and the buttons that change it. */
+  readonly actions: ComponentChildren;
+  /** Above everything else. */
+  readonly first: ComponentChildren;
+  readonly events: ComponentChildren;
+}
+
+export interface AppProps {
+  readonly model: Model;
+  readonly following?: Following;
+}
+
+export function App({ model, following }: AppProps) {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
     const follow = (): void => setRoute(parseRoute(location.hash));
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  const views = viewsOf(model);
+  const views = viewsOf(model, following !== undefined);
   const view = views.includes(route.view) ? route.view : 'overview';
   return (
     <>
-      <Head model={model} />
+      <Head model={model} following={following} />
+      {following?.first}
       <nav class="views" aria-label="Parts of the page">
         <ul>
           {views.map((each) => (
@@ -43,13 +64,13 @@ export function App({ model }: { readonly model: Model }) {
         </ul>
       </nav>
       <main id="main" tabIndex={-1}>
-        {shown(view, model, route)}
+        {shown(view, model, route, following)}
       </main>
     </>
   );
 }
 
-function viewsOf({ data, diff }: Model): readonly View[] {
+function viewsOf({ data, diff }: Model, isFollowing: boolean): readonly View[] {
   return [
     'overview',
     ...(data.pipeline ? (['graph'] as const) : []),
@@ -57,13 +78,14 @@ function viewsOf({ data, diff }: Model): readonly View[] {
     ...(data.sources.length > 0 ? (['script'] as const) : []),
     'output',
     ...(diff ? (['compare'] as const) : []),
+    ...(isFollowing ? (['events'] as const) : []),
   ];
 }
 
-function shown(view: View, model: Model, route: Route) {
+function shown(view: View, model: Model, route: Route, following: Following | undefined) {
   switch (view) {
     case 'graph':
-      return <Graph model={model} />;
+      return <Graph model={model} node={route.node} />;
     case 'operations':
       return <Operations model={model} route={route} />;
     case 'script':
@@ -72,7 +94,9 @@ function shown(view: View, model: Model, route: Route) {
       return <Output model={model} />;
     case 'compare':
       return <Compare model={model} />;
+    case 'events':
+      return following?.events;
     default:
-      return <Overview model={model} />;
+      return <Overview model={model} isFollowed={following !== undefined} />;
   }
 }

@@ -1,10 +1,11 @@
 /** Heads the page: the name of the run, what became of it in one sentence, and its figures. */
-import { duration, money, moneyOrDash, time } from '../../cli/render/units.js';
+import { duration, money, time } from '../../cli/render/units.js';
+import type { Following } from './app.js';
 import type { Model } from './model/page-model.js';
 import { hitRate, number, sentenceOf } from './model/verdict-words.js';
 
-export function Head({ model: { report, data } }: { readonly model: Model }) {
-  const { total, name, workflow, run, status, started } = report;
+export function Head({ model: { report, data }, following }: { readonly model: Model; readonly following: Following | undefined }) {
+  const { total, workflow, run, started, status } = report;
   const rate = hitRate(total);
   const calls = total.executed + total.reused + total.failed + total.denied + total.notExecuted;
   const missing = total.failed + total.denied + total.notExecuted;
@@ -13,8 +14,8 @@ export function Head({ model: { report, data } }: { readonly model: Model }) {
     ['Hit rate', rate === undefined ? '–' : `${rate} %`, `${number(total.reused)} reused`],
     ['Without a result', number(missing), total.retries === 0 ? 'no retries' : `${number(total.retries)} retries`],
     ['Time', duration(report.durationMs), `${duration(total.callsMs)} in calls`],
-    ['Cost', moneyOrDash(total.costUsd), costWords(total)],
-    ['Tokens', tokens(total.inputTokens), `in, ${tokens(total.outputTokens)} out`],
+    ['Cost', total.costUsd === null ? '–' : money(total.costUsd), costWords(total)],
+    ['Tokens', tokens(total.inputTokens), total.inputTokens === null ? 'not reported' : `in, ${tokens(total.outputTokens)} out`],
   ];
   return (
     <header class="head">
@@ -24,8 +25,12 @@ export function Head({ model: { report, data } }: { readonly model: Model }) {
         <time dateTime={started}>{time(Date.parse(started))}</time>
       </p>
       <h1>
-        {name} <span class={`pill ${data.verdict.unresolved > 0 && status === 'completed' ? 'incomplete' : status}`}>{status}</span>
+        {following ? following.name : report.name}{' '}
+        {!following && (
+          <span class={`pill ${data.verdict.unresolved > 0 && status === 'completed' ? 'incomplete' : status}`}>{status}</span>
+        )}
       </h1>
+      {following?.actions}
       <p class="sentence">{sentenceOf(data)}</p>
       {calls > 0 && (
         <dl class="figures">

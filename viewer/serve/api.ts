@@ -1,5 +1,6 @@
 /** Sends the requests of the page to its server. */
 import type { JournalEvent } from '../../journal/event.js';
+import type { PageData, SpanDetails } from '../report/model/page-model.js';
 import type { PipelineStatus } from '../../src/session/pipeline/history/pipeline-status.js';
 
 export type Status = Omit<PipelineStatus, 'id'> & { readonly id: string };
@@ -16,13 +17,19 @@ export interface Api {
   list(): Promise<readonly Status[]>;
   status(id: string): Promise<Status>;
   questions(id: string): Promise<readonly Question[]>;
-  context(id: string): Promise<{ readonly [key: string]: unknown }>;
+  /** The page of a run without its drawing, and without the details of its operations. */
+  page(id: string): Promise<PageData>;
+  /** The details of all operations in the order of the page, or of one. */
+  operations(id: string, op?: string): Promise<readonly (SpanDetails | null)[]>;
   graph(id: string): Promise<string>;
   cancel(id: string): Promise<void>;
   resume(id: string): Promise<void>;
   answer(id: string, question: string, value: string): Promise<void>;
-  /** Reports every event of a run once and in order; connects again when the connection breaks. Resolves when the run has ended. */
-  follow(id: string, onEvent: (event: JournalEvent) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Reports every event behind the number `after` once and in order; connects again when the connection breaks. Resolves when the run has
+   * ended.
+   */
+  follow(id: string, after: string, onEvent: (event: JournalEvent, number: string) => void, signal: AbortSignal): Promise<void>;
 }
 
 export class ApiError extends Error {
@@ -53,20 +60,21 @@ export function createApi(token: string | undefined): Api {
     list: () => read('/pipelines'),
     status: (id) => read(`/pipelines/${id}`),
     questions: (id) => read(`/pipelines/${id}/questions`),
-    context: async (id) => (await read<{ readonly context: { readonly [key: string]: unknown } }>(`/pipelines/${id}/context`)).context,
+    page: (id) => read(`/pipelines/${id}/page`),
+    operations: (id, op) => read(`/pipelines/${id}/operations${op === undefined ? '' : `?op=${encodeURIComponent(op)}`}`),
     graph: async (id) => (await request(`/pipelines/${id}/graph`)).text(),
     cancel: (id) => post(`/pipelines/${id}/cancel`, {}),
     resume: (id) => post(`/pipelines/${id}/resume`, {}),
     answer: (id, question, value) => post(`/pipelines/${id}/questions/${question}/answer`, { value }),
-    async follow(id, onEvent, signal) {
-      let last = '';
+    async follow(id, after, onEvent, signal) {
+      let last = after;
       while (!signal.aborted) {
         try {
           const response = await request(`/pipelines/${id}/events`, { signal, headers: last === '' ? {} : { 'last-event-id': last } });
           if (response.status === 204 || !response.body) return;
           for await (const frame of framesOf(response.body)) {
             last = frame.id;
-            onEvent(JSON.parse(frame.data) as JournalEvent);
+            onEvent(JSON.parse(frame.data) as JournalEvent, last);
           }
         } catch (error) {
           if (error instanceof ApiError && error.status < 500) throw error;

@@ -1,4 +1,4 @@
-/** Words what the calls of a run came to, and what they cost. calls.md 10.6 and 14.5. */
+/** Words in a list what the calls of a run came to, and what they cost. calls.md 10.6 and 14.5. */
 import { costOrDash, money } from '../../cli/render/units.js';
 import type { Status } from './api.js';
 
@@ -9,28 +9,7 @@ export function hasCalls({ executed, reused, failed, denied, notExecuted, attemp
   return executed + reused + failed + denied + notExecuted + attempts > 0;
 }
 
-/** `12 executed · 3 reused · 1 failed · 1 unresolved · 2 retries · 14,200 tokens in · 812 out · $1.37 + 1 unpriced · saved $0.20` */
-export function callWords(calls: Calls): string {
-  const { executed, reused, failed, accepted, denied, notExecuted, unresolved, retries, inputTokens, outputTokens, model } = calls;
-  const parts = [
-    countOf(executed, 'executed'),
-    countOf(reused, 'reused'),
-    countOf(failed - accepted, 'failed'),
-    countOf(accepted, 'accepted'),
-    countOf(denied, 'denied'),
-    countOf(notExecuted, 'not executed'),
-    countOf(unresolved, 'unresolved'),
-    countOf(retries, retries === 1 ? 'retry' : 'retries'),
-    inputTokens === null ? '' : `${inputTokens.toLocaleString('en')} tokens in`,
-    outputTokens === null ? '' : `${outputTokens.toLocaleString('en')} out`,
-    costOf(calls),
-    savedOf(calls),
-    model ?? '',
-  ];
-  return `Calls: ${parts.filter((part) => part !== '').join(' · ')}`;
-}
-
-/** The same for a list: `$1.37 · 1 unresolved · saved $0.20`. */
+/** `$1.37 · 1 unresolved · saved $0.20`. */
 export function listWords(calls: Calls): string {
   const { executed, reused, unresolved } = calls;
   const parts = [costOf(calls), countOf(unresolved, 'unresolved'), countOf(reused, 'reused'), savedOf(calls)];

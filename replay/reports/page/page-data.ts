@@ -54,16 +54,23 @@ export interface PageSource {
 /** One visit of a node, in the order in which they began. */
 export interface PageStep {
   readonly op: string;
+  /** The earlier run that made the visit, where the run of the page resumed it; null for the run of the page. */
+  readonly run: string | null;
   readonly node: string;
   /** From 0. */
   readonly visit: number;
   readonly handler: string;
-  /** Since the start of the run. */
+  /** Since the start of its run. */
   readonly atMs: number;
   readonly status: string;
   readonly attempts: number;
   readonly durationMs: number | null;
   readonly reason: string;
+  /** Reasons for which it was tried again, an entry for each time. */
+  readonly retries: readonly string[];
+  readonly notes: string;
+  /** The beginning of what it replied or printed. */
+  readonly output: string;
   /** Context keys that it set, with the beginnings of their values. */
   readonly changes: readonly (readonly [string, string])[];
   readonly edges: readonly {
@@ -78,10 +85,12 @@ export interface PageStep {
 }
 
 export interface PagePipeline {
-  /** A drawing that was made harmless; null where there is none, and `reason` says why. */
+  /** A drawing that was made harmless; null where there is none, and `reason` says why there will be none. */
   readonly svg: string | null;
   readonly reason: string | null;
   readonly steps: readonly PageStep[];
+  /** The context as it was last, with the beginnings of its values. */
+  readonly context: readonly (readonly [string, string])[];
 }
 
 export interface PageData {
@@ -107,6 +116,13 @@ export interface RunPage {
   readonly details: readonly (SpanDetails | null)[];
 }
 
+/** A page whose details are read when somebody looks at them. */
+export interface OpenPage {
+  readonly data: PageData;
+  /** Reads those of all operations in the order of the report's spans, or of one; null where an operation has none. */
+  details(op?: string): Promise<readonly (SpanDetails | null)[]>;
+}
+
 export interface PageOptions {
   readonly nowMs: number;
   readonly onDefect: (defect: Defect) => void;
@@ -115,14 +131,24 @@ export interface PageOptions {
   readonly pipeline: PagePipeline | null;
 }
 
-export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDefect, stepsOf, pipeline }: PageOptions): Promise<RunPage> {
+export async function readPage(store: JournalStore, file: RunFile, options: PageOptions): Promise<RunPage> {
+  const { data, details } = await openPageOf(store, file, options);
+  return { data, details: await details() };
+}
+
+export async function openPageOf(
+  store: JournalStore,
+  file: RunFile,
+  { nowMs, onDefect, stepsOf, pipeline }: PageOptions,
+): Promise<OpenPage> {
   const { ref, liveness } = file;
   const spans = await foldRun(store, ref, timeline, { onDefect });
   // The first scan has reported the damage.
   const silent = { onDefect: () => undefined };
   const facts = await foldRun(store, ref, runFacts, silent);
   const postMortem = await postMortemOf(store, file, { nowMs, ...silent });
-  const report = reportData(ref, spans, liveness);
+  const isRunning = liveness === 'running' && spans.status === undefined;
+  const report = reportData(ref, isRunning ? { ...spans, lastMs: Math.max(spans.lastMs ?? nowMs, nowMs) } : spans, liveness);
   const data: PageData = {
     report,
     verdict: verdictOf(postMortem),
@@ -134,7 +160,13 @@ export async function readPage(store: JournalStore, file: RunFile, { nowMs, onDe
     filesCount: facts.files.size,
     pipeline,
   };
-  return { data, details: await readDetails(store, ref, spans.spans, DETAILS_UNITS) };
+  return {
+    data,
+    details(op) {
+      const wanted = op === undefined ? spans.spans : spans.spans.filter((span) => span.op === op);
+      return readDetails(store, ref, wanted, DETAILS_UNITS);
+    },
+  };
 }
 
 function verdictOf(postMortem: PostMortemReport): Verdict {

@@ -1,6 +1,6 @@
 /** Sums up many runs: hit rate, cost, time and failures, by function and by day. */
 import type { RunStatus } from '../../../journal/facts/run-event.js';
-import { startOf } from '../../../journal/ids.js';
+import { startOf, type RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { addCounts, emptyLedger, endRun, followCall, noCalls, type CallCounts, type CallLedger } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
@@ -100,7 +100,8 @@ export interface RunStats {
   readonly days: readonly (Figures & { readonly day: string })[];
 }
 
-interface Measured {
+export interface MeasuredRun {
+  readonly ref: RunRef;
   readonly day: string;
   readonly durationMs: number;
   readonly status: ReportedStatus;
@@ -108,7 +109,16 @@ interface Measured {
 }
 
 export async function statsOf(store: JournalStore, files: readonly RunFile[], onDefect: (defect: Defect) => void): Promise<RunStats> {
-  const measured: Measured[] = [];
+  return combine(await measureRuns(store, files, onDefect));
+}
+
+/** Folds each run, in the order given. Runs of an unknown version are left out. */
+export async function measureRuns(
+  store: JournalStore,
+  files: readonly RunFile[],
+  onDefect: (defect: Defect) => void,
+): Promise<readonly MeasuredRun[]> {
+  const measured: MeasuredRun[] = [];
   for (const { ref, liveness, isOfUnknownVersion } of files) {
     const counts = await foldRun(store, ref, runCounts, { onDefect });
     // The scan has reported it as a defect: its outcome is unknown.
@@ -116,16 +126,17 @@ export async function statsOf(store: JournalStore, files: readonly RunFile[], on
     const status = reportedStatus(counts.status, liveness);
     if (status !== 'running') endRun(counts.ledger);
     measured.push({
+      ref,
       day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
       durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
       status,
       counts,
     });
   }
-  return combine(measured);
+  return measured;
 }
 
-function combine(measured: readonly Measured[]): RunStats {
+export function combine(measured: readonly MeasuredRun[]): RunStats {
   const statuses: { [status: string]: number } = {};
   for (const { status } of measured) statuses[status] = (statuses[status] ?? 0) + 1;
   return {
@@ -136,8 +147,8 @@ function combine(measured: readonly Measured[]): RunStats {
   };
 }
 
-function groupedByDay(measured: readonly Measured[]): ReadonlyMap<string, readonly Measured[]> {
-  const days = new Map<string, Measured[]>();
+function groupedByDay(measured: readonly MeasuredRun[]): ReadonlyMap<string, readonly MeasuredRun[]> {
+  const days = new Map<string, MeasuredRun[]>();
   for (const run of measured) {
     const runs = days.get(run.day);
     if (runs === undefined) days.set(run.day, [run]);
@@ -146,7 +157,7 @@ function groupedByDay(measured: readonly Measured[]): ReadonlyMap<string, readon
   return days;
 }
 
-function figuresOf(runs: readonly Measured[]): Figures {
+function figuresOf(runs: readonly MeasuredRun[]): Figures {
   const calls = merged(runs.map(({ counts }) => counts.ledger.total));
   const took = sorted(runs.filter(({ status }) => status === 'completed').map(({ durationMs }) => durationMs));
   return {
@@ -158,7 +169,7 @@ function figuresOf(runs: readonly Measured[]): Figures {
   };
 }
 
-function functionFigures(runs: readonly Measured[]): readonly FunctionFigures[] {
+function functionFigures(runs: readonly MeasuredRun[]): readonly FunctionFigures[] {
   const names = new Set(runs.flatMap(({ counts }) => [...counts.ledger.functions.keys()]));
   return [...names]
     .map((fn) => {
@@ -185,7 +196,7 @@ function merged(all: readonly CallCounts[]): CallCounts {
   return sum;
 }
 
-function countedFigures({ callsMs: _callsMs, failedByClass: _failedByClass, ...counts }: CallCounts) {
+export function countedFigures({ callsMs: _callsMs, failedByClass: _failedByClass, ...counts }: CallCounts) {
   return { ...counts, hitRate: hitRateOf(counts.executed, counts.reused) };
 }
 

@@ -7,6 +7,7 @@ import { describeEvent } from '../summary/describe.js';
 import { resultOrigins, type Origin, type OriginOf } from './result-origins.js';
 import { cutTo, sharedLimit, type ShownText } from './shown-texts.js';
 import type { Span, TimelineAttempt, TimelineCall } from './timeline.js';
+import { costOfCall } from './call-cost.js';
 
 /** UTF-16 units of one argument or result. */
 const TEXT_MAX = 16_384;
@@ -112,6 +113,7 @@ async function callDetails(store: JournalStore, ref: RunRef, call: TimelineCall,
     outcome,
     durationMs: durationMs ?? null,
     ...measuresOf(usage),
+    costUsd: costOfCall(call).costUsd ?? null,
     args: argumentsOf(args),
     result: shown(result),
     from: from === undefined ? null : { workflow: from.workflow ?? ref.workflow, run: from.run, seq: from.seq, op: origin?.op ?? null },

@@ -4,6 +4,7 @@ import type { CallCounts } from '../../fold/call-counts.js';
 import { modelsOf, type ModelTally } from './models.js';
 import { tracksOf } from './tracks.js';
 import { endOf, type Span, type Timeline } from './timeline.js';
+import { costOfCall } from './call-cost.js';
 
 export type { ModelTally } from './models.js';
 
@@ -153,6 +154,6 @@ function stateOf({ outcome, calls }: Span): SpanState {
 }
 
 function costOf({ calls }: Span): number | null {
-  const known = calls.flatMap(({ usage }) => usage?.costUsd ?? []);
+  const known = calls.flatMap((call) => costOfCall(call).costUsd ?? []);
   return known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);
 }

@@ -42,6 +42,8 @@ export interface TimelineAttempt {
   cause: CallCause | undefined;
   /** Another attempt followed after this time. */
   retryInMs: number | undefined;
+  /** It did nothing but make calls, whose cost is theirs. */
+  onlyCalls: true | undefined;
   /** The adapter that read the reply. */
   adapter: string | undefined;
   session: string | undefined;
@@ -333,13 +335,20 @@ function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.
   if (isEndOfCall(event)) Object.assign(call, { outcome, durationMs, message, cause, errorCode, endedMs: atMs });
 }
 
-type Reply = Pick<TimelineAttempt, 'retryInMs' | 'adapter' | 'session' | 'status' | 'finishReason'>;
+type Reply = Pick<TimelineAttempt, 'onlyCalls' | 'retryInMs' | 'adapter' | 'session' | 'status' | 'finishReason'>;
 
-const NO_REPLY: Reply = { retryInMs: undefined, adapter: undefined, session: undefined, status: undefined, finishReason: undefined };
+const NO_REPLY: Reply = {
+  onlyCalls: undefined,
+  retryInMs: undefined,
+  adapter: undefined,
+  session: undefined,
+  status: undefined,
+  finishReason: undefined,
+};
 
 function replyOf(event: EventOf<'call.completed' | 'call.failed'>): Reply {
-  const { reply, session } = event;
-  const common = { adapter: reply?.adapter, session };
+  const { reply, session, onlyCalls } = event;
+  const common = { adapter: reply?.adapter, session, onlyCalls };
   if (event.type === 'call.failed') {
     const { retryInMs, status } = event;
     return { ...common, retryInMs, status, finishReason: event.class === 'content' ? 'content_filter' : undefined };

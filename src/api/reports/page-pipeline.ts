@@ -1,49 +1,70 @@
 /** Gathers what the page of a pipeline's run shows beside its calls: the drawing, and each visit with its edges and context. */
 import type { JournalEvent, Json } from '../../../journal/event.js';
 import type { Routing } from '../../../journal/facts/pipeline-event.js';
+import type { BlobId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
+import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { PagePipeline, PageStep } from '../../../replay/reports/page/page-data.js';
 import { compilePipeline, type CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { holds } from '../../pipeline/model/condition.js';
 import { preparePipeline } from '../../pipeline/model/prepare.js';
-import { openChain } from '../../session/pipeline/history/chain.js';
+import { firstEvent, openChain } from '../../session/pipeline/history/chain.js';
 import { nodeStates } from '../../session/pipeline/history/node-states.js';
 
 const STEPS_MAX = 2000;
 const VALUE_UNITS = 500;
+const OUTPUT_UNITS = 2000;
 
-/** Null for the run of a script. */
-export async function readPipelinePage(store: JournalStore, file: RunFile): Promise<PagePipeline | null> {
-  const events: JournalEvent[] = [];
-  let text: string | undefined;
-  let isPipeline = false;
-  const sources: Promise<void>[] = [];
-  await store.scan(file.ref, (event) => {
-    if (event.type === 'run.started') isPipeline = event.pipeline !== undefined;
-    if (event.type === 'source.loaded' && event.role === 'script')
-      sources.push(store.getBlob(event.blob).then((content) => void (text ??= content && Buffer.from(content).toString('utf8'))));
-    if (OF_WALKS.has(event.type)) events.push(event);
-  });
-  if (!isPipeline) return null;
-  await Promise.all(sources);
-  const { svg, reason } = await drawingOf(store, file, text);
-  return { svg, reason, steps: stepsOf(events, planOf(text)) };
+/** Null for the run of a script. The visits are those of the run and of the runs that it resumed. */
+export async function readPipelinePage(
+  store: JournalStore,
+  file: RunFile,
+  { draws }: { readonly draws: boolean },
+): Promise<PagePipeline | null> {
+  const first = await firstEvent(store, file.ref);
+  if (first?.type !== 'run.started' || first.pipeline === undefined) return null;
+  const { segments, state } = await openChain(store, file);
+  const events: RecordedEvent[] = [];
+  let source: BlobId | undefined;
+  for (const { ref, until } of segments) {
+    const run = ref.run === file.ref.run ? null : ref.run;
+    await store.scan(ref, (event) => {
+      if (until !== undefined && event.seq > until) return;
+      if (event.type === 'source.loaded' && event.role === 'script' && run === null) source ??= event.blob;
+      if (OF_WALKS.has(event.type)) events.push({ run, event });
+    });
+  }
+  const content = source && (await store.getBlob(source));
+  const text = content && Buffer.from(content).toString('utf8');
+  const drawing = draws ? await drawingOf(file, state, text) : { svg: null, reason: null };
+  const context = Object.entries(state.main.context).map(([key, value]) => [key, shortened(value)] as const);
+  return { ...drawing, steps: stepsOf(events, planOf(text)), context };
+}
+
+export interface RecordedEvent {
+  /** Null for the run of the page. */
+  readonly run: string | null;
+  readonly event: JournalEvent;
 }
 
 const OF_WALKS: ReadonlySet<string> = new Set<JournalEvent['type']>([
   'run.started',
   'node.started',
   'node.finished',
+  'retry.scheduled',
   'edge.selected',
   'context.updated',
 ]);
 
-async function drawingOf(store: JournalStore, file: RunFile, text: string | undefined): Promise<Pick<PagePipeline, 'svg' | 'reason'>> {
+async function drawingOf(
+  { ref, liveness }: RunFile,
+  state: PipelineState,
+  text: string | undefined,
+): Promise<Pick<PagePipeline, 'svg' | 'reason'>> {
   if (text === undefined) return { svg: null, reason: 'The journal does not have the text of the pipeline any more.' };
   try {
     const { renderGraph } = await import('../../pipeline/render/render-graph.js');
-    const { state, latest } = await openChain(store, file);
-    return { svg: await renderGraph({ file: file.ref.workflow, text }, nodeStates(state, latest.liveness)), reason: null };
+    return { svg: await renderGraph({ file: ref.workflow, text }, nodeStates(state, liveness)), reason: null };
   } catch (error) {
     // A page without a drawing says why, and has all the rest.
     return { svg: null, reason: (error as Error).message };
@@ -59,18 +80,19 @@ function planOf(text: string | undefined): CompiledPipeline | undefined {
 }
 
 /** Folds the visits in order. The conditions of edges are evaluated as the walk did, with the context behind the visit. */
-export function stepsOf(events: readonly JournalEvent[], plan: CompiledPipeline | undefined): readonly PageStep[] {
+export function stepsOf(events: readonly RecordedEvent[], plan: CompiledPipeline | undefined): readonly PageStep[] {
   const steps = new Map<string, PageStep>();
   const latest = new Map<string, string>();
   let context: { readonly [key: string]: Json } = {};
   let startedMs = 0;
-  for (const event of events) {
+  for (const { run, event } of events) {
     if (event.type === 'run.started') startedMs = Date.parse(event.ts);
     else if (event.type === 'context.updated' && event.op === 'main') context = { ...context, ...event.updates };
     else if (event.type === 'node.started') {
       const { op, node, visit, handler } = event;
       const begun = {
         op,
+        run,
         node,
         visit,
         handler,
@@ -79,7 +101,11 @@ export function stepsOf(events: readonly JournalEvent[], plan: CompiledPipeline 
         attempts: 1,
         durationMs: null,
       };
-      steps.set(op, { ...begun, reason: '', changes: [], edges: [] });
+      steps.delete(op); // a visit that a resume began again is where it was begun last
+      steps.set(op, { ...begun, reason: '', retries: [], notes: '', output: '', changes: [], edges: [] });
+    } else if (event.type === 'retry.scheduled') {
+      const step = steps.get(event.op) ?? steps.get(walkOf(event.op));
+      if (step) steps.set(step.op, { ...step, retries: [...step.retries, `${event.reason} (again in ${event.delayMs} ms)`] });
     } else if (event.type === 'node.finished') {
       const begun = steps.get(event.op);
       const walk = walkOf(event.op);
@@ -87,8 +113,20 @@ export function stepsOf(events: readonly JournalEvent[], plan: CompiledPipeline 
       const { status, attempts, elapsedMs, outcome } = event;
       const changes = Object.entries(outcome.context_updates).map(([key, value]) => [key, shortened(value)] as const);
       if (walk === 'main') context = { ...context, ...outcome.context_updates };
+      const { notes } = outcome;
+      const output = shortened(event.excerpt ?? outputIn(outcome.context_updates), OUTPUT_UNITS);
       const edges = walk === 'main' ? edgesOf(plan, event.node, outcome.carried ?? outcome, context) : [];
-      steps.set(event.op, { ...begun, status, attempts, durationMs: elapsedMs, reason: outcome.failure_reason, changes, edges });
+      steps.set(event.op, {
+        ...begun,
+        status,
+        attempts,
+        durationMs: elapsedMs,
+        reason: outcome.failure_reason,
+        notes,
+        output,
+        changes,
+        edges,
+      });
       latest.set(walk, event.op);
     } else if (event.type === 'edge.selected') {
       const op = latest.get(event.op);
@@ -127,7 +165,12 @@ function walkOf(op: string): string {
   return op.slice(0, op.lastIndexOf('/'));
 }
 
-function shortened(value: Json): string {
+function outputIn(updates: { readonly [key: string]: Json }): string {
+  const found = updates['tool.output'] ?? updates['last_response'] ?? updates['human.gate.label'];
+  return typeof found === 'string' ? found : '';
+}
+
+function shortened(value: Json, unitsMax = VALUE_UNITS): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > VALUE_UNITS ? `${text.slice(0, VALUE_UNITS)}…` : text;
+  return text.length > unitsMax ? `${text.slice(0, unitsMax)}…` : text;
 }

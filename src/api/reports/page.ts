@@ -1,11 +1,11 @@
 /** The page of a run: `mlld journal report`. Not exported by the package. */
-import type { JournalStore } from '../../../journal/store.js';
-import { readPage, type PageOptions, type RunPage } from '../../../replay/reports/page/page-data.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { openPageOf, readPage, type OpenPage, type PageOptions, type RunPage } from '../../../replay/reports/page/page-data.js';
 import { hostDefaults } from '../../world/host-defaults.js';
 import { readPipelinePage } from './page-pipeline.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { RunPage } from '../../../replay/reports/page/page-data.js';
+export type { OpenPage, PageOptions, RunPage } from '../../../replay/reports/page/page-data.js';
 
 export interface OpenPageOptions extends ReadOptions {
   /** Words the commands that the page offers; without it the page offers none. */
@@ -19,6 +19,12 @@ export async function openPage(
   { onDefect = skipDefects, stepsOf = () => [] }: OpenPageOptions = {},
 ): Promise<RunPage> {
   const file = await runFile(store, run);
-  const pipeline = await readPipelinePage(store, file);
+  const pipeline = await readPipelinePage(store, file, { draws: true });
   return readPage(store, file, { nowMs: hostDefaults().io.nowMs(), onDefect, stepsOf, pipeline });
+}
+
+/** Opens the page of a run that may still be running. It has no drawing: that takes longer than the rest, and is made apart. */
+export async function followPage(store: JournalStore, file: RunFile, stepsOf: PageOptions['stepsOf']): Promise<OpenPage> {
+  const pipeline = await readPipelinePage(store, file, { draws: false });
+  return openPageOf(store, file, { nowMs: hostDefaults().io.nowMs(), onDefect: skipDefects, stepsOf, pipeline });
 }

@@ -1,12 +1,14 @@
 /** Hit rate, cost, durations and failures over many runs: `mlld journal stats`. */
 import type { Workflow } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { statsOf as stats, type RunStats } from '../../../replay/reports/stats/stats.js';
+import { trendOf as trend, type Trend } from '../../../replay/reports/stats/trend.js';
 import { isRecordOfUpkeep } from '../../../replay/fold/record-of-upkeep.js';
 import { allRuns } from '../../session/recorded-run.js';
 import { skipDefects, type ReadOptions } from '../run-target.js';
 
 export type { Figures, FunctionFigures, RunStats } from '../../../replay/reports/stats/stats.js';
+export type { FunctionPoint, PointFigures, RunPoint, Trend } from '../../../replay/reports/stats/trend.js';
 
 /** A default, because every event of each run is read. */
 export const STATS_RUNS_DEFAULT = 100;
@@ -30,6 +32,17 @@ export async function statsOf(
   store: JournalStore,
   { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions = {},
 ): Promise<RunStats> {
-  const runs = (await allRuns(store, workflow)).filter((file) => !isRecordOfUpkeep(file));
-  return stats(store, runs.slice(-last), onDefect);
+  return stats(store, await latestRuns(store, workflow, last), onDefect);
+}
+
+/** Counts as `statsOf` does, and for each of the latest runs of one workflow too, oldest first. */
+export async function trendOf(
+  store: JournalStore,
+  { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions & { readonly workflow: Workflow },
+): Promise<Trend> {
+  return trend(store, workflow, await latestRuns(store, workflow, last), onDefect);
+}
+
+async function latestRuns(store: JournalStore, workflow: Workflow | undefined, last: number): Promise<readonly RunFile[]> {
+  return (await allRuns(store, workflow)).filter((file) => !isRecordOfUpkeep(file)).slice(-last);
 }

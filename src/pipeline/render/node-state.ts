@@ -1,22 +1,24 @@
 /** Maps the state of a node in a run to a colour and a caption: people who can't tell the colours apart read the caption. */
 
 export interface NodeState {
-  /** `interrupted` when the node had started and its run ended before it did. */
-  readonly status: 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped' | 'running' | 'interrupted';
+  /** `waiting`: a person has been asked. `interrupted`: the node had started and its run ended before it did. */
+  readonly status: 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped' | 'running' | 'waiting' | 'interrupted';
   /** Counts finished visits. */
   readonly visits: number;
 }
 
 export const COLOURS: { readonly [S in NodeState['status']]: string } = {
-  success: '#c9e7cb',
+  success: '#d7f0dc',
   partial_success: '#eef0b4',
   retry: '#fde3b5',
-  fail: '#f6c2bd',
-  skipped: '#e3e3e3',
-  running: '#bfdcf5',
-  interrupted: '#fbd0a3',
+  fail: '#fbd5d2',
+  skipped: '#eaeef2',
+  running: '#cfe5fb',
+  waiting: '#ffdf7a',
+  interrupted: '#fbd9b8',
 };
 
 export function captionOf({ status, visits }: NodeState): string {
-  return `${status.replace('_', ' ')}${visits > 1 ? ` (${visits} visits)` : ''}`;
+  const words = status === 'waiting' ? 'waits for an answer' : status.replace('_', ' ');
+  return `${words}${visits > 1 ? ` (${visits} visits)` : ''}`;
 }

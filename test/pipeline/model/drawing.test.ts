@@ -46,7 +46,8 @@ describe('the text for Graphviz', () => {
   });
 
   it('shows labels as they were meant, whatever Graphviz takes for an escape', () => {
-    expect(text).toContain(String.raw`label="Load \"all\" C:\\mail\nfirst"`);
+    const lines = [String.raw`Load &quot;all&quot; C:\\mail`, 'first'].map((line) => `<B>${line}</B>`);
+    expect(text).toContain(`label=<${lines.join('<BR/>')}<BR/><FONT POINT-SIZE="9" COLOR="#57606a">command</FONT>>`);
   });
 
   it('colours the nodes that a run visited and shows their states', () => {
@@ -55,10 +56,23 @@ describe('the text for Graphviz', () => {
       ['ask', { status: 'running', visits: 0 }],
     ]);
     const coloured = draw(ferry, states);
-    expect(coloured).toMatch(/"load" \[label="[^\n]*\\nsuccess \(2 visits\)".*class="on-the-pier state-success".*fillcolor="#c9e7cb"/);
-    expect(coloured).toMatch(/"ask" \[label="ask\\nrunning".*style="rounded,filled", fillcolor="#bfdcf5"\]/);
+    expect(coloured).toMatch(/"load" \[label=.*command · success \(2 visits\)<.*class="on-the-pier kind-command state-success"/);
+    expect(coloured).toMatch(/"load" \[.*fillcolor="#d7f0dc"\]/);
+    expect(coloured).toMatch(/"ask" \[label=.*person · running<.*style="rounded,filled", fillcolor="#cfe5fb"\]/);
     expect(coloured).not.toContain('pink');
-    expect(coloured).toMatch(/"exit" \[label="exit", shape="Msquare", "fontname"="Helvetica"\]/);
+    expect(coloured).toMatch(/"exit" \[label=<<B>exit<\/B>>, class="kind-exit", shape="oval".*"fontname"="Helvetica"\]/);
+  });
+
+  it('gives each kind of node a form, a line and a word, and lets the author choose others', () => {
+    expect(text).toMatch(/"ask" \[label=<<B>ask<\/B>.*person.*class="on-the-pier kind-person coloured".*"fillcolor"="pink"/);
+    const own = draw('digraph g { start [shape=Mdiamond]; a [shape=cylinder, prompt=p]; exit [shape=Msquare]; start -> a -> exit }');
+    expect(own).toMatch(/"a" \[.*>model<.*class="kind-model", shape="cylinder"/);
+  });
+
+  it('makes a gate that waits for a person stand out', () => {
+    expect(draw(ferry, new Map([['ask', { status: 'waiting', visits: 0 }]]))).toMatch(
+      /"ask" \[.*person · waits for an answer<.*state-waiting.*penwidth="4".*fillcolor="#ffdf7a"/,
+    );
   });
 });
 

@@ -12,9 +12,10 @@ export interface FunctionTimes {
 export function timesByFunction(model: Model): ReadonlyMap<string, FunctionTimes> {
   const times = new Map<string, number[]>();
   for (const span of measured(model)) {
-    const known = times.get(model.nameOf(span));
+    const fn = model.fnOf(span);
+    const known = times.get(fn);
     if (known) known.push(model.durationOf(span));
-    else times.set(model.nameOf(span), [model.durationOf(span)]);
+    else times.set(fn, [model.durationOf(span)]);
   }
   return new Map(
     [...times].map(([name, each]) => {

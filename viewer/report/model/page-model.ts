@@ -1,4 +1,4 @@
-/** Holds the data of a page, and finds its way around the operations. Details of an operation are parsed when they are shown. */
+/** Holds the data of a page, and finds its way around the operations. Details of an operation are read when they are shown. */
 import type { RunDiff } from '../../../replay/reports/diff/diff-run.js';
 import type { PageData } from '../../../replay/reports/page/page-data.js';
 import type { ReportData, SpanState } from '../../../replay/reports/timeline/report.js';
@@ -19,6 +19,10 @@ export interface Model {
   readonly calls: readonly number[];
   stateOf(span: number): SpanState;
   nameOf(span: number): string;
+  /** The function that a call was made of; a workflow script names its calls otherwise. */
+  fnOf(span: number): string;
+  /** `@review` for a call that has the name of its function, otherwise the name. */
+  titleOf(span: number): string;
   aboutOf(span: number): string;
   durationOf(span: number): number;
   childrenOf(span: number): readonly number[];
@@ -28,9 +32,25 @@ export interface Model {
   spanAt(op: string): number | undefined;
   /** Everything that is known of an operation as text, in lower case: its arguments and results too. */
   textOf(span: number): string;
+  /** Begins to load the texts that `textOf` needs, where they are not there yet. */
+  loadTexts(): void;
 }
 
-export function createModel(data: PageData, diff: RunDiff | undefined, details: readonly string[]): Model {
+export interface DetailsSource {
+  /** Undefined where an operation has none, or they are not there yet. */
+  detailsOf(span: number): SpanDetails | undefined;
+  /** The same, without beginning to load them. */
+  knownDetailsOf(span: number): SpanDetails | undefined;
+  loadTexts(): void;
+}
+
+/** The details of all operations, a line of JSON each: few of them are ever looked at. */
+export function detailsOfLines(lines: readonly string[]): DetailsSource {
+  const detailsOf = (span: number): SpanDetails | undefined => (JSON.parse(lines[span] ?? 'null') as SpanDetails | null) ?? undefined;
+  return { detailsOf, knownDetailsOf: detailsOf, loadTexts: () => undefined };
+}
+
+export function createModel(data: PageData, diff: RunDiff | undefined, { detailsOf, knownDetailsOf, loadTexts }: DetailsSource): Model {
   const { report } = data;
   const { spans, states } = report;
   const count = spans.op.length;
@@ -42,7 +62,9 @@ export function createModel(data: PageData, diff: RunDiff | undefined, details: 
   }
   let places: Map<string, number> | undefined;
   const texts: string[] = [];
-  const detailsOf = (span: number): SpanDetails | undefined => (JSON.parse(details[span] ?? 'null') as SpanDetails | null) ?? undefined;
+  const functions = new Set(report.functions.map(({ name }) => name));
+  const only = functions.size === 1 ? [...functions][0] : undefined;
+  const nameOf = (span: number): string => spans.name[span] ?? '';
   return {
     data,
     report,
@@ -50,7 +72,12 @@ export function createModel(data: PageData, diff: RunDiff | undefined, details: 
     count,
     calls: [...spans.calls.keys()].filter((span) => (spans.calls[span] as number) > 0),
     stateOf: (span) => states[spans.state[span] ?? 0] ?? 'done',
-    nameOf: (span) => spans.name[span] ?? '',
+    nameOf,
+    fnOf(span) {
+      const name = nameOf(span);
+      return functions.has(name) ? name : (only ?? knownDetailsOf(span)?.calls[0]?.fn ?? name);
+    },
+    titleOf: (span) => `${functions.has(nameOf(span)) && (spans.calls[span] as number) > 0 ? '@' : ''}${nameOf(span)}`,
     aboutOf: (span) => spans.about[span] ?? '',
     durationOf: (span) => (spans.end[span] ?? 0) - (spans.start[span] ?? 0),
     childrenOf: (span) => children.get(span) ?? [],
@@ -60,12 +87,13 @@ export function createModel(data: PageData, diff: RunDiff | undefined, details: 
       return around;
     },
     detailsOf,
+    loadTexts,
     spanAt(op) {
       places ??= new Map(spans.op.map((each, span) => [each, span]));
       return places.get(op);
     },
     textOf: (span) =>
-      (texts[span] ??= [spans.op[span], spans.name[span], spans.about[span], spans.message[span], ...textsOf(detailsOf(span))]
+      (texts[span] ??= [spans.op[span], spans.name[span], spans.about[span], spans.message[span], ...textsOf(knownDetailsOf(span))]
         .join('\n')
         .toLowerCase()),
   };

@@ -1,7 +1,7 @@
 /** Reads and writes the part of an address that says what the page shows, so that a link to a call can be sent. */
 import type { SpanState } from './page-model.js';
 
-export const VIEWS = ['overview', 'graph', 'operations', 'script', 'output', 'compare'] as const;
+export const VIEWS = ['overview', 'graph', 'operations', 'script', 'output', 'compare', 'events'] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Filter {
@@ -15,6 +15,8 @@ export interface Route {
   readonly view: View;
   /** The path of the chosen operation. */
   readonly op: string | undefined;
+  /** The chosen node of a pipeline; empty: none. */
+  readonly node: string;
   readonly filter: Filter;
 }
 
@@ -37,8 +39,9 @@ export function parseRoute(hash: string): Route {
   );
   const filter = { fn: members.get('fn') ?? '', state: (members.get('state') ?? '') as Filter['state'], text: members.get('text') ?? '' };
   const op = members.get('call');
-  if (op !== undefined) return { view: 'operations', op, filter };
-  return { view: VIEWS.find((view) => members.has(view)) ?? 'overview', op: undefined, filter };
+  const node = members.get('node') ?? '';
+  if (op !== undefined) return { view: 'operations', op, node, filter };
+  return { view: VIEWS.find((view) => members.has(view)) ?? 'overview', op: undefined, node, filter };
 }
 
 export function hashOf({
@@ -53,6 +56,10 @@ export function hashOf({
   const head = op === undefined ? view : `call=${encoded(op)}`;
   const members = Object.entries(filter).filter(([, value]) => value !== '');
   return `#${[head, ...members.map(([name, value]) => `${name}=${encoded(String(value))}`)].join('&')}`;
+}
+
+export function hashOfNode(node: string): string {
+  return node === '' ? '#graph' : `#graph&node=${encoded(node)}`;
 }
 
 export function hashOfCall(op: string): string {

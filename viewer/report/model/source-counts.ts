@@ -1,8 +1,8 @@
-/** Counts the calls of each line of a source. */
+/** Counts the calls of each line of a source, and of each phase of a workflow script. */
 import type { Model } from './page-model.js';
 import { isFailing } from './tracks.js';
 
-export interface LineCounts {
+export interface CallCounts {
   executed: number;
   reused: number;
   failed: number;
@@ -11,21 +11,37 @@ export interface LineCounts {
 }
 
 /** By line, from 1 on; lines without a call have no entry. */
-export function countsByLine(model: Model, source: number): ReadonlyMap<number, LineCounts> {
+export function countsByLine(model: Model, source: number): ReadonlyMap<number, CallCounts> {
+  return countsBy(model, (span) => {
+    const place = model.data.places[model.report.spans.site[span] ?? -1];
+    return place?.[0] === source ? place[1] : undefined;
+  });
+}
+
+/** In the order in which the phases began. */
+export function countsByPhase(model: Model): readonly (CallCounts & { readonly name: string })[] {
+  const { groups, spans } = model.report;
+  const counts = countsBy(model, (span) => groups[spans.group[span] ?? -1]);
+  return [...counts].map(([name, each]) => ({ name, ...each }));
+}
+
+/** Calls without a key are left out. */
+function countsBy<K>(model: Model, keyOf: (span: number) => K | undefined): ReadonlyMap<K, CallCounts> {
   const { spans } = model.report;
-  const counts = new Map<number, LineCounts>();
+  const counts = new Map<K, CallCounts>();
   for (const span of model.calls) {
-    const place = model.data.places[spans.site[span] ?? -1];
-    if (!place || place[0] !== source) continue;
-    let line = counts.get(place[1]);
-    if (line === undefined) counts.set(place[1], (line = { executed: 0, reused: 0, failed: 0, ms: 0, costUsd: null }));
+    const key = keyOf(span);
+    if (key === undefined) continue;
+    let each = counts.get(key);
+    if (each === undefined) counts.set(key, (each = { executed: 0, reused: 0, failed: 0, ms: 0, costUsd: null }));
     const state = model.stateOf(span);
-    if (state === 'reused') line.reused += 1;
-    else if (isFailing(state)) line.failed += 1;
-    else line.executed += 1;
-    line.ms += model.durationOf(span);
+    if (state === 'reused') each.reused += 1;
+    else if (isFailing(state)) each.failed += 1;
+    else each.executed += 1;
+    // A reused result took no time of its own.
+    if (state !== 'reused') each.ms += model.durationOf(span);
     const costUsd = spans.costUsd[span] ?? null;
-    if (costUsd !== null) line.costUsd = (line.costUsd ?? 0) + costUsd;
+    if (costUsd !== null) each.costUsd = (each.costUsd ?? 0) + costUsd;
   }
   return counts;
 }

@@ -2,6 +2,7 @@
 import type { Model, SpanState } from './page-model.js';
 
 export interface Track {
+  /** `@review`, or the name of a phase. */
   readonly name: string;
   /** Calls in the order in which they began, and the lane of each: calls of a lane don't overlap. */
   readonly calls: readonly number[];
@@ -29,7 +30,7 @@ export function tracksOf(model: Model): readonly Track[] {
   const { groups, spans } = model.report;
   const byName = new Map<string, number[]>();
   for (const span of model.calls) {
-    const name = groups[spans.group[span] ?? -1] ?? model.nameOf(span);
+    const name = groups[spans.group[span] ?? -1] ?? `@${model.fnOf(span)}`;
     const known = byName.get(name);
     if (known) known.push(span);
     else byName.set(name, [span]);

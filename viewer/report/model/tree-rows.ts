@@ -19,7 +19,7 @@ export function matching(model: Model, filter: Filter): readonly number[] {
   const text = filter.text.trim().toLowerCase();
   const found: number[] = [];
   for (let span = 0; span < model.count; span++) {
-    if (fn !== '' && model.nameOf(span) !== fn) continue;
+    if (fn !== '' && ((model.report.spans.calls[span] as number) === 0 ? model.nameOf(span) : model.fnOf(span)) !== fn) continue;
     if (state !== '' && model.stateOf(span) !== state) continue;
     if (text !== '' && !model.textOf(span).includes(text)) continue;
     found.push(span);

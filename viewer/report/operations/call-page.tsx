@@ -45,8 +45,7 @@ export function CallPage({ model, span, filter, before, after, onGo }: CallPageP
         <CopyButton text={() => `${location.href.replace(/#.*/, '')}${hashOfCall(op)}`} of="link" label="Copy link" />
       </div>
       <h2 id="title-chosen" ref={title} tabIndex={-1}>
-        {isCall ? '@' : ''}
-        {model.nameOf(span)} <span class={`pill ${state}`}>{state.replace('-', ' ')}</span>
+        {model.titleOf(span)} <span class={`pill ${state}`}>{state.replace('-', ' ')}</span>
       </h2>
       {model.aboutOf(span) !== '' && <p class="about">{model.aboutOf(span)}</p>}
       {message !== '' && <p class="message">{message}</p>}

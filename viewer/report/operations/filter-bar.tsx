@@ -30,7 +30,7 @@ export function FilterBar({ model, filter }: { readonly model: Model; readonly f
     addEventListener('keydown', type);
     return () => removeEventListener('keydown', type);
   }, []);
-  const names = [...new Set(model.calls.map((span) => model.nameOf(span)))].sort();
+  const names = [...new Set(model.calls.map((span) => model.fnOf(span)))].sort();
   const states = model.report.states.filter((state) =>
     Array.from({ length: model.count }, (_, span) => span).some((span) => model.stateOf(span) === state),
   );

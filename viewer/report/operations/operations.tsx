@@ -1,5 +1,5 @@
 /** Shows the tree of operations with its filters, and beside it the chosen operation. On a narrow screen there is room for one of them. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Model } from '../model/page-model.js';
 import { hashOf, type Route } from '../model/route.js';
 import { treeRows, type TreeRow } from '../model/tree-rows.js';
@@ -19,6 +19,9 @@ export function Operations({ model, route }: { readonly model: Model; readonly r
     () => treeRows(model, filter, { open: opened, closed }),
     [model, filter.fn, filter.state, filter.text, opened, closed],
   );
+  useEffect(() => {
+    if (filter.text.trim() !== '') model.loadTexts();
+  }, [model, filter.text]);
   const matches = useMemo(() => rows.filter((row) => row.matches).map(({ span }) => span), [rows]);
 
   const toggle = ({ span, isOpen }: TreeRow): void => {

@@ -126,8 +126,7 @@ function Row({ model, row, y, isChosen, isCurrent, onToggle, onChoose }: RowProp
   const { span, level, place, siblings, isOpen, matches } = row;
   const state = model.stateOf(span);
   const took = duration(model.durationOf(span));
-  const isCall = (model.report.spans.calls[span] ?? 0) > 0;
-  const name = `${isCall ? '@' : ''}${model.nameOf(span)}`;
+  const name = model.titleOf(span);
   return (
     <div
       id={`row-${span}`}

@@ -17,14 +17,16 @@ interface Group {
   readonly fn: string;
 }
 
-export function Failures({ model }: { readonly model: Model }) {
+/** `isFollowed`: the run goes on beside buttons that continue it, so that only failures are worth a place at the top. */
+export function Failures({ model, isFollowed }: { readonly model: Model; readonly isFollowed: boolean }) {
   const { verdict, steps } = model.data;
   const groups = groupsOf(verdict);
   const { error } = verdict;
-  if (groups.length === 0 && steps.length === 0 && error === undefined) return null;
+  const isSound = groups.length === 0 && error === undefined;
+  if (isSound && (isFollowed || steps.length === 0)) return null;
   return (
-    <section class="card trouble" aria-labelledby="title-trouble">
-      <h2 id="title-trouble">{groups.length === 0 && error === undefined ? 'To continue' : 'What went wrong'}</h2>
+    <section class={isSound ? 'card' : 'card trouble'} aria-labelledby="title-trouble">
+      <h2 id="title-trouble">{isSound ? 'To continue' : 'What went wrong'}</h2>
       {error !== undefined && (
         <div class="error">
           <p>

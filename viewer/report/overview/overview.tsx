@@ -1,16 +1,19 @@
 /** The first screen: what went wrong and how to repair it, the run over time, what was spent on what, and what took long. */
 import type { Model } from '../model/page-model.js';
-import { Graph } from '../graph/graph.js';
+import { DrawingCard } from '../graph/drawing.js';
+import { hashOfNode } from '../model/route.js';
 import { Failures } from './failures.js';
 import { Slowest } from './slowest.js';
 import { Spending } from './spending.js';
 import { Timeline } from './timeline.js';
 
-export function Overview({ model }: { readonly model: Model }) {
+export function Overview({ model, isFollowed }: { readonly model: Model; readonly isFollowed: boolean }) {
   return (
     <>
-      <Failures model={model} />
-      {model.calls.length === 0 && <Graph model={model} />}
+      <Failures model={model} isFollowed={isFollowed} />
+      {model.data.pipeline && (
+        <DrawingCard pipeline={model.data.pipeline} chosen="" choose={(node) => void (location.hash = hashOfNode(node))} />
+      )}
       {model.calls.length > 0 && <Timeline model={model} />}
       {model.calls.length > 0 && <Spending model={model} />}
       {model.calls.length > 0 && <Slowest model={model} />}

@@ -133,14 +133,14 @@ function paintAxis({ context, width, bottom, x, colour, font }: Brush, { from, t
 function paintTitle({ context, colour, font }: Brush, { track, top, bins }: Row): void {
   context.font = `600 12px ${font}`;
   context.fillStyle = colour('text');
-  const title = `@${track.name}`;
+  const title = track.name;
   context.fillText(title, 0, top - 6);
   const used = context.measureText(title).width;
   context.font = `11px ${font}`;
   context.fillStyle = colour('muted');
   const most = bins?.reduce((peak, { inFlight }) => Math.max(peak, inFlight), 0);
   context.fillText(
-    `${number(track.calls.length)} calls${most === undefined ? '' : ` · at most ${number(Math.ceil(most))} in flight`}`,
+    `${number(track.calls.length)} ${track.calls.length === 1 ? 'call' : 'calls'}${most === undefined ? '' : ` · at most ${number(Math.ceil(most))} in flight`}`,
     used + 8,
     top - 6,
   );
@@ -236,7 +236,7 @@ function callLines(model: Model, span: number): readonly string[] {
   ];
   const message = spans.message[span] ?? '';
   return [
-    `@${model.nameOf(span)} ${model.aboutOf(span)}`.slice(0, 160),
+    `${model.titleOf(span)} ${model.aboutOf(span)}`.slice(0, 160),
     facts.join(' · '),
     ...(message === '' ? [] : [message.slice(0, 160)]),
   ];
@@ -247,7 +247,7 @@ function binLines({ track }: Row, bins: readonly Bin[], place: number, ms: numbe
   if (!bin) return [];
   const { inFlight, failed, reused, ended } = bin;
   return [
-    `@${track.name} at ${duration(ms)}`,
+    `${track.name} at ${duration(ms)}`,
     `${number(Math.round(inFlight))} in flight, ${number(ended)} ended here`,
     ...(reused > 0 ? [`${number(reused)} reused`] : []),
     ...(failed > 0 ? [`${number(failed)} without a result`] : []),

@@ -25,7 +25,7 @@ export function Slowest({ model }: { readonly model: Model }) {
         ]}
         rows={calls.map((span) => [
           <a class="clip" href={hashOfCall(spans.op[span] ?? '')}>
-            <b>@{model.nameOf(span)}</b> {model.aboutOf(span)}
+            <b>{model.titleOf(span)}</b> {model.aboutOf(span)}
           </a>,
           <span class={`state ${model.stateOf(span)}`}>{model.stateOf(span)}</span>,
           duration(model.durationOf(span)),

@@ -3,13 +3,14 @@ import { duration, money } from '../../../cli/render/units.js';
 import { timesByFunction } from '../model/call-times.js';
 import type { Model, ReportData } from '../model/page-model.js';
 import { hashOf, NO_FILTER } from '../model/route.js';
+import { countsByPhase } from '../model/source-counts.js';
 import { hitRate, number } from '../model/verdict-words.js';
 import { Table } from '../parts/table.js';
 
 type Tally = ReportData['total'];
 
 export function Spending({ model }: { readonly model: Model }) {
-  const { functions, models, phases, total } = model.report;
+  const { functions, models, phases, groups, total } = model.report;
   const times = timesByFunction(model);
   const named = models.filter(({ name }) => name !== null);
   return (
@@ -60,7 +61,8 @@ export function Spending({ model }: { readonly model: Model }) {
             />
           </section>
         )}
-        {phases.length > 1 && (
+        {groups.length > 0 && <PhasesOfScript model={model} />}
+        {groups.length === 0 && phases.length > 1 && (
           <section class="card" aria-labelledby="title-phases">
             <h2 id="title-phases">Phases</h2>
             <Table
@@ -79,6 +81,27 @@ export function Spending({ model }: { readonly model: Model }) {
         )}
       </div>
     </>
+  );
+}
+
+/** The phases that a workflow script names; its calls outside of them are in none. */
+function PhasesOfScript({ model }: { readonly model: Model }) {
+  return (
+    <section class="card" aria-labelledby="title-phases">
+      <h2 id="title-phases">Phases</h2>
+      <Table
+        label="Phases"
+        columns={[{ title: 'Phase' }, ...['Executed', 'Reused', 'No result', 'In calls', 'Cost'].map(numeric)]}
+        rows={countsByPhase(model).map(({ name, executed, reused, failed, ms, costUsd }) => [
+          name,
+          number(executed),
+          number(reused),
+          <span class={failed > 0 ? 'bad' : undefined}>{number(failed)}</span>,
+          duration(ms),
+          orDash(costUsd, money),
+        ])}
+      />
+    </section>
   );
 }
 

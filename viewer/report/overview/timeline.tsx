@@ -27,18 +27,23 @@ interface Tip {
 export function Timeline({ model }: { readonly model: Model }) {
   const whole = Math.max(model.report.durationMs, 1);
   const tracks = useMemo(() => tracksOf(model), [model]);
-  const [seen, setSeen] = useState<Window>({ from: 0, to: whole });
+  /** Undefined: the whole run, also while it grows. */
+  const [zoomed, setZoomed] = useState<Window>();
+  const seen = useMemo(() => zoomed ?? { from: 0, to: whole }, [zoomed, whole]);
   const [tip, setTip] = useState<Tip>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const picture = useRef<Picture | undefined>(undefined);
   const latest = useRef(seen);
   latest.current = seen;
+  const wholeNow = useRef(whole);
+  wholeNow.current = whole;
 
   const show = (from: number, to: number): void => {
-    const span = Math.min(whole, Math.max(to - from, Math.min(10, whole)));
-    const begin = Math.max(0, Math.min(from, whole - span));
+    const end = wholeNow.current; // the listener of the wheel is older than the latest model
+    const span = Math.min(end, Math.max(to - from, Math.min(10, end)));
+    const begin = Math.max(0, Math.min(from, end - span));
     setTip(undefined);
-    setSeen({ from: begin, to: begin + span });
+    setZoomed(span === end ? undefined : { from: begin, to: begin + span });
   };
   const zoom = (factor: number, at = (latest.current.from + latest.current.to) / 2): void => {
     const { from, to } = latest.current;
@@ -116,7 +121,7 @@ export function Timeline({ model }: { readonly model: Model }) {
     event.preventDefault();
     act();
   };
-  const isWhole = seen.from === 0 && seen.to === whole;
+  const isWhole = zoomed === undefined;
   const states = LEGEND.filter((state) => model.calls.some((span) => model.stateOf(span) === state));
   return (
     <section class="card timeline" aria-labelledby="title-timeline">

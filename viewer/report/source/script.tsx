@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { duration, money } from '../../../cli/render/units.js';
 import type { Model } from '../model/page-model.js';
 import { hashOf, NO_FILTER } from '../model/route.js';
-import { countsByLine, type LineCounts } from '../model/source-counts.js';
+import { countsByLine, type CallCounts } from '../model/source-counts.js';
 import { number } from '../model/verdict-words.js';
 import { CopyButton } from '../parts/copy-button.js';
 
@@ -69,7 +69,7 @@ export function Script({ model }: { readonly model: Model }) {
 }
 
 interface CountsProps {
-  readonly counts: LineCounts;
+  readonly counts: CallCounts;
   readonly model: Model;
   readonly source: number;
   readonly line: number;
@@ -89,7 +89,7 @@ function Counts({ counts: { executed, reused, failed, ms, costUsd }, model, sour
     ...(costUsd === null ? [] : [money(costUsd)]),
   ];
   return (
-    <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: first === undefined ? '' : model.nameOf(first) } })}>
+    <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: first === undefined ? '' : model.fnOf(first) } })}>
       {words.join(' · ')}
     </a>
   );

@@ -1,0 +1,88 @@
+/** Shows the drawing of a pipeline, which zooms and whose nodes are buttons. */
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { PageData } from '../model/page-model.js';
+
+const ZOOM = 1.4;
+const ZOOM_MAX = 6;
+
+interface DrawingCardProps {
+  readonly pipeline: NonNullable<PageData['pipeline']>;
+  readonly chosen: string;
+  readonly choose: (node: string) => void;
+}
+
+export function DrawingCard({ pipeline: { svg, reason }, chosen, choose }: DrawingCardProps) {
+  return (
+    <section class="card" aria-labelledby="title-graph">
+      <h2 id="title-graph">Graph</h2>
+      {svg === null ? <p class="muted">{reason ?? 'The graph is being drawn.'}</p> : <Drawing svg={svg} chosen={chosen} choose={choose} />}
+    </section>
+  );
+}
+
+interface DrawingProps {
+  readonly svg: string;
+  readonly chosen: string;
+  readonly choose: (node: string) => void;
+}
+
+/** Fits as a whole first. Its nodes become buttons. */
+function Drawing({ svg, chosen, choose }: DrawingProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [scale, setScale] = useState(1);
+  useEffect(() => {
+    const drawing = document.importNode(new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement, true);
+    // The links of a graph's author would lead away from this page.
+    for (const link of drawing.querySelectorAll('a')) link.removeAttribute('xlink:href');
+    for (const shape of drawing.querySelectorAll<SVGGElement>('g.node')) {
+      const id = shape.querySelector('title')?.textContent ?? '';
+      const words = [...shape.querySelectorAll('text')].map(({ textContent }) => textContent).join(', ');
+      for (const [name, value] of Object.entries({ role: 'button', tabindex: '0', 'aria-label': words, 'data-node': id }))
+        shape.setAttribute(name, value);
+      shape.addEventListener('click', () => choose(id));
+      shape.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        choose(id);
+      });
+    }
+    const focused = place.current?.contains(document.activeElement) ? document.activeElement?.getAttribute('data-node') : null;
+    place.current?.replaceChildren(drawing);
+    // A new drawing of a run that goes on takes the place of the one that somebody is walking through.
+    if (focused != null) place.current?.querySelector<SVGGElement>(`[data-node="${CSS.escape(focused)}"]`)?.focus();
+  }, [svg]);
+  const fitted = useRef(0);
+  useLayoutEffect(() => {
+    const drawing = place.current?.querySelector('svg');
+    if (!drawing) return;
+    if (scale === 1) drawing.style.width = '';
+    else drawing.style.width = `${fitted.current * scale}px`;
+  }, [svg, scale]);
+  const zoomTo = (next: number): void => {
+    // Steps are measured from the drawing as it fits.
+    if (scale === 1) fitted.current = place.current?.querySelector('svg')?.getBoundingClientRect().width ?? 0;
+    setScale(next);
+  };
+  useEffect(() => {
+    for (const shape of place.current?.querySelectorAll('g.node') ?? [])
+      shape.setAttribute('aria-pressed', String(shape.getAttribute('data-node') === chosen));
+  }, [svg, chosen]);
+  return (
+    <>
+      <div class="tools">
+        <button type="button" aria-label="Zoom in" disabled={scale >= ZOOM_MAX} onClick={() => zoomTo(scale * ZOOM)}>
+          +
+        </button>
+        <button type="button" aria-label="Zoom out" disabled={scale <= 1} onClick={() => zoomTo(scale / ZOOM < 1.01 ? 1 : scale / ZOOM)}>
+          −
+        </button>
+        <button type="button" aria-label="Fit the whole graph" disabled={scale === 1} onClick={() => zoomTo(1)}>
+          Fit
+        </button>
+      </div>
+      <div class={`picture drawing${scale === 1 ? '' : ' zoomed'}`} role="group" aria-label="Drawing of the pipeline" tabIndex={0}>
+        <div ref={place} />
+      </div>
+    </>
+  );
+}

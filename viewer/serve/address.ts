@@ -1,0 +1,18 @@
+/** The address of a run is `/runs/ID`; what is shown of it is behind the `#`, as in the page that `mlld journal report` makes. */
+
+/** Returns the chosen run, or nothing. An older form of the address, `/#ID`, is brought into the new one. */
+export function chosenRun(): string | undefined {
+  const [, old] = /^#(\d{8}-\d{6}-[\w-]+)$/.exec(location.hash) ?? [];
+  if (old !== undefined) history.replaceState(undefined, '', addressOf(old));
+  return /^\/runs\/([\w-]+)$/.exec(location.pathname)?.[1];
+}
+
+export function addressOf(id: string): string {
+  return `/runs/${id}`;
+}
+
+/** Shows another run without loading the page again. */
+export function goTo(id: string): void {
+  history.pushState(undefined, '', addressOf(id));
+  dispatchEvent(new PopStateEvent('popstate'));
+}

@@ -1,0 +1,63 @@
+/** Shows the page of a server: the form for the token where the server demands one, then its runs. */
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, createApi, type Api } from './api.js';
+import { Shell } from './shell.js';
+
+const TOKEN = 'token';
+
+function Page() {
+  const [token, setToken] = useState(() => sessionStorage.getItem(TOKEN) ?? undefined);
+  const [api, setApi] = useState<Api>();
+  const [message, setMessage] = useState<string>();
+  useEffect(() => {
+    const next = createApi(token);
+    next.list().then(
+      () => setApi(next),
+      (error: unknown) => {
+        const isRefused = error instanceof ApiError && error.status === 401;
+        setMessage(isRefused ? (token === undefined ? '' : 'This is not the token.') : (error as Error).message);
+      },
+    );
+  }, [token]);
+  if (api) return <Shell api={api} />;
+  if (message === undefined) return null;
+  const open = (given: string): void => {
+    sessionStorage.setItem(TOKEN, given);
+    setToken(given);
+  };
+  return <TokenForm message={message} onOpen={open} />;
+}
+
+function TokenForm({ message, onOpen }: { readonly message: string; readonly onOpen: (token: string) => void }) {
+  const [text, setText] = useState('');
+  return (
+    <main class="token">
+      <form
+        aria-label="Token"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onOpen(text);
+        }}
+      >
+        <h1>mlld</h1>
+        <label for="token">Token of this server</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          required
+          autofocus
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit">Open</button>
+        <p class="message" role="alert">
+          {message}
+        </p>
+      </form>
+    </main>
+  );
+}
+
+render(<Page />, document.body);

@@ -1,0 +1,114 @@
+/** Lists the runs of a server, and shows the chosen one. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { addressOf, chosenRun, goTo } from './address.js';
+import type { Api, Status } from './api.js';
+import { hasCalls, listWords } from './calls.js';
+import { LiveRun } from './live-run.js';
+
+const LIST_MS = 2000;
+/** A long list takes longer, and is requested less often. */
+const LIST_FACTOR = 10;
+
+export function Shell({ api }: { readonly api: Api }) {
+  const [runs, setRuns] = useState<readonly Status[]>();
+  const [isLost, setLost] = useState(false);
+  const [address, setAddress] = useState(chosenRun);
+  const wake = useRef<() => void>(() => undefined);
+
+  useEffect(() => {
+    const follow = (): void => {
+      setAddress(chosenRun());
+      wake.current();
+    };
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, []);
+
+  useEffect(() => {
+    const closing = new AbortController();
+    const list = async (): Promise<void> => {
+      while (!closing.signal.aborted) {
+        const sinceMs = performance.now();
+        try {
+          const now = await api.list();
+          // The same list again draws nothing anew.
+          setRuns((before) => (JSON.stringify(before) === JSON.stringify(now) ? before : now));
+          setLost(false);
+        } catch {
+          setLost(true);
+        }
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, Math.max(LIST_MS, (performance.now() - sinceMs) * LIST_FACTOR));
+          wake.current = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+    };
+    void list();
+    return () => {
+      closing.abort();
+      wake.current();
+    };
+  }, [api]);
+
+  const chosen = address === undefined ? runs?.[0] : runs?.find(({ id }) => id === address);
+  useEffect(() => {
+    if (chosen) document.title = `${chosen.pipeline_name} ${chosen.id}`;
+  }, [chosen?.id]);
+  return (
+    <div class="shell">
+      <nav class="runs" aria-label="Runs">
+        <h2>Runs</h2>
+        {isLost && (
+          <p class="message" role="alert">
+            The server does not respond.
+          </p>
+        )}
+        <ul>
+          {runs?.length === 0 && <li class="muted">No pipeline has run here.</li>}
+          {runs?.map((run) => (
+            <Entry key={run.id} run={run} isChosen={run === chosen} />
+          ))}
+        </ul>
+      </nav>
+      <div id="page">
+        {chosen && <LiveRun key={chosen.id} api={api} listed={chosen} onChange={() => wake.current()} />}
+        {runs && !chosen && (
+          <main>
+            <p>{address === undefined ? 'No pipeline has run here yet.' : `There is no run ${address}.`}</p>
+          </main>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Entry({
+  run: { id, pipeline_name: name, status, started_at: started, calls },
+  isChosen,
+}: {
+  readonly run: Status;
+  readonly isChosen: boolean;
+}) {
+  return (
+    <li>
+      <a
+        href={addressOf(id)}
+        aria-current={isChosen ? 'page' : undefined}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          goTo(id);
+        }}
+      >
+        <span class={`state ${status}`}>{name}</span>
+        <small>
+          {status} · {started.slice(0, 19).replace('T', ' ')}
+        </small>
+        {hasCalls(calls) && <small>{listWords(calls)}</small>}
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,185 @@
+/** Puts the page over many runs together: what they came to, how each figure developed, the same by function, and every run. */
+import type { RunPoint, Trend } from '../../replay/reports/stats/trend.js';
+import { costOrDash, duration, durationOrDash, money, moneyOrDash, time } from '../../cli/render/units.js';
+import { number } from '../report/model/verdict-words.js';
+import { Table } from '../report/parts/table.js';
+import { Bars } from './bars.js';
+import { METRICS, pointOfFunction, pointOfRun } from './metrics.js';
+
+/** Functions beyond this number are in the table alone. */
+const CHARTED_MAX = 12;
+
+export function App({ trend }: { readonly trend: Trend }) {
+  return (
+    <>
+      <Head trend={trend} />
+      <main>
+        {trend.runs.length > 0 && (
+          <>
+            <section class="card" aria-labelledby="title-runs">
+              <h2 id="title-runs">
+                Run by run <small>oldest on the left</small>
+              </h2>
+              <div class="metrics">
+                {METRICS.map((metric) => (
+                  <Bars key={metric.name} metric={metric} points={trend.runs.map(pointOfRun)} runs={trend.runs} about="all calls" />
+                ))}
+              </div>
+            </section>
+            <Functions trend={trend} />
+            <Runs trend={trend} />
+          </>
+        )}
+      </main>
+    </>
+  );
+}
+
+function Head({ trend }: { readonly trend: Trend }) {
+  const { workflow, runs, total, statuses } = trend;
+  const [first, last] = [runs[0], runs.at(-1)];
+  const figures: readonly (readonly [string, string, string])[] = [
+    [
+      'Runs',
+      number(total.runs),
+      Object.entries(statuses)
+        .map(([status, count]) => `${count} ${status}`)
+        .join(', '),
+    ],
+    ['Calls', number(total.executed + total.reused), `${number(total.executed)} executed, ${number(total.reused)} reused`],
+    ['Hit rate', total.hitRate === null ? '–' : `${Math.round(100 * total.hitRate)} %`, 'of the calls with a result'],
+    ['Failed calls', number(total.failed), `${number(total.retries)} retries`],
+    ['A complete run', durationOrDash(total.medianMs), `in the median; the slowest ${durationOrDash(total.slowestMs)}`],
+    ['Cost', moneyOrDash(total.costUsd), total.savedUsd ? `${money(total.savedUsd)} saved` : `${number(total.unpriced)} attempts unpriced`],
+  ];
+  return (
+    <header class="head">
+      <p class="crumbs">
+        {first && last && (
+          <span>
+            {time(Date.parse(first.started))} to {time(Date.parse(last.started))}
+          </span>
+        )}
+      </p>
+      <h1>{workflow}</h1>
+      <p class="sentence">{sentenceOf(trend)}</p>
+      <dl class="figures">
+        {figures.map(([term, value, more]) => (
+          <div key={term} class={term === 'Failed calls' && total.failed > 0 ? 'bad' : undefined}>
+            <dt>{term}</dt>
+            <dd>
+              <b>{value}</b> <span>{more}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </header>
+  );
+}
+
+function sentenceOf({ runs, total }: Trend): string {
+  if (total.runs === 0) return 'No run is recorded.';
+  const incomplete = runs.filter(({ status, unresolved }) => status === 'completed' && unresolved > 0).length;
+  const unresolved = incomplete === 0 ? '' : `, ${incomplete === total.completed ? 'all' : incomplete} of them with unresolved calls`;
+  if (total.runs === 1)
+    return `The only run ${total.completed === 1 ? 'was completed' : 'was not completed'}${unresolved === '' ? '' : ', with unresolved calls'}.`;
+  const completed =
+    total.completed === total.runs
+      ? `All of the latest ${total.runs} runs were`
+      : `${total.completed} of the latest ${total.runs} runs were`;
+  return `${completed} completed${unresolved}.`;
+}
+
+function Functions({ trend: { functions, runs } }: { readonly trend: Trend }) {
+  if (functions.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="title-functions">
+      <h2 id="title-functions">By function</h2>
+      <Table
+        label="Functions"
+        columns={[
+          { title: 'Function' },
+          ...['Executed', 'Reused', 'Failed', 'Hit rate', 'Median', '9 of 10', 'A result', 'Cost'].map(numeric),
+        ]}
+        rows={functions.map((each) => [
+          <code>@{each.fn}</code>,
+          number(each.executed),
+          number(each.reused),
+          <Failed count={each.failed} />,
+          percent(each.hitRate),
+          durationOrDash(each.medianMs),
+          durationOrDash(each.p90Ms),
+          moneyOrDash(each.medianResultUsd),
+          costOrDash(each),
+        ])}
+      />
+      {functions.slice(0, CHARTED_MAX).map(({ fn }) => (
+        <div key={fn} class="function">
+          <h3>
+            <code>@{fn}</code>
+          </h3>
+          <div class="metrics small">
+            {METRICS.map((metric) => (
+              <Bars
+                key={metric.name}
+                metric={metric.name === 'time' ? { ...metric, title: 'Median time' } : metric}
+                points={runs.map(({ functions: all }) => pointOfFunction(all.find((each) => each.fn === fn)))}
+                runs={runs}
+                about={`@${fn}`}
+              />
+            ))}
+          </div>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Runs({ trend: { runs } }: { readonly trend: Trend }) {
+  return (
+    <section class="card" aria-labelledby="title-all">
+      <h2 id="title-all">
+        Runs <small>the latest first</small>
+      </h2>
+      <Table
+        label="Runs"
+        columns={[
+          { title: 'Started' },
+          { title: 'Status' },
+          ...['Executed', 'Reused', 'Failed', 'Hit rate', 'Time', 'Cost'].map(numeric),
+          { title: 'Run' },
+        ]}
+        rows={[...runs]
+          .reverse()
+          .map((each) => [
+            time(Date.parse(each.started)),
+            <Status run={each} />,
+            number(each.executed),
+            number(each.reused),
+            <Failed count={each.failed} />,
+            percent(each.hitRate),
+            duration(each.durationMs),
+            costOrDash(each),
+            <code>{each.run}</code>,
+          ])}
+      />
+    </section>
+  );
+}
+
+function Status({ run: { status, unresolved } }: { readonly run: RunPoint }) {
+  const shown = unresolved > 0 && status === 'completed' ? 'incomplete' : status;
+  return <span class={`pill ${shown}`}>{shown}</span>;
+}
+
+function numeric(title: string) {
+  return { title, isNumber: true };
+}
+
+function Failed({ count }: { readonly count: number }) {
+  return <span class={count > 0 ? 'bad' : undefined}>{number(count)}</span>;
+}
+
+function percent(rate: number | null): string {
+  return rate === null ? '–' : `${Math.round(100 * rate)} %`;
+}
