@@ -26,6 +26,7 @@ const SHARED = new Set([
   'no-checkpoint',
   'metrics',
   'progress',
+  'verbose',
   'debug',
 ]);
 

@@ -140,7 +140,8 @@ export function workflow<I extends Json, O extends Json | void>(
     async plan(given: I, settings: RunSettings = {}) {
       jsonOf(given, 'the input');
       const { planWork } = await import('../session/workflow/plan-work.js');
-      return planWork((await optionsOf(name, settings)).options, undefined);
+      const { options, agents } = await optionsOf(name, settings);
+      return planWork({ options, settings: agents, version: settings.version }, undefined);
     },
   };
   return program;

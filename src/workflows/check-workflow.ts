@@ -17,12 +17,12 @@ export interface ValidatedWorkflow extends Pick<FileReport, 'filepath' | 'valid'
 }
 
 /** `display` is the path in messages, `written` that of the report. */
-export function checkWorkflow(
+export async function checkWorkflow(
   written: string,
   { text: source, display }: { readonly text: string; readonly display: string },
-): ValidatedWorkflow {
+): Promise<ValidatedWorkflow> {
   try {
-    const read = readWorkflow(source, display);
+    const read = await readWorkflow(source, display);
     compiledScript({ file: display, display, text: read }, compileCode);
     const { meta, text } = read;
     const warnings = hazardsIn(read).map(({ what, at }): Finding => {

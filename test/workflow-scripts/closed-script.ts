@@ -4,9 +4,10 @@ import { BOOTSTRAP } from '../../src/workflows/realm/bootstrap.js';
 import { readWorkflow } from '../../src/workflows/text/read-script.js';
 
 /** Runs the body of a script with a host that answers every agent with its prompt, and returns what the script returned. */
-export function run(body: string): Promise<unknown> {
+export async function run(body: string): Promise<unknown> {
+  const text = `export const meta = { name: 'x', description: 'y' }\n${body}`;
+  const { code, columnOffset, importName } = await readWorkflow(text, 'x.js');
   return new Promise((resolve) => {
-    const { code, columnOffset, importName } = readWorkflow(`export const meta = { name: 'x', description: 'y' }\n${body}`, 'x.js');
     let count = 0;
     const ok = (...value: unknown[]): string => JSON.stringify([0, ...value]);
     const strays: string[] = [];

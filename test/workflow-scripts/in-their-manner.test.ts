@@ -59,7 +59,72 @@ const notes = await parallel(topics.map((topic) => async () => {
 }))
 const extra = (await agent('An appendix', { timeoutMs: 20000 })) ?? 'none'
 return await agent('Summarise ' + notes.filter(Boolean).join(' ') + extra + Math.random())`,
+  'a review by dimensions, with a verdict for each finding': `
+const DIMENSIONS = [{ key: 'bugs', n: 2 }, { key: 'speed', n: 1 }, { key: 'names', n: 2 }]
+phase('Review')
+const reviews = await pipeline(DIMENSIONS,
+  (dimension) => agent('Review the diff for ' + dimension.key, { label: 'review:' + dimension.key, phase: 'Review', schema: ${LIST} }),
+  (review, { key }) => parallel(review.items.map((title) => () =>
+    agent('Is it true: ' + title + ' (' + key + ')', { label: 'verify:' + key, phase: 'Verify', schema: ${VOTE} }).then((verdict) => ({ title, verdict })))))
+const confirmed = reviews.flat().filter(Boolean).filter(({ verdict }) => verdict?.ok)
+log(confirmed.length + ' confirmed')
+return { confirmed, all: reviews.flat().length }`,
+  'a tournament, two by two, until one is left': `
+let names = Array.from({ length: 8 }, (_, n) => 'name' + n)
+for (let round = 1; names.length > 1; round++) {
+  phase('Round ' + round)
+  const pairs = []
+  for (let n = 0; n < names.length; n += 2) pairs.push([names[n], names[n + 1]])
+  const verdicts = await parallel(pairs.map(([left, right]) => () => agent('Better: ' + left + ' or ' + right, { schema: ${VOTE} })))
+  names = pairs.map((pair, n) => verdicts[n]?.ok ? pair[0] : pair[1])
+}
+return names[0]`,
+  'a fix that is tried until the tests pass, with a way out': `
+const report = []
+for (const bug of ['leak', 'race', 'typo']) {
+  let notes = ''
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const change = await agent('Mend ' + bug + ', attempt ' + attempt + notes, { label: 'fix:' + bug })
+    if (change === null) throw new Error('nobody mends ' + bug)
+    const tests = await agent('Run the tests after ' + bug + ' ' + attempt, { schema: ${VOTE}, retries: 1 })
+    if (tests.ok && attempt > 1) break
+    notes = '; it failed at ' + new Date().getFullYear()
+  }
+  report.push(bug)
+}
+return report`,
+  'a plan whose tasks wait for each other': `
+const TASKS = { schema: [], api: ['schema'], client: ['api'], docs: ['api'], release: ['client', 'docs'] }
+const done = new Map()
+const finish = (name) => {
+  if (!done.has(name)) done.set(name, (async () => {
+    const before = await Promise.all(TASKS[name].map(finish))
+    return agent('Do ' + name + ' after ' + before.join(' and '), { label: name, effort: 'low' })
+  })())
+  return done.get(name)
+}
+const results = await Promise.all(Object.keys(TASKS).map(finish))
+const review = await parallel(results.map((text, n) => () => agent('Look at ' + n + ' ' + text, { agentType: 'reviewer' })))
+return review.length`,
+  'a report in chapters by another script, with an appendix': `
+const chapters = await workflow({ scriptPath: 'chapters.js' }, { topics: ['tides', 'locks'] })
+const notes = await parallel(chapters.map((text, n) => () => agent('Comment on chapter ' + n + ': ' + text)))
+const sample = await Promise.all([1, 2, 3].map(() => agent('Name a title')))
+return await agent('Bind ' + [...notes, ...sample].join(' ') + ' at ' + Math.round(Math.random() * 1e9))`,
+  'a sweep in batches, each with a pause between': `
+const files = Array.from({ length: 9 }, (_, n) => 'part' + n)
+const found = []
+for (let at = 0; at < files.length; at += 3) {
+  const batch = await parallel(files.slice(at, at + 3).map((file) => () => agent('Sweep ' + file)))
+  found.push(...batch.filter(Boolean))
+  await new Promise((resolve) => setTimeout(resolve, 5))
+}
+return { found: found.length, words: await agent('Sum up ' + JSON.stringify(found)) }`,
 };
+
+const CHAPTERS = `export const meta = { name: 'chapters', description: 'x' }
+return await pipeline(args.topics, (topic) => agent('Outline ' + topic), (outline, topic) => agent('Write ' + topic + ' by ' + outline))
+`;
 
 /** The keys of the calls that the runs of the script executed, with how often. */
 function executed(cwd: string): readonly string[] {
@@ -73,12 +138,16 @@ it.each(Object.entries(SCRIPTS))('%s', { timeout: 120_000 }, async (_name, body)
   const cwd = await projectFolder({
     'mlld-config.json': '{}',
     'job.js': `export const meta = { name: 'job', description: 'x' }${body}\n`,
+    'chapters.js': CHAPTERS,
   });
   const words = ['run', 'job.js', '--backend', AGENT, '--parallel', '3', '--budget', '900k'];
-  for (const enough of [2, 5]) {
+  // A kill comes at any moment around these counts: what the script has begun by then differs from time to time.
+  const first = 1 + Math.floor(Math.random() * 4);
+  for (const enough of [first, first + 1 + Math.floor(Math.random() * 4)]) {
     const child = spawn(process.execPath, [CLI, ...words, '--resume'], { cwd, stdio: 'ignore' });
     const closed = new Promise((resolve) => child.on('close', resolve));
     while (executed(cwd).length < enough && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
     child.kill('SIGKILL');
     await closed;
   }
@@ -90,4 +159,26 @@ it.each(Object.entries(SCRIPTS))('%s', { timeout: 120_000 }, async (_name, body)
   const fourth = await runCli([...words, '--resume'], { cwd });
   expect({ status: fourth.status, stdout: fourth.stdout }).toEqual({ status: 0, stdout: third.stdout });
   expect(executed(cwd)).toHaveLength(keys.length);
+});
+
+it.each([
+  [
+    'a module of Node',
+    "const fs = require('fs')\nreturn fs.readdirSync('.')",
+    'job.js:2:12',
+    'require is not available in a workflow script',
+  ],
+  ['a static import', "import { readFile } from 'fs'\nreturn 1", 'job.js:2:1', 'a static import is not possible'],
+  ['a second export', 'export default 1', 'job.js:2:1', 'another export is not possible'],
+  ['types', "const berth: string = 'north'\nreturn berth", 'job.js:2:12', 'this is JavaScript, not TypeScript'],
+  ['a promise in the list', "return await parallel([agent('look')])", 'job.js:2:14', 'write () => agent('],
+])('refuses %s with place and reason', async (_what, body, place, reason) => {
+  const cwd = await projectFolder({
+    'mlld-config.json': '{}',
+    'job.js': `export const meta = { name: 'job', description: 'x' }\n${body}\n`,
+  });
+  const { status, stderr } = await runCli(['run', 'job.js', '--backend', AGENT], { cwd });
+  expect(status).toBe(1);
+  expect(stderr).toContain(place);
+  expect(stderr).toContain(reason);
 });

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { findProject, openFileStore, replayRun, resolveRun } from '../../src/api/index.js';
 import { projectFolder, runCli, type CliResult } from '../support/cli.js';
 
 const SCRIPT = `export const meta = { name: 'job', description: 'x', phases: [{ title: 'Look' }, { title: 'Write' }] }
@@ -55,6 +56,17 @@ it('prints the same, without the files and without an agent', async () => {
     expect(replayed.stderr).toContain('found 2 ');
   }
   expect(asked()).toBe(before);
+});
+
+it('is replayed by a program, too', async () => {
+  const { cwd, run } = await project();
+  const first = await run('run', 'job.js', ...BERTHS, '--backend', AGENT);
+  const store = openFileStore(cwd);
+  const { ref } = await resolveRun(store, { ...(await findProject(cwd)), workingDirectory: cwd }, 'job');
+  let stdout = '';
+  const sinks = { stdout: (text: string) => void (stdout += text), stderr: () => undefined };
+  const report = await replayRun({ store, ref, root: cwd, divergences: 'first', sinks });
+  expect({ report, stdout }).toMatchObject({ report: { verdict: 'same', divergences: [] }, stdout: first.stdout });
 });
 
 it('names the first call that was not recorded, and the recorded one that resembles it', async () => {

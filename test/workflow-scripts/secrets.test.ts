@@ -1,4 +1,4 @@
-/** Prompts with a secret in them: AGENT-3, SAMPLE-1 to SAMPLE-3. workflows-js.md 6.1 and 14. */
+/** Prompts with a secret in them: SAMPLED-2, SAMPLE-1 to SAMPLE-3. workflows-js.md 6.1 and 14. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

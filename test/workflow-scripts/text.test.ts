@@ -7,9 +7,9 @@ import { readWorkflow } from '../../src/workflows/text/read-script.js';
 
 const META = "export const meta = { name: 'x', description: 'y' }\n";
 
-function mistake(text: string): string {
+async function mistake(text: string): Promise<string> {
   try {
-    readWorkflow(text, 'x.js');
+    await readWorkflow(text, 'x.js');
   } catch (error) {
     if (error instanceof MlldError) return `${error.code} ${error.location?.line}:${error.location?.column}`;
     throw error;
@@ -33,26 +33,26 @@ it.each([
   [`${META}}); (function () {`, 'WORKFLOW_SYNTAX 2:5'],
   [`${META}with (a) {}`, 'WORKFLOW_SYNTAX 2:1'],
   [`#!/usr/bin/env mlld\r\n// why\r\n${META}await 1; return 2`, 'none'],
-])('reads %j as %s', (text, found) => {
-  expect(mistake(text)).toBe(found);
+])('reads %j as %s', async (text, found) => {
+  expect(await mistake(text)).toBe(found);
 });
 
-it('reads meta with joined texts and members that nobody knows', () => {
-  const { meta } = readWorkflow(
+it('reads meta with joined texts and members that nobody knows', async () => {
+  const { meta } = await readWorkflow(
     "export const meta = { name: 'a' + 'b', description: `c`, more: [1, -2, null], phases: [{ title: 'P' }] }",
     'x.js',
   );
   expect(meta).toEqual({ name: 'ab', description: 'c', phases: [{ title: 'P' }] });
 });
 
-it('replaces import() without moving anything', () => {
-  const { code, importName, text } = readWorkflow(`${META}const a = import('x') // import('y')`, 'x.js');
+it('replaces import() without moving anything', async () => {
+  const { code, importName, text } = await readWorkflow(`${META}const a = import('x') // import('y')`, 'x.js');
   expect(code).toContain(`const a = ${importName}('x') // import('y')`);
   expect(importName).toHaveLength('import'.length);
   expect(code.length - text.length).toBe("(async function () { 'use strict'; \n})".length);
 });
 
-it('names each use of clock and chance', () => {
-  const found = hazardsIn(readWorkflow(`${META}Date.now(); new Date(); new Date(1); Math.random(); Math.max()`, 'x.js'));
+it('names each use of clock and chance', async () => {
+  const found = hazardsIn(await readWorkflow(`${META}Date.now(); new Date(); new Date(1); Math.random(); Math.max()`, 'x.js'));
   expect(found.map(({ what }) => what)).toEqual(['Date.now()', 'new Date()', 'Math.random()']);
 });

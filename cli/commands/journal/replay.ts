@@ -15,7 +15,6 @@ import {
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_DIVERGED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
-import { refuseTeamStore } from '../../../src/api/commands/store.js';
 import { projectOf } from '../open-project.js';
 import { styleFor } from '../../render/style.js';
 import { renderCompleted, renderProgressOf } from '../../render/reports/pipeline.js';
@@ -76,7 +75,6 @@ async function replayedRun(
   if (check !== undefined) return openTest(path.resolve(io.workingDirectory, check));
   const store = await openStoreWithKey(project, io.environment);
   const { ref } = await resolveRun(store, project, text ?? 'latest');
-  if (folder !== undefined) refuseTeamStore({ project, environment: io.environment }, 'journal replay --save-test');
   return folder === undefined ? { store, ref } : saveTest(store, project.root, ref, path.resolve(io.workingDirectory, folder));
 }
 

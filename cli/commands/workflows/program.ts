@@ -6,7 +6,8 @@ import { MlldError } from '../../../src/errors.js';
 import { EXIT_OK } from '../../exit-codes.js';
 import { parseWorkflowRequest } from '../../options/workflow-request.js';
 import type { Io } from '../../terminal/io.js';
-import { optionsFor, runAndReport, type Execution } from '../run-script.js';
+import { runAndReport, type Execution } from '../run-script.js';
+import { showPlan } from './show-plan.js';
 
 export async function runProgramCommand(io: Io, argv: readonly string[], file: string): Promise<number> {
   const { request, settings } = await parseWorkflowRequest(io, argv);
@@ -20,13 +21,13 @@ export async function runProgramCommand(io: Io, argv: readonly string[], file: s
   const { name, body } = await loadProgram(file, display);
   const script = { kind: 'text' as const, text: '', directory: project.root, label: name, recordAs: path.resolve(project.root, name) };
   const execution: Execution = { request, argv, script: { kind: 'file', path: file }, project, name: argv[0] ?? name, form: 'run' };
-  if (request.plan) return showPlan(io, { ...execution, script, name });
+  const agents = { ...settings, home: io.environment['HOME'] };
+  if (request.plan) return showPlan(io, { ...execution, script, name }, (options) => planWork({ options, settings: agents }, undefined));
   const [input = null] = settings.args;
   return runAndReport(io, {
     ...execution,
     run: async (options) => {
       const given = { ...options, script, name, payload: {} };
-      const agents = { ...settings, home: io.environment['HOME'] };
       const report = await runProgram(given, agents, { input, version: undefined, run: (ctx) => body(ctx, input) });
       if (report.result !== undefined) io.stdout(printed(report.result));
       return { ...report, ...(report.status === 'failed' && { error: shown(report.error, display) }) };
@@ -44,19 +45,4 @@ function shown(error: unknown, display: string): unknown {
   if (error instanceof MlldError || !(error instanceof Error)) return error;
   const [, place] = /\(?((?:file:|\/)[^()\n]*:\d+:\d+)\)?$/m.exec(error.stack ?? '') ?? [];
   return new MlldError('WORKFLOW_FAILED', `${display}: ${error.message}`, { cause: error, hint: place && `thrown at ${place}` });
-}
-
-async function showPlan(io: Io, execution: Execution): Promise<number> {
-  const options = await optionsFor(io, execution);
-  const plan = await planWork(
-    {
-      ...options,
-      io: { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
-      signal: new AbortController().signal,
-    },
-    undefined,
-  );
-  if (execution.request.json) io.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
-  else io.stdout((await import('../../render/reports/workflow.js')).renderWorkflowPlan(plan));
-  return EXIT_OK;
 }

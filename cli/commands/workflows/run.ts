@@ -7,7 +7,8 @@ import { parseWorkflowRequest } from '../../options/workflow-request.js';
 import { oneLine } from '../../render/one-line.js';
 import { nextCommand } from '../../render/resume-command.js';
 import type { Io } from '../../terminal/io.js';
-import { optionsFor, runAndReport, type Execution } from '../run-script.js';
+import { runAndReport, type Execution } from '../run-script.js';
+import { showPlan } from './show-plan.js';
 
 const FAILURES_SHOWN = 5;
 
@@ -23,7 +24,12 @@ export async function runWorkflowCommand(
     return EXIT_OK;
   }
   const project: Project = await findProject(path.dirname(file));
-  if (request.plan) return showPlan(io, { request, argv, script: { kind: 'file', path: file }, project, name, form: 'run' });
+  const agents = { ...settings, home: io.environment['HOME'] };
+  if (request.plan) {
+    const { planWorkflow } = await import('../../../src/api/commands/workflows/plan.js');
+    const execution: Execution = { request, argv, script: { kind: 'file', path: file }, project, name, form: 'run' };
+    return showPlan(io, execution, (options) => planWorkflow(options, agents));
+  }
   let report: WorkflowReport | undefined;
   const status = await runAndReport(io, {
     request: { ...request, calls: { ...request.calls, allowFailures: true } },
@@ -32,26 +38,26 @@ export async function runWorkflowCommand(
     script: { kind: 'file', path: file },
     project,
     name,
-    run: async (options) => (report = await runWorkflow({ ...options, payload: {} }, { ...settings, home: io.environment['HOME'] })),
+    run: async (options) => (report = await runWorkflow({ ...options, payload: {} }, agents)),
   });
   const failed = report?.agents?.failed ?? [];
   if (failed.length === 0) return status;
   io.stderr(`${failed.length} of ${report?.agents?.calls} agents failed:\n`);
-  for (const each of failed.slice(0, FAILURES_SHOWN)) io.stderr(`  ${oneLine(each.name)}: ${oneLine(each.reason)}\n`);
-  if (failed.length > FAILURES_SHOWN) io.stderr(`  and ${failed.length - FAILURES_SHOWN} more\n`);
+  const lines = request.verbose ? failed.map(({ name: each, reason }) => `${each}: ${reason}`) : byReason(failed);
+  const shown = request.verbose ? lines.length : FAILURES_SHOWN;
+  for (const line of lines.slice(0, shown)) io.stderr(`  ${oneLine(line)}\n`);
+  if (lines.length > shown) io.stderr(`  and ${lines.length - shown} more reasons\n`);
   if (report?.journal) io.stderr(`ask just these again: ${oneLine(nextCommand({ name, argv }, 'failed'))}\n`);
   return isStrict && status === EXIT_OK ? EXIT_FAILED : status;
 }
 
-async function showPlan(io: Io, execution: Execution): Promise<number> {
-  const { planWorkflow } = await import('../../../src/api/commands/workflows/plan.js');
-  const options = await optionsFor(io, execution);
-  const plan = await planWorkflow({
-    ...options,
-    io: { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
-    signal: new AbortController().signal,
-  });
-  if (execution.request.json) io.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
-  else io.stdout((await import('../../render/reports/workflow.js')).renderWorkflowPlan(plan));
-  return EXIT_OK;
+/** `do 1 and 5 more: crash: exit status 3`: agents that failed for one reason are a line. */
+function byReason(failed: readonly { readonly name: string; readonly reason: string }[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const { name, reason } of failed) {
+    const names = groups.get(reason);
+    if (names) names.push(name);
+    else groups.set(reason, [name]);
+  }
+  return [...groups].map(([reason, [first, ...others]]) => `${first}${others.length === 0 ? '' : ` and ${others.length} more`}: ${reason}`);
 }

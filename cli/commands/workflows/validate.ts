@@ -14,8 +14,12 @@ interface ValidateOptions {
 }
 
 /** Returns whether the script has passed. */
-export function validateWorkflowCommand(io: Io, target: string, { errorOnWarnings, format, json }: ValidateOptions): boolean {
-  const { error, ...report } = validateWorkflow(path.resolve(io.workingDirectory, target), target, io);
+export async function validateWorkflowCommand(
+  io: Io,
+  target: string,
+  { errorOnWarnings, format, json }: ValidateOptions,
+): Promise<boolean> {
+  const { error, ...report } = await validateWorkflow(path.resolve(io.workingDirectory, target), target, io);
   const { valid, warnings = [] } = report;
   if (json || format === 'json') io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
   else {

@@ -3,24 +3,15 @@ import type { JournalStore } from '../../../journal/store.js';
 import { openProjectStore } from '../../session/project-store.js';
 import { sealingKeyFor } from '../../session/ports/sealing-key.js';
 import type { Project } from '../../session/project.js';
-import { replayWith } from '../../session/rerun/replay.js';
-import type { ReplayOptions, ReplayReport } from '../../session/rerun/replay-options.js';
 import { createLiveWorld } from '../../world/live.js';
 
+export { replayRun } from '../../session/rerun/replay.js';
 export type { Divergence } from '../../session/rerun/divergence.js';
 export type { ReplayOptions, ReplayReport, StopPoint } from '../../session/rerun/replay-options.js';
 export { openTest, saveTest, type SavedTest } from '../../session/rerun/saved-test.js';
 export { toJson } from '../../values/native.js';
 export { indentedJson, showText } from '../../values/show.js';
 export { dataOf, type Value } from '../../values/value.js';
-
-/** Replays runs of every kind. */
-export function replayRun(options: ReplayOptions): Promise<ReplayReport> {
-  return replayWith(options, async (run, text) => {
-    const { replayWorkflowScript } = await import('../../session/workflow/replay-script.js');
-    return replayWorkflowScript(run, text);
-  });
-}
 
 /** Opens the store with the project's key, so that sealed results can be read. */
 export async function openStoreWithKey(

@@ -28,8 +28,8 @@ export function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   return replayWith(options, undefined);
 }
 
-/** As `replayRun`, also for runs of workflow scripts and programs: whoever calls it brings what runs them. */
-export async function replayWith(options: ReplayOptions, replayWorkflow: ReplayWorkflow | undefined): Promise<ReplayReport> {
+/** As `replayRun`; a run of a program takes the caller's code, which no journal has. */
+export async function replayWith(options: ReplayOptions, replayProgram: ReplayWorkflow | undefined): Promise<ReplayReport> {
   const { store, ref } = options;
   const recording = await foldRun(store, ref, projection);
   const { started } = recording;
@@ -40,7 +40,7 @@ export async function replayWith(options: ReplayOptions, replayWorkflow: ReplayW
   if (!inputs) throw replayImpossible(ref, "its inputs can't be read any more");
   const replayable = { options, recording, started, root, file, ...inputs };
   if (started.clock !== undefined) {
-    if (!replayWorkflow) throw replayImpossible(ref, 'workflow scripts and programs are replayed by the command and by the program');
+    const replayWorkflow = replayProgram ?? (await import('../workflow/replay-script.js')).replayWorkflowScript;
     return replayWorkflow(replayable, () => recordedScript(store, recording, ref));
   }
   const text = options.scriptText ?? (await recordedScript(store, recording, ref));

@@ -72,7 +72,7 @@ export async function replayScript({
   const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true });
   const error = await Promise.race([ended, control.ended]);
   if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
-  for (const failure of run.interceptors.hooks.repeatedFailures()) run.warn(failure);
+  run.writeWarnings();
   await replayedWorld.world.close('the replay has ended');
   ended.catch(() => undefined); // a later error is only about the end of the replay
 

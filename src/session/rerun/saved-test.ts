@@ -9,15 +9,14 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { openJournalFolder } from '../../../journal/storage/file-store.js';
 import { isRunId, workflowOf, type RunRef } from '../../../journal/ids.js';
-import { journalFolder, runPath, runsFolder } from '../../../journal/storage/layout.js';
-import { realDisk } from '../../../journal/storage/disk.js';
+import { runPath, runsFolder } from '../../../journal/storage/layout.js';
 import { makeFolders } from '../../../journal/storage/make-folders.js';
-import { readRunBytes } from '../../../journal/segments.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { recording } from '../../../replay/recording/recorded-world.js';
 import { MlldError } from '../../errors.js';
+import { keeperOf } from '../upkeep/keeper-of.js';
 
 export interface SavedTest {
   readonly store: JournalStore;
@@ -34,11 +33,12 @@ export async function saveTest(store: JournalStore, root: string, ref: RunRef, f
   if (existing.length > 0) throw new MlldError('REPLAY_TEST', `${folder} is not empty`, { hint: 'name a folder that does not exist yet' });
   const [, ...others] = await runsToBundle(store, ref);
   await refuseSecrets(store, ref, others);
+  const keeper = await keeperOf(store, root);
   const target = path.join(folder, JOURNAL);
   const saved = openJournalFolder(target, { sealingKey: 'none' });
   for (const run of [ref, ...others]) {
     makeFolders(runsFolder(target, run.workflow));
-    await fs.writeFile(runPath(target, run), readRunBytes(realDisk, runPath(journalFolder(root), run)), { mode: 0o600 });
+    await fs.writeFile(runPath(target, run), await keeper.lines(run), { mode: 0o600 });
     for (const content of (await blobsOf(store, run, (event) => event)).values()) await saved.putBlob(content);
   }
   await fs.writeFile(path.join(folder, TEST_FILE), `${JSON.stringify(ref, undefined, 2)}\n`);

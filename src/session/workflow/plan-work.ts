@@ -1,7 +1,7 @@
 /** Plans the run of a workflow script or program: the results that it would reuse, and the calls that are certain to be executed. */
 import type { CallKey, Workflow } from '../../../journal/ids.js';
 import { predictCalls } from '../../../replay/resume/predict-calls.js';
-import { usableEntry } from '../../../replay/memo/memo.js';
+import { usableEntry, type Memo } from '../../../replay/memo/memo.js';
 import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
@@ -9,6 +9,7 @@ import { readOnlyStore } from '../ports/read-only-store.js';
 import { withoutSealingKey } from '../ports/sealing-key.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
+import { NOT_COMPARED, plannedEdits, type PlannedWork } from './planned-edits.js';
 import { callsOf } from './recorded-samples.js';
 import { storeOf } from './recorded-work.js';
 import { workflowRecord } from './workflow-record.js';
@@ -39,7 +40,8 @@ export interface PlanReport {
  *
  * @param phases undefined for a program of the library
  */
-export async function planWork(given: RunOptions, phases: readonly string[] | undefined): Promise<PlanReport> {
+export async function planWork(planned: PlannedWork, phases: readonly string[] | undefined): Promise<PlanReport> {
+  const { options: given } = planned;
   const { script, project, workingDirectory, io, environment, signal, name } = given;
   const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), signal });
   try {
@@ -62,9 +64,14 @@ export async function planWork(given: RunOptions, phases: readonly string[] | un
     for (const fact of invalidations) {
       if (fact.type === 'memo.invalidated') for (const key of fact.keys) (fact.borrowed === true ? refused : invalidated).add(key);
     }
+    const isEdited = await plannedEdits(store, [usable, ...forks], planned);
+    const hasResult = (memo: Memo, key: CallKey): boolean => {
+      const entry = usableEntry(memo, key);
+      return entry !== undefined && !isEdited(entry);
+    };
     const isReused = (key: CallKey): boolean =>
-      (usableEntry(usable.memo, key) !== undefined && !invalidated.has(key)) ||
-      (!refused.has(key) && !usable.memo.refused.has(key) && forks.some(({ memo }) => usableEntry(memo, key) !== undefined));
+      (hasResult(usable.memo, key) && !invalidated.has(key)) ||
+      (!refused.has(key) && !usable.memo.refused.has(key) && forks.some(({ memo }) => hasResult(memo, key)));
     const predicted = [
       ...predictCalls(
         loaded.memo,
@@ -85,9 +92,15 @@ export async function planWork(given: RunOptions, phases: readonly string[] | un
         return { label, phase, prompt };
       }),
       lastRun: loaded.runs.at(-1)?.ref.run ?? null,
-      notices: invalidations.length === 0 ? notices : [],
+      notices: [...(invalidations.length === 0 ? notices : []), ...(comparesMore(given, phases) ? [NOT_COMPARED] : [])],
     };
   } finally {
     await world.close('the plan is made');
   }
+}
+
+/** There are hooks and guards, or functions of a program, which only the run knows. */
+function comparesMore({ cache, project }: RunOptions, phases: readonly string[] | undefined): boolean {
+  const isCompared = cache.changed !== undefined && cache.changed !== 'serve';
+  return isCompared && (phases === undefined || project.config.agent?.hooks !== undefined);
 }

@@ -1,6 +1,9 @@
 /** Finds what the prior runs of a workflow script recorded, for the calls of this one. workflows-js.md 6.2. */
-import type { CallKey } from '../../../journal/ids.js';
+import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
+import type { Projection } from '../../../replay/fold/projection.js';
+import type { StoredResult } from '../../../replay/memo/memo.js';
 import { loadAgentCalls } from '../../../replay/workflows/load-agent-calls.js';
 import { withEarlier, type AgentCalls } from '../../../replay/workflows/agent-calls.js';
 import { Samples } from '../../../replay/workflows/samples.js';
@@ -9,7 +12,7 @@ import type { WorkflowPorts } from '../../workflows/run/ports.js';
 import type { Fork } from '../ports/fork-source.js';
 import type { OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
 
-type OpenedSamples = Pick<WorkflowPorts, 'take' | 'elapsedOf'>;
+type OpenedSamples = Pick<WorkflowPorts, 'take' | 'elapsedOf' | 'keptWorktreeOf'>;
 
 /** @param prior undefined when nothing is recorded */
 export async function openSamples(
@@ -17,16 +20,45 @@ export async function openSamples(
   store: JournalStore | undefined,
   { reuses, cache }: { readonly reuses: boolean; readonly cache: Pick<ResultCache, 'secretKeys'> },
 ): Promise<OpenedSamples> {
-  const elapsedOf = (key: CallKey): number | undefined =>
-    [...(prior?.forks.map(({ memo }) => memo) ?? []), ...(prior ? [prior.usable.memo] : [])]
-      .map(({ entries }) => entries.get(key)?.result?.elapsedMs)
-      .findLast((found) => found !== undefined);
-  if (!prior || !store || !reuses) return { take: takingFrom(new Samples(undefined), undefined, cache), elapsedOf };
+  const memos = prior ? [...prior.forks.map(({ memo }) => memo), prior.usable.memo] : [];
+  const resultOf = (key: CallKey): StoredResult | undefined =>
+    memos.map(({ entries }) => entries.get(key)?.result).findLast((found) => found !== undefined);
+  const kept = new Map<RunId, Promise<KeptWorktrees>>();
+  const found = {
+    elapsedOf: (key: CallKey) => resultOf(key)?.elapsedMs,
+    async keptWorktreeOf(key: CallKey) {
+      const ref = resultOf(key)?.ref;
+      if (!store || !ref) return undefined;
+      const reading = kept.get(ref.run) ?? foldRun(store, ref, keptWorktrees);
+      kept.set(ref.run, reading);
+      return (await reading).byKey.get(key);
+    },
+  };
+  if (!prior || !store || !reuses) return { ...found, take: takingFrom(new Samples(undefined), undefined, cache) };
   const calls = await callsOf({ store, prior: prior.usable, forks: prior.forks, onDefect: () => undefined });
   const samples = new Samples({ calls, own: prior.usable.memo, forks: prior.forks.map(({ memo }) => memo) });
   const known = await store.knownSecrets().catch(() => undefined); // the cache tells of it
-  return { take: takingFrom(samples, known?.callKey, cache), elapsedOf };
+  return { ...found, take: takingFrom(samples, known?.callKey, cache) };
 }
+
+interface KeptWorktrees {
+  readonly unlocked: Map<OpPath, string>;
+  readonly byKey: Map<CallKey, string>;
+}
+
+const UNLOCKED = /^git worktree unlock '?(.+?)'?$/; // quoted for a shell where it must be
+
+/** Folds which worktrees were kept when the calls of a run ended: those are unlocked. */
+const keptWorktrees: Projection<KeptWorktrees> = {
+  initial: () => ({ unlocked: new Map(), byKey: new Map() }),
+  apply(state, event) {
+    const [, directory] = (event.type === 'effect.performed' && UNLOCKED.exec(event.subject)) || [];
+    if (event.type === 'effect.performed' && directory !== undefined) state.unlocked.set(event.op, directory);
+    const kept = event.type === 'call.completed' ? state.unlocked.get(event.op) : undefined;
+    if (event.type === 'call.completed' && kept !== undefined) state.byKey.set(event.key, kept);
+    return state;
+  },
+};
 
 /** @param known what makes keyed keys; undefined where no call was recorded under one */
 function takingFrom(

@@ -2,8 +2,9 @@
  * Opens what the run of a workflow script and that of a program of the library share: journal, results of prior runs, calls; and ends it.
  * workflows-js.md 7 and 15.
  */
+import path from 'node:path';
 import type { Script } from '../../../grammar/ast.js';
-import type { FactOf } from '../../../journal/event.js';
+import type { FactOf, Json } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -34,8 +35,8 @@ import { createRunState, rootFrame } from '../script/root-frame.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { settingsFor } from '../script/settings.js';
 import { openSamples } from './recorded-samples.js';
-import { agentDefinition, type WorkflowPlace } from './agent-definition.js';
-import type { WorkflowStart } from './workflow-record.js';
+import { agentDefinition, isOnPath, type WorkflowPlace } from './agent-definition.js';
+import { workflowRecord, type WorkflowStart } from './workflow-record.js';
 
 /** A workflow script has no statements of the language; the options alone decide what is recorded. */
 const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
@@ -60,13 +61,13 @@ interface WorkParts {
   readonly options: RunOptions;
   readonly module: ModuleFacts;
   readonly settings: AgentSettings;
-  /** Undefined where nothing is recorded. */
-  readonly store: JournalStore | undefined;
-  /** Returns clock and seed once the journal is open; undefined where nothing is recorded. */
-  readonly start: () => WorkflowStart | undefined;
+  readonly input: Json;
+  /** The titles of `meta.phases`; undefined for a program, whose checkpoints have an order of their own. */
+  readonly phases: readonly string[] | undefined;
 }
 
 export interface Work {
+  readonly options: RunOptions;
   readonly frame: Frame;
   readonly journal: OpenedJournal;
   readonly start: WorkflowStart;
@@ -76,38 +77,49 @@ export interface Work {
   readonly parallel: number;
 }
 
-/** Throws what `openJournal` throws. */
+/**
+ * Every run records, unless the user forbids it: who runs a script for the first time does not know that it will break. Throws what
+ * `openJournal` throws.
+ */
 export async function openWork(
-  { options, module: facts, settings, store, start: begun }: WorkParts,
+  { options: given, module: facts, settings, input, phases }: WorkParts,
   { world, signal, pause }: Supervised,
 ): Promise<Work> {
-  const { project, io, workingDirectory } = options;
+  const { project, io, workingDirectory } = given;
+  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, world);
+  let start: WorkflowStart = { clock: io.nowMs(), seed: 'unrecorded' };
+  const record = { phases, input, budgetTokens: settings.totalTokens, store, onStart: (begun: WorkflowStart) => void (start = begun) };
+  const options: RunOptions = {
+    ...given,
+    cache: { ...given.cache, ...(store && { record: true }) },
+    ...(store && { openStore: async () => store }),
+    workflow: workflowRecord(given, record),
+  };
   const slots = slotsOf(options, settings);
   const calls = createCallRuntime({ settings: settingsOfCalls(options, slots), io, pause, signal });
   const runSettings = await settingsFor(options, facts.directory, world);
   const secrets = new SecretRegistry();
   const inputs = { settings: runSettings, state: undefined };
   const journal = await openJournal(options, NO_SCRIPT, { world, secrets, signal, calls, inputs });
-  const start = begun() ?? { clock: io.nowMs(), seed: 'unrecorded' };
   const document = createDocument({ streaming: true, collects: false });
   const { recorder, cache, trace } = journal;
   const shared = { options, world, recorder, trace, cache, secrets, document, signal, calls };
   const run = createRunState({ ...shared, settings: runSettings, state: undefined });
   const frame = rootFrame(run, createModule(facts), execute);
   const samples = await openSamples(journal.prior, store, { reuses: cache.policy().reuses, cache });
-  const { agent } = project.config;
   const place: WorkflowPlace = { project, home: settings.home, workingDirectory };
   const ports: Work['ports'] = {
     take: (call) => samples.take(call),
     elapsedOf: (key) => samples.elapsedOf(key),
-    backendOf: (written) => backendFor(options, written),
+    keptWorktreeOf: (key) => samples.keptWorktreeOf(key),
+    backendOf: (written) => installedBackend(options, written),
     definitionOf: async (agentType) => agentDefinition(agentType, place),
-    model: settings.model ?? agent?.model,
+    model: modelFor(options, settings),
     totalTokens: settings.totalTokens ?? null,
     owner: journal.ref && ownerOf(journal.ref),
     totals: new AgentTotals(),
   };
-  return { frame, journal, start, ports, parallel: slots };
+  return { options, frame, journal, start, ports, parallel: slots };
 }
 
 /** The backend of a name, else that of the configuration. Throws AGENT_BACKEND. */
@@ -115,11 +127,25 @@ export function backendFor({ project: { root, config } }: Pick<RunOptions, 'proj
   return agentBackend(written ?? config.agent?.backend, { directory: root, words: config.agent?.words ?? {} });
 }
 
+/** As `backendFor`; throws AGENT_BACKEND for a program that is not on PATH, too. */
+export function installedBackend(options: Pick<RunOptions, 'project' | 'environment'>, written: string | undefined): AgentPorts['backend'] {
+  const backend = backendFor(options, written);
+  const { program } = backend;
+  if (program === undefined || isOnPath(program, options.environment['PATH'])) return backend;
+  throw new MlldError('AGENT_BACKEND', `the program ${program} is not on PATH`, { hint: 'install it, or name another backend' });
+}
+
+/** The model of agents that name none. */
+export function modelFor({ project: { config } }: Pick<RunOptions, 'project'>, { model }: AgentSettings): string | undefined {
+  return model ?? config.agent?.model;
+}
+
 /** Removes what killed runs left, and registers the hooks and guards of the configuration. */
-export async function prepareWork({ frame, journal }: Work, hooks: string | undefined): Promise<void> {
+export async function prepareWork({ frame, journal, options: { project } }: Work): Promise<void> {
+  const { hooks } = project.config.agent ?? {};
   const left = journal.prior?.loaded.runs.filter(({ liveness }) => liveness !== 'running') ?? [];
   await removeLeftWorktrees(frame, new Set(left.map(({ ref }) => ownerOf(ref))));
-  if (hooks !== undefined) await loadModule(hooks, frame);
+  if (hooks !== undefined) await loadModule(path.resolve(project.root, hooks), frame);
 }
 
 function ownerOf({ workflow, run }: RunRef): string {
@@ -151,7 +177,6 @@ function settingsOfCalls(options: RunOptions, slots: number): ReturnType<typeof 
 const PARALLEL_MAX = 16;
 
 interface Ended {
-  readonly options: RunOptions;
   readonly work: Work;
   readonly signal: AbortSignal;
   /** The error that ended the run; undefined when it completed. */
@@ -159,8 +184,8 @@ interface Ended {
 }
 
 /** Records the end of a run, and returns what every report says. */
-export async function finishWork({ options, work, signal, error }: Ended): Promise<RunReport> {
-  const { journal, frame } = work;
+export async function finishWork({ work, signal, error }: Ended): Promise<RunReport> {
+  const { options, journal, frame } = work;
   const { run } = frame;
   const { dispatcher } = run.calls ?? {};
   const status: RunStatus =
@@ -172,7 +197,7 @@ export async function finishWork({ options, work, signal, error }: Ended): Promi
         ? pausedError({ pausedBy: dispatcher.pausedBy })
         : error;
   dispatcher?.end();
-  for (const failure of run.interceptors.hooks.repeatedFailures()) run.warn(failure);
+  run.writeWarnings();
   await journal.finish(finishedFact(status, shown, run, journal));
   for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
   const { unrecordedResults } = run;

@@ -19,11 +19,11 @@ export const replayWorkflowScript: ReplayWorkflow = async (run, recordedText) =>
   if (scriptText === undefined && ![...recording.sources.values()].some(({ role }) => role === 'script'))
     throw replayImpossible(ref, 'its program is not in the journal: call replay() of the program');
   const place = { workingDirectory: settings.workingDirectory };
-  const sourceOf = (from: string, text: string): WorkflowSource => {
+  const sourceOf = async (from: string, text: string): Promise<WorkflowSource> => {
     const display = displayPath(from, place);
-    return { file: from, display, text: readWorkflow(text, display) };
+    return { file: from, display, text: await readWorkflow(text, display) };
   };
-  const source = sourceOf(file, scriptText ?? (await recordedText()));
+  const source = await sourceOf(file, scriptText ?? (await recordedText()));
   const refused = await refusedScripts(run.options);
   const findScript: WorkflowPorts['findScript'] = async (wanted, from, op) => {
     const isWanted = (name: string): boolean =>
@@ -33,7 +33,7 @@ export const replayWorkflowScript: ReplayWorkflow = async (run, recordedText) =>
     for (const [name, { role, blob }] of recording.sources) {
       const content = role === 'module' && /\.m?js$/.test(name) ? await store.getBlob(blob) : undefined;
       if (!content) continue;
-      const found = sourceOf(path.resolve(root, name), Buffer.from(content).toString('utf8'));
+      const found = await sourceOf(path.resolve(root, name), Buffer.from(content).toString('utf8'));
       if (isWanted(name) || found.text.meta.name === wanted) return found;
     }
     throw new MlldError('WORKFLOW_NAME', refused.get(op) ?? `the recorded run called no script ${JSON.stringify(wanted)}`);

@@ -74,6 +74,7 @@ export async function replayWork(
     model: undefined,
     totalTokens: started.budgetTokens ?? null,
     owner: undefined,
+    keptWorktreeOf: async () => undefined,
     totals: new AgentTotals(),
   };
   const { clock: clockMs = 0, seed = '' } = started;

@@ -16,8 +16,7 @@ import { Branch } from '../../workflows/run/branch.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { recordPath } from '../ports/recording.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
-import { backendFor, finishWork, openWork, prepareWork, storeOf, type AgentSettings, type Supervised } from './recorded-work.js';
-import { workflowRecord, type WorkflowStart } from './workflow-record.js';
+import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Supervised, type Work } from './recorded-work.js';
 
 export interface ProgramBody {
   readonly input: Json;
@@ -45,7 +44,7 @@ export async function runProgram(given: RunOptions, settings: AgentSettings, bod
         misuse = signal.aborted ? undefined : error;
         throw error;
       });
-      return runOpened(opened, body, supervised, settings);
+      return runOpened(opened, body, signal, settings);
     },
   });
   if (misuse !== undefined) throw misuse;
@@ -54,41 +53,21 @@ export async function runProgram(given: RunOptions, settings: AgentSettings, bod
 
 const NO_CALLS: RunTotals = { executed: 0, reused: 0, failed: 0 };
 
-interface Opened {
-  readonly options: RunOptions;
-  readonly work: Awaited<ReturnType<typeof openWork>>;
-}
-
-async function open(given: RunOptions, settings: AgentSettings, input: Json, supervised: Supervised): Promise<Opened> {
-  if (settings.backend !== undefined) backendFor(given, settings.backend);
-  const { noCheckpoint } = given.cache;
-  const store = noCheckpoint ? undefined : await storeOf(given, supervised.world);
-  const begun: { start?: WorkflowStart } = {};
-  const options: RunOptions = {
-    ...given,
-    cache: { ...given.cache, ...(!noCheckpoint && { record: true }) },
-    ...(store && { openStore: async () => store }),
-    workflow: workflowRecord(given, { phases: undefined, input, store, onStart: (start) => void (begun.start = start) }),
-  };
+async function open(given: RunOptions, settings: AgentSettings, input: Json, supervised: Supervised): Promise<Work> {
+  if (settings.backend !== undefined) installedBackend(given, settings.backend);
   const file = recordPath(given.script);
   const module = { path: file, display: given.name, directory: path.dirname(file), text: '', isMain: true };
-  return { options, work: await openWork({ options, module, settings, store, start: () => begun.start }, supervised) };
+  return openWork({ options: given, module, settings, input, phases: undefined }, supervised);
 }
 
-async function runOpened(
-  { options, work }: Opened,
-  { run, version }: ProgramBody,
-  { signal }: Supervised,
-  settings: AgentSettings,
-): Promise<ProgramReport> {
-  const { frame, start, parallel, journal } = work;
-  const { io, project } = options;
+async function runOpened(work: Work, { run, version }: ProgramBody, signal: AbortSignal, settings: AgentSettings): Promise<ProgramReport> {
+  const { options, frame, start, parallel, journal } = work;
   const ports = {
     ...work.ports,
     get backend() {
-      return backendFor(options, settings.backend);
+      return installedBackend(options, settings.backend);
     },
-    nowMs: io.nowMs,
+    nowMs: options.io.nowMs,
     seed: start.seed,
     version,
     definitions: new Map(),
@@ -98,14 +77,13 @@ async function runOpened(
   let result: Json | undefined;
   let thrown: { readonly error: unknown } | undefined;
   try {
-    const { hooks } = project.config.agent ?? {};
-    await prepareWork(work, hooks === undefined ? undefined : path.resolve(project.root, hooks));
+    await prepareWork(work);
     const returned = await program.run(() => run(program.context));
     if (returned !== undefined) result = jsonOf(returned, 'the result of the program');
   } catch (error) {
     thrown = { error };
   }
-  const report = await finishWork({ options, work, signal, error: thrown && recordable(thrown.error, signal) });
+  const report = await finishWork({ work, signal, error: thrown && recordable(thrown.error, signal) });
   return withoutUndefined<ProgramReport>({
     ...report,
     ...(report.status === 'failed' && thrown ? { error: thrown.error } : {}),

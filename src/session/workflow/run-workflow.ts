@@ -2,7 +2,6 @@
  * Puts a run of a workflow script together and sees it to its end. workflows-js.md 7 and 11.
  *
  * WORKFLOW-1  Nothing is recorded before the text, the backend and the `--resume` target are found to be good.
- * WORKFLOW-2  Every run records, unless the user forbids it: who runs a script for the first time does not know that it will break.
  */
 import path from 'node:path';
 import type { Json } from '../../../journal/event.js';
@@ -14,9 +13,8 @@ import { runScript } from '../../workflows/run/script-run.js';
 import { concealError } from '../ports/conceal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
-import { backendFor, finishWork, openWork, prepareWork, storeOf, type AgentSettings, type Supervised } from './recorded-work.js';
+import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Supervised } from './recorded-work.js';
 import { calledWorkflow, readWorkflowFile, type WorkflowPlace } from './workflow-files.js';
-import { workflowRecord, type WorkflowStart } from './workflow-record.js';
 
 export interface WorkflowSettings extends AgentSettings {
   /** `[]` where nothing was given. */
@@ -41,41 +39,27 @@ async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, supe
   const { project, workingDirectory, script } = given;
   if (script.kind !== 'file') throw new Error('a workflow script is a file');
   const place: WorkflowPlace = { project, home: settings.home, workingDirectory };
-  const source = readWorkflowFile(script.path, place); // WORKFLOW-1
-  const { hooks } = project.config.agent ?? {};
-  const backend = backendFor(given, settings.backend); // WORKFLOW-1
-  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, supervised.world);
-  const begun: { start?: WorkflowStart } = {};
+  const source = await readWorkflowFile(script.path, place); // WORKFLOW-1
+  const backend = installedBackend(given, settings.backend); // WORKFLOW-1
   const phases = source.text.meta.phases.map(({ title }) => title);
-  const options: RunOptions = {
-    ...given,
-    cache: { ...given.cache, ...(!given.cache.noCheckpoint && { record: true }) }, // WORKFLOW-2
-    ...(store && { openStore: async () => store }),
-    workflow: workflowRecord(given, {
-      phases,
-      input: settings.args[0] ?? null,
-      budgetTokens: settings.totalTokens,
-      store,
-      onStart: (start) => void (begun.start = start),
-    }),
-  };
+  const [input = null] = settings.args;
   const directory = path.dirname(script.path);
   const module = { path: source.file, display: source.display, directory, text: source.text.text, isMain: true };
-  const work = await openWork({ options, module, settings, store, start: () => begun.start }, supervised);
+  const work = await openWork({ options: given, module, settings, input, phases }, supervised);
   const { frame, start } = work;
   const ports = {
     ...work.ports,
     backend,
     seed: start.seed,
-    findScript: async (ref: Parameters<typeof calledWorkflow>[0], from: typeof source) => calledWorkflow(ref, from.file, place),
+    findScript: (ref: Parameters<typeof calledWorkflow>[0], from: typeof source) => calledWorkflow(ref, from.file, place),
   };
   const error = await outcome(async () => {
-    await prepareWork(work, hooks === undefined ? undefined : path.resolve(project.root, hooks));
+    await prepareWork(work);
     const [result] = await runScript(ports, frame, { source, args: settings.args, clockMs: start.clock, isNested: false });
     await printResult(frame, result);
   });
   if (error !== undefined && !(error instanceof MlldError)) throw error; // a broken invariant
-  const report = await finishWork({ options, work, signal: supervised.signal, error });
+  const report = await finishWork({ work, signal: supervised.signal, error });
   concealError(report.error, frame.run.secrets);
   const { totals } = ports;
   return { ...report, agents: { calls: totals.calls, failed: totals.failed } };

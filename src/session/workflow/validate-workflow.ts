@@ -5,6 +5,10 @@ import { readWorkflowText } from './workflow-files.js';
 export type { ValidatedWorkflow } from '../../workflows/check-workflow.js';
 
 /** Throws FILE_NOT_FOUND. What is wrong with the text is in the report. */
-export function validateWorkflow(file: string, written: string, place: { readonly workingDirectory: string }): ValidatedWorkflow {
+export async function validateWorkflow(
+  file: string,
+  written: string,
+  place: { readonly workingDirectory: string },
+): Promise<ValidatedWorkflow> {
   return checkWorkflow(written, readWorkflowText(file, place));
 }

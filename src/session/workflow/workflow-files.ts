@@ -24,12 +24,12 @@ export interface WorkflowListing {
 }
 
 /** True for a word that is the path of a script, and not its name. */
-export function isWorkflowPath(word: string): boolean {
+function isWorkflowPath(word: string): boolean {
   return /\.m?[jt]s$/.test(word);
 }
 
 /** Returns the absolute path; undefined where no script has the name. Throws WORKFLOW_NAME for a name of several. */
-export function findWorkflow(word: string, place: WorkflowPlace): string | undefined {
+export async function findWorkflow(word: string, place: WorkflowPlace): Promise<string | undefined> {
   if (isWorkflowPath(word))
     return isFile(path.resolve(place.workingDirectory, word)) ? path.resolve(place.workingDirectory, word) : undefined;
   if (word.includes('/')) return undefined;
@@ -40,7 +40,7 @@ export function findWorkflow(word: string, place: WorkflowPlace): string | undef
   const [file, ...others] = byFile;
   if (others.length > 0) throw ambiguous(word, byFile, place);
   if (file !== undefined) return file;
-  const byMeta = listWorkflows(place, 'home too').filter(({ name }) => name === word);
+  const byMeta = (await listWorkflows(place, 'home too')).filter(({ name }) => name === word);
   if (byMeta.length > 1) {
     const files = byMeta.map((each) => each.file);
     throw ambiguous(word, files, place);
@@ -56,8 +56,8 @@ function ambiguous(word: string, files: readonly string[], { workingDirectory }:
 }
 
 /** The error for a name of no script. */
-export function unknownWorkflow(word: string, place: WorkflowPlace): MlldError {
-  const names = listWorkflows(place, 'home too').flatMap(({ name, file }) => [name, path.basename(file).replace(/\.m?js$/, '')]);
+export async function unknownWorkflow(word: string, place: WorkflowPlace): Promise<MlldError> {
+  const names = (await listWorkflows(place, 'home too')).flatMap(({ name, file }) => [name, path.basename(file).replace(/\.m?js$/, '')]);
   const near = closest(word, names);
   const known = [...new Set(names)].sort();
   return new MlldError('WORKFLOW_NAME', `there is no workflow script "${word}"`, {
@@ -71,33 +71,30 @@ export function unknownWorkflow(word: string, place: WorkflowPlace): MlldError {
 }
 
 /** Returns the scripts of the project's folders; those of the user's with `home too`. Files without `meta` are none. */
-export function listWorkflows(
+export async function listWorkflows(
   { project, home }: Pick<WorkflowPlace, 'project' | 'home'>,
   where: 'project' | 'home too',
-): readonly WorkflowListing[] {
-  const folders = [...ownFolders(project), ...(where === 'home too' && home ? [path.join(home, CLAUDE)] : [])];
-  return folders.flatMap((folder) =>
-    entriesOf(folder)
-      .filter((name) => EXTENSIONS.includes(path.extname(name)))
-      .flatMap((name) => {
-        const file = path.join(folder, name);
-        const text = readText(file);
-        if (text === undefined) return [];
-        try {
-          const { meta } = readWorkflow(text, file);
-          return [{ name: meta.name, description: meta.description, file }];
-        } catch (error) {
-          if (error instanceof MlldError) return []; // a file of something else, or a script that its own run reports
-          throw error;
-        }
-      }),
-  );
+): Promise<readonly WorkflowListing[]> {
+  // The project may be the home folder.
+  const folders = new Set([...ownFolders(project), ...(where === 'home too' && home ? [path.join(home, CLAUDE)] : [])]);
+  const found: WorkflowListing[] = [];
+  for (const file of [...folders].flatMap((folder) => entriesOf(folder).map((name) => path.join(folder, name)))) {
+    const text = EXTENSIONS.includes(path.extname(file)) ? readText(file) : undefined;
+    if (text === undefined) continue;
+    try {
+      const { meta } = await readWorkflow(text, file);
+      found.push({ name: meta.name, description: meta.description, file });
+    } catch (error) {
+      if (!(error instanceof MlldError)) throw error; // else a file of something else, or a script that its own run reports
+    }
+  }
+  return found;
 }
 
 /** Throws FILE_NOT_FOUND, and what is wrong with the text. */
-export function readWorkflowFile(file: string, place: Pick<WorkflowPlace, 'workingDirectory'>): WorkflowSource {
+export async function readWorkflowFile(file: string, place: Pick<WorkflowPlace, 'workingDirectory'>): Promise<WorkflowSource> {
   const { text, display } = readWorkflowText(file, place);
-  return { file, display, text: readWorkflow(text, display) };
+  return { file, display, text: await readWorkflow(text, display) };
 }
 
 /** Throws FILE_NOT_FOUND. */
@@ -112,14 +109,18 @@ export function readWorkflowText(
 }
 
 /** Resolves what `workflow()` names: a name, or a path relative to the calling script. */
-export function calledWorkflow(ref: string | { readonly scriptPath: string }, from: string, place: WorkflowPlace): WorkflowSource {
+export async function calledWorkflow(
+  ref: string | { readonly scriptPath: string },
+  from: string,
+  place: WorkflowPlace,
+): Promise<WorkflowSource> {
   if (typeof ref !== 'string') {
     if (!isWorkflowPath(ref.scriptPath))
       throw new MlldError('WORKFLOW_NAME', `${ref.scriptPath} is no path of a script: it ends in .js or .mjs`);
     return readWorkflowFile(path.resolve(path.dirname(from), ref.scriptPath), place);
   }
-  const file = findWorkflow(ref, place);
-  if (file === undefined) throw unknownWorkflow(ref, place);
+  const file = await findWorkflow(ref, place);
+  if (file === undefined) throw await unknownWorkflow(ref, place);
   return readWorkflowFile(file, place);
 }
 

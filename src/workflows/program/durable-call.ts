@@ -2,32 +2,26 @@
  * Makes one call of a program: an operation like the llm calls of scripts, so that hooks, guards, cache and journal see it.
  * workflows-js.md 6 and 15.
  *
- * DURABLE-1  The call has its path before anything is awaited: ordinals follow the order in which a branch calls.
- * DURABLE-2  A result is the recorded one, fresh or reused: the program gets a copy, and may change it.
- * DURABLE-3  A replay calls nothing of the program's own: the results of its calls are the recorded ones.
+ * DURABLE-1  A result is the recorded one, fresh or reused: the program gets a copy, and may change it.
+ * DURABLE-2  A replay calls nothing of the program's own: the results of its calls are the recorded ones.
  */
 import path from 'node:path';
-import { sha256 } from '../../../journal/canonical.js';
-import type { DefinitionPart, Json } from '../../../journal/event.js';
-import { SECRET_QUESTION, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
+import type { Json } from '../../../journal/event.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
-import { callKey } from '../../runtime/calls/call-key.js';
-import type { LlmCall } from '../../runtime/calls/llm-call.js';
 import { valueIn } from '../../runtime/completion.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Frame } from '../../runtime/frame.js';
-import { siteOf } from '../../runtime/position.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
-import { shortened } from '../../values/shortened.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Branch } from '../run/branch.js';
 import { replayedResult } from '../run/replayed-result.js';
-import type { AgentPorts, TakenSample } from '../run/ports.js';
+import type { AgentPorts } from '../run/ports.js';
+import { definitionOfTexts, sampledCall } from '../run/sampled-call.js';
 import type { StepOptions } from './context.js';
 import { jsonOf } from './json.js';
 
@@ -51,81 +45,51 @@ export interface DurablePorts extends Pick<AgentPorts, 'take' | 'elapsedOf'> {
   readonly definitions: Map<string, Definition>;
 }
 
-const QUESTION_DIGITS = 8;
-const PREVIEW_UNITS = 80;
+/** The name of a program's version among the parts of a definition. */
+export const VERSION = 'version';
 
 export async function durableCall(ports: DurablePorts, branch: Branch, request: DurableRequest): Promise<Json> {
   const { kind, fn, args, options } = request;
   const { frame } = branch;
   const { run } = frame;
   const { label, secret = false, writes } = options;
-  const requestArgs = (inputs: readonly Value[]): readonly Json[] => options.key ?? inputs.map((input) => toJson(input));
-  const keyOf = (number: number, asked: readonly Json[]): CallKey => callKey({ fn, args: asked, ...(number > 1 && { attempt: number }) });
-  const asked = options.key ?? args;
-  const question = digitsOf(keyOf(1, asked));
-  const segment = `${kind}~${run.secrets.contains(asked) ? SECRET_QUESTION : question}`;
-  const ordinal = branch.nextOrdinal(segment); // DURABLE-1
-  const op = `${frame.op.path}/${segment}#${ordinal}` as OpPath;
-  const site = (): string => siteOf(frame.module, 0);
-  let sample: TakenSample | undefined;
-  let sampling: Promise<TakenSample> | undefined;
-  const sampleFor = async (inputs: readonly Value[]): Promise<TakenSample> => {
-    const sent = requestArgs(inputs);
-    const hasSecret = inputs.some(isSecret) || run.secrets.contains(sent);
-    sampling ??= ports.take({ op, question, hasSecret, keyOf: (number) => keyOf(number, sent) });
-    return (sample = await sampling);
-  };
-  const llm: LlmCall = {
-    fn,
-    isCommand: false,
-    labels: secret ? [SECRET] : [],
-    sources: [],
-    async request(inputs) {
-      const { number } = await sampleFor(inputs);
-      return { request: { fn, args: requestArgs(inputs), ...(number > 1 && { attempt: number }) } };
-    },
-    definition: () => definitionOf(request, ports),
-    mentionsProblem: () => true,
-    options: () => callOptions(request),
-    ...(writes && { writes: async () => writes.map((file) => path.resolve(run.settings.projectRoot, file)) }),
-  };
-  const startedMs = run.monotonicMs();
+  const call = sampledCall(ports, branch, { kind, fn, args, key: options.key });
   const thrown: { error?: unknown } = {};
-  const labels = ['llm', ...(secret ? [SECRET] : [])];
-  const call = { declared: fn, called: [fn], params: args.map((_, index) => `${index + 1}`), site, declaredAt: site, repeatable: false };
+  const labels = secret ? [SECRET] : [];
+  const operation = call.operation({
+    name: label ?? fn,
+    labels,
+    inputs: args as readonly Data[],
+    params: args.map((_, index) => `${index + 1}`),
+    llm: {
+      labels,
+      definition: () => definitionOf(request, ports),
+      options: () => callOptions(request),
+      ...(writes && { writes: async () => writes.map((file) => path.resolve(run.settings.projectRoot, file)) }),
+    },
+  });
   try {
-    const outcome = await perform(
-      frame,
-      { kind, segment, ordinal, name: label ?? fn, labels, inputs: args as readonly Data[], call, llm },
-      async (inner, inputs): Promise<Value> => {
-        if (run.replayed) return replayedResult(inner); // DURABLE-3
-        const { key } = await sampleFor(inputs);
-        try {
-          const made = request.body(
-            inputs.map((input) => toJson(input)),
-            { frame: inner, key },
-          );
-          const result = jsonOf((await unlessStopped(made, signalOf(inner))) ?? null, `the result of ${fn}`) as Data;
-          return secret ? annotate(result, { labels: [SECRET] }) : result;
-        } catch (error) {
-          thrown.error = error;
-          throw run.signal.aborted ? stopped() : asFailure(error);
-        }
-      },
-    );
-    branch.took((sample && ports.elapsedOf(sample.key)) ?? run.monotonicMs() - startedMs);
+    const outcome = await perform(frame, operation, async (inner, inputs): Promise<Value> => {
+      if (run.replayed) return replayedResult(inner); // DURABLE-2
+      const { key } = await call.sample(inputs);
+      try {
+        const sent = inputs.map((input) => toJson(input));
+        const made = request.body(sent, { frame: inner, key });
+        const result = jsonOf((await unlessStopped(made, signalOf(inner))) ?? null, `the result of ${fn}`) as Data;
+        return secret ? annotate(result, { labels: [SECRET] }) : result;
+      } catch (error) {
+        thrown.error = error;
+        throw run.signal.aborted ? stopped() : asFailure(error);
+      }
+    });
+    call.ended();
     const value = valueIn(outcome);
     if (isSecret(value)) run.secrets.add(value);
-    return jsonOf(toJson(value), `the result of ${fn}`); // DURABLE-2
+    return jsonOf(toJson(value), `the result of ${fn}`); // DURABLE-1
   } catch (error) {
-    const isOwn = callFailureOf(error)?.op === op && 'error' in thrown && !isTimeout(error);
+    const isOwn = callFailureOf(error)?.op === call.op && 'error' in thrown && !isTimeout(error);
     throw isOwn ? thrown.error : error;
   }
-}
-
-/** The first digits of a key, without the name of the digest. */
-function digitsOf(key: CallKey): string {
-  return key.slice(key.indexOf(':') + 1).slice(0, QUESTION_DIGITS);
 }
 
 /** The attempt ended without its body, whose later error is about something else. */
@@ -178,15 +142,7 @@ function definitionOf({ fn, source }: DurableRequest, { version, definitions }: 
   const place = `${fn} ${source}`;
   const known = definitions.get(place);
   if (known) return known;
-  const part = (kind: DefinitionPart['kind'], name: string, text: string): DefinitionPart => ({
-    kind,
-    name,
-    digest: sha256(text),
-    preview: shortened(text.split('\n')[0] ?? '', PREVIEW_UNITS),
-  });
-  const parts = [part('body', fn, source), ...(version === undefined ? [] : [part('variable', 'version', version)])];
-  const digest = sha256(parts.map(({ name, digest: each }) => `${name} ${each}`).join('\n')) as string;
-  const definition = { fingerprint: digest as Fingerprint, parts };
+  const definition = definitionOfTexts([['body', fn, source], ...(version === undefined ? [] : [['variable', VERSION, version] as const])]);
   definitions.set(place, definition);
   return definition;
 }

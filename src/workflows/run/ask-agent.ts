@@ -2,25 +2,19 @@
  * Makes one agent call: an operation like the llm calls of scripts, so that hooks, guards, cache and journal see it.
  * workflows-js.md 6 and 9.
  *
- * AGENT-1  The call has its path before anything is awaited: ordinals follow the order in which a branch calls.
- * AGENT-2  A result counts for budget and clock with what it had cost when it was executed, reused or not. A failure counts for neither: it
+ * AGENT-1  A result counts for budget and clock with what it had cost when it was executed, reused or not. A failure counts for neither: it
  *          is asked again, and a prompt with the time in it behind it must be found again.
- * AGENT-3  Nothing that is written down says more of a question with a secret in it than a keyed digest does.
  */
-import { sha256 } from '../../../journal/canonical.js';
-import type { DefinitionPart, Json } from '../../../journal/event.js';
-import { SECRET_QUESTION, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
+import type { Json } from '../../../journal/event.js';
 import { programLane } from '../../calls/lanes/program-lane.js';
 import type { FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
 import { perform } from '../../operation/perform.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
-import { callKey } from '../../runtime/calls/call-key.js';
-import type { LlmCall } from '../../runtime/calls/llm-call.js';
 import { valueIn } from '../../runtime/completion.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
 import { Denial } from '../../runtime/denial.js';
-import { siteOf } from '../../runtime/position.js';
 import { isSecret, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
 import { shortened } from '../../values/shortened.js';
@@ -31,15 +25,14 @@ import type { AgentBackend } from '../backends/backend.js';
 import { RequestRefused, type AgentRequest } from './agent-options.js';
 import { answerOf, promptFor } from './answers.js';
 import type { Branch } from './branch.js';
-import type { AgentPorts, TakenSample } from './ports.js';
+import type { AgentPorts } from './ports.js';
 import { replayedResult } from './replayed-result.js';
-import { inWorktree } from './worktree.js';
+import { definitionOfTexts, digitsOf, sampledCall } from './sampled-call.js';
+import { inWorktree, warnIfGone } from './worktree.js';
 
 const FN = 'agent';
 const SCHEMA_RETRIES = 4;
 const RETRIES = 3;
-const QUESTION_DIGITS = 8;
-const PREVIEW_UNITS = 80;
 const NAME_UNITS = 60;
 
 export interface AgentFailure {
@@ -57,96 +50,74 @@ export function askAgent(ports: AgentPorts, branch: Branch, request: AgentReques
   const { run } = frame;
   const backend = request.backend === undefined ? ports.backend : backendFor(ports, request.backend);
   const model = request.model ?? ports.model;
-  const keyOf = (number: number, args: readonly Json[]): CallKey => callKey({ fn: FN, args, ...(number > 1 && { attempt: number }) });
-  const args: readonly Json[] = [request.prompt, request.asked];
-  const question = digitsOf(keyOf(1, args));
-  const segment = `${FN}~${run.secrets.contains(args) ? SECRET_QUESTION : question}`; // AGENT-3
-  const ordinal = branch.nextOrdinal(segment); // AGENT-1
-  const op = `${frame.op.path}/${segment}#${ordinal}` as OpPath;
+  const call = sampledCall(ports, branch, { kind: FN, fn: FN, args: [request.prompt, request.asked] });
   const phase = request.phase ?? branch.phase;
-  const records = run.cache.policy().records || run.cache.policy().reuses;
-  if (!records) refuseWithoutBudget(ports);
-  const site = (): string => siteOf(frame.module, 0);
-  let schema: ResultSchema | undefined;
-  let sample: TakenSample | undefined;
+  const { records, reuses } = run.cache.policy();
+  if (!records && !reuses) refuseWithoutBudget(ports);
+  let schema: Promise<ResultSchema> | undefined;
+  const schemaOfCall = (): Promise<ResultSchema> | undefined => (schema ??= request.schema && schemaOf(request.schema));
   let definition: string | undefined;
-  let sampling: Promise<TakenSample> | undefined;
-  const sampleFor = async (inputs: readonly Value[]): Promise<TakenSample> => {
-    const asked = inputs.map((input) => toJson(input));
-    const hasSecret = inputs.some(isSecret) || run.secrets.contains(asked);
-    sampling ??= ports.take({ op, question, hasSecret, keyOf: (number) => keyOf(number, asked) });
-    return (sample = await sampling);
-  };
-  const llm: LlmCall = {
-    fn: FN,
-    isCommand: false,
-    labels: [],
-    sources: [],
-    async request(inputs) {
-      schema = request.schema && (await schemaOf(request.schema));
-      if (request.agentType !== undefined) definition = await ports.definitionOf(request.agentType);
-      const asked = inputs.map((input) => toJson(input));
-      const taken = await sampleFor(inputs);
-      if (!taken.isRecorded) refuseWithoutBudget(ports);
-      return { request: { fn: FN, args: asked, ...(taken.number > 1 && { attempt: taken.number }) } };
+  const operation = call.operation({
+    name: request.label ?? null,
+    ...(phase !== undefined && { group: phase }),
+    labels: labelsOf(request.label),
+    inputs: [request.prompt, request.asked as Data],
+    params: ['prompt', 'options'],
+    llm: {
+      labels: [],
+      async request(inputs) {
+        await schemaOfCall(); // nothing is asked for a schema that can't be used
+        if (!(await call.sample(inputs)).isRecorded) refuseWithoutBudget(ports);
+        return call.request(inputs);
+      },
+      async definition() {
+        if (request.agentType !== undefined) definition = await ports.definitionOf(request.agentType);
+        return definitionOfAgent(backend, model, request, definition);
+      },
+      options: async () => callOptions(request, { schema: await schemaOfCall(), backend, model }),
     },
-    definition: () => definitionOf(backend, model, request, definition),
-    mentionsProblem: () => true, // `promptFor` says it in the words of the dialect
-    async options() {
-      schema ??= request.schema && (await schemaOf(request.schema));
-      return callOptions(request, { schema, backend, model });
-    },
-  };
-  const startedMs = run.monotonicMs();
-  const performing = perform(
-    frame,
-    {
-      kind: FN,
-      segment,
-      ordinal,
-      name: request.label ?? null,
-      ...(phase !== undefined && { group: phase }),
-      labels: ['llm', ...labelsOf(request.label)],
-      inputs: [request.prompt, request.asked as Data],
-      call: { declared: FN, called: [FN], params: ['prompt', 'options'], site, declaredAt: site, repeatable: false },
-      llm,
-    },
-    async (inner, [sent]) => {
-      if (run.replayed) return replayedResult(inner);
-      const taken = await sampleFor([sent ?? null, request.asked as Data]);
-      const attempt = inner.attempt?.view.try ?? 1;
-      const directory = run.settings.projectRoot;
-      const ask = async (folder: string): Promise<Value> =>
-        answerOf(
-          await backend.ask(inner, {
-            request: { ...request, ...(phase !== undefined && { phase }) },
-            prompt: promptFor(textOf(sent), request.schema, {
-              takesSchema: backend.takesSchema === true,
-              problem: inner.attempt?.view.problem,
-            }),
-            model,
-            effort: request.effort,
-            definition,
-            key: taken.key,
-            sample: taken.number,
-            attempt,
-            directory: folder,
-            scriptDirectory,
-            warn: (topic, message) => {
-              if (run.calls?.isFirst(`${topic} ${backend.name}`)) run.warn(message);
-            },
+  });
+  let isExecuted = run.replayed !== undefined;
+  const performing = perform(frame, operation, async (inner, [sent]) => {
+    if (run.replayed) return replayedResult(inner);
+    isExecuted = true;
+    const taken = await call.sample([sent ?? null, request.asked as Data]);
+    const fitting = await schemaOfCall();
+    const directory = run.settings.projectRoot;
+    const ask = async (folder: string): Promise<Value> =>
+      answerOf(
+        await backend.ask(inner, {
+          request: { ...request, ...(phase !== undefined && { phase }) },
+          prompt: promptFor(textOf(sent), request.schema, {
+            takesSchema: backend.takesSchema === true,
+            problem: inner.attempt?.view.problem,
           }),
-          schema,
-        );
-      return request.isolation === 'worktree'
-        ? inWorktree(inner, { name: `${digitsOf(taken.key)}-${taken.number}`, owner: ports.owner }, ask)
-        : ask(directory);
-    },
-  );
+          model,
+          effort: request.effort,
+          definition,
+          key: taken.key,
+          sample: taken.number,
+          attempt: inner.attempt?.view.try ?? 1,
+          directory: folder,
+          scriptDirectory,
+          warn: (topic, message) => {
+            if (run.calls?.isFirst(`${topic} ${backend.name}`)) run.warn(message);
+          },
+        }),
+        fitting,
+      );
+    return request.isolation === 'worktree'
+      ? inWorktree(inner, { name: `${digitsOf(taken.key)}-${taken.number}`, owner: ports.owner }, ask)
+      : ask(directory);
+  });
   return performing.then(
-    (outcome) => {
+    async (outcome) => {
       const value = valueIn(outcome);
-      branch.took((sample && ports.elapsedOf(sample.key)) ?? run.monotonicMs() - startedMs);
+      if (request.isolation === 'worktree' && !isExecuted) {
+        const { key } = await call.sample([request.prompt, request.asked as Data]);
+        await warnIfGone(frame, await ports.keptWorktreeOf(key), nameOf(request, run.secrets));
+      }
+      call.ended();
       const json = toJson(value);
       if (isSecret(value)) run.secrets.add(json as Data); // of a large one that is reused nothing is known yet
       count(ports, value, json);
@@ -154,11 +125,6 @@ export function askAgent(ports: AgentPorts, branch: Branch, request: AgentReques
     },
     (error: unknown) => failureOf(ports, request, { error, secrets: run.secrets }),
   );
-}
-
-/** The first digits of a key, without the name of the digest. */
-function digitsOf(key: CallKey): string {
-  return key.slice(key.indexOf(':') + 1).slice(0, QUESTION_DIGITS);
 }
 
 function backendFor(ports: AgentPorts, written: string): AgentBackend {
@@ -206,30 +172,22 @@ function labelsOf(label: string | undefined): readonly string[] {
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name) && name !== 'llm' ? [name] : [];
 }
 
-/** workflows-js.md 6.3 */
-function definitionOf(
-  backend: AgentBackend,
+/** workflows-js.md 6.3. @param definition the text of the agent's type, if there is one */
+export function definitionOfAgent(
+  { name }: Pick<AgentBackend, 'name'>,
   model: string | undefined,
-  { agentType, effort }: AgentRequest,
+  { agentType, effort }: Pick<AgentRequest, 'agentType' | 'effort'>,
   definition: string | undefined,
-): { readonly fingerprint: Fingerprint; readonly parts: readonly DefinitionPart[] } {
-  const part = (name: string, text: string): DefinitionPart => ({
-    kind: 'variable',
-    name,
-    digest: sha256(text),
-    preview: shortened(text, PREVIEW_UNITS),
-  });
-  const parts = [
-    part('model', model ?? 'the default'),
-    part('effort', effort ?? 'the default'),
-    part('backend', backend.name),
-    ...(agentType === undefined ? [] : [part(`agent ${agentType}`, definition ?? 'not defined')]),
-  ];
-  const digest = sha256(parts.map(({ name, digest: each }) => `${name} ${each}`).join('\n')) as string;
-  return { fingerprint: digest as Fingerprint, parts };
+): Definition {
+  return definitionOfTexts([
+    ['variable', 'model', model ?? 'the default'],
+    ['variable', 'effort', effort ?? 'the default'],
+    ['variable', 'backend', name],
+    ...(agentType === undefined ? [] : [['variable', `agent ${agentType}`, definition ?? 'not defined'] as const]),
+  ]);
 }
 
-/** AGENT-2. A reply whose length nobody told is counted with a quarter of its characters. */
+/** AGENT-1. A reply whose length nobody told is counted with a quarter of its characters. */
 function count({ totals }: AgentPorts, value: Value, json: Json): void {
   const outputTokens = metadataOf(value)?.measured?.()?.usage?.['outputTokens'];
   if (typeof outputTokens === 'number') {
@@ -240,10 +198,15 @@ function count({ totals }: AgentPorts, value: Value, json: Json): void {
   totals.spentTokens += Math.ceil((typeof json === 'string' ? json : JSON.stringify(json)).length / 4);
 }
 
+/** The label, else the beginning of the prompt. */
+function nameOf({ prompt, label }: AgentRequest, secrets: SecretRegistry): string {
+  return secrets.redact(label ?? shortened(secrets.redact(prompt).split('\n')[0] ?? '', NAME_UNITS));
+}
+
 /** An error that ends the run is thrown on. */
 function failureOf(
   { totals }: AgentPorts,
-  { prompt, label, schema }: AgentRequest,
+  request: AgentRequest,
   { error, secrets }: { readonly error: unknown; readonly secrets: SecretRegistry },
 ): AgentFailure {
   if (error instanceof RequestRefused) throw error;
@@ -251,9 +214,8 @@ function failureOf(
   const isDenied = error instanceof Denial;
   if (!facts && !isDenied) throw error;
   const reason = facts ? facts.message : `denied: ${(error as Error).message}`;
-  const name = label ?? shortened(secrets.redact(prompt).split('\n')[0] ?? '', NAME_UNITS);
-  totals.failed.push({ name: secrets.redact(name), reason: secrets.redact(reason) });
+  totals.failed.push({ name: nameOf(request, secrets), reason: secrets.redact(reason) });
   const failure = { failed: reason, class: facts?.class ?? 'denied' } as const;
-  if (!schema || facts?.class !== 'bad-reply') return failure;
+  if (!request.schema || facts?.class !== 'bad-reply') return failure;
   return { ...failure, unfit: `the agent's answer never fitted the schema, in ${facts.attempts} attempts: ${facts.message}` };
 }

@@ -37,6 +37,8 @@ export interface AgentPorts {
   readonly take: (call: SampledCall) => Promise<TakenSample>;
   /** The time that the call of this key took when it was executed; undefined where nothing is recorded of it. */
   readonly elapsedOf: (key: CallKey) => number | undefined;
+  /** The worktree that was kept when the call of this key was executed, with an absolute path. */
+  readonly keptWorktreeOf: (key: CallKey) => Promise<string | undefined>;
   /** Throws AGENT_BACKEND. */
   readonly backendOf: (written: string) => AgentBackend;
   /** The text of the definition of a custom agent; undefined where there is none. */

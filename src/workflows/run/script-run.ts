@@ -28,6 +28,8 @@ export interface ScriptRequest {
   /** `[]` where nothing was given. */
   readonly args: readonly Json[];
   readonly clockMs: number;
+  /** The phase that the script begins with: that of the one that calls it. */
+  readonly phase?: string | undefined;
   readonly isNested: boolean;
 }
 
@@ -66,7 +68,7 @@ class ScriptRun {
     const { file, display, text } = request.source;
     const directory = file.slice(0, Math.max(file.lastIndexOf('/'), 0));
     const module = createModule({ path: file, display, directory, text: text.text, isMain: !request.isNested });
-    this.root = new Branch({ ...frame, module }, { phase: undefined, clockMs: request.clockMs });
+    this.root = new Branch({ ...frame, module }, { phase: request.phase, clockMs: request.clockMs });
     this.ended = new Promise((resolve, reject) => {
       this.complete = resolve;
       this.abort = reject;
@@ -233,7 +235,7 @@ class ScriptRun {
       const found = await this.ports.findScript(wanted, source, frame.op.path).catch((error: unknown) => {
         throw new RequestRefused('Error', `workflow(): ${(error as Error).message}`);
       });
-      const script = new ScriptRun(this.ports, frame, { source: found, args, clockMs: branch.nowMs, isNested: true });
+      const script = new ScriptRun(this.ports, frame, { source: found, args, clockMs: branch.nowMs, phase: branch.phase, isNested: true });
       try {
         result = await script.run();
       } catch (error) {
@@ -308,7 +310,7 @@ class ScriptRun {
   private lost(thrown: Thrown): void {
     const { message, location } = scriptError(thrown, this.request.source);
     const place = location ? ` (${location.file}:${location.line}:${location.column})` : '';
-    this.root.frame.run.warn(`a function failed, so that its result is null: ${message}${place}`);
+    this.root.frame.run.warn(`a function failed, so that its result is null: ${message}${place}`, `lost${place || message}`);
   }
 
   private timer(id: number, ms: number): void {

@@ -31,6 +31,14 @@ export async function inWorktree<T>(frame: Frame, { name, owner }: WorktreeReque
   }
 }
 
+/** Warns of a reused result whose kept worktree is gone. */
+export async function warnIfGone(frame: Frame, directory: string | undefined, name: string): Promise<void> {
+  if (directory === undefined) return;
+  const { kind } = await performEffect(frame, 'file.stat', { path: directory });
+  const relative = path.relative(frame.run.settings.projectRoot, directory);
+  if (kind === 'none') frame.run.warn(`the worktree that the agent ${name} changed is gone: ${relative}; its result is reused`);
+}
+
 /** Removes the unchanged worktrees that runs of these names left, and names the others. */
 export async function removeLeftWorktrees(frame: Frame, owners: ReadonlySet<string>): Promise<void> {
   const { projectRoot } = frame.run.settings;
@@ -60,7 +68,7 @@ async function addWorktree(frame: Frame, wanted: string, owner: string | undefin
     const directory = number === 1 ? wanted : `${wanted}-${number}`;
     const { kind } = await performEffect(frame, 'file.stat', { path: directory });
     if (kind !== 'none' && number < NAMES_MAX) continue;
-    const made = await git(frame, projectRoot, ['worktree', 'add', '--detach', '--quiet', ...lock, directory]);
+    const made = await git(frame, projectRoot, ['worktree', 'add', '--detach', ...lock, directory]);
     if (made.exitCode === 0) return directory;
     const reason = made.stderr.trim().split('\n').at(-1) ?? '';
     throw new AttemptFailed({ class: 'crash', evidence: 'none', message: `no worktree could be made: ${reason}` });
@@ -73,7 +81,7 @@ async function removeUnchanged(frame: Frame, directory: string, projectRoot: str
   const { kind } = await performEffect(frame, 'file.stat', { path: directory });
   if (kind !== 'none' && (await isChanged(frame, directory))) {
     await git(frame, projectRoot, ['worktree', 'unlock', directory]);
-    return frame.run.warn(`an agent changed files in its worktree, which is kept: ${relative}`);
+    return frame.run.warn(`an agent changed files in its worktree, which is kept: ${relative}`, 'worktree kept');
   }
   const removed = await git(frame, projectRoot, ['worktree', 'remove', '--force', '--force', directory]);
   if (removed.exitCode !== 0 && kind !== 'none') frame.run.warn(`the worktree ${relative} could not be removed: ${removed.stderr.trim()}`);

@@ -1,5 +1,5 @@
-/** Parses JavaScript, without running any. Wraps `acorn`. */
-import { parse, parseExpressionAt, tokenizer, type AnyNode, type Expression, type Options, type Program } from 'acorn';
+/** Parses JavaScript, without running any. Wraps `acorn`, which is loaded when a text is read first. */
+import type { AnyNode, Expression, Options, Program } from 'acorn';
 
 export type { AnyNode, Expression } from 'acorn';
 
@@ -24,7 +24,8 @@ export interface Word {
 }
 
 /** Returns the first words and marks of a text, without comments; fewer than `count` where the text ends, or can't be read on. */
-export function firstWords(text: string, count: number): readonly Word[] {
+export async function firstWords(text: string, count: number): Promise<readonly Word[]> {
+  const { tokenizer } = await import('acorn');
   const words: Word[] = [];
   try {
     for (const { start, end } of tokenizer(text, { ...OPTIONS, sourceType: 'module' })) {
@@ -38,12 +39,14 @@ export function firstWords(text: string, count: number): readonly Word[] {
 }
 
 /** Throws JavaScriptError. */
-export function parseExpression(text: string, at: number): Expression {
+export async function parseExpression(text: string, at: number): Promise<Expression> {
+  const { parseExpressionAt } = await import('acorn');
   return parsed(() => parseExpressionAt(text, at, { ...OPTIONS, sourceType: 'module' }));
 }
 
 /** Throws JavaScriptError. The text is read by the rules of a script, exactly as the engine compiles it. */
-export function parseProgram(text: string): Program {
+export async function parseProgram(text: string): Promise<Program> {
+  const { parse } = await import('acorn');
   return parsed(() => parse(text, OPTIONS));
 }
 

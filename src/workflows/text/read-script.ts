@@ -30,28 +30,27 @@ const EXPORT = 'export';
 const IMPORT = 'import';
 
 /** Throws WORKFLOW_META_MISSING, WORKFLOW_META_LITERAL, WORKFLOW_META_MEMBER, WORKFLOW_IMPORT and WORKFLOW_SYNTAX. */
-export function readWorkflow(written: string, file: string): WorkflowText {
+export async function readWorkflow(written: string, file: string): Promise<WorkflowText> {
   const text = written.replace(/^\uFEFF/, '');
   const place = (at: number): SourceLocation => ({ file, at, text });
   const body = text.replace(/^#!.*/, (line) => ' '.repeat(line.length));
-  const words = firstWords(body, 4);
-  const [first, constant, name, equals] = words;
+  const [first, constant, name, equals] = await firstWords(body, 4);
   if (first?.text === IMPORT) throw noModules(place(first.start), 'a static import');
   if (!first || first.text !== EXPORT || constant?.text !== 'const' || name?.text !== 'meta' || equals?.text !== '=')
     throw new MlldError('WORKFLOW_META_MISSING', 'a workflow script begins with `export const meta = { … }`', {
       location: place(first?.start ?? 0),
       hint: META_WANTED,
     });
-  const meta = attempt(
+  const meta = await attempt(
     place,
     body,
     (at) => at,
-    () => readMeta(parseExpression(body, equals.end), place),
+    async () => readMeta(await parseExpression(body, equals.end), place),
   );
   const withoutExport = body.slice(0, first.start) + ' '.repeat(EXPORT.length) + body.slice(first.end);
   const source = OPENING + withoutExport + CLOSING;
   const offsetOf = (at: number): number => Math.min(Math.max(at - OPENING.length, 0), text.length);
-  const tree = attempt(place, body, offsetOf, () => parseProgram(source));
+  const tree = await attempt(place, body, offsetOf, () => parseProgram(source));
   refuseSecondStatement(tree, place, offsetOf);
   const importName = unusedName(source);
   return { meta, text, code: withoutImports(source, tree, importName), columnOffset: -OPENING.length, importName, tree, offsetOf };
@@ -67,9 +66,14 @@ function refuseSecondStatement(tree: AnyNode, place: (at: number) => SourceLocat
   throw new MlldError('WORKFLOW_SYNTAX', 'a closing brace has no opening one', { location: place(offsetOf(at)) });
 }
 
-function attempt<T>(place: (at: number) => SourceLocation, body: string, offsetOf: (at: number) => number, read: () => T): T {
+async function attempt<T>(
+  place: (at: number) => SourceLocation,
+  body: string,
+  offsetOf: (at: number) => number,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (!(error instanceof JavaScriptError)) throw error;
     const location = place(offsetOf(error.at));

@@ -1,0 +1,67 @@
+/** Details of the command line of workflow scripts that no conformance case has. workflows-js.md 3, 9.4, 12 and 13. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { projectFolder, runCli } from '../support/cli.js';
+
+const script = (name: string, body: string): string => `export const meta = { name: '${name}', description: 'x' }\n${body}\n`;
+
+it('says that a kept worktree is gone when its result is reused', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': '{}',
+    'job.js': script('job', "return await agent('write', { label: 'writer', isolation: 'worktree' })"),
+  });
+  const git = (...words: string[]): Buffer => execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@x', ...words], { cwd });
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'x');
+  const run = (): ReturnType<typeof runCli> =>
+    runCli(['run', 'job.js', '--resume', '--backend', 'cmd:echo new > new.txt; echo done'], { cwd });
+  const first = await run();
+  const [name = ''] = readdirSync(join(cwd, '.mlld', 'worktrees'));
+  expect(first.stderr).toContain(`an agent changed files in its worktree, which is kept: .mlld/worktrees/${name}`);
+  const second = await run();
+  expect(second).toMatchObject({ stdout: 'done\n', stderr: expect.not.stringContaining('worktree') as string });
+  rmSync(join(cwd, '.mlld', 'worktrees'), { recursive: true });
+  for (const again of [await run(), await run()]) {
+    expect(again.stdout).toBe('done\n');
+    expect(again.stderr).toContain(`the worktree that the agent writer changed is gone: .mlld/worktrees/${name}; its result is reused`);
+  }
+  const shown = await runCli(['journal', 'show', 'job.js@4', '--json'], { cwd });
+  expect(shown.stdout).toContain(`HEAD is now at ${git('rev-parse', '--short', 'HEAD').toString().trim()}`);
+});
+
+it('refuses a program that is not on PATH, before anything runs', async () => {
+  const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': script('job', "return await agent('look')") });
+  const env = { PATH: '/nowhere' };
+  const { status, stderr } = await runCli(['run', 'job.js', '--backend', 'codex'], { cwd, env });
+  expect(status).toBe(1);
+  expect(stderr).toContain('the program codex is not on PATH');
+  expect(existsSync(join(cwd, '.mlld'))).toBe(false);
+});
+
+it('lets a nested script begin with the phase of the one that calls it', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': '{}',
+    'job.js': script('job', "await agent('before'); phase('Write'); return await workflow({ scriptPath: 'child.js' })"),
+    'child.js': script('child', "return await agent('say')"),
+  });
+  const run = (...words: string[]): ReturnType<typeof runCli> => runCli(['run', 'job.js', '--backend', 'simulated', ...words], { cwd });
+  await run();
+  const { stderr } = await run('--resume', 'Write');
+  expect(stderr).toContain('2 calls: 1 reused, 1 executed');
+});
+
+it('finds the record of a script by its meta.name', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': '{}',
+    '.claude/workflows/a.js': script('audit', "return await agent('look')"),
+    '.claude/workflows/b.js': script('other', "return await agent('look')"),
+  });
+  const run = (...words: string[]): ReturnType<typeof runCli> => runCli(words, { cwd });
+  expect(await run('run', 'audit', '--backend', 'simulated')).toMatchObject({ status: 0 });
+  expect((await run('checkpoint', 'list', 'audit')).stdout).toContain('agent | look');
+  expect((await run('journal', 'explain', 'audit')).stdout).toContain('1 executed');
+  expect((await run('run', 'other', '--backend', 'simulated', '--fork', 'audit')).stderr).toContain('1 call: 1 reused');
+  expect((await run('journal', 'show', 'nobody')).stderr).toContain('There is no run "nobody"');
+});

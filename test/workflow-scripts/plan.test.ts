@@ -1,0 +1,52 @@
+/** A plan under `--changed` counts what the run then executes. workflows-js.md 6.3 and 7. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openMemoryStore, workflow } from '../../src/api/index.js';
+import { projectFolder, runCli } from '../support/cli.js';
+
+const SCRIPT = `export const meta = { name: 'job', description: 'x' }
+return await parallel([
+  () => agent('plain', { label: 'plain' }),
+  () => agent('with a model', { label: 'model', model: 'opus' }),
+  () => agent('with a type', { label: 'type', agentType: 'reviewer' }),
+  () => agent('by another', { label: 'other', backend: 'cmd:echo other' }),
+])
+`;
+
+async function project(): Promise<{ readonly cwd: string; readonly run: (...words: string[]) => ReturnType<typeof runCli> }> {
+  const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': SCRIPT });
+  mkdirSync(join(cwd, '.claude', 'agents'), { recursive: true });
+  writeFileSync(join(cwd, '.claude', 'agents', 'reviewer.md'), 'Be strict.');
+  return { cwd, run: (...words) => runCli(['run', 'job.js', ...words], { cwd }) };
+}
+
+it.each([
+  ['another default model', ['--backend', 'simulated', '--model', 'haiku'], ['plain', 'type', 'other']],
+  ['another default backend', ['--backend', 'cmd:echo done'], ['plain', 'model', 'type']],
+  ['another definition of the agent', ['--backend', 'simulated'], ['type']],
+])('counts the calls that --changed ask executes again: %s', async (what, words, again) => {
+  const { cwd, run } = await project();
+  expect(await run('--backend', 'simulated')).toMatchObject({ status: 0 });
+  if (what.includes('definition')) writeFileSync(join(cwd, '.claude', 'agents', 'reviewer.md'), 'Be kind.');
+  const planned = await run(...words, '--changed', 'ask', '--plan', '--json');
+  const plan = JSON.parse(planned.stdout) as { readonly reused: number; readonly toExecute: readonly { readonly label: string }[] };
+  expect(plan).toMatchObject({ reused: 4 - again.length, notices: [] });
+  expect(plan.toExecute.map(({ label }) => label).sort()).toEqual([...again].sort());
+  expect(await run(...words, '--plan')).toMatchObject({ stdout: expect.stringContaining('4 reused, 0 to execute') as string });
+  const { stderr } = await run(...words, '--changed', 'ask');
+  expect(stderr).toContain(`4 calls: ${4 - again.length} reused, ${again.length} executed`);
+});
+
+it('compares the version of a program, and says what it can not compare', async () => {
+  const store = openMemoryStore();
+  const job = workflow('job', (ctx) => ctx.llm('look', [1], async () => 'seen'));
+  await job.run(null, { store, version: '1' });
+  const plan = { store, changed: 'ask' } as const;
+  expect(await job.plan(null, { ...plan, version: '1' })).toMatchObject({
+    reused: 1,
+    toExecute: [],
+    notices: [expect.stringContaining('the functions of a program') as string],
+  });
+  expect(await job.plan(null, { ...plan, version: '2' })).toMatchObject({ reused: 0, toExecute: [{ label: 'look' }] });
+});
