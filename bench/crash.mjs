@@ -1,5 +1,6 @@
 // kill -9 in the middle of a run, and deliberate damage to what it left. Every call that really runs leaves a line in a side file,
-// so a call that was paid for and forgotten shows as run twice.   node crash.mjs [--calls 200] [--trials 4] [--json FILE]
+// so a call that was paid for and forgotten shows as run twice. The promise is that no call with a durable result runs again: one whose
+// body had ended at the kill, and whose result was not durable yet, has to.   node crash.mjs [--calls 200] [--trials 4] [--json FILE]
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +44,7 @@ const damages = [];
 for (const [name, harm] of Object.entries(harms())) damages.push(await damage(name, harm));
 const damageColumns = { damage: 'name', 'calls again in three runs': 'again', 'right output': 'right', 'first line of stderr': 'notice' };
 table(`${DAMAGED_CALLS} remembered calls, then damage (best possible: one call again, or none)`, Object.entries(damageColumns), damages);
-saveJson(options.json, { kills, damages });
+saveJson(options.json, { callsAtOnce: CALLS_AT_ONCE, kills, damages });
 
 async function killAt(target, trial) {
   const cwd = project(join(root, `kill-${trial}`));

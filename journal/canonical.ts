@@ -4,6 +4,7 @@
  */
 import stableStringify from 'fast-json-stable-stringify';
 import { JournalError } from './errors.js';
+import { holdsNegativeZero, writeJson } from './exact-json.js';
 import type { BlobId, CallKey, Fingerprint } from './ids.js';
 import { sha256Hex } from './sha256.js';
 
@@ -21,29 +22,10 @@ export function canonicalJsonIfPlain(value: unknown): string | undefined {
   return typeof weigh(value, 0) === 'number' ? sorted(value) : undefined;
 }
 
-/** Writes members in their order, so that the same value is read back, also -0. For data that `jsonSize` takes. */
-export function exactJson(value: unknown): string {
-  return holdsNegativeZero(value) ? written(value, (names) => names) : JSON.stringify(value);
-}
-
-/** True for a value with a -0, which `JSON.stringify` writes as 0. For data that `jsonSize` takes. */
-export function holdsNegativeZero(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return Object.is(value, -0);
-  return Object.values(value).some(holdsNegativeZero);
-}
-
 /** `fast-json-stable-stringify` would write -0 as 0, so the few values that hold one are written here. */
 function sorted(value: unknown): string {
   if (isInOrder(value)) return JSON.stringify(value);
-  return holdsNegativeZero(value) ? written(value, (names) => names.sort()) : stableStringify(value);
-}
-
-function written(value: unknown, inOrder: (names: string[]) => string[]): string {
-  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => written(item, inOrder)).join(',')}]`;
-  const data = value as { readonly [name: string]: unknown };
-  const members = inOrder(Object.keys(data)).filter((name) => data[name] !== undefined);
-  return `{${members.map((name) => `${JSON.stringify(name)}:${written(data[name], inOrder)}`).join(',')}}`;
+  return holdsNegativeZero(value) ? writeJson(value, (names) => names.sort()) : stableStringify(value);
 }
 
 /** True when the members are sorted already, as is usual: sorting costs more than all the rest. For data that `jsonSize` takes. */

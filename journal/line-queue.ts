@@ -3,12 +3,18 @@ import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecess
 import { JournalError } from './errors.js';
 
 const CAPACITY = 256 * 1024;
+/** So much memory is kept for further lines once its own are released. */
+const SPARE_MAX = 16;
 /** UTF-16 units. A longer line is put together in the queue's memory, a shorter one as a string. */
 const LONG_UNITS_MIN = 1024;
 
 export class LineQueue {
-  /** Holds lines that were taken before those that wait. When it is full, the next lines are put into new memory. */
-  private bytes = Buffer.allocUnsafe(PREDECESSOR_BYTES + CAPACITY);
+  /** Holds lines that were taken before those that wait. When it is full, the next lines are put into other memory. */
+  private bytes: Buffer = Buffer.allocUnsafe(PREDECESSOR_BYTES + CAPACITY);
+  /** Memory that is full and not known to be released, in the order of its lines. */
+  private full: Buffer[] = [];
+  /** Memory of the usual size whose lines are all released. To get new memory costs the system more than to copy lines into it. */
+  private spare: Buffer[] = [];
   private start = PREDECESSOR_BYTES;
   private end: number;
 
@@ -58,17 +64,26 @@ export class LineQueue {
     return bytes;
   }
 
-  /** Returns all lines, and empties the queue. No later line overwrites them, so they need not be copied to be kept. */
+  /** Returns all lines, and empties the queue. No later line overwrites them before they are released, so they need no copy. */
   take(): Uint8Array {
     const lines = this.bytes.subarray(this.start, this.end);
     this.start = this.end;
     return lines;
   }
 
-  /** Takes new memory, and nothing into it but the end of the last line, which the next one is hashed with. */
+  /** Says that these lines are not read any more, nor any that were taken before: their memory is used again. */
+  release(lines: Uint8Array | undefined): void {
+    while (lines && this.full.length > 0 && this.full[0]?.buffer !== lines.buffer) {
+      const released = this.full.shift() as Buffer;
+      if (released.length === PREDECESSOR_BYTES + CAPACITY && this.spare.length < SPARE_MAX) this.spare.push(released);
+    }
+  }
+
+  /** Continues in other memory, and takes nothing into it but the end of the last line, which the next one is hashed with. */
   private moveTo(capacity: number): void {
-    const bytes = Buffer.allocUnsafe(PREDECESSOR_BYTES + capacity);
+    const bytes = (capacity === CAPACITY && this.spare.pop()) || Buffer.allocUnsafe(PREDECESSOR_BYTES + capacity);
     this.bytes.copy(bytes, 0, this.end - PREDECESSOR_BYTES, this.end);
+    this.full.push(this.bytes);
     this.bytes = bytes;
     this.start = this.end = PREDECESSOR_BYTES;
   }

@@ -35,7 +35,7 @@ export class Unsynced {
     return this.hash;
   }
 
-  /** `hash` is that of the last line. The lines are not copied, so they must not be changed any more. */
+  /** `hash` is that of the last line. The lines are not copied, so they must not be changed until they are durable. */
   add(bytes: Uint8Array, hash: string): void {
     this.pieces.push({ offset: this.last, bytes, hash });
     this.last += bytes.length;
@@ -48,13 +48,14 @@ export class Unsynced {
     return this.pieces.slice(index);
   }
 
-  /** Forgets everything before `offset`, where a piece ends: it is durable. */
-  synced(offset: number): void {
-    if (offset === this.first) return;
+  /** Forgets everything before `offset`, where a piece ends: it is durable. Returns the last lines of it, if any. */
+  synced(offset: number): Uint8Array | undefined {
+    if (offset === this.first) return undefined;
     const kept = this.from(offset);
     const durable = this.pieces[this.pieces.length - kept.length - 1] as Piece; // `offset` is behind its beginning
     this.hash = durable.hash;
     this.pieces = kept as Piece[];
     this.first = offset;
+    return durable.bytes;
   }
 }

@@ -17,6 +17,8 @@
  *    perhaps a torn line behind it.
  * WRITER-8 A fact that can't be a line, because it is too large or not JSON, loses only itself.
  * WRITER-9 To a sink that keeps lines only from a sync on (`RunSink.survivesFrom`), each write is followed by one; `written` waits for it.
+ * WRITER-10 The memory of lines is used again only after a sync that covered them was acknowledged: until then they may have to be written
+ *    once more.
  */
 import { bodyOf } from './codec.js';
 import { journalError, type JournalError } from './errors.js';
@@ -279,7 +281,7 @@ export class RunWriter implements Journal {
         this.sink.distrust(this.unsynced);
         this.beginOutage(error);
       } else {
-        this.unsynced.synced(coveredBytes);
+        this.queue.release(this.unsynced.synced(coveredBytes)); // WRITER-10
         for (const { recorded, resolve } of covered) resolve(recorded);
         if (this.awaitingSync.length > 0 || this.isSyncDue()) this.endNextTick(); // so that callers that were just released can join
       }
@@ -321,7 +323,7 @@ export class RunWriter implements Journal {
         continue;
       }
       if (!this.outage) return; // given up meanwhile: what was kept is durable all the same, and `lastTry` finds it so
-      this.unsynced.synced(end);
+      this.queue.release(this.unsynced.synced(end)); // WRITER-10
       this.outage = undefined;
       if (isReported) this.options.onOutage?.(undefined, this.waitMs);
       this.releaseWaiters(({ recorded: { position } }) => position.offset + position.bytes < end);

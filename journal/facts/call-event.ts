@@ -72,6 +72,8 @@ export interface WrittenFile {
   readonly mode: number;
   /** `too-large`, `too-many`: beyond the limits of the configuration. `secret`: the call or the file has a secret in it. */
   readonly reason?: 'too-large' | 'too-many' | 'secret' | 'unreadable' | 'redacted';
+  /** A call inside this one wrote it, and that call restores it: this one is executed again where it is missing. */
+  readonly inner?: true;
 }
 
 export type CallFact =

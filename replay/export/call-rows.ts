@@ -1,5 +1,6 @@
 /** Lists the calls of a run, or their attempts, as rows of a table, for spreadsheets and scripts. */
 import type { RunRef } from '../../journal/ids.js';
+import { costOfCall } from '../reports/timeline/call-cost.js';
 import { callsOf, type Timeline } from '../reports/timeline/timeline.js';
 
 export const CALL_COLUMNS = [
@@ -22,13 +23,18 @@ export const CALL_COLUMNS = [
   'class',
   'attempts',
   'model',
+  'unpriced',
 ] as const;
 
 export type CallRow = { readonly [C in (typeof CALL_COLUMNS)[number]]: string | number | undefined };
 
-/** `started`: ISO 8601, UTC. `argument`: the beginning of the first one; undefined when it may not be read. */
+/**
+ * `started`: ISO 8601, UTC. `argument`: the beginning of the first one; undefined when it may not be read. `unpriced`: the number of
+ * attempts whose cost is not known, so that `costUsd` is the least that the call cost.
+ */
 export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> {
   for (const { span, call } of callsOf(state)) {
+    const { costUsd, unpriced } = costOfCall(call);
     yield {
       run,
       seq: call.seq,
@@ -40,7 +46,7 @@ export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> 
       durationMs: call.durationMs,
       inputTokens: call.usage?.inputTokens,
       outputTokens: call.usage?.outputTokens,
-      costUsd: call.usage?.costUsd,
+      costUsd,
       attempt: call.attempt,
       fromRun: call.from?.run,
       fromSeq: call.from?.seq,
@@ -49,6 +55,7 @@ export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> 
       class: call.cause,
       attempts: call.from === undefined ? call.attempts.length : undefined,
       model: call.usage?.model,
+      unpriced: call.from === undefined ? unpriced : undefined,
     };
   }
 }

@@ -3,7 +3,8 @@
  * track must lie inside or behind each other there, so operations that run side by side get tracks of their own.
  */
 import type { RunRef } from '../../journal/ids.js';
-import type { CallCounts } from '../fold/call-counts.js';
+import { attemptsInFlight, type CallCounts } from '../fold/call-counts.js';
+import { costOfCall } from '../reports/timeline/call-cost.js';
 import { endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
 import { tracksOf } from '../reports/timeline/tracks.js';
 
@@ -45,7 +46,8 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
         asked: call?.preview,
         inputTokens: call?.usage?.inputTokens,
         outputTokens: call?.usage?.outputTokens,
-        costUsd: call?.usage?.costUsd,
+        costUsd: call && costOfCall(call).costUsd,
+        unpriced: call && (costOfCall(call).unpriced || undefined),
       },
     };
   }
@@ -53,7 +55,7 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
 
 function countsOf({ ledger }: Timeline): Omit<CallCounts, 'callsMs' | 'failedByClass'> {
   const { callsMs: _, failedByClass: __, ...counts } = ledger.total;
-  return counts;
+  return { ...counts, unpriced: counts.unpriced + attemptsInFlight(ledger) };
 }
 
 /** A call that failed shows also where the script went on with what the call gave. */

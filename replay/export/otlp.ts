@@ -6,6 +6,7 @@
  * Arguments and results are left out: a tracing service is no place for them unless the user decides so.
  */
 import type { RunRef } from '../../journal/ids.js';
+import { costOfCall } from '../reports/timeline/call-cost.js';
 import { endOf, type Moment, type Span, type Timeline, type TimelineAttempt, type TimelineCall } from '../reports/timeline/timeline.js';
 import { aboutAttempt, requestedModel } from './gen-ai.js';
 import { attributes, CLIENT, eventObject, INTERNAL, type Attributes, type SpanFailure, type SpanParts } from './otlp-span.js';
@@ -193,14 +194,17 @@ function aboutSite(site: string | undefined): Attributes {
 }
 
 /** A reused result cost nothing and called no model: it must not be counted as a request. */
-function aboutCall({ fn, key, outcome, attempt, attempts, from, errorCode, usage }: TimelineCall): Attributes {
+function aboutCall(call: TimelineCall): Attributes {
+  const { fn, key, outcome, attempt, attempts, from, errorCode } = call;
+  const { costUsd, unpriced } = costOfCall(call);
   return {
     'mlld.function': fn,
     'mlld.call.key': key,
     'mlld.call.outcome': outcome,
     'mlld.call.attempt': attempt,
     'mlld.call.attempts': from === undefined ? attempts.length : undefined,
-    'mlld.call.cost_usd': usage?.costUsd,
+    'mlld.call.cost_usd': costUsd,
+    'mlld.call.unpriced': unpriced === 0 ? undefined : unpriced,
     'mlld.error.code': errorCode,
     'mlld.reused': from !== undefined,
     'mlld.reused.run': from?.run,

@@ -232,23 +232,19 @@ export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall 
       return { outcome, ...measuresOf(event), message, errorCode: code, cause, ...(accepted && { isAccepted: true }) };
     }
     case 'call.completed': {
-      const ended = { ...measuresOf(event), message: event.unusable };
-      switch (flawOf(event)) {
-        case undefined:
-          return { outcome: 'executed', ...ended };
-        case 'denied':
-          return { outcome: 'denied', ...ended, errorCode: 'DENIED' };
-        case 'command': {
-          const isAccepted = event.class === undefined ? undefined : true;
-          return { outcome: 'failed', ...ended, errorCode: 'COMMAND_FAILED', cause: event.class ?? 'crash', isAccepted };
-        }
-      }
+      const { elapsedMs: durationMs, usage, onlyCalls, unusable: message } = event;
+      const flaw = flawOf(event);
+      if (flaw === undefined) return { outcome: 'executed', durationMs, usage, onlyCalls, message };
+      if (flaw === 'denied') return { outcome: 'denied', durationMs, usage, onlyCalls, message, errorCode: 'DENIED' };
+      const isAccepted = event.class === undefined ? undefined : true;
+      const cause = event.class ?? 'crash';
+      return { outcome: 'failed', durationMs, usage, onlyCalls, message, errorCode: 'COMMAND_FAILED', cause, isAccepted };
     }
   }
 }
 
 function measuresOf({ elapsedMs, usage, onlyCalls }: AttemptEnd): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
-  return { durationMs: elapsedMs, usage, ...(onlyCalls && { onlyCalls }) };
+  return { durationMs: elapsedMs, usage, onlyCalls };
 }
 
 /** Adds the counts of another part of the same whole. */

@@ -1,5 +1,5 @@
 /** The first argument of a call as short text: what a prefix is compared with, and what lists show. */
-import { exactJson } from '../../journal/canonical.js';
+import { exactJson } from '../../journal/exact-json.js';
 import type { Json, Payload } from '../../journal/event.js';
 
 /** UTF-16 units. A prefix longer than this can't be told apart and is refused. */

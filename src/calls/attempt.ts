@@ -1,6 +1,9 @@
 /** One execution of the body of a call. Collects what the body reports about itself, and what its reply says. calls.md 2, 7 and 9. */
+import type { WrittenFile } from '../../journal/facts/call-event.js';
 import type { OpPath } from '../../journal/ids.js';
+import type { SourceLocation } from '../errors.js';
 import type { BodyReport } from './body-report.js';
+import type { CountedTime } from './counted-time.js';
 import type { Headers } from './evidence/times.js';
 import type { Failure, FailureClass } from './failure.js';
 import type { CallOptions } from './options.js';
@@ -35,6 +38,8 @@ export class Attempt {
   /** The failure of a command inside the body that fails the call (calls.md 7.4), also where a construct collected its error. */
   failedInside: Failure | undefined;
   exitCode: number | undefined;
+  /** The line of the script at which the command that is the body failed, where it says so. */
+  place: SourceLocation | undefined;
   /** The body made calls of its own, which were executed or reused. */
   hadCalls = false;
   /** The body ran a command or code outside of such calls. */
@@ -67,6 +72,12 @@ export class Attempt {
     return this.nowMs() - this.startedMs;
   }
 
+  /** By path: the files that calls inside wrote, or had written where their results were reused. */
+  innerFiles: Map<string, WrittenFile> | undefined;
+
+  /** Its time as far as it counts for limits. Absent where neither it nor an attempt around it has one. */
+  time: CountedTime | undefined;
+
   /** The span of the attempt, for the programs that it starts; undefined where nobody traces the run. */
   traceparent: string | undefined;
 
@@ -81,6 +92,11 @@ export class Attempt {
   /** Adds to what the body reported before. calls.md 9.4. */
   reportUsage(usage: ReportedUsage): void {
     this.bodyUsage = addUsage(this.bodyUsage, usage);
+  }
+
+  hadFiles(files: readonly WrittenFile[]): void {
+    this.innerFiles ??= new Map();
+    for (const file of files) this.innerFiles.set(file.path, { ...file, inner: true });
   }
 
   reportHeaders(headers: Headers): void {

@@ -17,7 +17,7 @@ import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { CacheableCall, CacheRun, Execute, Found } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
-import { findReusable, reuse } from './find-result.js';
+import { findReusable, reuse, type GoneFiles } from './find-result.js';
 import { definitionFor } from './interceptors.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
@@ -58,26 +58,27 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const identity = { key, plainKey, hasSecret, definition, request };
   let outdated: OutdatedOutputs | undefined;
   let unfit: Unfit | undefined;
-  let gone: readonly string[] | undefined;
+  let gone: GoneFiles | undefined;
   do {
     const waiting = policy.reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
     if (waiting) await waiting;
     const search = findReusable(call, identity);
     const found = search instanceof Promise ? await search : search;
     if (found.kind === 'hit') {
-      if (found.outdated) run.warn(`${found.outdated.because}; another recorded result is reused`);
+      if (found.outdated) run.warn(`${found.outdated.because}; another recorded result is reused`, `outdated @${request.fn}`);
       return reuse(call, identity, found);
     }
     outdated = found.outdated ?? outdated;
     unfit = found.unfit ?? unfit;
     gone = found.gone ?? gone;
   } while (policy.reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
-  if (outdated) run.warn(`${outdated.because}; the call is executed again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
-  if (gone && run.calls?.isFirst(`files gone @${request.fn}`)) {
-    run.warn(`${gone.join(', ')}, which @${request.fn} wrote, is gone and its content was not kept; the call is executed again`);
+  if (outdated) {
+    const hint = outdated.hint === undefined ? '' : ` (${outdated.hint})`;
+    run.warn(`${outdated.because}; the call is executed again${hint}`, `outdated @${request.fn}, again`);
   }
+  if (gone && run.calls?.isFirst(`files gone @${request.fn}`)) run.warn(goneWarning(request.fn, gone));
   const lookup = { hit: false, key };
-  const passedOver = { ...(outdated && { outdated: outdated.files }), ...(unfit && { unfit }), ...(gone && { gone }) };
+  const passedOver = { ...(outdated && { outdated: outdated.files }), ...(unfit && { unfit }), ...(gone && { gone: gone.gone }) };
   const endFlight = cache.inFlight.start(plainKey, op.path);
   try {
     return await executeAndRecord(call, identity, passedOver, lookup, (around) => execute(lookup, body, around));
@@ -94,6 +95,13 @@ function keyOf(request: CallRequest): CallKey | undefined {
     if (isTooDeep(error)) return undefined;
     throw error;
   }
+}
+
+function goneWarning(fn: string, { gone, areInner }: GoneFiles): string {
+  const files = gone.join(', ');
+  return areInner
+    ? `${files}, which a call inside @${fn} wrote, is gone; @${fn} is executed again, so that the call inside restores it`
+    : `${files}, which @${fn} wrote, is gone and its content was not kept; the call is executed again`;
 }
 
 /** Once per definition and run. */

@@ -1,5 +1,6 @@
 /** An llm call on its way through the cache stage, and the little that the stage needs of the run around. */
 import type { CallKey } from '../../journal/ids.js';
+import type { Attempt } from '../calls/attempt.js';
 import type { Outcome } from '../runtime/completion.js';
 import type { CallSight, Context } from '../runtime/context.js';
 import type { Definition } from '../runtime/definitions/definition.js';
@@ -47,6 +48,8 @@ export interface CacheableCall {
   readonly suppress: Context['suppress'];
   /** The loop around. */
   readonly loop: Context['for'];
+  /** The attempt in whose body the call is made. */
+  readonly around?: Attempt | undefined;
   /** Puts a declared output file back, as an effect of the call. */
   readonly restore: (file: EffectRequest<'file.restore'>) => Promise<unknown>;
 }

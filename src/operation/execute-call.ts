@@ -95,10 +95,10 @@ export async function executeAndRecord(
   show(call, options, progress);
   const files = new CallFileWatch(call, identity, options);
   const record: AttemptRecord = {
-    async started(view, started) {
+    started(view, started) {
       const looking = view.try === 1 ? files.begin() : undefined;
-      if (looking) await looking;
-      return recordStart(call, identity, passedOver, view, started);
+      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passedOver, view, started);
+      return looking ? looking.then(recording) : recording();
     },
     failed: async (fact) => {
       const excerpt = await excerptOf(call, identity.hasSecret, progress.attempt);
@@ -240,7 +240,8 @@ async function recordResult(
   // A reused result without its metadata would differ from the fresh one.
   const unusable = flaw ?? notStored(result) ?? (notes && notStored(notes));
   const outputs = flaw === undefined && llm.writes ? await keepOutputs(call, llm.writes, value) : undefined;
-  const files = flaw === undefined ? await watch.end(isSealed, outputs) : undefined; // CALL-FILE-1
+  const keeping = flaw === undefined ? watch.end(isSealed, outputs, progress.attempt) : undefined;
+  const files = keeping instanceof Promise ? await keeping : keeping; // CALL-FILE-1
   const recording = recorder.append({
     type: 'call.completed',
     key,
@@ -293,6 +294,7 @@ function countFailure({ run, op }: CacheableCall, error: unknown): void {
 }
 
 function measuredBy({ session, callUsage, usage }: CallProgress): (() => MeasuredCall | undefined) | undefined {
+  if (usage === undefined && callUsage === undefined && session === undefined) return undefined; // mostly, and this is done for each call
   const measured = measuredIn(withoutUndefined<Parameters<typeof measuredIn>[0]>({ usage, callUsage, session }));
   return measured && (() => measured);
 }

@@ -6,7 +6,7 @@ import type { Awaitable } from '../runtime/awaitable.js';
 import type { CachedResult } from '../runtime/calls/result-cache.js';
 import { withResultLabels } from '../runtime/calls/result-labels.js';
 import { withMeasured } from './measured-result.js';
-import { findFiles } from './files/call-files.js';
+import { findFiles, type ReusableFiles } from './files/call-files.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from './cacheable-call.js';
 import { reuseOutputs, type OutdatedOutputs } from './outputs.js';
 import { mayMisfit, resultNow, type Unfit } from './replies/reused-result.js';
@@ -19,8 +19,10 @@ interface Missed {
   /** There is a result, and it is none by the options of now. */
   readonly unfit?: Unfit | undefined;
   /** There is a result, and these files that its call wrote are missing and can't be restored. */
-  readonly gone?: readonly string[] | undefined;
+  readonly gone?: GoneFiles | undefined;
 }
+
+export type GoneFiles = Pick<ReusableFiles, 'gone' | 'areInner'>;
 
 export interface Hit {
   readonly kind: 'hit';
@@ -52,7 +54,7 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
   const { run, op, llm, operation } = call;
   let outdated: OutdatedOutputs | undefined;
   let unfit: Unfit | undefined;
-  let gone: readonly string[] | undefined;
+  let gone: GoneFiles | undefined;
   const warn = (_topic: string, message: string): void => run.warn(`@${llm.fn}: ${message}`);
   const place = { op, isRecorded: true, warn };
   for (let next = first; ; next = lookUp(call, identity)) {
@@ -62,7 +64,7 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
     const now = await resultNow(known, options, { nowMs: run.calls?.nowMs() ?? 0, place });
     if (now.kind === 'fits') {
       const files = await findFiles(call, identity, now.known, options);
-      if (files.gone.length > 0) gone ??= files.gone;
+      if (files.gone.length > 0) gone ??= files;
       else {
         const reuse = await reuseOutputs(call, identity.request.fn, now.known);
         if (reuse.kind === 'reusable')

@@ -114,7 +114,7 @@ export async function reuseOutputs(call: CacheableCall, fn: string, known: Cache
   const lost = await restoreAll(call, planned);
   if (lost !== undefined) return { kind: 'outdated', files: [lost], because: `what @${fn} wrote to ${lost} can't be read any more` };
   const kept = planned.filter(({ decision, output }) => decision === 'keep' && 'blob' in output).map(({ name }) => name);
-  if (kept.length > 0) run.warn(`${kept.join(', ')} changed since @${fn} wrote it, and is kept`);
+  if (kept.length > 0) run.warn(`${kept.join(', ')} changed since @${fn} wrote it, and is kept`, `kept @${fn}`);
   return {
     kind: 'reusable',
     outputs: planned.map(({ name, decision }) => ({ path: name, did: DID[decision as Exclude<Decision, 'again'>] })),

@@ -78,7 +78,10 @@ function commandOptions({ run: { cache, recorder, secrets }, op, deadline, secre
 function record<Q extends EffectKind>(...args: Parameters<typeof recordEffect<Q>>): Promise<void> | undefined {
   const [{ run }, kind] = args;
   const warn = (error: unknown): void =>
-    run.warn(`the journal can't hold the request or the result of ${kind}: ${(error as Error).message.slice(0, REASON_UNITS)}`);
+    run.warn(
+      `the journal can't hold the request or the result of ${kind}: ${(error as Error).message.slice(0, REASON_UNITS)}`,
+      `unrecorded ${kind}`,
+    );
   try {
     return recordEffect(...args)?.catch(warn);
   } catch (error) {

@@ -35,9 +35,12 @@ export async function perform(frame: Frame, given: CallOperation, body: Body): P
   const node = nodeOf(frame.op, operation);
   const inside = enter(frame, operation, node);
   const watches = watchesOf(inside, operation);
-  const hasSecret = operation.labels.includes(SECRET) || operation.inputs.some(isSecret);
+  const hasSecret = operation.labels.includes(SECRET) || operation.inputs.some(isSecret) || operation.path?.some(isSecret) === true;
   if (hasSecret) operation.inputs.forEach((input) => secrets.add(input));
-  if (!recorder.on && isPlain(operation, watches)) return plainly(inside, operation, body);
+  const { loops } = recorder;
+  const isWatched = loops !== undefined && (operation.total !== undefined || operation.index !== undefined);
+  if (!recorder.on && !isWatched && isPlain(operation, watches)) return plainly(inside, operation, body);
+  if (isWatched && operation.total !== undefined) loops.began(node, operation.total);
   if (recorder.on) recorder.post(started(operation, node, hasSecret || frame.secret === true, secrets));
   const progress: Progress = { outcome: 'ok' };
   try {
@@ -52,6 +55,7 @@ export async function perform(frame: Frame, given: CallOperation, body: Body): P
     progress.message = secrets.messageOf(error);
     throw error;
   } finally {
+    if (isWatched) loops[operation.total === undefined ? 'iterated' : 'ended'](operation.total === undefined ? frame.op : node);
     if (recorder.on) {
       const { outcome, message } = progress;
       recorder.post({ type: 'op.finished', op: node.path, outcome, ...(message === undefined ? {} : { message }) });
@@ -125,7 +129,7 @@ async function stages(
   try {
     let result: Outcome;
     if (llm) {
-      const call = { ...cacheableCall(frame, received, llm), sight };
+      const call = cacheableCall(frame, received, llm, sight);
       const found = await callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
       result = found.result;
       if (found.isFailed) {
@@ -157,10 +161,21 @@ async function stages(
   }
 }
 
-function cacheableCall(frame: Frame, operation: Operation, llm: LlmCall): CacheableCall {
-  const { run, op, secret, context } = frame;
+function cacheableCall(frame: Frame, operation: Operation, llm: LlmCall, sight: CallSight | undefined): CacheableCall {
+  const { run, op, secret, context, attempt } = frame;
   const restore: CacheableCall['restore'] = (file) => performEffect(frame, 'file.restore', file);
-  return { run, op, operation, llm, secret: secret === true, suppress: context.suppress, loop: context.for, restore };
+  return {
+    run,
+    sight,
+    op,
+    operation,
+    llm,
+    secret: secret === true,
+    suppress: context.suppress,
+    loop: context.for,
+    around: attempt,
+    restore,
+  };
 }
 
 function afterLookup(frame: Frame, lookup: Lookup): Frame {

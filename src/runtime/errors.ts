@@ -26,6 +26,12 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
   return known;
 }
 
+/** Returns the innermost place of an error, by which failures of one cause are recognised; else its message. */
+export function siteOfError(error: unknown): string {
+  const place = error instanceof MlldError ? error.location : undefined;
+  return place ? `${place.file}:${place.at}` : error instanceof Error ? error.message : String(error);
+}
+
 /** Returns the places for a warning about an error that is not thrown: ` (job.mld:3:8)`, and a line for each call around it. */
 export function placesOf(error: unknown): string {
   if (!(error instanceof MlldError) || !error.location) return '';

@@ -10,7 +10,7 @@ import type { Denial } from './denial.js';
 import type { Executable } from './definitions/executable.js';
 import type { BodyDeadline } from './body-deadline.js';
 import type { GuardTry } from './guard-trail.js';
-import type { CommandLine, GuardSwitch } from './operation.js';
+import type { CommandLine, GuardSwitch, WorkingDirectory } from './operation.js';
 import type { OpNode } from './op-node.js';
 import type { Module, ModuleExports } from './module.js';
 import type { Attempt } from '../calls/attempt.js';
@@ -38,7 +38,7 @@ export interface Frame {
   readonly within: 'script' | 'body' | 'for' | 'loop';
   /** The code that is the body of the function that runs; its text is read by the rules of bodies. */
   readonly bodyCode: Expression | undefined;
-  /** Code that the guards have looked at, by its text, with the command line and the standard input that they allow. */
+  /** Code that the guards have looked at, by its text, with the command line, the standard input and the folder that they allow. */
   readonly judged: JudgedCode | undefined;
   /** Under `run`: what code prints is only captured. */
   readonly quietCode: true | undefined;
@@ -97,12 +97,24 @@ interface JudgedCode {
   readonly text: Code['text'];
   readonly line?: CommandLine;
   readonly stdin?: { readonly value: Value };
+  readonly folder?: WorkingDirectory;
 }
 
 /** The functions that are running, innermost first. */
 export interface CallStack {
   readonly executable: Executable;
   readonly parent: CallStack | undefined;
+}
+
+export interface FailedCommand {
+  /** The line that failed, else the first one. */
+  readonly command: string;
+  readonly exitCode: number;
+  readonly where: string;
+  /** The first variable that it saw, with its value: `t = "Ticket 1"`; empty where it saw none. */
+  readonly item: string;
+  /** The last line of what it wrote to standard error. */
+  readonly reason: string;
 }
 
 /** One run: its ports, and the state that all its code shares. */
@@ -128,7 +140,7 @@ export interface RunState {
   /** Finds the failed calls that values have in them. */
   readonly failures: CollectedFailures;
   /** Commands that ended with another status than 0, for the list at the end. */
-  readonly failedCommands: { readonly command: string; readonly exitCode: number; readonly where: string }[];
+  readonly failedCommands: FailedCommand[];
   /** Number of calls that returned a result while nothing was recorded. */
   unrecordedResults: number;
   readonly stateWrites: { readonly path: string; readonly value: Value; readonly ms: number }[];
@@ -149,5 +161,10 @@ export interface RunState {
   readonly cooperativeYield: CooperativeYield;
   /** For durations only. */
   readonly monotonicMs: () => number;
-  warn(message: string): void;
+  /** Each warning is a line of its own. */
+  readonly isVerbose: boolean;
+  /** Warnings of one cause become one line with their number; without a cause those that are equal. */
+  warn(message: string, cause?: string): void;
+  /** Writes the warnings that wait for others of their cause. */
+  writeWarnings(): void;
 }

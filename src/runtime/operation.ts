@@ -18,6 +18,8 @@ export interface Operation {
   /** The pieces of the one input of an effect, where its operand is a template. */
   readonly pieces?: readonly TextPiece[] | undefined;
   readonly target?: string;
+  /** The labelled values in the path that it writes to, or that its command runs in: guards look at them, and can't replace them. */
+  readonly path?: readonly Value[];
   readonly call?: CallFacts;
   /** Present on a call that carries the label `llm` directly. */
   readonly llm?: LlmFacts;
@@ -54,6 +56,12 @@ export interface CommandLine {
   readonly used: readonly Value[];
   /** Is set where a guard put this command in the place of the script's. */
   readonly isReplaced?: true;
+}
+
+/** The folder in which a command or code runs, with the values in its path that carry labels. */
+export interface WorkingDirectory {
+  readonly directory: string;
+  readonly labelled: readonly Value[];
 }
 
 /** A part of a text: fixed, or a value that was put in. */

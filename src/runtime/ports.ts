@@ -129,8 +129,6 @@ export interface HookStage {
   readonly watchesBatches: boolean;
   /** Returns the hooks that are registered when the operation starts and watch it; undefined without any. */
   watch(operation: Operation): HookWatch | undefined;
-  /** Returns a line for each cause for which hooks have failed again after it was warned of. */
-  repeatedFailures(): readonly string[];
 }
 
 /** The hooks of one operation. Neither phase fails for what a hook does. */

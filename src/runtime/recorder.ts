@@ -2,6 +2,7 @@
 import type { Fact, FactOf } from '../../journal/event.js';
 import type { OpPath, Seq } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
+import type { OpNode } from './op-node.js';
 
 /** Nothing here throws because of a disk: a run outlives its journal. */
 export interface Recorder {
@@ -12,6 +13,15 @@ export interface Recorder {
   append(fact: Fact): Promise<Recorded | undefined>;
   /** Counts an attempt of which nothing is recorded, so that the run reports it all the same. Absent where a run has no report. */
   count?(fact: UnrecordedFact): void;
+  /** Present where a caller watches a run that records nothing. */
+  readonly loops?: LoopWatch;
+}
+
+/** Sees how far the loops of a run are. A loop is named by its place, an iteration by that of its loop. */
+export interface LoopWatch {
+  began(loop: OpNode, total: number): void;
+  iterated(loop: OpNode): void;
+  ended(loop: OpNode): void;
 }
 
 /** Names the spans of a run, as W3C trace contexts for the programs that work inside them. calls.md 17.1. */

@@ -1,7 +1,8 @@
 import vm from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalJson, exactJson, jsonSize, NESTING_MAX, sha256 } from '../../journal/canonical.js';
+import { canonicalJson, jsonSize, NESTING_MAX, sha256 } from '../../journal/canonical.js';
+import { exactJson } from '../../journal/exact-json.js';
 
 /** With the members of every object sorted, as far as objects keep an order. */
 function inOrder(value: unknown): unknown {

@@ -66,6 +66,39 @@ it('puts the same bytes into a queue, behind what is there', () => {
   );
 });
 
+it('overwrites no lines before they are released, whatever is released meanwhile', () => {
+  const sizes = fc.constantFrom(10, 2000, 70_000, 300_000);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(sizes, fc.boolean()), { maxLength: 30 }), (steps) => {
+      const queue = new LineQueue();
+      const kept: { readonly lines: Uint8Array; readonly copy: Buffer }[] = [];
+      for (const [n, [length, isReleased]] of steps.entries()) {
+        const body = bodyOf({ ...callCompleted(n), result: { inline: 'x'.repeat(length) } } as Fact, seqOf(n), ts);
+        if (queue.add(body) === 0) {
+          const lines = queue.take();
+          kept.push({ lines, copy: Buffer.from(lines) });
+          queue.add(body);
+        }
+        if (isReleased) for (const { lines } of kept.splice(0, 1 + (n % 3))) queue.release(lines);
+        for (const { lines, copy } of kept) expect(copy.equals(lines)).toBe(true);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('uses the memory of released lines again', () => {
+  const queue = new LineQueue();
+  const memory = new Set<ArrayBufferLike>();
+  for (let n = 0; n < 60; n++) {
+    queue.add(bodyOf({ ...callCompleted(n), result: { inline: 'x'.repeat(70_000) } } as Fact, seqOf(n), ts));
+    const lines = queue.take();
+    memory.add(lines.buffer);
+    queue.release(lines);
+  }
+  expect(memory.size).toBe(2);
+});
+
 it.each([2000, 300_000])('queues an event of %i letters, larger than the queue or not, and continues behind it', (length) => {
   const queue = new LineQueue();
   let previous = CHAIN_SEED;

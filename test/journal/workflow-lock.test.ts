@@ -50,3 +50,23 @@ it('never gives the lock to two callers at a time, however many try the same num
   await Promise.all(Array.from({ length: 20 }, one));
   expect(most).toBe(1);
 });
+
+it('does not give the lock to one that saw its last owner leave while another began again with the first number', async () => {
+  const folder = temporaryFolder();
+  const releaseFirst = await acquireWorkflowLock(realDisk, folder);
+  let releaseNext: (() => Promise<void>) | undefined;
+  const slow = Object.assign(Object.create(realDisk) as typeof realDisk, {
+    async readWhole(path: string): Promise<Buffer> {
+      if (releaseNext) return realDisk.readWhole(path);
+      await releaseFirst();
+      const missing: unknown = await realDisk.readWhole(path).catch((error: unknown) => error);
+      releaseNext = await acquireWorkflowLock(realDisk, folder);
+      throw missing;
+    },
+  });
+  await expect(acquireWorkflowLock(slow, folder, 100)).rejects.toMatchObject({ code: 'JOURNAL_BUSY' });
+  await releaseNext?.();
+  await (
+    await acquireWorkflowLock(slow, folder)
+  )();
+});

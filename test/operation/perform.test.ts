@@ -33,7 +33,6 @@ function watched(steps: string[], parts: { hooks?: Partial<HookWatch>; guards?: 
     active: true,
     hooks: {
       watchesBatches: false,
-      repeatedFailures: () => [],
       watch: ({ inputs }) =>
         parts.hooks && {
           before: async () => inputs.map((input) => mark('hook', input)),

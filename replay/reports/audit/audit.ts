@@ -9,6 +9,7 @@ import type { EventOf, Payload, Usage } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { endedCall, type CallOutcome } from '../../fold/call-counts.js';
+import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import type { CallCause } from '../../fold/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
@@ -21,6 +22,8 @@ interface Common {
   readonly op?: OpPath;
   /** Labels of the operation and of those around it. */
   readonly labels?: readonly string[];
+  /** The phase of a call of a workflow script. */
+  readonly phase?: string;
 }
 
 /** One attempt of a call, a reused result, or a call that was not executed. */
@@ -120,6 +123,7 @@ export interface AuditTrail {
   readonly inFlight: Map<OpPath, CallInFlight>;
   /** Labels of open operations that carry some. */
   readonly labels: Map<OpPath, readonly string[]>;
+  readonly phases: CallPhases;
   /** Places of the results that this run recorded, by the number of their entry; undefined unless `keepResults` is set. */
   readonly results: Map<Seq, Position> | undefined;
 }
@@ -127,8 +131,15 @@ export interface AuditTrail {
 /** Folds the events of one run. `keepResults`: also keeps the place of each result, for a caller that reads them. */
 export function auditTrail({ keepResults }: { readonly keepResults: boolean }): Projection<AuditTrail> {
   return {
-    initial: () => ({ entries: [], inFlight: new Map(), labels: new Map(), results: keepResults ? new Map() : undefined }),
+    initial: () => ({
+      entries: [],
+      inFlight: new Map(),
+      labels: new Map(),
+      phases: callPhases.initial(),
+      results: keepResults ? new Map() : undefined,
+    }),
     apply(state, event, place) {
+      callPhases.apply(state.phases, event, place);
       switch (event.type) {
         case 'source.loaded':
           state.entries.push({
@@ -210,7 +221,7 @@ function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
 
 function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
   const { seq } = event;
-  const written = [...(event.outputs ?? []), ...(event.files ?? [])];
+  const written = [...(event.outputs ?? []), ...(event.files ?? []).filter(({ inner }) => !inner)];
   state.results?.set(seq, position);
   state.entries.push({
     ...ended(state, event),
@@ -317,7 +328,8 @@ function exitCodeOf(result: Payload | undefined): number | undefined {
 }
 
 function common(state: AuditTrail, { seq, ts, op }: { readonly seq: Seq; readonly ts: string; readonly op: OpPath }) {
-  return { seq, ts, op, ...labelled(state, op) };
+  const phase = state.phases.get(op);
+  return { seq, ts, op, ...labelled(state, op), ...(phase !== undefined && { phase }) };
 }
 
 function labelled({ labels }: AuditTrail, op: OpPath): { readonly labels?: readonly string[] } {

@@ -1,11 +1,12 @@
 /** Finds in one run who wrote and read a file, and which calls led to what was written last. */
 import type { Json } from '../../../journal/event.js';
-import type { Workflow } from '../../../journal/ids.js';
+import type { RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { auditTrail, type AuditedCall, type AuditedFile } from './audit.js';
 import { originsOf, withQuotes, type Origin } from './file-origin.js';
 import { readResult } from '../../memo/read-result.js';
+import type { Projection } from '../../fold/projection.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 
@@ -16,8 +17,8 @@ export interface FileOrigin {
   readonly touched: readonly AuditedFile[];
   /** The last time it was written. Undefined: not by this run. */
   readonly written: { readonly seq: number; readonly op: string | undefined; readonly ts: string; readonly hash?: string } | undefined;
-  /** Compares the file with what was written: only an unchanged file is searched for results. */
-  readonly content: 'as written' | 'another by now' | 'gone' | 'appended to';
+  /** Compares the file with what was written: only an unchanged file is searched for results. `unknown`: what was written is not kept. */
+  readonly content: 'as written' | 'another by now' | 'gone' | 'appended to' | 'unknown';
   /** In order. */
   readonly origins: readonly Origin[];
 }
@@ -39,7 +40,7 @@ export async function originOfFile(store: JournalStore, { ref }: RunFile, option
   const last = declaring !== undefined && (effect === undefined || declaring.seq > effect.seq) ? declaring : effect;
   if (last === undefined) return { workflow: ref.workflow, run: ref.run, touched, written: undefined, content: 'gone', origins: [] };
 
-  const hash = last.entry === 'file' ? last.hash : last.outputs?.find(({ path }) => isFile(path))?.hash;
+  const hash = last.entry === 'file' ? last.hash : (hashIn(last.outputs, isFile) ?? (await hashOfReused(store, ref, last, options)));
   const state = stateOf(content, hash, last.entry === 'file' && last.did === 'append');
   const memoOf = rememberMemos(store, onDefect);
   let origins = await named(originsOf(last, calls, isFile), ref.workflow, memoOf);
@@ -64,7 +65,38 @@ export async function originOfFile(store: JournalStore, { ref }: RunFile, option
 function stateOf(content: string | undefined, hash: string | undefined, isAppended: boolean): FileOrigin['content'] {
   if (content === undefined) return 'gone';
   if (isAppended) return 'appended to';
-  return hash !== undefined && sha256(content) === hash ? 'as written' : 'another by now';
+  if (hash === undefined) return 'unknown';
+  return sha256(content) === hash ? 'as written' : 'another by now';
+}
+
+function hashIn(outputs: AuditedCall['outputs'], isFile: FileOriginOptions['isFile']): string | undefined {
+  return outputs?.find(({ path }) => isFile(path))?.hash;
+}
+
+/** The event of a reused call says what became of its files, not what is in them: the run that executed the call knows that. */
+async function hashOfReused(
+  store: JournalStore,
+  { workflow }: RunRef,
+  { from }: AuditedCall,
+  { isFile, onDefect }: FileOriginOptions,
+): Promise<string | undefined> {
+  if (from === undefined) return undefined;
+  const runs = await store.runs(from.workflow ?? workflow);
+  const executed = runs.find(({ ref }) => ref.run === from.run);
+  if (!executed) return undefined; // it was collected since
+  return foldRun(store, executed.ref, hashOfFile(from.seq, isFile), { onDefect });
+}
+
+/** Finds the content of a file that the call whose end is `seq` had written or declared. */
+function hashOfFile(seq: Seq, isFile: FileOriginOptions['isFile']): Projection<string | undefined> {
+  return {
+    initial: () => undefined,
+    apply: (found, event) => {
+      if (event.seq !== seq || event.type !== 'call.completed') return found;
+      const written = [...(event.outputs ?? []), ...(event.files ?? [])].find(({ path }) => isFile(path));
+      return written && 'blob' in written ? written.blob : undefined;
+    },
+  };
 }
 
 /** Fills in previews of reused calls: a reuse event may lack its own, the memo has it. */

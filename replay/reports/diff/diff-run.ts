@@ -14,10 +14,12 @@ import {
   type FileDifference,
   type ForkPoint,
 } from './diff.js';
+import { argumentDifferences, resultDifferences, type ArgumentDifference } from '../explain/argument-diff.js';
 import { align } from './align.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
 import { readResult } from '../../memo/read-result.js';
 import type { CallCause } from '../../fold/failure-class.js';
+import { attemptsInFlight } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
@@ -43,6 +45,8 @@ export interface DiffSide {
   readonly callsMs: number;
   /** Null when no call reported its cost. */
   readonly costUsd: number | null;
+  /** Attempts without a known cost, those that were in flight when the run died included. */
+  readonly unpriced: number;
 }
 
 export interface DiffCall {
@@ -53,6 +57,8 @@ export interface DiffCall {
   /** The class of a failed call; null for others. */
   readonly class: CallCause | null;
   readonly preview: string | undefined;
+  /** The phase of a call of a workflow script. */
+  readonly phase?: string;
 }
 
 export interface DiffPair {
@@ -62,6 +68,8 @@ export interface DiffPair {
   /** By argument; only of the first calls that differ, and where they can be read. */
   readonly arguments?: readonly { readonly number: number; readonly lines: DiffLines }[];
   readonly result?: DiffLines;
+  /** The words that changed in arguments and result, as `journal explain` shows them. */
+  readonly words?: readonly ArgumentDifference[];
 }
 
 export interface RunDiff {
@@ -244,17 +252,24 @@ async function detailsOf(
   leftRef: RunRef,
   rightRef: RunRef,
   { left, right, changes }: ComparedPair,
-): Promise<Pick<DiffPair, 'arguments' | 'result'>> {
+): Promise<Pick<DiffPair, 'arguments' | 'result' | 'words'>> {
   const details: { arguments?: NonNullable<DiffPair['arguments']>; result?: DiffLines } = {};
+  const words: ArgumentDifference[] = [];
   if (changes.includes('arguments')) {
     const [was, is] = [await argumentsOf(store, leftRef, left.started), await argumentsOf(store, rightRef, right.started)];
-    if (was !== undefined && is !== undefined) details.arguments = await argumentDiffs(was, is);
+    if (was !== undefined && is !== undefined) {
+      details.arguments = await argumentDiffs(was, is);
+      words.push(...argumentDifferences(was, is));
+    }
   }
   if (changes.includes('result') || changes.includes('arguments')) {
     const [was, is] = [await resultOf(store, leftRef, left), await resultOf(store, rightRef, right)];
-    if (was !== undefined && is !== undefined) details.result = await textDiff(textOf(was), textOf(is));
+    if (was !== undefined && is !== undefined) {
+      details.result = await textDiff(textOf(was), textOf(is));
+      words.push(...resultDifferences(was, is));
+    }
   }
-  return details;
+  return words.length === 0 ? details : { ...details, words };
 }
 
 async function argumentDiffs(was: readonly Json[], is: readonly Json[]): Promise<NonNullable<DiffPair['arguments']>> {
@@ -300,11 +315,12 @@ async function blobText(store: JournalStore, blob: BlobId | undefined): Promise<
 }
 
 function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
-  const { executed, reused, failed, accepted, denied, notExecuted, unresolved, callsMs, costUsd } = state.ledger.total;
+  const { executed, reused, failed, accepted, denied, notExecuted, unresolved, callsMs, costUsd, unpriced } = state.ledger.total;
+  const status = reportedStatus(state.status, liveness);
   return {
     workflow: ref.workflow,
     run: ref.run,
-    status: reportedStatus(state.status, liveness),
+    status,
     error: state.error?.message ?? null,
     calls: state.calls.length,
     executed,
@@ -317,9 +333,10 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
     durationMs: state.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(state.lastTs)),
     callsMs,
     costUsd,
+    unpriced: unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),
   };
 }
 
-function briefly({ fn, op, seq, outcome, cause, preview }: ComparedCall): DiffCall {
-  return { fn, op, seq, outcome, class: cause ?? null, preview };
+function briefly({ fn, op, seq, outcome, cause, preview, phase }: ComparedCall): DiffCall {
+  return { fn, op, seq, outcome, class: cause ?? null, preview, ...(phase !== undefined && { phase }) };
 }

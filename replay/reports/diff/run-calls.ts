@@ -4,6 +4,7 @@ import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } fr
 import type { Position } from '../../../journal/store.js';
 import { sha256Hex } from '../../../journal/sha256.js';
 import { emptyLedger, endedCall, followCall, isEndOfCall, type CallLedger, type CallOutcome } from '../../fold/call-counts.js';
+import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import type { CallCause } from '../../fold/failure-class.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
 import type { Place, Projection } from '../../fold/projection.js';
@@ -17,6 +18,8 @@ export interface ComparedCall {
   readonly fingerprint: Fingerprint | undefined;
   /** Undefined for a reused call whose event has none: the comparison fills it in. */
   preview: string | undefined;
+  /** The phase of a call of a workflow script. */
+  readonly phase?: string | undefined;
   outcome: CallOutcome | 'unfinished';
   /** The class of a failed call. */
   cause: CallCause | undefined;
@@ -32,6 +35,7 @@ export interface ComparedCall {
 export interface RunCalls {
   readonly calls: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
+  readonly phases: CallPhases;
   /** By path; a published module by its name. */
   readonly sources: Map<string, { readonly blob: BlobId; readonly module: EventOf<'source.loaded'>['module'] }>;
   /** The last content that was written, by path. */
@@ -61,6 +65,7 @@ export const runCalls: Projection<RunCalls> = {
   initial: () => ({
     calls: [],
     inFlight: new Map(),
+    phases: callPhases.initial(),
     sources: new Map(),
     files: new Map(),
     output: { digest: '', writes: 0, beginnings: [] },
@@ -75,6 +80,7 @@ export const runCalls: Projection<RunCalls> = {
     const { position } = place;
     nodeVisits.apply(state.nodes, event, place);
     followCall(state.ledger, event);
+    callPhases.apply(state.phases, event, place);
     switch (event.type) {
       case 'run.started':
         state.forks = event.forks;
@@ -97,6 +103,7 @@ export const runCalls: Projection<RunCalls> = {
           key,
           fingerprint,
           preview,
+          phase: state.phases.get(op),
           outcome: 'unfinished',
           cause: undefined,
           digest: undefined,
@@ -123,6 +130,7 @@ export const runCalls: Projection<RunCalls> = {
           key,
           fingerprint,
           preview,
+          phase: state.phases.get(op),
           outcome: 'reused',
           cause: undefined,
           digest: undefined,

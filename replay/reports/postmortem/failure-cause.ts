@@ -16,7 +16,10 @@ const SIGNS: readonly (readonly [FailureCause, RegExp])[] = [
   ['timeout', /timed? ?out|time-?out|deadline exceeded|ETIMEDOUT/i],
   ['interrupted', /^(the run was )?(interrupted|called off|aborted)\b|\bSIG(INT|TERM|HUP|KILL)\b/i],
   ['denied', /^(guard|denied)\b|\bdenied by\b/i],
-  ['code', /^(Cannot (read|set|destructure) propert|Assertion failed|.* is not (a function|a constructor|iterable|defined)$)/i],
+  [
+    'code',
+    /^(SyntaxError(?!.*JSON)|Cannot (read|set|destructure) propert|Assertion failed|.* is not (a function|a constructor|iterable|defined)$)/i,
+  ],
   [
     'bad-reply',
     /(not|in)\s?valid JSON|JSON\.parse|unexpected (token|end of)|\b(can't|cannot|could not) (be )?parsed?\b|malformed|does not match .*schema/i,

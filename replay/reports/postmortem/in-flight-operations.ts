@@ -16,6 +16,8 @@ export interface Step {
   readonly kind: string;
   readonly name: string | undefined;
   readonly item: string | undefined;
+  /** The phase of a call of a workflow script. */
+  readonly phase: string | undefined;
   /** The place of the call in the source: `llm/run/job.mld:12:9`. */
   site: string | undefined;
   readonly startedMs: number;
@@ -86,7 +88,7 @@ export function inFlight(state: InFlightOperations): readonly Step[] {
 }
 
 export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
-  const { op, kind, name, item, site, seq, total } = event;
+  const { op, kind, name, item, group: phase, site, seq, total } = event;
   const loop =
     total === undefined
       ? undefined
@@ -96,7 +98,7 @@ export function startStep(state: InFlightOperations, event: EventOf<'op.started'
   const isIteration = kind === 'for:iteration';
   if (isIteration && around?.loop !== undefined) around.loop.begun += 1;
   const calls = isIteration ? new Map<string, number>() : undefined;
-  state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, calls, inside: 0, call: undefined });
+  state.steps.set(op, { op, kind, name, item, phase, site, startedMs, seq, loop, calls, inside: 0, call: undefined });
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {

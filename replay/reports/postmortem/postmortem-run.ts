@@ -85,6 +85,8 @@ export interface Pending {
   /** `@review`, or the kind of the operation. */
   readonly what: string;
   readonly preview: string | undefined;
+  /** The phase of a call of a workflow script. */
+  readonly phase?: string;
   readonly durationMs: number;
 }
 
@@ -167,11 +169,12 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     // Nothing failed in what a pause ended.
     chain: state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines),
     checkpoint: state.checkpoint && { ...state.checkpoint, resumable: known.isPrior },
-    inFlight: inFlight(state).map(({ op, kind, name, item, call, startedMs: begunMs }) => ({
+    inFlight: inFlight(state).map(({ op, kind, name, item, phase, call, startedMs: begunMs }) => ({
       op,
       kind,
       what: call === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${call.fn}`,
       preview: call === undefined ? item : call.preview,
+      ...(phase !== undefined && { phase }),
       durationMs: untilMs - (call?.startedMs ?? begunMs),
     })),
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),

@@ -54,6 +54,8 @@ export interface PostMortem extends InFlightOperations {
   readonly hookFailures: Map<string, HookFailure>;
   readonly denials: Map<string, GuardDenial>;
   checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
+  /** Phases of a workflow script that its calls named: each is reached once. */
+  readonly phases: Set<string>;
   readonly ledger: CallLedger;
   readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
@@ -79,6 +81,7 @@ export const postMortem: Projection<PostMortem> = {
     hookFailures: new Map(),
     denials: new Map(),
     checkpoint: undefined,
+    phases: new Set(),
     ledger: emptyLedger(),
     dispatch: dispatchState.initial(),
     resolved: new Map(),
@@ -105,6 +108,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'op.started':
         startStep(state, event, state.lastMs);
+        if (event.group !== undefined) reachPhase(state, event.group, event.seq);
         break;
       case 'op.finished':
         endStep(state, event);
@@ -138,6 +142,7 @@ export const postMortem: Projection<PostMortem> = {
         }
         break;
       case 'checkpoint.reached':
+        state.phases.add(event.name);
         state.checkpoint = { name: event.name, seq: event.seq, closed: false };
         break;
       case 'checkpoint.closed':
@@ -149,6 +154,13 @@ export const postMortem: Projection<PostMortem> = {
     return state;
   },
 };
+
+/** `phase: 'Check'` of a call reaches the phase as `phase('Check')` does: `--resume Check` finds it. */
+function reachPhase(state: PostMortem, name: string, seq: Seq): void {
+  if (state.phases.has(name)) return;
+  state.phases.add(name);
+  state.checkpoint = { name, seq, closed: false };
+}
 
 function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   const { op, key, fn, site } = event;

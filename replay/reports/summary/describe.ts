@@ -22,8 +22,8 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
       ? `read the ${role} ${path}`
       : `read the module ${module.name}${module.version === undefined ? '' : ` ${module.version}`} (${module.sha256.slice(0, 12)})`,
   'definition.recorded': ({ fn, parts }) => `@${fn} is defined by ${parts.length === 1 ? 'one part' : `${parts.length} parts`}`,
-  'op.started': ({ kind, name, item, total }) =>
-    `${kind}${name === undefined ? '' : ` ${name}`} started${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
+  'op.started': ({ kind, name, item, total, group }) =>
+    `${kind}${name === undefined ? '' : ` ${name}`} started${group === undefined ? '' : ` in phase "${group}"`}${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
   'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
   'call.started': ({ fn, args, preview, attempt, try: tried }) =>
     `@${fn} called${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,

@@ -17,6 +17,7 @@ import {
 import { iterationOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
+import { callPhases } from '../../workflows/call-phases.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
 
@@ -24,6 +25,8 @@ export interface InFlight {
   readonly op: OpPath;
   readonly fn: string;
   readonly preview: string | undefined;
+  /** The phase of a call of a workflow script. */
+  readonly phase?: string;
   readonly startedMs: number;
 }
 
@@ -62,6 +65,7 @@ export interface RunSummary extends Readonly<CallCounts> {
   /** Names in the order in which they were reached. */
   readonly checkpoints: readonly string[];
   readonly inFlight: ReadonlyMap<OpPath, InFlight>;
+  readonly phases: ReadonlyMap<OpPath, string>;
   readonly loops: ReadonlyMap<OpPath, LoopProgress>;
   /** By the name of the lane. */
   readonly holds: ReadonlyMap<string, LaneHold>;
@@ -74,9 +78,12 @@ type Draft = {
     : RunSummary[K] extends readonly string[]
       ? string[]
       : RunSummary[K];
+} & {
+  /** The text that `lastMs` was read from. */
+  lastTs: string;
 };
 
-const EMPTY = { status: undefined, error: undefined, pause: undefined, startedMs: undefined, lastMs: undefined } as const;
+const EMPTY = { lastTs: '', status: undefined, error: undefined, pause: undefined, startedMs: undefined, lastMs: undefined } as const;
 
 /** Folds the events of one run. */
 export const summary: Projection<RunSummary> = {
@@ -90,25 +97,28 @@ export const summary: Projection<RunSummary> = {
     ledger: emptyLedger(),
     checkpoints: [],
     inFlight: new Map(),
+    phases: callPhases.initial(),
     loops: new Map(),
     holds: new Map(),
   }),
-  apply(state, event, { ref }) {
+  apply(state, event, place) {
     // Made by `initial` above, where every list and map is a fresh one.
     const draft = state as Draft;
-    draft.ref = ref;
-    draft.lastMs = Date.parse(event.ts);
+    draft.ref = place.ref;
+    callPhases.apply(draft.phases, event, place);
+    const atMs = timeOf(draft, event.ts);
     switch (event.type) {
       case 'run.started':
         draft.name = event.name;
         draft.argv = [...event.argv];
         draft.flags = event.flags;
-        draft.startedMs = draft.lastMs;
+        draft.startedMs = atMs;
         break;
       case 'run.finished':
         draft.status = event.status;
         draft.error = event.error;
         draft.pause = event.pause;
+        count(draft, event);
         break;
       case 'op.started':
         if (event.total !== undefined) draft.loops.set(event.op, { op: event.op, total: event.total, done: 0 });
@@ -118,8 +128,9 @@ export const summary: Projection<RunSummary> = {
         break;
       case 'call.started': {
         const { op, fn, preview = previewOf(event.args) } = event;
-        const { startedMs = draft.lastMs } = draft.inFlight.get(op) ?? {}; // of its first attempt
-        draft.inFlight.set(op, { op, fn, preview, startedMs });
+        const { startedMs = atMs } = draft.inFlight.get(op) ?? {}; // of its first attempt
+        const phase = draft.phases.get(op);
+        draft.inFlight.set(op, { op, fn, preview, ...(phase !== undefined && { phase }), startedMs });
         count(draft, event);
         break;
       }
@@ -130,6 +141,8 @@ export const summary: Projection<RunSummary> = {
         count(draft, event);
         break;
       case 'retry.scheduled':
+      case 'node.finished':
+      case 'edge.selected':
         count(draft, event);
         break;
       case 'lane.changed': {
@@ -193,6 +206,7 @@ export interface RunReport {
     readonly op: string;
     readonly fn: string;
     readonly preview: string | undefined;
+    readonly phase?: string;
     readonly durationMs: number;
   }[];
   readonly loops: readonly { readonly op: string; readonly done: number; readonly total: number }[];
@@ -232,9 +246,18 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     unpriced: state.unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),
     savedUsd: state.savedUsd,
     checkpoints: [...state.checkpoints],
-    inFlight: [...state.inFlight.values()].map(({ op, fn, preview, startedMs }) => ({ op, fn, preview, durationMs: untilMs - startedMs })),
+    inFlight: [...state.inFlight.values()].map(({ startedMs, ...call }) => ({ ...call, durationMs: untilMs - startedMs })),
     loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
   };
+}
+
+/** A busy run has many events in a millisecond, and reading their time costs more than counting them. */
+function timeOf(draft: Draft, ts: string): number {
+  if (draft.lastMs === undefined || ts !== draft.lastTs) {
+    draft.lastTs = ts;
+    draft.lastMs = Date.parse(ts);
+  }
+  return draft.lastMs;
 }
 
 function count(draft: Draft, event: JournalEvent): void {

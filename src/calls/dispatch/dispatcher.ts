@@ -15,7 +15,7 @@ import { Budget, uncountedBy, type Admission } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
 import type { Headers } from '../evidence/times.js';
 import { announcedLimits } from '../lanes/announced-limits.js';
-import type { LaneChange, Start } from '../lanes/limiter.js';
+import type { LaneChange, Start } from '../lanes/lane-limits.js';
 import { AttemptsInFlight, isInside } from './attempts-in-flight.js';
 import { openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
@@ -159,13 +159,15 @@ export class Dispatcher {
   /** True when another attempt may start in this lane, also after this failure. */
   mayTryAgain(lane: string, failure?: Failure): boolean {
     if (this.isOver || this.stopAll || this.lanes.get(lane)?.stop !== undefined) return false;
-    return failure === undefined || !isStopping(failure) || this.waitsOut(failure);
+    return failure === undefined || !isStopping(failure) || this.waitsOut(this.laneOf(lane), failure);
   }
 
   /** The allowance is there again so soon that the run waits for it. calls.md 12.7. */
-  private waitsOut({ class: failureClass, resetsAtMs }: Failure): boolean {
+  private waitsOut(lane: Lane<Started>, { class: failureClass, resetsAtMs }: Failure): boolean {
     const { waitQuotaMs = 0 } = this.ports.settings;
-    return failureClass === 'quota' && resetsAtMs !== undefined && resetsAtMs - this.ports.nowMs() <= waitQuotaMs;
+    if (failureClass !== 'quota' || resetsAtMs === undefined) return false;
+    const leftMs = resetsAtMs - this.ports.nowMs();
+    return leftMs <= waitQuotaMs && lane.mayWaitForReset(Math.max(0, leftMs), waitQuotaMs);
   }
 
   /** Waits for the pause of the run: for a call whose lane was stopped. Rejects with INTERRUPTED. */
@@ -242,10 +244,10 @@ export class Dispatcher {
     const { class: stopClass, message, resetsAtMs } = failure;
     if (lane.stop || !isStopping(failure)) return;
     const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
-    if (!this.waitsOut(failure)) return this.stopLane(lane, stop, op);
+    if (!this.waitsOut(lane, failure)) return this.stopLane(lane, stop, op);
     const leftMs = Math.max(0, (resetsAtMs ?? 0) - this.ports.nowMs());
     if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
-    lane.waitsForReset = true;
+    lane.waitForReset(leftMs);
     this.recordStop(stop, op);
     lane.limiter.holdUntil(this.ports.monotonicMs() + leftMs);
     void this.sleep(leftMs).then(

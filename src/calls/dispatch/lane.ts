@@ -3,7 +3,8 @@ import type { OpPath } from '../../../journal/ids.js';
 import type { Cost } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
 import { AnnouncedWindow } from '../lanes/announced-window.js';
-import { Limiter, type LaneLimits, type LimiterOptions } from '../lanes/limiter.js';
+import { Limiter } from '../lanes/limiter.js';
+import type { LaneLimits, LimiterOptions } from '../lanes/lane-limits.js';
 import type { CallSettings, LaneSettings } from '../options.js';
 import { Queue } from './queue.js';
 import type { Stop } from './stop.js';
@@ -38,6 +39,8 @@ export class Lane<S> {
   /** When an attempt had its last result, and the attempts since that had none for which the provider or the way to it is to blame. */
   private lastResultMs: number;
   private fruitless = 0;
+  /** The resets that were waited for since the last result. */
+  private resets = { count: 0, waitedMs: 0 };
   /** The calls whose last attempt was rejected: when that was, and whether it was for what they ask. */
   private readonly turnedAway = new Map<OpPath, { readonly atMs: number; readonly isOwn: boolean }>();
 
@@ -65,6 +68,18 @@ export class Lane<S> {
   hadResult(nowMs: number): void {
     this.lastResultMs = nowMs;
     this.fruitless = 0;
+    this.resets = { count: 0, waitedMs: 0 };
+  }
+
+  /** Returns whether a reset that is so far away may be waited for: an allowance that gives no result after each is not tried for ever. */
+  mayWaitForReset(leftMs: number, mostMs: number): boolean {
+    if (this.waitsForReset) return true;
+    return this.resets.count < RESETS_MAX && this.resets.waitedMs + leftMs <= mostMs;
+  }
+
+  waitForReset(leftMs: number): void {
+    this.waitsForReset = true;
+    this.resets = { count: this.resets.count + 1, waitedMs: this.resets.waitedMs + leftMs };
   }
 
   /**
@@ -93,6 +108,7 @@ export class Lane<S> {
 }
 
 const FRUITLESS_MIN = 10;
+const RESETS_MAX = 10;
 /** So many results of others, and a rejection is about its call alone. */
 const OTHERS_ACCEPTED = 2;
 

@@ -4,7 +4,7 @@ import type { OpPath } from '../../../journal/ids.js';
 import type { Cost, Reservation, Reserved } from '../budget/budget.js';
 import type { Headers } from '../evidence/times.js';
 import type { Failure } from '../failure.js';
-import type { LaneLimits, Start } from '../lanes/limiter.js';
+import type { LaneLimits, Start } from '../lanes/lane-limits.js';
 import type { CallSettings } from '../options.js';
 
 /** An attempt that may run. It is handed back when it has ended. */

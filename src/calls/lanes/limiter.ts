@@ -9,6 +9,7 @@
  * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
  *    A gap shrinks by so little at a time that several such changes are returned as one.
  */
+import type { LaneChange, LaneLimits, LimiterOptions, Measure, Start } from './lane-limits.js';
 
 const LIMIT_AT_FIRST = 20;
 /** Growth of the limit with a window of results. */
@@ -20,6 +21,11 @@ const RECENT_RESULTS = 64;
 /** Fewer results than this between two episodes: the cut did not help. */
 const FEW_RESULTS = 5;
 const TRIAL_AFTER_RESULTS = 100;
+/** The first ceiling was met by many starts at once: it may be a rate as well, and is tried soon. */
+const TRIAL_AFTER_FIRST = 10;
+const LOW_CEILING = 4;
+/** Starts of a trial are at least this part of the mean distance of results apart. */
+const SPREAD_OF_TRIAL = 0.5;
 /** Each trial that fails costs about one rejection; more results than this between two would find a limit that rose too late. */
 const TRIAL_AFTER_RESULTS_MAX = 150;
 const STARTS_TO_SHRINK = 5;
@@ -31,6 +37,8 @@ const STARTS_TO_TRY_FASTER = 20;
 const STARTS_TO_MEASURE = 10;
 const GAP_GROWTH = 1.05;
 const GAP_GROWTH_MAX = 3;
+/** So many episodes without results, each with a longer hold, and it was no burst that was too fast. */
+const EPISODES_OF_ALLOWANCE = 3;
 const REJECTIONS_TO_WAIT = 2;
 const GAP_GROWTH_IF_FRUITLESS = 1.3;
 /** A gap may shrink to this part of the one at which the last rejection came, once a call turns out to be rejected for what it asks. */
@@ -38,37 +46,6 @@ const FORGIVEN_GAP = 0.5;
 /** A gap that shrinks is returned to the caller when it is below this part of what the caller knows. */
 const GAP_SHRUNK = 0.9;
 const GAP_TRIALS: readonly number[] = [0.03, 0.06, 0.12, 0.25, 0.4];
-
-/** The limits that a lane has learned. Missing members have no bound yet. */
-export interface LaneLimits {
-  readonly limit: number;
-  readonly ceiling?: number;
-  readonly gapMs?: number;
-  readonly heldUntilMs?: number;
-}
-
-export type LaneChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' };
-
-export interface LimiterOptions {
-  /** Attempts in flight that are never exceeded. */
-  readonly max: number;
-  readonly start?: number;
-  /** The limits that an earlier run has learned. */
-  readonly learned?: LaneLimits;
-  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
-  /** From 0 up to 1. */
-  readonly random: () => number;
-}
-
-/** One attempt that was let go; the caller hands it back with its end. */
-export interface Start {
-  readonly atMs: number;
-  /** This one included. */
-  readonly inFlight: number;
-  readonly episode: number;
-  /** It waited for nothing but the gap. */
-  readonly waitedForGap: boolean;
-}
 
 export class Limiter {
   private limit: number;
@@ -81,11 +58,18 @@ export class Limiter {
   private hasBeenRejected: boolean;
   private episode = 0;
   private acceptedSinceEpisode = 0;
-  /** Starts since the last episode that were not rejected so far, and the time that they took while calls waited. */
-  private measured = { starts: 0, elapsedMs: 0 };
-  /** The same of the time before the last episode, where that had found the rate for the first time: more of it may be rejected. */
-  private firstMeasured: { starts: number; readonly elapsedMs: number } | undefined;
+  /** Since the last episode. */
+  private measured: Measure = { starts: 0, elapsedMs: 0 };
+  /** Before the last episode, where that had found the rate for the first time: more of it may be rejected. */
+  private firstMeasured: Measure | undefined;
   private fruitlessEpisodes = 0;
+  /** Since the lane last recovered from episodes without results: what an allowance lets through until the next one. */
+  private period: Measure = { starts: 0, elapsedMs: 0 };
+  /** Holds what was in force before the first of the episodes without results. */
+  private beforeFruitless: { readonly limit: number; readonly gapMs: number } | undefined;
+  /** The last start that was rejected, and the first one that was not, by the time of the period. */
+  private rejectedAfterMs = 0;
+  private recovery: Measure | undefined;
   /** From the start of an attempt to its rejection, lately. */
   private rejectionMs = 0;
   /** Results in the window that must pass before the limit grows. */
@@ -138,7 +122,8 @@ export class Limiter {
   waitMs(nowMs: number, around = 0): number {
     if (this.inFlight - around >= this.limit) return Number.POSITIVE_INFINITY;
     // While nothing is accepted, each start waits for the rejection of the one before.
-    const leastGapMs = this.fruitlessEpisodes > 0 ? REJECTIONS_TO_WAIT * this.rejectionMs : 0;
+    const leastGapMs =
+      this.fruitlessEpisodes > 0 ? REJECTIONS_TO_WAIT * this.rejectionMs : this.isTrial && this.isLow ? this.spreadMs() : 0;
     return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + Math.max(leastGapMs, this.gapMs ?? 0) - nowMs);
   }
 
@@ -147,12 +132,16 @@ export class Limiter {
     this.inFlight++;
     // A lane that nobody waits for is idle: the time says nothing about its provider.
     const sinceMs = Number.isFinite(this.lastStartMs) ? nowMs - this.lastStartMs : 0;
-    this.measured.elapsedMs += waited === 'not' ? Math.min(sinceMs, this.gapMs ?? 0) : sinceMs;
+    const countedMs = waited === 'not' ? Math.min(sinceMs, this.gapMs ?? 0) : sinceMs;
+    this.measured.elapsedMs += countedMs;
+    this.period.elapsedMs += countedMs;
+    const before = { ...this.period };
+    this.period.starts++;
     this.measured.starts++;
     this.lastStartMs = nowMs;
     const waitedForGap = waited === 'for the gap';
     if (waitedForGap) this.shrinkGap(nowMs);
-    return { atMs: nowMs, inFlight: this.inFlight, episode: this.episode, waitedForGap };
+    return { atMs: nowMs, inFlight: this.inFlight, episode: this.episode, waitedForGap, before };
   }
 
   /**
@@ -175,15 +164,24 @@ export class Limiter {
     if (this.recent.length > RECENT_RESULTS) this.recent.shift();
     if (start.episode < this.episode) return undefined;
     this.acceptedSinceEpisode++;
-    if (this.acceptedSinceEpisode === FEW_RESULTS) this.fruitlessEpisodes = 0;
+    this.recovery ??= start.before;
     const before = this.limit;
+    let hasRecovered = false;
+    if (this.acceptedSinceEpisode === FEW_RESULTS) {
+      hasRecovered = this.fruitlessEpisodes >= EPISODES_OF_ALLOWANCE && this.recover(this.recovery);
+      this.fruitlessEpisodes = 0;
+    }
     this.grow();
+    if (hasRecovered) return this.changed('rejected');
     return this.limit > before || this.gapHasShrunk() ? this.changed('grew') : undefined;
   }
 
   /** The attempt was rejected as too many or too fast, or its provider was overloaded. */
   rejected(start: Start, nowMs: number, retryAfterMs?: number): LaneChange | undefined {
     this.inFlight--;
+    this.period.starts--;
+    this.rejectedAfterMs = start.before.elapsedMs;
+    this.recovery = undefined;
     this.rejectionMs = nowMs - start.atMs;
     const heldBefore = this.heldUntilMs;
     if (retryAfterMs !== undefined) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + retryAfterMs);
@@ -194,7 +192,9 @@ export class Limiter {
     this.measured.starts--;
     this.firstMeasured = undefined;
     const isFruitless = this.episode > 0 && this.acceptedSinceEpisode < FEW_RESULTS;
+    if (!isFruitless) this.beforeFruitless = { limit: this.limit, gapMs: this.gapMs ?? 0 };
     this.fruitlessEpisodes = isFruitless ? this.fruitlessEpisodes + 1 : 0;
+    if (retryAfterMs !== undefined) this.beforeFruitless = undefined;
     if (retryAfterMs === undefined && this.fruitlessEpisodes > 0) this.hold(nowMs);
     if (retryAfterMs === undefined && !this.recent.some(({ inFlight }) => inFlight >= start.inFlight)) this.cutLimit(start.inFlight - 1);
     else this.cutRate(nowMs, isFruitless, retryAfterMs !== undefined);
@@ -204,6 +204,22 @@ export class Limiter {
     this.measured = { starts: 0, elapsedMs: 0 };
     this.window = 0;
     return this.changed('rejected');
+  }
+
+  /**
+   * An allowance was used up, and is there again: its starts, over all the time until then, tell the rate. That time is at least the
+   * one until the last rejection.
+   */
+  private recover(recovery: Measure): boolean {
+    const { period, beforeFruitless } = this;
+    this.period = { starts: period.starts - recovery.starts, elapsedMs: period.elapsedMs - recovery.elapsedMs };
+    if (!beforeFruitless || recovery.starts < STARTS_TO_MEASURE) return false;
+    const leastMs = beforeFruitless.gapMs * GAP_GROWTH;
+    this.gapMs = Math.max(leastMs, Math.min(meanGapMs(recovery), this.options.backoff.maxMs));
+    this.rejectedGapMs = Math.max(leastMs, this.rejectedAfterMs / recovery.starts) / GAP_GROWTH;
+    this.limit = Math.max(this.limit, beforeFruitless.limit);
+    this.gapStarts = 0;
+    return true;
   }
 
   private gapHasShrunk(): boolean {
@@ -271,6 +287,7 @@ export class Limiter {
     this.trialStep = 1;
     this.resultsAtCeiling = 0;
     this.ceiling = Math.max(1, Math.min(accepted, this.options.max));
+    if (!this.hasBeenRejected && this.isLow) this.trialAfter = TRIAL_AFTER_FIRST;
     this.limit = this.ceiling;
   }
 
@@ -299,18 +316,28 @@ export class Limiter {
     if (this.fruitlessEpisodes >= 2) this.setLimit(Math.floor(this.limit * 0.7));
   }
 
-  /** Attempts in flight counted as accepted when the rate was measured first; returns true when this one makes the gap wider. */
   /** A rejection comes sooner than a result: with a result of an attempt that was begun since, what came before it was accepted. */
   private hasResultSince(ms: number): boolean {
     return this.recent.some(({ startMs }) => startMs >= ms);
   }
 
+  /** Attempts in flight counted as accepted when the rate was measured first; returns true when this one makes the gap wider. */
   private measureFirst(): boolean {
     if (!this.firstMeasured || this.gapMs === undefined) return false;
     this.firstMeasured.starts--;
     this.gapMs = Math.max(this.gapMs, Math.min(meanGapMs(this.firstMeasured), 2 * this.meanDistanceMs()));
     this.rejectedGapMs = this.gapMs / GAP_GROWTH;
     return true;
+  }
+
+  private get isLow(): boolean {
+    return this.ceiling !== undefined && this.ceiling <= LOW_CEILING;
+  }
+
+  /** Attempts beyond the ceiling do not start at once: their rejection would not tell whether they were too many or too fast. */
+  private spreadMs(): number {
+    const distanceMs = this.meanDistanceMs();
+    return Number.isFinite(distanceMs) ? SPREAD_OF_TRIAL * distanceMs : 0;
   }
 
   /** Between the latest results. */

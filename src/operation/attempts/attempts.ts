@@ -12,6 +12,7 @@
 import type { Usage } from '../../../journal/event.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
 import { addAttempt } from '../../calls/usage.js';
+import { CountedTime } from '../../calls/counted-time.js';
 import { BodyReport } from '../../calls/body-report.js';
 import { attemptsFor, backoffMs, waitsForLane } from '../../calls/attempts-left.js';
 import { uncountedBy, type Cost } from '../../calls/budget/budget.js';
@@ -77,7 +78,7 @@ class Attempts {
   async run(): Promise<Outcome> {
     for (;;) {
       const starting = this.calls?.dispatcher.start(this.request());
-      const started = starting instanceof Promise ? await starting : starting; // ATTEMPT-1
+      const started = starting instanceof Promise ? await this.waitFor(starting) : starting; // ATTEMPT-1
       let judged: Judgement;
       try {
         judged = await this.runOnce(started);
@@ -114,6 +115,11 @@ class Attempts {
     else this.progress.endsWhenRecorded(finish);
   }
 
+  /** The time in a queue counts neither for this call nor for those around it. calls.md 6.5. */
+  private waitFor<T>(waiting: Promise<T>): Promise<T> {
+    return this.frame.attempt?.time?.waitFor(waiting) ?? waiting;
+  }
+
   private request(): StartRequest {
     const { op, llm } = this.call;
     const { lane = `@${llm.fn}`, maxCost } = this.options;
@@ -138,7 +144,7 @@ class Attempts {
     if (calls?.dispatcher.stoppedBy?.class === 'journal') {
       if (started) calls.dispatcher.abandon(started); // the journal was lost by this very append
       this.abandoned = started;
-      return { kind: 'ended', error: await calls.dispatcher.refuse(this.request()) };
+      return { kind: 'ended', error: await this.waitFor(calls.dispatcher.refuse(this.request())) };
     }
     progress.isStarted = true;
     progress.isOpen = true;
@@ -186,33 +192,18 @@ class Attempts {
     );
   }
 
-  private async execute(attempt: Attempt): Promise<Judgement> {
+  private execute(attempt: Attempt): Promise<Judgement> {
     const { options, calls, frame } = this;
     const limitMs = calls?.settings.forced?.timeoutMs ?? options.timeoutMs ?? calls?.settings.timeoutMs;
     const inside: Frame = { ...inBody(frame), attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
     const inputs = withProblem(this.inputs, attempt, this.call.llm);
-    if (limitMs === undefined) return judge(attempt, this.call.llm, () => this.runBody(inside, inputs), this.placeOf(inside));
-    const { monotonicMs } = this.call.run;
-    const endMs = monotonicMs() + limitMs;
-    const deadline = new BodyDeadline(() => endMs - monotonicMs(), frame.deadline);
-    const working = judge(
-      attempt,
-      this.call.llm,
-      () => this.runBody({ ...inside, deadline }, inputs),
-      this.placeOf({ ...inside, deadline }),
-    );
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => {
-        deadline.expire();
-        // A program that is called off needs a moment to end; its process is gone when the attempt is over.
-        timer = setTimeout(() => resolve(undefined), ENDING_MS);
-      }, limitMs);
-    });
-    const judged = await Promise.race([working, late]);
-    clearTimeout(timer);
-    if (judged && !deadline.isOwnOver) return judged;
-    return { kind: 'failed', failure: { class: 'timeout', evidence: 'clock', message: `no result within ${limitMs / 1000} s` } };
+    const work = (around: Frame): Promise<Judgement> =>
+      judge(attempt, this.call.llm, () => this.runBody(around, inputs), this.placeOf(around));
+    const around = frame.attempt?.time;
+    if (limitMs === undefined && !around) return work(inside);
+    const time = CountedTime.begin(this.call.run.monotonicMs, limitMs ?? Number.POSITIVE_INFINITY, around);
+    attempt.time = time;
+    return (limitMs === undefined ? work(inside) : withinLimit(limitMs, time, inside, work)).finally(() => time.close());
   }
 
   private placeOf({ op, deadline }: Pick<Frame, 'op' | 'deadline'>): ReplyPlace {
@@ -238,7 +229,7 @@ class Attempts {
       this.finishLast(started, failure);
       progress.isPassedOn = options.onFailure === 'value' && judged.printed !== undefined;
       if (progress.isPassedOn) return { value: judged.printed };
-      throw callError(judged, facts);
+      throw callError({ ...judged, place: progress.attempt?.place }, facts);
     }
     const mayStart = calls.dispatcher.mayTryAgain(lane, failure);
     const isUpToLane = isHeld || (waitsForLane(failure.class) && !(started && calls.dispatcher.rejectsOnly(started)));
@@ -251,7 +242,7 @@ class Attempts {
     this.finish(started, failure);
     // Only now, when the lane knows of the failure: the other items of the loop must not start in a lane that it stops. calls.md 3.2.
     if (failure.class !== 'crash') this.frame.context.release?.();
-    if (!calls.dispatcher.mayTryAgain(lane)) await calls.dispatcher.refuse(this.request()); // ATTEMPT-4
+    if (!calls.dispatcher.mayTryAgain(lane)) await this.waitFor(calls.dispatcher.refuse(this.request())); // ATTEMPT-4
     if (waitMs > 0) await calls.dispatcher.sleep(waitMs);
     const { lane: laneName, model } = this.view;
     this.view = {
@@ -263,6 +254,28 @@ class Attempts {
     };
     return undefined;
   }
+}
+
+/** Ends the work when the time of its attempt is over. */
+async function withinLimit(
+  limitMs: number,
+  time: CountedTime,
+  inside: Frame,
+  work: (around: Frame) => Promise<Judgement>,
+): Promise<Judgement> {
+  const deadline = new BodyDeadline(() => time.leftMs(), inside.deadline);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    time.watch(() => {
+      deadline.expire();
+      // A program that is called off needs a moment to end; its process is gone when the attempt is over.
+      timer = setTimeout(() => resolve(undefined), ENDING_MS);
+    });
+  });
+  const judged = await Promise.race([work({ ...inside, deadline }), late]);
+  clearTimeout(timer);
+  if (judged && !deadline.isOwnOver) return judged;
+  return { kind: 'failed', failure: { class: 'timeout', evidence: 'clock', message: `no result within ${limitMs / 1000} s` } };
 }
 
 /** A replay repeats no wait, so that no time is needed. */

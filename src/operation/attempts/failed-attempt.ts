@@ -1,7 +1,7 @@
 /** Makes the error of a call that failed, and the facts about a failed attempt. calls.md 5, 6.6, 16 and 20. */
 import type { FactOf } from '../../../journal/event.js';
 import { wordsOfClass, type Failure, type FailureClass } from '../../calls/failure.js';
-import { MlldError } from '../../errors.js';
+import { MlldError, type SourceLocation } from '../../errors.js';
 import { failureMessage, markCallFailure, type CallFailureFacts } from '../../runtime/calls/call-failure.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { shortened } from '../../values/shortened.js';
@@ -13,14 +13,22 @@ import type { CacheableCall } from '../cacheable-call.js';
 
 const ITEM_UNITS = 60;
 
+interface FailedAttempt {
+  readonly failure: Failure;
+  readonly error?: unknown;
+  /** Is in the body. */
+  readonly place?: SourceLocation | undefined;
+}
+
 /** Returns the error that ends the call: that of its body where that has a place in the script and decides nothing, else one of its own. */
-export function callError({ failure, error }: { readonly failure: Failure; readonly error?: unknown }, facts: CallFailureFacts): Error {
+export function callError({ failure, error, place }: FailedAttempt, facts: CallFailureFacts): Error {
   const isOwn = failure.class === 'crash' && failure.evidence === 'none' && facts.attempts === 1;
   if (isOwn && error instanceof Error) return markCallFailure(error, facts);
   const item = facts.item === '' ? '' : JSON.stringify(facts.item);
   const times = facts.attempts === 1 ? '' : ` (${facts.attempts} attempts)`;
   return markCallFailure(
     new MlldError('CALL_FAILED', `@${facts.fn}(${item}) failed: ${facts.message}${times}`, {
+      location: place,
       cause: error,
       hint: error instanceof MlldError ? error.hint : undefined,
     }),

@@ -103,7 +103,7 @@ function failed(parts: AttemptParts, { try: attempts }: AttemptView, fact: FactO
   progress.classes.push(failureClass);
   const facts = factsOfFailure(failure, { call, inputs, attempts, classes: progress.classes });
   // The recorded message has the words of the classes already.
-  throw callError({ failure, error: found?.error }, isSame ? facts : { ...facts, message: fact.message });
+  throw callError({ failure, error: found?.error, place: progress.attempt?.place }, isSame ? facts : { ...facts, message: fact.message });
 }
 
 async function completed(recorded: ReplayedCall, parts: AttemptParts, judged: Judgement): Promise<Outcome> {
@@ -114,7 +114,10 @@ async function completed(recorded: ReplayedCall, parts: AttemptParts, judged: Ju
     if (judged.kind === 'completed') return judged.value;
     const { failure, error } = judged;
     progress.failure = failure;
-    throw callError({ failure, error }, factsOfFailure(failure, { call, inputs: parts.inputs, attempts: 1, classes: [] }));
+    throw callError(
+      { failure, error, place: progress.attempt?.place },
+      factsOfFailure(failure, { call, inputs: parts.inputs, attempts: 1, classes: [] }),
+    );
   }
   const { fact, result } = end;
   count(parts, fact);

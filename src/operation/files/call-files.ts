@@ -6,11 +6,15 @@
  * CALL-FILE-3  Nothing is restored before every file of the call is found, and only files that the arguments of now name: a recorded path
  *    alone writes nothing.
  * CALL-FILE-4  There is no port where nothing is recorded, and in a replay: then nothing is looked at.
+ * CALL-FILE-5  A call stands for the files of the calls inside it, because a reuse of its result does not look those up: where one of
+ *    them is missing, it is executed again, and the call that wrote the file restores it.
  */
 import type { Json, OutputFile, ReusedOutput } from '../../../journal/event.js';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
+import type { Attempt } from '../../calls/attempt.js';
 import { namedFiles } from '../../calls/files/named-files.js';
 import type { CallOptions } from '../../calls/options.js';
+import type { Awaitable } from '../../runtime/awaitable.js';
 import type { CallFiles, FilesBefore, FoundFiles } from '../../runtime/calls/call-files.js';
 import type { CallRequest } from '../../runtime/calls/call-key.js';
 import type { CachedResult } from '../../runtime/calls/result-cache.js';
@@ -44,17 +48,36 @@ export class CallFileWatch {
     return paths.length === 0 ? undefined : port.look(paths).then((before) => void (this.before = before));
   }
 
-  /** `isSealed`: the result is secret. Undefined when the call wrote no file that it names. */
-  async end(isSealed: boolean, outputs: readonly OutputFile[] = []): Promise<readonly WrittenFile[] | undefined> {
+  /**
+   * `isSealed`: the result is secret. Undefined when neither the call nor a call inside it wrote a file that it names; then it returns no
+   * promise.
+   */
+  end(isSealed: boolean, outputs: readonly OutputFile[] = [], attempt?: Attempt): Awaitable<readonly WrittenFile[] | undefined> {
+    return this.before || attempt?.innerFiles ? this.written(isSealed, outputs, attempt) : undefined;
+  }
+
+  private async written(
+    isSealed: boolean,
+    outputs: readonly OutputFile[],
+    attempt: Attempt | undefined,
+  ): Promise<readonly WrittenFile[] | undefined> {
+    const own = await this.ownFiles(isSealed, outputs);
+    const except = new Set([...own, ...outputs].map(({ path }) => path));
+    const inner = [...(attempt?.innerFiles?.values() ?? [])].filter(({ path }) => !except.has(path));
+    const files = [...own, ...inner];
+    this.call.around?.hadFiles(files);
+    return files.length === 0 || !this.port ? undefined : files;
+  }
+
+  private async ownFiles(isSealed: boolean, outputs: readonly OutputFile[]): Promise<readonly WrittenFile[]> {
     const { port, before, identity, call } = this;
-    if (!port || !before) return undefined;
+    if (!port || !before) return [];
     const { secrets } = call.run;
-    const files = await port.keep(before, {
+    return port.keep(before, {
       except: new Set(outputs.map(({ path }) => path)),
       isSecret: isSealed || identity.hasSecret || call.operation.inputs.some(isSecret),
       hidesText: secrets.isEmpty ? undefined : (text) => secrets.appearIn(text),
     });
-    return files.length === 0 ? undefined : files;
   }
 }
 
@@ -62,11 +85,13 @@ export class CallFileWatch {
 export interface ReusableFiles {
   /** Not empty: the result can't be reused. */
   readonly gone: readonly string[];
+  /** Calls inside this one wrote them, and restore them when it is executed again. */
+  readonly areInner: boolean;
   /** Restores them. */
   restore(): Promise<readonly ReusedOutput[]>;
 }
 
-const NO_FILES: ReusableFiles = { gone: [], restore: async () => [] };
+const NO_FILES: ReusableFiles = { gone: [], areInner: false, restore: async () => [] };
 
 /** Looks at the files of a recorded result, and changes nothing. */
 export async function findFiles(
@@ -78,10 +103,17 @@ export async function findFiles(
   const port = known.files && portFor(call, options);
   if (!port || !known.files) return NO_FILES;
   const named = new Set(pathsOf(call, request, await folderOf(call)));
-  const files = known.files.filter(({ path }) => named.has(path)); // CALL-FILE-3
+  const files = known.files.filter(({ path, inner }) => inner || named.has(path)); // CALL-FILE-3, CALL-FILE-5
   if (files.length === 0) return NO_FILES;
   const found: FoundFiles = await port.find(files);
-  return { gone: found.gone, restore: () => port.restore(files, found, { fn: request.fn, from: known.from }) };
+  return {
+    gone: found.gone,
+    areInner: files.every(({ path, inner }) => inner || !found.gone.includes(path)),
+    restore: () => {
+      call.around?.hadFiles(files);
+      return port.restore(files, found, { fn: request.fn, from: known.from });
+    },
+  };
 }
 
 function portFor({ run: { cache } }: CacheableCall, { files }: CallOptions): CallFiles | undefined {

@@ -4,7 +4,8 @@ import type { Defect, JournalStore } from '../../../journal/store.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { MlldError } from '../../errors.js';
-import { isPath, resolveWorkflow, scriptName, type WorkingProject } from '../project.js';
+import { isPath, scriptName, type WorkingProject } from '../project.js';
+import { resolveWorkflow } from '../resolve-workflow.js';
 import { pickRun } from '../recorded-run.js';
 
 /** Without `run` all runs of the workflow are the source; with it, those up to and including it, or up to the event `seq` of it. */

@@ -11,7 +11,7 @@ import { JournalError } from '../../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
-import type { Recorder, UnrecordedFact } from '../../runtime/recorder.js';
+import type { LoopWatch, Recorder, UnrecordedFact } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { bounded } from './fit-facts.js';
 import { conceal } from './conceal.js';
@@ -29,10 +29,11 @@ export interface RunRecorder extends Recorder {
 
 type Count = (fact: Fact | UnrecordedFact) => void;
 
-/** Records nothing, and counts (RECORDER-4). */
-export function unrecordedRecorder(count: Count): RunRecorder {
+/** Records nothing, and counts (RECORDER-4). `loops`: the caller watches the run. */
+export function unrecordedRecorder(count: Count, loops?: LoopWatch): RunRecorder {
   return {
     on: false,
+    ...(loops && { loops }),
     post(fact) {
       count(fact);
       return false;

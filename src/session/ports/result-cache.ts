@@ -17,7 +17,7 @@ import type { ResultCache, CacheQuery, HeldResult, CachedResult, OutputFiles } f
 import type { Awaitable } from '../../runtime/awaitable.js';
 import { InFlightCalls } from '../../runtime/calls/in-flight-calls.js';
 import type { Outcome } from '../../runtime/completion.js';
-import { NO_METADATA, metadataOf, type MeasuredCall } from '../../values/value.js';
+import { NO_LABELS, NO_METADATA, metadataOf, type MeasuredCall } from '../../values/value.js';
 import { randomKey } from '../../world/host.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import type { ChangedFiles, RunCallFiles } from './files/call-files.js';
@@ -93,7 +93,7 @@ function readableResult(sources: CacheSources, key: CallKey, { result: stored, f
     return event?.type === 'call.completed' ? measuredIn(event) : undefined;
   };
   return {
-    value: () => lazyResult(immediate, { ref, key, position, form, fn }, { ...NO_METADATA, measured }),
+    value: () => lazyResult(immediate, { ref, key, position, form, fn }, { labels: NO_LABELS, sources: NO_LABELS, measured }),
     labels: NO_RESULT_LABELS,
     measured,
   };

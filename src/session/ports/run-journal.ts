@@ -8,16 +8,18 @@ import type { Script } from '../../../grammar/ast.js';
 import { JournalError } from '../../../journal/errors.js';
 import type { FactOf } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import { runIdAt, seqOf, type RunId, type RunRef } from '../../../journal/ids.js';
+import { runIdAt, seqOf, type RunId, type RunRef, type Workflow } from '../../../journal/ids.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';
 import { cachePolicy } from '../../../replay/memo/policy.js';
 import { eventOf, follow } from '../../../replay/fold/projection.js';
-import { summary } from '../../../replay/reports/summary/summary.js';
+import { summary, type RunSummary } from '../../../replay/reports/summary/summary.js';
+import type { LearnedPace } from '../../calls/dispatch/ports.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import type { RunTrace } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import { MlldError } from '../../errors.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
 import { declarationsOf } from '../script/declarations.js';
@@ -30,9 +32,10 @@ import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
-import { openProjectStore } from '../project-store.js';
+import { openProjectStore, storeUrl } from '../project-store.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type RunRecorder } from './recorder.js';
+import { UnrecordedProgress } from '../unrecorded-progress.js';
 import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
 import { readOnlyStore } from './read-only-store.js';
 import { NO_RESULT_CACHE } from './result-cache.js';
@@ -86,7 +89,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   if (refused !== undefined) {
     const warning = ignoredFlagsWarning(options);
     if (warning !== undefined) stderr(`${warning}\n`);
-    return unrecordedRun(refused);
+    return unrecordedRun(refused, options, ports);
   }
   const path = recordPath(options.script);
   const warnings = createJournalWarnings(stderr);
@@ -98,7 +101,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   };
   const store = await openStore(options, ports.world);
   const prior = await readPriorRuns({ options, script, store, path, warnings, onLost });
-  if (!prior) return unrecordedRun('failed');
+  if (!prior) return unrecordedRun('failed', options, ports);
   const { keepOrphans = false } = options.cache;
   const settled = await settleOrphans(prior.loaded, { keepOrphans, stderr, signal: ports.signal });
   for (const notice of prior.notices) stderr(`${notice}\n`);
@@ -108,11 +111,18 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   return openedRun({ options, script, ports, warnings, onLost, prior, settled, journal, store: journal ? store : readOnlyStore(store) });
 }
 
-function unrecordedRun(unrecorded: NonNullable<OpenedJournal['unrecorded']>): OpenedJournal {
-  const { count, restarts, totals, calls } = createTotalsCounter();
+function unrecordedRun(
+  unrecorded: NonNullable<OpenedJournal['unrecorded']>,
+  options: RunOptions,
+  ports: Pick<JournalPorts, 'calls' | 'secrets'>,
+): OpenedJournal {
+  const counter = createTotalsCounter();
+  const { restarts, totals, calls } = counter;
+  const recorder = countingRecorder(counter, options, { workflow: '' as Workflow, run: runIdAt(0, '0000') });
+  ports.calls.dispatcher.open({ record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)), learn: async () => NOTHING_LEARNED });
   return {
     unrecorded,
-    recorder: unrecordedRecorder(count),
+    recorder,
     cache: NO_RESULT_CACHE(),
     ref: undefined,
     prior: undefined,
@@ -125,7 +135,17 @@ function unrecordedRun(unrecorded: NonNullable<OpenedJournal['unrecorded']>): Op
   };
 }
 
-async function openStore({ project, environment, io, openStore: open }: RunOptions, world: World): Promise<JournalStore> {
+/** Throws STORE_UNRECORDED. */
+async function openStore({ project, environment, io, unrecorded, openStore: open }: RunOptions, world: World): Promise<JournalStore> {
+  if (unrecorded === true && !open && storeUrl({ project, environment }) !== undefined) {
+    throw new MlldError(
+      'STORE_UNRECORDED',
+      "--unrecorded can't be used with the store of a team: no colleague would find what was paid for",
+      {
+        hint: 'MLLD_STORE=files in front of the command records on this machine',
+      },
+    );
+  }
   const sealingKey = await sealingKeyFor({ project, environment }, world);
   if (open) return open(sealingKey);
   return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
@@ -213,10 +233,14 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const { options, store, prior, journal, ports } = run;
   const { usable, forks } = prior;
   const ref = journal?.ref ?? { workflow: prior.loaded.workflow, run: runIdAt(0, '0000') }; // no journal holds it
-  const counter = createTotalsCounter();
+  const state = summary.initial();
+  const counter = createTotalsCounter(state.ledger);
   const followIntoMemo = followIndex(usable, ref);
-  const followers = [followIntoMemo, counter.follow, ...watchingFollowers(options, ref), ...(options.pipeline?.followers ?? [])];
-  const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : unrecordedRecorder(counter.count);
+  const { onProgress, onEvent, pipeline } = options;
+  const followers: Follower[] = [followIntoMemo, onProgress ? summaryFollower(onProgress, state, ref) : counter.follow];
+  if (onEvent) followers.push((event) => onEvent(event));
+  if (pipeline) followers.push(...pipeline.followers);
+  const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : countingRecorder(counter, options, ref);
   if (recorder.on) await recordStart(run, ref, recorder);
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)),
@@ -287,12 +311,23 @@ function recorderOf(
   });
 }
 
-/** The summary is folded only if a caller watches the run. */
-function watchingFollowers({ onProgress, onEvent }: RunOptions, ref: RunRef): readonly Follower[] {
-  const followers: Follower[] = onEvent ? [(event) => onEvent(event)] : [];
-  if (!onProgress) return followers;
-  const followSummary = follow(summary, summary.initial(), ref);
-  return [...followers, (event, position) => onProgress(followSummary(event, position))];
+const NOTHING_LEARNED: LearnedPace = { lanes: new Map(), costs: new Map() };
+
+/** Counts the calls of a run that records nothing, and keeps its progress only if a caller watches the run. */
+function countingRecorder({ count }: TotalsCounter, { onProgress, io }: RunOptions, ref: RunRef): RunRecorder {
+  if (!onProgress) return unrecordedRecorder(count);
+  const progress = new UnrecordedProgress({ ref, nowMs: io.nowMs, onProgress });
+  const both: TotalsCounter['count'] = (fact) => {
+    count(fact);
+    progress.count(fact);
+  };
+  return unrecordedRecorder(both, progress);
+}
+
+/** The summary is folded only if a caller watches the run. It counts the calls then, as the last event of the run needs them. */
+function summaryFollower(onProgress: NonNullable<RunOptions['onProgress']>, initial: RunSummary, ref: RunRef): Follower {
+  const followSummary = follow(summary, initial, ref);
+  return (event, position) => onProgress(followSummary(event, position));
 }
 
 /** SESSION-1 */

@@ -13,6 +13,7 @@ import {
   noCalls,
   unresolvedByClass,
   usualModel,
+  type CallLedger,
 } from '../../../replay/fold/call-counts.js';
 import type { RunCalls } from '../run-calls.js';
 import type { UnrecordedFact } from '../../runtime/recorder.js';
@@ -30,8 +31,8 @@ export interface TotalsCounter {
   calls(): RunCalls | undefined;
 }
 
-export function createTotalsCounter(): TotalsCounter {
-  const ledger = emptyLedger();
+/** Counts into `ledger`, beside others who do so: each event must be counted once. */
+export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsCounter {
   const callsNow = (): RunCalls => {
     const { callsMs: _, ...counts } = ledger.total;
     const { executed, reused, failed, denied, notExecuted } = counts;

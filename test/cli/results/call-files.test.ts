@@ -46,14 +46,20 @@ const WRITTEN = 'about: Describe the tide, and write it to `out/tide.txt`.';
 
 describe('a file that a call wrote and an argument names', () => {
   it('is restored with its mode when it is missing, and every report knows it', async () => {
-    const { run, mlld, calls, read, file, remove } = await project(script() + SHOW);
+    const { run, mlld, calls, read, write, file, remove } = await project(script() + SHOW);
     await run();
     remove('out');
     expect(await run()).toMatchObject({ status: 0, stdout: 'done\n', stderr: '' });
     expect([calls(), read('out/tide.txt'), fs.statSync(file('out/tide.txt')).mode & 0o777]).toEqual([1, WRITTEN, 0o755]);
     const audit = JSON.parse((await mlld('journal', 'audit', 'job', '--json')).stdout) as { entries: { outputs?: { path: string }[] }[] };
     expect(audit.entries.flatMap(({ outputs = [] }) => outputs.map(({ path: name }) => name))).toEqual(['out/tide.txt']);
-    expect((await mlld('journal', 'audit', 'job', '--file', 'out/tide.txt')).stdout).toContain('@work');
+    const { stdout } = await mlld('journal', 'audit', 'job', '--file', 'out/tide.txt');
+    expect(stdout).toContain('the file is what it wrote');
+    expect(stdout).toContain('@work');
+    await run();
+    expect((await mlld('journal', 'audit', 'job', '--file', 'out/tide.txt')).stdout).toContain('the file is what it wrote');
+    write('out/tide.txt', 'mine');
+    expect((await mlld('journal', 'audit', 'job', '--file', 'out/tide.txt')).stdout).toContain('the file is another by now');
     expect((await mlld('journal', 'verify', 'job@2')).status).toBe(0);
   });
 
@@ -99,6 +105,39 @@ describe('a file that a call wrote and an argument names', () => {
     expect((await mlld('journal', 'explain', 'job')).stdout).toContain('file gone: out/tide.txt is missing');
     const { calls: explained } = JSON.parse((await mlld('journal', 'explain', 'job', '--json')).stdout) as { calls: { miss?: object }[] };
     expect(explained[0]?.miss).toMatchObject({ why: 'file gone', files: ['out/tide.txt'] });
+  });
+
+  it('that a call inside another one wrote is restored although the outer call was recorded, too', async () => {
+    const outer = (task: string): string => `${script()}exe llm @ask(topic) = [
+  let @task = \`Write about @topic to out/@topic\\.txt\`
+  let @said = @work(@task)
+  => \`@topic: @said\`
+]
+exe llm @both(topic) = [
+  => @ask(@topic)
+]
+show @${task}("tide")
+`;
+    const { run, mlld, calls, read, write, remove } = await project(outer('both'));
+    expect(await run()).toMatchObject({ status: 0, stdout: 'tide: done\n', stderr: '' });
+    expect(await run()).toMatchObject({ status: 0, stdout: 'tide: done\n', stderr: '' });
+    remove('out');
+    expect((await mlld('job.mld', '--plan')).stdout).toContain('again (file gone');
+    expect(await run()).toMatchObject({
+      status: 0,
+      stdout: 'tide: done\n',
+      stderr: expect.stringContaining(
+        'out/tide.txt, which a call inside @both wrote, is gone; @both is executed again, so that the call inside restores it',
+      ) as string,
+    });
+    expect([calls(), read('out/tide.txt')]).toEqual([1, 'about: Write about tide to out/tide.txt']);
+    write('out/tide.txt', 'mine');
+    const { stderr } = await run();
+    expect([calls(), read('out/tide.txt'), stderr]).toEqual([
+      1,
+      'mine',
+      expect.stringContaining('out/tide.txt has other content') as string,
+    ]);
   });
 
   it.each<[string, string, string]>([

@@ -103,4 +103,9 @@ describe('the figures of a run with attempts', () => {
     });
     expect(JSON.parse(await journal('postmortem', 'job', '--json'))).toMatchObject({ pause: null, unsettled: null });
   });
+
+  it('leave a lane that only grew out of a postmortem, and keep it in its JSON', async () => {
+    expect(await journal('postmortem', 'job')).not.toContain('Lanes');
+    expect(JSON.parse(await journal('postmortem', 'job', '--json'))).toHaveProperty('lanes[0].limit');
+  });
 });

@@ -39,6 +39,39 @@ it('a budget that has room lets both go on', async () => {
   expect(await runCalls([outer, outer], { parallel: 1, settings: { budget: { usd: 2 } } })).toMatchObject({ isPaused: false, results: 2 });
 });
 
+it('the time in which an inner call waits for its lane counts for no limit of a call around it', async () => {
+  const held = {
+    ...inner,
+    attempt: (tried: number) => (tried === 1 ? { ms: 10, class: 'rate-limit' as const, retryAfterMs: 60_000 } : { ms: 10 }),
+  };
+  const middle = { ...outer, fn: 'middle', options: { lane: '@middle' }, inner: [held] };
+  const run = await runCalls([{ ...outer, options: { lane: '@outer', timeoutMs: 1000, retries: { timeout: 0 } }, inner: [middle] }]);
+  expect(run).toMatchObject({ results: 1, failed: 0 });
+  expect(run.elapsedMs).toBeGreaterThan(60_000);
+});
+
+it('the time in which an inner call is executed counts, also while another one waits', async () => {
+  const slow = { ...inner, fn: 'slow', options: { lane: '@slow' }, attempt: () => ({ ms: 5000 }) };
+  const held = {
+    ...inner,
+    attempt: (tried: number) => (tried === 1 ? { ms: 10, class: 'rate-limit' as const, retryAfterMs: 60_000 } : { ms: 10 }),
+  };
+  const options = { lane: '@outer', timeoutMs: 1000, retries: { timeout: 0 } };
+  const run = await runCalls([{ ...outer, options, inner: [held, slow], isParallel: true }]);
+  expect(run).toMatchObject({ results: 0, failed: 1 });
+  const end = run.facts.findLast(({ type }) => type === 'call.failed');
+  expect(end).toMatchObject({ class: 'timeout', evidence: 'clock' });
+});
+
+it('an outer call whose lane of inner calls is stopped is not timed out while the rest of the run goes on', async () => {
+  const stopped = { ...inner, attempt: () => ({ ms: 10, class: 'quota' as const }) };
+  const outside = { ...inner, fn: 'outside', options: { lane: '@outside' }, attempt: () => ({ ms: 60_000 }) };
+  const options = { lane: '@outer', timeoutMs: 1000 };
+  const run = await runCalls([{ ...outer, options, inner: [stopped] }, outside]);
+  expect(run).toMatchObject({ isPaused: true, results: 1, failed: 0 });
+  expect(run.facts.filter((fact) => fact.type === 'call.failed')).toMatchObject([{ class: 'quota' }, { code: 'INTERRUPTED' }]);
+});
+
 it('a concurrency of 1 counts no attempt that waits for a call inside it', async () => {
   expect(await runCalls([outer, outer], { settings: { concurrency: 1 } })).toMatchObject({ isPaused: false, results: 2 });
 });

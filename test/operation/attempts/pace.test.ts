@@ -54,8 +54,13 @@ describe('a limit that is not announced', () => {
     ['1 a second', { perSecond: 1 }, 0.75],
     ['5 a second', { perSecond: 5 }, 0.75],
     ['5 a second, with the exact time', { perSecond: 5, retryAfter: 'ms' }, 0.75],
+    ['1 a second, without a time', { perSecond: 1, retryAfter: 'none' }, 0.75],
+    ['2 a second, without a time', { perSecond: 2, retryAfter: 'none' }, 0.75],
     ['5 a second, without a time', { perSecond: 5, retryAfter: 'none' }, 0.75],
+    ['10 a second, without a time', { perSecond: 10, retryAfter: 'none' }, 0.75],
     ['60 a minute', { requestsPerMinute: 60 }, 0.75],
+    ['60 a minute, without a time', { requestsPerMinute: 60, retryAfter: 'none' }, 0.75],
+    ['300 a minute, without a time', { requestsPerMinute: 300, retryAfter: 'none' }, 0.75],
     ['100,000 tokens a minute', { tokensPerMinute: 100_000 }, 0.75],
   ])('of %s', async (_, limits, throughput) => check({ limits }, { rejected: 0.03, throughput }));
 });
@@ -67,6 +72,7 @@ describe('a limit that rises fivefold', () => {
   it.each<[string, ProviderLimits, ProviderLimits]>([
     ['of attempts at once', { concurrency: 10 }, { concurrency: 50 }],
     ['of a low rate', { perSecond: 1 }, { perSecond: 5 }],
+    ['of a low rate, without a time', { perSecond: 1, retryAfter: 'none' }, { perSecond: 5 }],
     ['of a rate', { perSecond: 4 }, { perSecond: 20 }],
     ['of a rate, with the exact time', { perSecond: 4, retryAfter: 'ms' }, { perSecond: 20 }],
     ['of requests a minute', { requestsPerMinute: 60 }, { requestsPerMinute: 300 }],
@@ -107,6 +113,17 @@ describe('an allowance that is used up', () => {
     expect(run.elapsedMs).toBeLessThan(3 * quota.resetsInMs + 120_000);
     const events = run.facts.map(({ type }) => type).filter((type) => type.startsWith('dispatch.'));
     expect(events).toEqual([1, 2, 3].flatMap(() => ['dispatch.stopped', 'dispatch.resumed']));
+  });
+
+  it.each([
+    ['that is soon', 1000, 10],
+    ['that is far', 250_000, 2],
+  ])('and gives nothing after each reset %s is not waited for without end', async (_, resetsInMs, waits) => {
+    const never: PlannedCall = { fn: 'ask', attempt: () => ({ ms: 50, class: 'quota', resetsInMs }) };
+    const run = await runCalls([never, never], { settings: { waitQuotaMs: 600_000 } });
+    expect(run).toMatchObject({ failed: 0, results: 0, isPaused: true });
+    const events = run.facts.map(({ type }) => type).filter((type) => type.startsWith('dispatch.'));
+    expect(events).toEqual([...Array.from({ length: waits }, () => ['dispatch.stopped', 'dispatch.resumed']).flat(), 'dispatch.stopped']);
   });
 
   it('pauses the run where its reset is further away than the run waits', async () => {

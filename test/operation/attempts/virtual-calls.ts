@@ -35,8 +35,9 @@ export interface PlannedCall {
   readonly options?: CallOptions;
   /** Given the number of the attempt, from 1 on. */
   readonly attempt: (tried: number) => PlannedAttempt;
-  /** Makes these calls in its body, one after the other, before its attempt goes on. */
+  /** Makes these calls in its body before its attempt goes on: one after the other, or all at once. */
   readonly inner?: readonly PlannedCall[];
+  readonly isParallel?: true;
 }
 
 export interface VirtualRun {
@@ -84,14 +85,15 @@ export async function runCalls(
   };
   const dispatcher = new Dispatcher({ ...parts, ...parts.io, random });
   const bare = bareRun({ calls: { ...createCallRuntime(parts), dispatcher, random } });
-  const { facts } = bare;
+  const { facts, frame } = bare;
+  const run: RunState = { ...bare.run, monotonicMs: parts.io.monotonicMs };
   const beganMs = performance.now();
   dispatcher.open({ record: (fact) => void facts.push(fact), learn: async () => learned });
   const ledger: { item: string; usage: ReportedUsage | undefined }[] = [];
   let [next, results, failed, lastResultMs, isOver] = [0, 0, 0, 0, false];
   const worker = async (): Promise<void> => {
     for (let item = next++; item < calls.length && !isPaused; item = next++) {
-      await execute(bare, calls[item] as PlannedCall, `item ${item}`, ledger).then(
+      await execute({ run, frame }, calls[item] as PlannedCall, `item ${item}`, ledger).then(
         () => [results++, (lastResultMs = performance.now() - beganMs)],
         (error: { code?: string }) => error.code !== 'INTERRUPTED' && failed++,
       );
@@ -118,8 +120,10 @@ async function execute(
   await callOrReuse(callOf(run, op, planned, item), (_lookup, _own, around) =>
     around(async (inside) => {
       const attempt = inside.attempt as Attempt;
-      for (const [n, inner] of (planned.inner ?? []).entries())
-        await execute({ run, frame: { ...inside, op } }, inner, `${item}/${n}`, ledger);
+      const { inner = [], isParallel } = planned;
+      const made = inner.map((each, n) => () => execute({ run, frame: { ...inside, op } }, each, `${item}/${n}`, ledger));
+      if (isParallel) await Promise.all(made.map((make) => make()));
+      else for (const make of made) await make();
       const { ms, class: failureClass, usage, retryAfterMs, resetsInMs, headers } = planned.attempt(attempt.view.try);
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (usage) attempt.reportUsage(usage);

@@ -165,6 +165,13 @@ describe('where a file comes from', () => {
     expect((await originsOf(undefined, declared)).origins).toEqual([['ebb', 'wrote']]);
   });
 
+  it('does not take a file for another one whose content was not kept', async () => {
+    const declared = call('main/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, outputs: [{ path: '/pier/log', reason: 'too-large' }] } : fact,
+    );
+    expect(await originsOf('x', declared)).toMatchObject({ content: 'unknown' });
+  });
+
   it('says when the run did not write it', async () => {
     expect(await originsOf('x', call('main/ask#0', 'ebb'))).toMatchObject({ written: undefined, origins: [] });
   });

@@ -132,6 +132,10 @@ describe('the diff of two runs', () => {
     expect(calls.changed).toMatchObject([
       { changes: ['arguments', 'result'], arguments: [{ number: 1, lines: ['@ line 1', '-the tide at noon', '+the tide at midnight'] }] },
     ]);
+    expect(calls.changed[0]?.words).toEqual([
+      { where: 'argument 1', was: 'the tide at noon', is: 'the tide at midnight' },
+      { where: 'result', was: 'A:"the tide at noon"', is: 'A:"the tide at midnight"' },
+    ]);
   });
 
   it('separates an edited definition from another result', async () => {

@@ -44,6 +44,15 @@ describe('run summary', () => {
     });
   });
 
+  it('counts the failed call of a stage as accepted when the walk leads on from it', () => {
+    const op = opPath('main/pump#0');
+    const history = run(REF, call('main/pump#0/try#1/model#0', 'ebb', { outcome: 'failed' }), [
+      { type: 'node.finished', op, node: 'pump', visit: 0, status: 'fail', attempts: 1, elapsedMs: 1 } as Fact,
+      { type: 'edge.selected', op: opPath('main'), from: 'pump', to: 'b', via: 'condition' },
+    ]);
+    expect(reportRun(fold(summary, history), REF, 'finished', 0)).toMatchObject({ failed: 1, accepted: 1, unresolved: 0 });
+  });
+
   it('does not claim that calls without a price were free', () => {
     const { inputTokens, outputTokens, costUsd } = fold(summary, run(REF, call('main/ask#0', 'ebb')));
     expect({ inputTokens, outputTokens, costUsd }).toEqual({ inputTokens: null, outputTokens: null, costUsd: null });

@@ -7,10 +7,12 @@ import { opPath, seqOf } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
+import { callRows } from '../../../replay/export/call-rows.js';
 import { addCounts, noCalls, type CallCounts } from '../../../replay/fold/call-counts.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
 import { auditRun } from '../../../replay/reports/audit/audit-run.js';
+import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
@@ -135,8 +137,16 @@ it('agrees on attempts, tokens and costs in every report of any run', async () =
       };
       for (const [name, report] of Object.entries(others)) expect({ name, ...figuresOf(report) }).toEqual({ name, ...list });
       const { otherData } = chromeTrace(file.ref, state) as { readonly otherData: Figures };
-      const { unpriced: _, ...known } = list; // a trace does not know if its run is over
-      expect(otherData).toMatchObject(known);
+      expect(otherData).toMatchObject(list);
+      const { left } = await diffRuns(store, file, file, options);
+      expect(list).toMatchObject({ costUsd: left.costUsd, unpriced: left.unpriced });
+      const rows = [...callRows(file.ref, state)];
+      const sumOf = (column: 'costUsd' | 'unpriced'): number => rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);
+      expect({ costUsd: sumOf('costUsd'), unpriced: sumOf('unpriced') }).toEqual({
+        costUsd: list['costUsd'] ?? 0,
+        unpriced: list['unpriced'],
+      });
+      expect(rows.filter(({ costUsd, unpriced }) => costUsd === 0 && unpriced !== 0)).toEqual([]);
     }),
     { numRuns: 150 },
   );

@@ -106,9 +106,9 @@ export class RunCallFiles implements CallFiles {
   async find(files: readonly WrittenFile[]): Promise<FoundFiles> {
     const gone: string[] = [];
     const contents = new Map<string, Uint8Array>();
-    for (const { path: name, blob } of files) {
+    for (const { path: name, blob, inner } of files) {
       if ((await stateOf(this.absolute(name))) !== 'absent') continue;
-      const content = blob && (await this.sources.store.getBlob(blob));
+      const content = blob === undefined || inner ? undefined : await this.sources.store.getBlob(blob);
       if (content === undefined) gone.push(name);
       else contents.set(name, content);
     }
@@ -126,8 +126,9 @@ export class RunCallFiles implements CallFiles {
   }
 
   private async restoreOne(file: WrittenFile, content: Uint8Array | undefined, call: ReusedCall): Promise<ReusedOutput['did']> {
-    const { path: name, blob, bytes } = file;
+    const { path: name, blob, bytes, inner } = file;
     const state = await stateOf(this.absolute(name));
+    if (state === 'absent' && inner) return 'absent'; // removed since it was found
     if (state === 'absent') return this.putBack(file, content, call);
     if (blob === undefined) return 'kept';
     const onDisk = typeof state === 'string' ? undefined : await this.digestOf(name, Math.max(bytes, this.sources.settings.eachBytes));

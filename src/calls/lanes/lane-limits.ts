@@ -1,0 +1,40 @@
+/** Declares what a lane learns of the limits of its provider, and what its limiter is given and gives. calls.md 12. */
+
+/** The limits that a lane has learned. Missing members have no bound yet. */
+export interface LaneLimits {
+  readonly limit: number;
+  readonly ceiling?: number;
+  readonly gapMs?: number;
+  readonly heldUntilMs?: number;
+}
+
+export type LaneChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' };
+
+export interface LimiterOptions {
+  /** Attempts in flight that are never exceeded. */
+  readonly max: number;
+  readonly start?: number;
+  /** The limits that an earlier run has learned. */
+  readonly learned?: LaneLimits;
+  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** One attempt that was let go; the caller hands it back with its end. */
+export interface Start {
+  readonly atMs: number;
+  /** This one included. */
+  readonly inFlight: number;
+  readonly episode: number;
+  /** It waited for nothing but the gap. */
+  readonly waitedForGap: boolean;
+  /** The starts before it since the lane last recovered, and their time. */
+  readonly before: Measure;
+}
+
+/** Starts that were not rejected so far, and the time that they took while calls waited. */
+export interface Measure {
+  starts: number;
+  elapsedMs: number;
+}
