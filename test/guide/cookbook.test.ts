@@ -5,11 +5,13 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 
 import { PROJECT } from '../support/source-files.js';
-import { stepsOf } from './page.js';
+import { stepsOf, type CommandStep } from './page.js';
+import { play } from './play.js';
 import { differences } from './printed.js';
 
 const COOKBOOK = path.join(PROJECT, 'examples/cookbook');
 const RECIPES = globSync('*/README.md', { cwd: COOKBOOK }).map(path.dirname).sort();
+const RUN = /(?:^|\| )mlld run \w/;
 
 describe.each(RECIPES)('%s', (recipe) => {
   const readme = path.join(COOKBOOK, recipe, 'README.md');
@@ -21,7 +23,18 @@ describe.each(RECIPES)('%s', (recipe) => {
   it('runs a workflow, and has no block that is not executed', () => {
     const steps = stepsOf(readFileSync(readme, 'utf8'));
     expect(steps.filter(({ kind }) => kind === 'idle')).toEqual([]);
-    expect(steps.some((step) => step.kind === 'command' && /^mlld run \w/.test(step.command))).toBe(true);
+    expect(steps.some((step) => step.kind === 'command' && RUN.test(step.command))).toBe(true);
+  });
+
+  it.concurrent('pays for nothing twice', async () => {
+    const steps = stepsOf(readFileSync(readme, 'utf8'));
+    const last = steps.findLast((step): step is CommandStep => step.kind === 'command' && RUN.test(step.command));
+    if (last === undefined) throw new Error('no command runs a workflow');
+    const again = { ...last, command: last.command.replace('--resume', '--checkpoint') };
+    const played = await play([...steps, again], path.join(COOKBOOK, recipe));
+    expect(played.at(-1)?.printed.filter((line) => /^\d+ calls?\b/.test(line))).toEqual([
+      expect.stringMatching(/^(\d+) calls: \1 reused, (?:saved \$[\d.]+, )?\d+(?:\.\d+)?m?s$/),
+    ]);
   });
 });
 

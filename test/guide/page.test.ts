@@ -41,6 +41,19 @@ it('has stand-ins for agent programs, which answer by the plan of the page', asy
   expect(played.map(({ printed }) => printed)).toEqual([['high']]);
 });
 
+it('has a server on a loopback address, which answers by the plan of the page and keeps what it was sent', async () => {
+  const page =
+    '<!-- server: PORT_URL {"replies": [{"status": 503}, {"body": {"tons": 4}}], "keeps": "sent.txt"} -->\n' +
+    fenced(
+      'js file=a.mjs',
+      'const send = (body) => fetch(process.env.PORT_URL, { method: "POST", body });',
+      'console.log((await send("one")).status, await (await send("two")).text(), (await send("three")).status);',
+    ) +
+    fenced('sh', '$ node a.mjs', '$ cat sent.txt');
+  const played = await play(stepsOf(page));
+  expect(played.map(({ printed }) => printed)).toEqual([['503 {"tons":4} 200'], ['one', 'two', 'three']]);
+});
+
 it('refuses a command that is none of a reader', async () => {
   await expect(play(stepsOf(fenced('sh', '$ curl example.org')))).rejects.toThrow('line 2: a page runs none but mlld, cat');
 });

@@ -29,17 +29,28 @@ export interface AgentsStep {
   readonly plan: string;
 }
 
+/** A server on a loopback address from here on: `<!-- server: VARIABLE {...} -->`, with the members of `Served` (`server.ts`). */
+export interface ServerStep {
+  readonly kind: 'server';
+  readonly line: number;
+  /** The environment variable with the server's address. */
+  readonly variable: string;
+  /** As JSON. */
+  readonly plan: string;
+}
+
 /** A block that does nothing: no command in it, and no file to write. */
 export interface IdleStep {
   readonly kind: 'idle';
   readonly line: number;
 }
 
-export type Step = FileStep | CommandStep | AgentsStep | IdleStep;
+export type Step = FileStep | CommandStep | AgentsStep | ServerStep | IdleStep;
 
 const FENCE = /^```(\w*)\s*(.*)$/;
 const FILE = /^file=(\S+)$/;
 const AGENTS = /^<!-- agents: (.*) -->$/;
+const SERVER = /^<!-- server: ([A-Z_]+) (.*) -->$/;
 const PROMPT = '$ ';
 
 export function stepsOf(page: string): Step[] {
@@ -48,6 +59,8 @@ export function stepsOf(page: string): Step[] {
   for (let at = 0; at < lines.length; at++) {
     const [, plan] = AGENTS.exec(lines[at] ?? '') ?? [];
     if (plan !== undefined) steps.push({ kind: 'agents', line: at, plan });
+    const [, variable, served] = SERVER.exec(lines[at] ?? '') ?? [];
+    if (variable !== undefined && served !== undefined) steps.push({ kind: 'server', line: at, variable, plan: served });
     const [, language, rest = ''] = FENCE.exec(lines[at] ?? '') ?? [];
     if (language === undefined) continue;
     const from = at + 1;

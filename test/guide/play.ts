@@ -7,6 +7,7 @@ import path from 'node:path';
 import { TSC } from '../support/packed-package.js';
 import { PROJECT } from '../support/source-files.js';
 import type { CommandStep, Step } from './page.js';
+import { serve, type PageServer, type Served } from './server.js';
 
 /** The commands of a page, which work on nothing but the reader's folder. The package and `tsc` are as if they were installed. */
 const PROGRAMS = ['mlld', 'cat', 'cp', 'echo', 'grep', 'head', 'ls', 'mkdir', 'mv', 'node', 'npx', 'rm', 'sed', 'tail', 'timeout', 'wc'];
@@ -31,24 +32,35 @@ export async function play(steps: readonly Step[], from?: string): Promise<Playe
   for (const name of ['mlld', '@types'])
     symlinkSync(name === 'mlld' ? PROJECT : path.join(PROJECT, 'node_modules', name), path.join(home, 'node_modules', name));
   let agents = { plan: '{}', line: 0 };
+  const servers = new Map<string, PageServer>();
   const env = (): NodeJS.ProcessEnv => ({
     HOME: home,
     PATH: [programs, path.join(PROJECT, 'test/conformance/stubs'), path.dirname(process.execPath), '/usr/bin', '/bin'].join(path.delimiter),
     XDG_CACHE_HOME: path.join(process.env['MLLD_TEST_SCRATCH'] ?? os.tmpdir(), 'mlld-test-cache'),
     STUB_PLAN: agents.plan,
     STUB_LEDGER: path.join(home, `.ledger-${agents.line}`),
+    ...Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url])),
   });
   const played: Played[] = [];
   let status = 0;
-  for (const step of steps) {
-    if (step.kind === 'file') write(cwd, step.name, step.text);
-    if (step.kind === 'agents') agents = step;
-    if (step.kind !== 'command') continue;
-    refuseStrangePrograms(step);
-    const ended = await inShell(`(exit ${status})\n${step.command}`, cwd, env());
-    status = ended.status;
-    const lines = ended.printed.replaceAll(home, '~').replace(/\n$/, '').split('\n');
-    played.push({ step, printed: ended.printed === '' ? [] : lines });
+  try {
+    for (const step of steps) {
+      if (step.kind === 'file') write(cwd, step.name, step.text);
+      if (step.kind === 'agents') agents = step;
+      if (step.kind === 'server') {
+        servers.get(step.variable)?.close();
+        // The plan is a page's own, and a wrong member shows in what the page prints.
+        servers.set(step.variable, await serve(JSON.parse(step.plan) as Served, cwd));
+      }
+      if (step.kind !== 'command') continue;
+      refuseStrangePrograms(step);
+      const ended = await inShell(`(exit ${status})\n${step.command}`, cwd, env());
+      status = ended.status;
+      const lines = ended.printed.replaceAll(home, '~').replace(/\n$/, '').split('\n');
+      played.push({ step, printed: ended.printed === '' ? [] : lines });
+    }
+  } finally {
+    for (const server of servers.values()) server.close();
   }
   return played;
 }
