@@ -9,7 +9,6 @@ import type { Module } from '../runtime/module.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Reach } from '../runtime/definitions/reachable-operations.js';
 import { FilterTable, functionNames, kindsOf, type Names, type Watcher } from './filter.js';
-import { HookWarnings } from './failure-warnings.js';
 import { interceptor } from './interceptor.js';
 
 export interface RegisteredHook extends Watcher {
@@ -22,7 +21,6 @@ export interface RegisteredHook extends Watcher {
 }
 
 export class HookRegistry {
-  readonly warnings = new HookWarnings();
   private readonly names = new Set<string>();
   private readonly tables = { before: new FilterTable<RegisteredHook>(), after: new FilterTable<RegisteredHook>() };
   private count = 0;

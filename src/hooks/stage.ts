@@ -11,7 +11,8 @@ import { decide } from '../language/statements/when.js';
 import { Return, Signal } from '../runtime/completion.js';
 import type { Context } from '../runtime/context.js';
 import { denialContext } from '../runtime/denial.js';
-import type { Frame } from '../runtime/frame.js';
+import { siteOfError } from '../runtime/errors.js';
+import type { Frame, RunState } from '../runtime/frame.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Ended, HookWatch } from '../runtime/ports.js';
 import { textOf } from '../values/text.js';
@@ -82,8 +83,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
       const record = errorRecord(hook, error);
       errors.push(record);
       run.hookErrors.push(record);
-      const warning = registry.warnings.add(node.name === undefined ? id : `@${id}`, caught);
-      if (warning !== undefined) run.warn(warning);
+      warnOfHook(run, node.name === undefined ? id : `@${id}`, caught);
     }
     if (run.recorder.on) {
       const elapsedMs = Math.round((run.monotonicMs() - startedMs) * 1000) / 1000;
@@ -104,6 +104,12 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
   }
 
   return { before: runBefore, after: runAfter };
+}
+
+/** The cause is the hook with the place of the error in the script, whatever the item was. instrumentation.md 5.11. */
+function warnOfHook(run: RunState, hook: string, error: unknown): void {
+  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
+  run.warn(`hook ${hook}: ${message}`, `hook ${hook} ${siteOfError(error)}`);
 }
 
 /** HOOK-2 */

@@ -147,6 +147,8 @@ async function play(
       errorBehavior: 'continue',
       streaming: true,
       structured: false,
+      // Every failure has a line of its own, which is counted below.
+      verbose: true,
       io: {
         stdin: async () => undefined,
         stdout: (text) => void (shown += text),

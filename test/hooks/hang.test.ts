@@ -124,7 +124,7 @@ show @y
     });
     const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
     expect([stdout, status]).toEqual(['seen\nseen\ntwo\n', 0]);
-    expect(stderr.match(/did not end within/g)).toHaveLength(2);
+    expect(failuresIn(stderr, '<unnamed-hook-2>')).toBe(2);
   });
 });
 
@@ -165,7 +165,7 @@ show \`@x, @y\`
     });
     const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
     expect([stdout, status]).toEqual(['after one, after two\n', 0]);
-    expect(stderr.match(/hook <unnamed-hook-1>(?:| failed once more): it did not end within/g)).toHaveLength(2);
+    expect(failuresIn(stderr, '<unnamed-hook-1>')).toBe(2);
   });
 
   it('leaves no half of a module to those who need it later', async () => {
@@ -214,7 +214,7 @@ show "and on"
     });
     const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
     expect([stdout, status]).toEqual(['shown\nand on\n', 0]);
-    expect(stderr.match(/hook @busy(?:| failed once more): it did not end within 0\.3 seconds/g)).toHaveLength(2);
+    expect(failuresIn(stderr, '@busy')).toBe(2);
   });
 });
 
@@ -224,3 +224,9 @@ it.each(['soon', '0s', '-1s'])('refuses a limit that is none: %s', async (limit)
   expect([stdout, status]).toEqual(['', 1]);
   expect(stderr).toContain(`MLLD_HOOK_TIMEOUT=${limit}: not a duration`);
 });
+
+/** Failures of one cause are counted in the line about them; the second may be late for it. control.md 24.5. */
+function failuresIn(stderr: string, hook: string): number {
+  const lines = stderr.matchAll(/^warning: (?:(\d+) times: |once more: )?hook (\S+): it did not end within 0\.3 seconds$/gm);
+  return [...lines].filter(([, , name]) => name === hook).reduce((sum, [, times = '1']) => sum + Number(times), 0);
+}

@@ -1,5 +1,5 @@
 /** Explains mistakes in pipelines and in the code of other languages. */
-import { builtIn, unclosed, otherOperator, fail, look, describe, type ErrorContext } from './error-context.js';
+import { builtIn, otherOperator, fail, look, describe, type ErrorContext } from './error-context.js';
 
 export function stage(context: ErrorContext): false {
   const word = look(/([A-Za-z_][\w-]*)(?:\.[\w-]+)*/y, context)?.[0];
@@ -31,9 +31,8 @@ export function whileCall(context: ErrorContext): never {
 export function unclosedCode(context: ErrorContext & { readonly opener: number }): never {
   const { text, at, statementAt } = context;
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
-  unclosed(
-    context,
-    context,
+  fail(
+    context.opener,
     `Unclosed code block${word ? ` in \`${word}\`` : ''}: expected \`}\``,
     at < text.length ? 'braces and quotes in the code must balance' : undefined,
   );

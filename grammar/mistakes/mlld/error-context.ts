@@ -40,21 +40,6 @@ export function atEnd({ text, at }: Pick<ErrorContext, 'text' | 'at'>): boolean 
   return at >= text.length || (text.startsWith('```', at) && /(?:^|\n)$/.test(text.slice(Math.max(0, at - 1), at)));
 }
 
-/**
- * Reports a bracket or quote at `opener` that is not closed: there when that is on the first line of the statement, else at the
- * statement, with the line where it begins.
- */
-export function unclosed(
-  { text }: Pick<ErrorContext, 'text'>,
-  from: { statementAt: number; opener: number },
-  message: string,
-  hint?: string,
-): never {
-  const { statementAt, opener } = from;
-  if (!text.slice(statementAt, opener).includes('\n')) fail(opener, message, hint);
-  fail(statementAt, message, `it begins in line ${lineOf(text, opener)}${hint ? `; ${hint}` : ''}`);
-}
-
 /** Operators of other languages, and what mlld has instead. */
 const operators: readonly (readonly [written: RegExp, ours: string])[] = [
   [/===/y, '=='],
@@ -84,9 +69,31 @@ export function otherLetter({ text, at }: Pick<ErrorContext, 'text' | 'at'>): vo
     fail(at, `\`${letter}\` can't be part of a name`, 'names are made of the letters a to z, digits, `_` and `-`');
 }
 
-/** Reports that the innermost bracket is not closed. */
-export function unclosedBracket(context: ErrorContext, message: string): never {
-  unclosed(context, { statementAt: context.openedAt, opener: context.bracketAt }, message);
+/**
+ * Reports that the innermost bracket is not closed. Where an inner one stands further to the right than the bracket that closes it, that
+ * one lacks its own: every bracket below closes the one around the right one, and the outermost is left over.
+ */
+export function unclosedBracket({ text, bracketAt }: ErrorContext, message: string): never {
+  const skipped = skippedOpener(text, bracketAt);
+  if (skipped === undefined) fail(bracketAt, message);
+  fail(skipped, message, `by the indentation of the lines below; as it is, the \`]\` is missing for line ${lineOf(text, bracketAt)}`);
+}
+
+/** Returns the first block below `from` that a bracket further to the left closes. */
+function skippedOpener(text: string, from: number): number | undefined {
+  const open: { readonly at: number; readonly indent: number }[] = [];
+  let at = text.indexOf('\n', from) + 1;
+  if (at === 0 || text[from] !== '[') return undefined;
+  for (const line of text.slice(at).split('\n')) {
+    const indent = line.length - line.trimStart().length;
+    if (line.trimStart().startsWith(']')) {
+      const opener = open.pop();
+      if (opener && opener.indent > indent) return opener.at;
+    }
+    if (line.trimEnd().endsWith('[')) open.push({ at: at + line.lastIndexOf('['), indent });
+    at += line.length + 1;
+  }
+  return undefined;
 }
 
 /** Returns the line, counted from 1. */

@@ -4,9 +4,9 @@ import {
   words,
   valueWord,
   atEnd,
-  unclosed,
   unclosedBracket,
   otherOperator,
+  lineOf,
   fail,
   look,
   pastBlanks,
@@ -85,9 +85,8 @@ export function number({ text, at }: ErrorContext): never {
 
 export function unclosedString(context: ErrorContext & { readonly opener: number; readonly quote: string }): never {
   const word = look(/\/?[a-z]+/y, { text: context.text, at: context.statementAt })?.[0];
-  unclosed(
-    context,
-    context,
+  fail(
+    context.opener,
     `Unclosed string${word ? ` in \`${word}\`` : ''}: the closing quote is missing`,
     context.quote === '"'
       ? 'a text in double quotes ends on its line; longer texts are written in backticks'
@@ -106,27 +105,31 @@ export function unclosedTemplate(context: ErrorContext & { readonly opener: numb
     );
   }
   const closing = context.end === '`' ? 'a closing backtick' : `\`${context.end}\``;
-  unclosed(context, context, `Unclosed template: expected ${closing} before the end of the file`);
+  fail(context.opener, `Unclosed template: expected ${closing} before the end of the file`);
 }
 
 export function strayEnd(context: ErrorContext): never {
   fail(context.at, '`/end` without `/for`');
 }
 
+/** Reports a line of a template at the statement, whose first line says what the text is for. */
+function failInTemplate({ text, at, statementAt }: ErrorContext, message: string, hint: string): never {
+  const isInner = text.slice(statementAt, at).includes('\n');
+  fail(isInner ? statementAt : at, message, isInner ? `it begins in line ${lineOf(text, at)}; ${hint}` : hint);
+}
+
 /** Called at a line of a template that begins with a slash: only `/for` and `/end` have a meaning. */
 export function templateLine(context: ErrorContext): false {
   if (context.at > 0 && context.text[context.at - 1] !== '\n') return false;
   if (look(/\/(?:if|else)(?![\w-])[ \t]*(?:[@!(]|\r?$|\n)/y, context))
-    unclosed(
+    failInTemplate(
       context,
-      { statementAt: context.statementAt, opener: context.at },
       'There is no `/if` in templates, only `/for … /end`',
       'use `@name?` or a conditional part, or build the text before',
     );
   if (look(/\/for\s+@/y, context))
-    unclosed(
+    failInTemplate(
       context,
-      { statementAt: context.statementAt, opener: context.at },
       'A `/for` line is not complete, or its `/end` is missing',
       'write `/for @item in @list`, the body, and `/end` at the start of a line',
     );

@@ -4,7 +4,7 @@ import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
 import { aKind, kindOf } from '../../values/kinds/kind.js';
 import { isTruthy } from '../../values/truth.js';
-import { annotate, asElement, dataOf, flow, labelsOf, type Value } from '../../values/value.js';
+import { annotate, asElement, dataOf, flow, labelsOf, metadataOf, type Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { lenient, outcomeOf, runStages } from '../../runtime/evaluator-ports.js';
 import { entriesOf, type Entry } from '../../values/entries.js';
@@ -71,8 +71,15 @@ async function sourceOf(node: For, frame: Frame): Promise<{ source: Value; entri
             : undefined,
     });
   }
+  warnOfNoFiles(node.name, source, node.source.at, frame);
   for (const entry of entries) requireFields(node, entry, frame);
   return { source, entries };
+}
+
+/** A loop over files that are not there does nothing, which is rarely meant. */
+function warnOfNoFiles(name: string, source: Value, at: number, { run, module }: Frame): void {
+  const pattern = metadataOf(source)?.unmatched;
+  if (pattern !== undefined) run.warn(`for @${name}: no file matches <${pattern}>, so that the loop does nothing (${siteOf(module, at)})`);
 }
 
 /** Throws MISSING_FIELD unless each element of `for @p.name in S` has the field. */

@@ -9,8 +9,9 @@ import { annotate, asElement, dataOf, flow, type Value } from '../../values/valu
 import { callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
 import { entriesOf } from '../../values/entries.js';
 import { stepsToCallee } from '../calls/callee.js';
-import { endsTheRun, locationOf } from '../../runtime/errors.js';
+import { endsTheRun, locationOf, rise } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import { shownItem } from './item-place.js';
 
 const COMBINATIONS_MAX = 10_000;
 
@@ -52,20 +53,24 @@ async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
     });
   const results: Value[] = [];
   for (let i = 0; i < total; i++) {
+    const items = combination(lists, i);
     try {
-      results.push(await callValue(callee, combination(lists, i), frame, { at, called: [name] }));
+      results.push(await callValue(callee, items, frame, { at, called: [name] }));
     } catch (error) {
       // A denial is passed on unchanged, because its handler is further out.
-      if (error instanceof MlldError && !(error instanceof Denial) && !endsTheRun(error))
-        throw new MlldError(error.code, `foreach @${name}, iteration ${i + 1}: ${error.message}`, {
-          location,
-          cause: error,
-          hint: error.hint,
-        });
-      throw error;
+      if (!(error instanceof MlldError) || error instanceof Denial || endsTheRun(error)) throw error;
+      throw rise(ofIteration(error, name, i), frame.module, at, `foreach @${name}, item ${i + 1} of ${total}${shownItem(items[0])}`);
     }
   }
   return flow(annotate(results.map(asElement), {}), [...sources, ...results]);
+}
+
+/** The message names the iteration; the place stays where the call failed. */
+function ofIteration(error: MlldError, name: string, i: number): MlldError {
+  const { code, message, location, hint } = error;
+  const named = new MlldError(code, `foreach @${name}, iteration ${i + 1}: ${message}`, { location, cause: error, hint });
+  named.trail.push(...error.trail);
+  return named;
 }
 
 /** Returns the i-th combination; the last list varies fastest. */

@@ -13,7 +13,7 @@ import { annotate, asElement, flow, type Value } from '../../values/value.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import type { Entry } from '../../values/entries.js';
 import { callFailureOf, markerOf } from '../../runtime/calls/call-failure.js';
-import { endsTheRun, placesOf } from '../../runtime/errors.js';
+import { endsTheRun, placesOf, siteOfError } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { FailureWarnings } from './failure-warnings.js';
 import { createPace, limitsOf, runPool, type ParallelSettings } from './worker-pool.js';
@@ -55,7 +55,7 @@ export async function runParallel(entries: readonly Entry[], loop: Loop, frame: 
 }
 
 class ParallelRun {
-  readonly warnings = new FailureWarnings();
+  readonly warnings: FailureWarnings;
   private readonly results: (Settled | undefined)[];
   private probed = false;
   private done = false;
@@ -70,6 +70,7 @@ class ParallelRun {
   ) {
     this.results = new Array<Settled | undefined>(entries.length);
     this.pace = createPace(loop.paceMs, frame);
+    this.warnings = new FailureWarnings(frame.run.isVerbose);
   }
 
   /** Returns the iterations that ran, in the order of the source (PARALLEL-3). */
@@ -130,9 +131,12 @@ class ParallelRun {
       const { run, context } = this.frame;
       const marker = flow(markerOf(error, { index: position, key: entry.key, value: entry.value }, run.failures), [entry.value]);
       context.errors.list = [...context.errors.list, marker];
-      const isReported = this.warnings.add(error, entry.value);
+      const isReported = this.warnings.add(error, position, entry.value);
       if (this.loop.isValue && !isReported)
-        run.warn(`for parallel: item ${entry.key} failed: ${(error as Error).message}${placesOf(error)}`);
+        run.warn(
+          `for parallel: item ${entry.key} failed: ${(error as Error).message}${placesOf(error)}`,
+          `for parallel${siteOfError(error)}`,
+        );
       outcome = marker;
     }
     this.keep(position, outcome);

@@ -21,7 +21,7 @@ export async function runGroup(
   frame.context.errors.list = [];
   const { cap, paceMs } = await limitsOf(group.limits ?? {}, frame, group.at);
   const results: Value[] = [];
-  const warnings = new FailureWarnings();
+  const warnings = new FailureWarnings(frame.run.isVerbose);
   await runPool({
     from: 0,
     to: group.members.length,
@@ -62,7 +62,7 @@ async function runMember(
   } catch (error) {
     if (endsTheRun(error) || (error as MlldError).code === 'RETRY') throw error;
     const marker = markerOf(error, { index, key: index, value: piped }, frame.run.failures);
-    warnings.add(error, undefined);
+    warnings.add(error, index, undefined);
     frame.context.errors.list = [...frame.context.errors.list, marker];
     return marker;
   }

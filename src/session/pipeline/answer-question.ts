@@ -6,7 +6,8 @@ import type { WaitingQuestion } from '../../../replay/pipeline/pipeline-state.js
 import { MlldError } from '../../errors.js';
 import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../pipeline/model/labels.js';
 import { answerFile } from '../../pipeline/human/remote.js';
-import { resolveWorkflow, type Project, type WorkingProject } from '../project.js';
+import { type Project, type WorkingProject } from '../project.js';
+import { resolveWorkflow } from '../resolve-workflow.js';
 import { allRuns, findRun } from '../recorded-run.js';
 import { createLiveWorld } from '../../world/live.js';
 import { openChain, type Chain } from './history/chain.js';

@@ -109,6 +109,8 @@ function scriptOptions(options: PipelineRunOptions, record: PipelineRecord | und
     signal,
     journalWaitMs,
     unrecorded,
+    verbose,
+    onProgress,
   } = options;
   return {
     script: { kind: 'file', path: file },
@@ -128,6 +130,8 @@ function scriptOptions(options: PipelineRunOptions, record: PipelineRecord | und
     signal,
     journalWaitMs,
     unrecorded,
+    verbose,
+    ...(onProgress && { onProgress }),
     pipeline: record,
   };
 }

@@ -53,6 +53,7 @@ export interface PipelineRunOptions {
   /** As for scripts. */
   readonly journalWaitMs?: number;
   readonly unrecorded?: boolean;
+  readonly verbose?: boolean;
   readonly calls?: NonNullable<RunOptions['calls']>;
   readonly io: PipelineIo;
   /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`; with the reason `CANCELLED`, as cancelled. */
@@ -66,6 +67,8 @@ export interface PipelineRunOptions {
   /** Called with the findings of lint before anything else happens; errors among them end the run. */
   readonly onFindings?: (report: PipelineDiagnostics) => void;
   readonly onEvent?: (event: JournalEvent) => void;
+  /** As for scripts, of this run without its child runs. */
+  readonly onProgress?: NonNullable<RunOptions['onProgress']>;
   /** Called when a run has started, with its state, which is live. */
   readonly onState?: (state: PipelineState) => void;
   /** Called when `checkpoint.json` was replaced. */

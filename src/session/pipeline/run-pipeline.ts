@@ -157,7 +157,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const { timeoutMs, signal: callerSignal } = options;
   const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number, timeoutMs });
   concealError(end.error, secrets);
-  for (const failure of frame.run.interceptors.hooks.repeatedFailures()) warnOnce(failure);
+  frame.run.writeWarnings();
   if (end.restartAt !== undefined) journal.restarts(currentNode(keeper.state));
   const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state, { calls, secrets }));

@@ -15,7 +15,6 @@ export function createInterceptors(): Interceptors {
       return !hooks.isEmpty || guards.count > 0;
     },
     hooks: {
-      repeatedFailures: () => hooks.warnings.repeated(),
       get watchesBatches() {
         return hooks.watchesBatches;
       },

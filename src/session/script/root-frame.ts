@@ -9,12 +9,14 @@ import type { Module } from '../../runtime/module.js';
 import { OpNode } from '../../runtime/op-node.js';
 import type { RunOptions } from './run-options.js';
 import { CollectedFailures } from '../../values/failures.js';
+import { Warnings } from './warnings.js';
 
 type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &
   Partial<Pick<RunState, 'calls' | 'trace'>>;
 
-export function createRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
-  const { io } = options;
+export function createRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io' | 'verbose'> }): RunState {
+  const { io, verbose: isVerbose = false } = options;
+  const warnings = new Warnings((message) => io.stderr(`warning: ${ports.secrets.hideParts(message)}\n`), isVerbose);
   return {
     ...ports,
     evaluator,
@@ -32,7 +34,9 @@ export function createRunState({ options, ...ports }: Ports & { readonly options
     repeatedInside: new WeakMap(),
     cooperativeYield: new CooperativeYield(ports.signal),
     monotonicMs: io.monotonicMs,
-    warn: (message) => io.stderr(`warning: ${ports.secrets.hideParts(message)}\n`),
+    isVerbose,
+    warn: (message, cause = message) => warnings.add(message, cause),
+    writeWarnings: () => warnings.end(),
   };
 }
 

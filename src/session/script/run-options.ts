@@ -81,6 +81,8 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Settings of calls; what is absent here is taken from script, configuration and defaults. */
   readonly calls?: Partial<CallSettings>;
+  /** Print each warning; by default those of one cause are a line with their number. */
+  readonly verbose?: boolean | undefined;
   /** Wait so long for a journal that can't be written; 60 s by default. */
   readonly journalWaitMs?: number | undefined;
   /** Continue to make calls when the journal is lost. By default the run is paused before the next one. */
@@ -99,7 +101,7 @@ export interface RunOptions {
   readonly pipeline?: PipelineRecord | undefined;
   /** Filled by `run-workflow.ts`. */
   readonly workflow?: WorkflowRecord | undefined;
-  /** Called after each event. The summary is live: it changes with the next one. */
+  /** Called after each event; in a run that records nothing after those of its calls. The summary is live: it changes with the next one. */
   readonly onProgress?: (summary: RunSummary) => void;
   /** Called with each event that is recorded, in the order of the journal; a later one may be on disk earlier than this call. */
   readonly onEvent?: (event: JournalEvent) => void;

@@ -11,7 +11,7 @@ import type { RunStatus, RunTotals } from '../../../journal/facts/run-event.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import { Bail, placeOf } from '../../runtime/errors.js';
-import type { RunState } from '../../runtime/frame.js';
+import type { FailedCommand, RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
@@ -95,7 +95,7 @@ async function finish({ options, module, run, journal, document, signal, error }
         : (stray ?? error);
   run.calls?.dispatcher.end();
   reportFailedCommands(run);
-  for (const failure of run.interceptors.hooks.repeatedFailures()) run.warn(failure);
+  run.writeWarnings();
   await journal.finish(finishedFact(status, shown, run, journal.totals())); // SESSION-4
   concealError(shown, run.secrets);
   for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
@@ -129,7 +129,20 @@ function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: Run
   };
 }
 
-/** Lists failed commands at the end of a run: control.md 24.2. */
-function reportFailedCommands({ failedCommands, warn }: RunState): void {
-  for (const { command, exitCode, where } of failedCommands) warn(`command ended with status ${exitCode}: ${command} (${where})`);
+/** Lists failed commands at the end of a run, those of one place in a line: control.md 24.2. */
+function reportFailedCommands({ failedCommands, isVerbose, warn }: RunState): void {
+  const causes = new Map<string, FailedCommand[]>();
+  failedCommands.forEach((failed, i) => {
+    const cause = isVerbose ? `${i}` : `${failed.exitCode} ${failed.where}`;
+    const alike = causes.get(cause);
+    if (alike) alike.push(failed);
+    else causes.set(cause, [failed]);
+  });
+  for (const [first, ...others] of causes.values()) {
+    if (!first) continue;
+    const { command, exitCode, where, item, reason } = first;
+    const times = others.length === 0 ? '' : `, ${others.length + 1} times`;
+    const said = item === '' || others.length === 0 ? reason : [`first for ${item}`, reason].filter((text) => text !== '').join(': ');
+    warn(`command ended with status ${exitCode}${times}: ${command} (${where})${said === '' ? '' : `: ${said}`}`);
+  }
 }

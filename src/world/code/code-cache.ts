@@ -6,7 +6,7 @@
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { Watch } from '../process/interruptible.js';
-import { bodyKind, placeInBody, type BodyKind } from './place-in-body.js';
+import { bodyKind, placeInBody, placeOfSyntaxError, type BodyKind } from './place-in-body.js';
 import { type CodePlace, type EffectRequest, type Deadline, type ShadowFunction, WorldError } from '../world.js';
 
 type CodeRequest = EffectRequest<'code.run'>;
@@ -80,7 +80,7 @@ export function createCodeCache(options: {
     const mentioned = options.ambient.filter((word) => code.includes(word) && !shadowNames.includes(word));
     const around = [...mentioned, ...called.map((i) => shadowNames[i] as string)];
     let kind: BodyKind | undefined;
-    const make = compiling(() => {
+    const make = compiling(code, () => {
       const body = resultBody(code, parameters, 'async', realm);
       kind = called.length > 0 ? undefined : bodyKind(code, body, mentioned.length > 0);
       if (around.length > 0)
@@ -143,10 +143,12 @@ function compileShadow(functions: readonly ShadowFunction[], realm: Realm, timin
   const sources = usable.map(({ name, params, code }) => {
     const parameters = params.filter((param) => isBindable(param, realm));
     // Each body is compiled alone first: only then is it sure to stay inside its own braces.
-    const { body, isAsync } = compiling(() => shadowBody(code, parameters, timing, realm), name);
+    const { body, isAsync } = compiling(code, () => shadowBody(code, parameters, timing, realm), name);
     return `${isAsync ? 'async ' : ''}function ${name}(${parameters.join(', ')}) {\n${body}\n}`;
   });
-  const make = compiling(() => realm.make('sync', mentioned, `${sources.join('\n')}\nreturn [${names.join(', ')}]`)) as ShadowSet['make'];
+  const make = compiling('', () =>
+    realm.make('sync', mentioned, `${sources.join('\n')}\nreturn [${names.join(', ')}]`),
+  ) as ShadowSet['make'];
   return { functions, names, mentioned, make, made: mentioned.length === 0 ? make() : undefined };
 }
 
@@ -161,13 +163,15 @@ function shadowBody(code: string, parameters: readonly string[], timing: Timing,
   }
 }
 
-function compiling<T>(compile: () => T, name?: string): T {
+/** `name` is that of a shadow function, whose code is elsewhere. */
+function compiling<T>(code: string, compile: () => T, name?: string): T {
   try {
     return compile();
   } catch (error) {
     const { message } = error as SyntaxError;
     throw new WorldError('CODE_INVALID', name === undefined ? `SyntaxError: ${message}` : `SyntaxError in ${name}: ${message}`, {
       cause: error,
+      place: name === undefined ? placeOfSyntaxError(code) : undefined,
     });
   }
 }

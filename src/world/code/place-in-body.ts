@@ -1,4 +1,5 @@
-/** Finds the line of a body in which an error was thrown. `compile-code.ts` says what is made of a body. */
+/** Finds the line of a body in which an error was thrown, or which does not compile. `compile-code.ts` says what is made of a body. */
+import { Script } from 'node:vm';
 import type { CodePlace } from '../world.js';
 
 /** Says how a body was compiled: as an `eval`, or behind so many lines, and so many columns on its first line. */
@@ -31,4 +32,20 @@ export function placeInBody(error: unknown, kind: BodyKind, code: string): CodeP
     return line >= 1 && column >= 1 && line <= code.split('\n').length ? { line, column } : undefined;
   }
   return undefined;
+}
+
+/** The engine writes the line above its message, and signs below the part that it means. */
+const REFUSED = /^body:(\d+)\n.*\n( *)\^/;
+const IN_FUNCTION = '(async () => {\n';
+
+/** Only a script has the place of an error of syntax in its stack; a body of a function may hold more than a script. */
+export function placeOfSyntaxError(code: string): CodePlace | undefined {
+  try {
+    new Script(`${IN_FUNCTION}${code}\n})`, { filename: 'body' });
+    return undefined;
+  } catch (error) {
+    const found = REFUSED.exec((error as Error).stack ?? '');
+    const line = Number(found?.[1]) - 1;
+    return line >= 1 && line <= code.split('\n').length ? { line, column: (found?.[2] ?? '').length + 1 } : undefined;
+  }
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderCallSummary } from '../../../cli/render/call-summary.js';
 import { exitStatusOf } from '../../../cli/exit-codes.js';
+import { JournalError } from '../../../journal/errors.js';
 import { createTotalsCounter } from '../../../src/session/ports/run-totals.js';
 import type { RunCalls } from '../../../src/session/run-calls.js';
 import { projectFolder, runCli } from '../../support/cli.js';
@@ -68,6 +69,8 @@ it('takes the first status of the table that applies', () => {
   expect(exitStatusOf({ status: 'interrupted', calls: unresolved }, 'SIGINT', true)).toBe(130);
   expect(exitStatusOf({ status: 'failed', calls: unresolved }, undefined, true)).toBe(1);
   expect(exitStatusOf({ status: 'paused', calls: unresolved }, undefined, true)).toBe(5);
+  const sealed = new Error('paused', { cause: new JournalError('STORE_SEALED', 'the run was sealed') });
+  expect(exitStatusOf({ status: 'paused', calls: unresolved, error: sealed }, undefined, true)).toBe(6);
   expect(exitStatusOf({ status: 'completed', calls: unresolved }, undefined, false)).toBe(4);
   expect(exitStatusOf({ status: 'completed', calls: unresolved }, undefined, true)).toBe(0);
   expect(exitStatusOf({ status: 'completed' }, undefined, false)).toBe(0);

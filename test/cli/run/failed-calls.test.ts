@@ -28,6 +28,21 @@ it('puts the failures of a loop together by class, with the first three items', 
   expect(stderr).not.toContain('overloaded4');
 });
 
+it('names the first items of the loop, whichever failed first', async () => {
+  const script = [
+    'exe llm @late(q) = sh {',
+    '  if [ "$q" = good ]; then exit 0; fi',
+    '  if [ "$q" = slow ]; then i=0; while [ ! -e three ] && [ $i -lt 500 ]; do sleep 0.02; i=$((i + 1)); done; else echo >> two; fi',
+    '  if [ "$(wc -l < two)" -ge 3 ]; then echo > three; fi',
+    '  echo "no tide" >&2; exit 3',
+    '} with { retries: 0 }',
+    'var @r = for parallel(2) @i in ["good", "slow", "b", "c", "d"] => @late(@i)',
+    '',
+  ];
+  const { stderr } = await run(script.join('\n'));
+  expect(stderr).toMatch(/4 of 5 failed: @late, crash: "slow", "b", "c" \(no tide\), … and 1 more/);
+});
+
 it('warns of the calls that failed before an error ends the loop', async () => {
   const { stderr } = await run(
     'exe @one(i) = [\n  if @i == "last" [ bail "enough" ]\n  => @ask(@i)\n]\nvar @r = for parallel(1) @i in ["ok", "overloaded1", "last"] => @one(@i)\n',

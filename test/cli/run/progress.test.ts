@@ -45,6 +45,28 @@ const full = state({
 });
 const oldest = { fn: 'ask', preview: 'Ticket\n0137', durationMs: 12_000 };
 
+describe('a run that records nothing', () => {
+  it('has the same progress as a recorded one', async () => {
+    const cwd = await projectFolder({
+      'job.mld': `exe llm @ask(q) = js { if (q === "2") throw new Error("no"); return q; }
+var @all = for parallel(2) @q in ["1", "2", "3", "4"] => @ask(@q)
+var @more = for @q in ["5", "6"] => @ask(@q)
+show "done"
+`,
+    });
+    const last = async (...flags: string[]): Promise<object> => {
+      const { stderr } = await runCli(['job.mld', '--progress=json', ...flags], { cwd });
+      const objects = stderr.split('\n').filter((line) => line.startsWith('{"type":"progress"'));
+      const { elapsedMs: _, perSecond: __, ...state } = JSON.parse(objects.at(-1) ?? '{}') as { elapsedMs?: number; perSecond?: number };
+      return state;
+    };
+    const recorded = await last('--checkpoint');
+    expect(recorded).toMatchObject({ executed: 5, failed: 1, retries: 0 });
+    expect(await last('--no-checkpoint')).toEqual(recorded);
+    expect(await last()).toEqual(recorded);
+  });
+});
+
 describe('the lines of a terminal', () => {
   const moment = momentOf(full, { perSecond: 2.075, leftMs: 40_000, oldest });
 

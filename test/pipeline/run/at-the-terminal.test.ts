@@ -30,7 +30,7 @@ it('ends in order at Ctrl-C, and continues from there', { timeout: 30_000 }, asy
   const { status, stderr } = await ended;
   expect(status).toBe(130);
   expect(stderr).toContain('mlld run quay.dot --resume');
-  expect(stderr).toMatch(/quay: interrupted: ended by SIGINT\n0 calls, \S+\n$/);
+  expect(stderr).toMatch(/Stopped by Ctrl-C\. 0 results kept; continue: mlld run quay\.dot --resume\n {2}look at it: .*\n0 calls, \S+\n$/);
   const { stdout: told } = await runCli(['journal', 'postmortem'], { cwd });
   const [, draw = ''] = /\n {2}mlld (graph .*?) *# draw the outcome of each node/.exec(told) ?? [];
   expect(await runCli(draw.split(' '), { cwd })).toMatchObject({ status: 0, stderr: '' });

@@ -19,8 +19,7 @@ exe llm @model(prompt) = js { return "fine" }
   });
   const { status, stderr } = await runCli(['run', 'p.dot', '--backend', 'exe:m.mld#model'], { cwd });
   expect(status).toBe(0);
-  expect(stderr.split('\n').filter((line) => line.startsWith('warning: '))).toEqual([
-    'warning: hook @count: no counter',
-    'warning: hook @count failed 2 more times: no counter',
-  ]);
+  const lines = [...stderr.matchAll(/^warning: (?:(\d+) (?:more )?times: |once more: )?hook @count: no counter$/gm)];
+  expect(lines.reduce((sum, [, times = '1']) => sum + Number(times), 0)).toBe(3); // a slow machine makes two lines of it
+  expect(lines.length).toBeLessThan(3);
 });

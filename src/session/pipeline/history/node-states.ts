@@ -12,6 +12,7 @@ export function nodeStates(state: PipelineState, liveness: RunLiveness): Readonl
   for (const [node, status] of state.results) states.set(node, { status: status ?? 'skipped', visits: visits(node) });
   const isRunning = liveness === 'running' && state.status === undefined;
   for (const node of inFlight(state.main)) states.set(node, { status: isRunning ? 'running' : 'interrupted', visits: visits(node) });
+  if (isRunning) for (const { node } of state.questions.values()) states.set(node, { status: 'waiting', visits: visits(node) });
   return states;
 }
 

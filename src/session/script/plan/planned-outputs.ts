@@ -45,8 +45,8 @@ export async function outdatedResults(request: OutdatedRequest): Promise<PlanFac
 }
 
 async function hasGoneFile(result: StoredResult, { store, root }: OutdatedRequest): Promise<boolean> {
-  for (const { path: name, blob } of (await readFiles(store, result)) ?? []) {
-    if (blob === undefined && (await stateOf(path.resolve(root, name))) === 'absent') return true;
+  for (const { path: name, blob, inner } of (await readFiles(store, result)) ?? []) {
+    if ((blob === undefined || inner) && (await stateOf(path.resolve(root, name))) === 'absent') return true;
   }
   return false;
 }

@@ -1,0 +1,63 @@
+/** Slips that were silent once: files that are not there, misspelt names. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+it('warns once of a loop over files of which none matches', async () => {
+  const cwd = await projectFolder({
+    'job.mld': `exe @all() = [
+  var @files = <notes/*.md>
+  => for @f in @files => @f
+]
+var @a = for @i in [1, 2, 3] => @all()
+var @b = for @f in <notes/*.md>? => @f
+var @none = <notes/*.md>
+show @none.length
+for @f in [] => show @f
+`,
+  });
+  const { stdout, stderr, status } = await runCli(['job.mld'], { cwd });
+  expect([stdout, status]).toEqual(['0\n', 0]);
+  expect(stderr).toBe('warning: 3 times: for @f: no file matches <notes/*.md>, so that the loop does nothing (job.mld:3:16)\n');
+});
+
+it('suggests the function that a misspelt target of --resume may mean', async () => {
+  const cwd = await projectFolder({ 'job.mld': 'exe llm @review(t) = js { return t }\nshow @review("a")\n' });
+  await runCli(['job.mld', '--checkpoint'], { cwd });
+  const { stderr, status } = await runCli(['job.mld', '--resume', '@reveiw'], { cwd });
+  expect(status).toBe(1);
+  expect(stderr).toContain('did you mean @review?');
+  const { stderr: far } = await runCli(['job.mld', '--resume', '@judge'], { cwd });
+  expect(far).not.toContain('did you mean');
+});
+
+it('warns before a run of a hook on a misspelt function', async () => {
+  const cwd = await projectFolder({
+    'llm/run/job.mld': 'exe @review(t) = js { return t }\nhook after @reviw = [ log "x" ]\nshow @review("a")\n',
+  });
+  const { stderr } = await runCli(['run', 'job'], { cwd });
+  expect(stderr).toContain('job.mld:2:1 - this hook never fires: no function @reviw is declared in this file (did you mean @review?)');
+});
+
+it('ends a file of JSON with a line end, and no other', async () => {
+  const cwd = await projectFolder({
+    'job.mld': 'output {"a": 1} to "a.json" as json\noutput "text" to "b.json" as json\noutput {"a": 1} to "c.json"\nshow <a.json>.a\n',
+  });
+  expect((await runCli(['job.mld'], { cwd })).stdout).toBe('1\n');
+  const texts = await Promise.all(['a.json', 'b.json', 'c.json'].map((name) => fs.readFile(path.join(cwd, name), 'utf8')));
+  expect(texts).toEqual(['{\n  "a": 1\n}\n', 'text', '{\n  "a": 1\n}']);
+});
+
+it('lists failed agents by their reasons, with --verbose each', async () => {
+  const cwd = await projectFolder({
+    'x.js': `export const meta = { name: 'x', description: 'tides' };
+return parallel([1, 2, 3, 4].map((n) => () => agent('pier ' + n)));
+`,
+  });
+  const argv = ['run', 'x.js', '--backend', 'cmd:exit 3'];
+  const { stderr } = await runCli(argv, { cwd });
+  expect(stderr).toMatch(/^4 of 4 agents failed:\n {2}pier 1 and 3 more: crash: exit status 3\nask just these again/m);
+  const { stderr: all } = await runCli([...argv, '--verbose'], { cwd });
+  expect(all.match(/^ {2}pier \d: crash: exit status 3$/gm)).toHaveLength(4);
+});
