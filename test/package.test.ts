@@ -39,6 +39,8 @@ describe('the files of the package', () => {
       'dist/report.js',
       'dist/serve.css',
       'dist/serve.js',
+      'dist/trend.css',
+      'dist/trend.js',
       'dist/types/src/api/index.d.ts',
       'docs/journal-format.md',
       'examples/repo-review/README.md',
@@ -60,7 +62,7 @@ describe('THIRD-PARTY.txt', () => {
   it('has each package of which something is in a bundle, with its version and licence', async () => {
     const { metafile } = await build({
       absWorkingDir: PROJECT,
-      entryPoints: ['cli/main.ts', 'viewer/report/main.tsx', 'viewer/serve/main.ts'],
+      entryPoints: ['cli/main.ts', 'viewer/report/main.tsx', 'viewer/serve/main.tsx'],
       jsx: 'automatic',
       jsxImportSource: 'preact',
       bundle: true,

@@ -28,6 +28,7 @@ export const PROGRAM: CommandRow = {
     [3, 'mlld journal replay: the replay diverged from the record'],
     [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
     [5, 'the run is paused: a lane or the budget is used up, or nothing can be recorded'],
+    [6, 'the store of the team takes nothing of this run any more: a new run reuses what is recorded'],
     [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
   ],
 };
@@ -57,6 +58,7 @@ export const COMMANDS = {
     exits: [
       [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
       [5, 'the run is paused: a lane or the budget is used up, or nothing can be recorded'],
+      [6, 'the store of the team takes nothing of this run any more: a new run reuses what is recorded'],
       [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
     ],
   },

@@ -347,14 +347,41 @@ export const JOURNAL_COMMANDS = {
     examples: ['mlld journal unbundle run.tgz'],
   },
   'journal report': {
-    does: 'write a run as one HTML page that any browser shows, without a network',
-    arguments: [RUN],
+    does: 'write a run, or with --script how many runs developed, as one HTML page that any browser shows, without a network',
+    arguments: [OPTIONAL_RUN],
     flags: [
       { flags: ['output', 'o'], value: 'required', written: 'file', does: 'the page (default: standard output)' },
       { flags: ['diff'], value: 'required', written: 'run', does: 'also show where another run differs', completes: 'run' },
+      {
+        flags: ['script'],
+        value: 'required',
+        written: 'script',
+        does: 'instead of a run: cost, time, hits and failures of the runs of this script, by run and by function',
+        completes: 'recorded',
+      },
+      {
+        flags: ['last'],
+        value: 'required',
+        written: 'runs',
+        does: 'with --script: how many runs, counted back from the latest (default: 30)',
+        parse: wholeNumber(1, 100_000),
+      },
       JSON_FLAG('print the numbers and spans as JSON instead of a page'),
     ],
-    examples: ['mlld journal report latest -o report.html', 'mlld journal report nightly -o report.html --diff nightly@2'],
+    examples: [
+      'mlld journal report latest -o report.html',
+      'mlld journal report nightly -o report.html --diff nightly@2',
+      'mlld journal report --script nightly --last 30 -o trend.html',
+    ],
+  },
+  'journal open': {
+    does: 'show the page of a run in a browser: served to this machine only, until Ctrl-C; loading it anew reads the journal anew',
+    arguments: [{ ...OPTIONAL_RUN, does: `${RUN_TEXT}; default: latest` }],
+    flags: [
+      { flags: ['diff'], value: 'required', written: 'run', does: 'also show where another run differs', completes: 'run' },
+      { flags: ['no-browser'], value: 'none', does: 'print the address and open nothing' },
+    ],
+    examples: ['mlld journal open', 'mlld journal open nightly --diff nightly@2', 'mlld journal open latest --no-browser'],
   },
   'journal verify': {
     does: 'check that everything a run recorded is there and undamaged',

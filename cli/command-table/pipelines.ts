@@ -3,6 +3,7 @@ import type { WhoAnswers } from '../../src/api/commands/pipeline.js';
 import { durationMs } from '../options/duration.js';
 import { CALL_FLAGS } from './call-flags.js';
 import { JSON_FLAG, type CommandRow } from './rows.js';
+import { SHOWN_FLAGS } from './run-flags.js';
 import { keyValues, texts, wholeNumber } from './values.js';
 
 const PORT_MAX = 65_535;
@@ -73,6 +74,7 @@ export const RUN_PIPELINE = {
       does: "how long to wait for a journal that can't be written (default: 60s)",
       parse: (text) => durationMs(text, 'journal-wait'),
     },
+    ...SHOWN_FLAGS,
     { flags: ['unrecorded'], value: 'none', does: 'continue without a record when the journal is lost, instead of pausing the run' },
     ...CALL_FLAGS,
   ],
@@ -80,6 +82,7 @@ export const RUN_PIPELINE = {
   exits: [
     [4, 'the run reached its end, and calls of it are unresolved; 0 with --allow-failures'],
     [5, 'the run is paused: a lane or the budget is used up, or nothing can be recorded'],
+    [6, 'the store of the team takes nothing of this run any more: a new run reuses what is recorded'],
     [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
   ],
 } as const satisfies CommandRow;

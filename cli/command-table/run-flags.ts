@@ -2,6 +2,19 @@
 import { CALL_FLAGS } from './call-flags.js';
 import type { CommandForm, FlagRow } from './rows.js';
 
+/** Flags about what a run shows of itself; pipelines have them too. */
+export const SHOWN_FLAGS: readonly FlagRow[] = [
+  {
+    flags: ['progress'],
+    value: 'required',
+    written: 'plain|tty|json|none',
+    does: 'how progress is shown on standard error (default: tty on a terminal, else plain, a line each half minute)',
+    choices: ['plain', 'tty', 'json', 'none'],
+    usage: '--progress plain, tty, json or none',
+  },
+  { flags: ['verbose'], value: 'none', does: 'print each warning; by default those of one cause are one line with their number' },
+];
+
 export const RUN_FLAGS: readonly FlagRow[] = [
   { flags: ['help', 'h'], value: 'none' },
   {
@@ -26,14 +39,7 @@ export const RUN_FLAGS: readonly FlagRow[] = [
     written: 'value',
     does: 'K=V,K=V or a file of K=V lines, added to the environment',
   },
-  {
-    flags: ['progress'],
-    value: 'required',
-    written: 'plain|tty|json|none',
-    does: 'how progress is shown on standard error (default: tty on a terminal, else plain, a line each half minute)',
-    choices: ['plain', 'tty', 'json', 'none'],
-    usage: '--progress plain, tty, json or none',
-  },
+  ...SHOWN_FLAGS,
   { flags: ['debug', 'd'], value: 'none', does: 'log progress and timing to standard error' },
   { flags: ['checkpoint'], value: 'none', does: 'record the run, and reuse the results of llm calls that earlier runs recorded' },
   {

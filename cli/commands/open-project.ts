@@ -1,18 +1,12 @@
 /** Opens the journal of the project that the working directory belongs to. Reports never show sealed results, so no key is needed. */
 import { findProject, type Project, type WorkingProject } from '../../src/api/commands/project.js';
-import { openProjectStore, refuseTeamStore } from '../../src/api/commands/store.js';
+import { openProjectStore } from '../../src/api/commands/store.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import type { Io } from '../terminal/io.js';
 
 export async function openProject(io: Io): Promise<{ readonly project: WorkingProject; readonly store: JournalStore }> {
   const project = await projectOf(io);
   return { project, store: await storeOf(io, project) };
-}
-
-/** Does what `openProject` does, for a command that works on the files of a journal. Throws STORE_FILES_ONLY. */
-export async function openProjectFiles(io: Io, command: string): ReturnType<typeof openProject> {
-  refuseTeamStore({ project: await projectOf(io), environment: io.environment }, command);
-  return openProject(io);
 }
 
 export function storeOf({ environment, stderr }: Io, project: Project): Promise<JournalStore> {

@@ -10,12 +10,14 @@ import { EXIT_FAILED, EXIT_OK, exitStatusOf } from '../exit-codes.js';
 import { RUN_PIPELINE } from '../command-table/pipelines.js';
 import { callSettings } from '../options/call-settings.js';
 import { attached, toCommand, withCommander } from '../command-table/to-commander.js';
-import { listenForInterruption } from '../terminal/interruption.js';
-import type { Io } from '../terminal/io.js';
+import { listenForInterruption, stoppedBy } from '../terminal/interruption.js';
+import { openProgress } from '../render/progress/open.js';
+import type { ProgressForm } from '../options/run-request.js';
+import type { Io, Signal } from '../terminal/io.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { styleFor } from '../render/style.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
-import { renderQuestion } from '../render/question.js';
+import { renderOpenQuestion, renderQuestion } from '../render/question.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -30,6 +32,8 @@ interface Options {
   readonly timeout?: number;
   readonly journalWait?: number;
   readonly unrecorded?: boolean;
+  readonly progress?: ProgressForm;
+  readonly verbose?: true;
   readonly retries?: string;
   readonly callTimeout?: string;
   readonly concurrency?: string;
@@ -64,6 +68,9 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
   let runId = '';
   const people = options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin'));
   const calls = callSettings(options);
+  const progress = options.plan === true ? undefined : await openProgress(io, options.progress, io.stderr);
+  const stdout = progress?.around(io.document) ?? io.document;
+  const stderr = progress?.around(io.stderr) ?? io.stderr;
   const wanted: PipelineRunOptions = {
     file,
     name: target,
@@ -85,22 +92,30 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
     ...(calls === undefined ? {} : { calls }),
     io: {
       stdin: io.stdin,
-      stdout: io.document,
-      stderr: io.stderr,
+      stdout,
+      stderr,
       nowMs: io.todayMs,
       monotonicMs: io.nowMs,
       ...(io.readLine ? { readLine: io.readLine } : {}),
     },
     signal: interruption.signal,
-    onFindings: (findings) => io.stderr(renderDiagnostics(findings, style)),
+    ...(options.verbose && { verbose: true }),
+    ...(progress && { onProgress: progress.update }),
+    onFindings: (findings) => stderr(renderDiagnostics(findings, style)),
     onState: (state) => (runId = state.runId ?? ''),
-    onEvent: (event) =>
-      io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
+    onEvent: (event) => {
+      if (event.type !== 'question.asked') stderr(renderProgressOf(event));
+      else if (people === 'remote') stderr(renderQuestion(event, runId));
+      else if (people === 'stdin') stderr(renderOpenQuestion(event));
+    },
   };
   if (options.plan === true) return showPlan(io, wanted, options.json === true).finally(interruption.stop);
   const startedMs = io.nowMs();
-  const report = await runPipeline(wanted).finally(interruption.stop);
-  await conclude(io, { target, argv, elapsedMs: io.nowMs() - startedMs }, report);
+  const report = await runPipeline(wanted).finally(() => {
+    progress?.stop();
+    interruption.stop();
+  });
+  await conclude(io, { target, argv, elapsedMs: io.nowMs() - startedMs, signal: interruption.received() }, report);
   const allowsFailures = calls?.allowFailures ?? project.config.calls?.allowFailures ?? false;
   return exitStatusOf(report, interruption.received(), allowsFailures);
 }
@@ -118,10 +133,12 @@ interface Ended {
   readonly target: string;
   readonly argv: readonly string[];
   readonly elapsedMs: number;
+  /** Ended the run. */
+  readonly signal: Signal | undefined;
 }
 
 /** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
-async function conclude(io: Io, { target, argv, elapsedMs }: Ended, report: PipelineReport): Promise<void> {
+async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
   const { status, pipeline, journal, error, notice, calls, pause, argv: recorded = argv } = report;
   if (notice !== undefined) io.stderr(`${notice}\n`);
   const isCompleted = status === 'completed';
@@ -132,7 +149,11 @@ async function conclude(io: Io, { target, argv, elapsedMs }: Ended, report: Pipe
     return io.stderr(renderError(error, {}));
   }
   const next = isCompleted ? undefined : pipelineResumeCommand({ name: target, argv: recorded });
-  if (journal && next !== undefined) {
+  if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
+    const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
+    io.stderr(`${stoppedBy(signal)} ${kept} ${kept === 1 ? 'result' : 'results'} kept; continue: ${next}\n`);
+    io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
+  } else if (journal && next !== undefined) {
     if (!calls) io.stderr(`  resume: ${next}\n`);
     io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));

@@ -8,13 +8,13 @@ import type { Project } from '../../src/api/commands/project.js';
 import { runScript, type RunOptions, type RunReport, type ScriptSource } from '../../src/api/commands/script.js';
 import { environmentFor } from '../options/environment.js';
 import { exitStatusOf } from '../exit-codes.js';
-import { listenForInterruption } from '../terminal/interruption.js';
+import { listenForInterruption, stoppedBy } from '../terminal/interruption.js';
 import { trackUnfinishedLine } from '../terminal/unfinished-line.js';
 import type { Io, Signal } from '../terminal/io.js';
 import type { Log } from '../terminal/log.js';
 import type { CommandForm } from '../command-table/rows.js';
 import type { RunRequest } from '../options/run-request.js';
-import type { Progress } from '../render/progress/terminal.js';
+import { openProgress } from '../render/progress/open.js';
 
 const LOG_EVERY_MS = 1000;
 
@@ -92,23 +92,6 @@ async function openDebugLog(io: Io): Promise<Log> {
   return openLog(io);
 }
 
-/** Draws on a terminal, or else calls `write` with whole lines. */
-async function openProgress(io: Io, form: RunRequest['progress'], write: (text: string) => void): Promise<Progress | undefined> {
-  const { draw, columns, nowMs, todayMs, colours } = io;
-  if (form === 'none') return undefined;
-  if (draw && (form === 'tty' || (form === undefined && !isPlain(io)))) {
-    const { startProgress } = await import('../render/progress/terminal.js');
-    return startProgress({ write: draw, columns, nowMs, todayMs, colours: colours.stderr });
-  }
-  const { objects, sentences } = await import('../render/progress/stream.js');
-  return (form === 'json' ? objects : sentences)({ write, nowMs, todayMs });
-}
-
-/** The log of a build server keeps each drawing, and a simple terminal can't move its cursor. */
-function isPlain({ environment: { CI: ci = '', TERM: terminal } }: Io): boolean {
-  return (ci !== '' && ci !== 'false') || terminal === 'dumb';
-}
-
 function progressLog(io: Io, log: Log): NonNullable<RunOptions['onProgress']> {
   const calls = log.child({ about: 'calls' });
   let loggedMs = -Infinity;
@@ -128,6 +111,7 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.journalWaitMs === undefined ? {} : { journalWaitMs: request.journalWaitMs }),
     unrecorded: request.unrecorded,
+    verbose: request.verbose,
     ...(request.calls === undefined ? {} : { calls: request.calls }),
     name,
     project,
@@ -168,9 +152,4 @@ async function explain(io: Io, execution: Execution, report: RunReport, signal: 
     isInSummary: report.calls !== undefined && !request.structured,
     ...(isStopped && { stopped: stoppedBy(signal) }),
   });
-}
-
-/** It is no error that a user stops a run. */
-function stoppedBy(signal: Signal): string {
-  return `Stopped by ${signal === 'SIGINT' ? 'Ctrl-C' : signal}.`;
 }

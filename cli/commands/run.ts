@@ -33,7 +33,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
       throw new MlldError('USAGE', `mlld run ${flag}: no script is named`, { hint });
     }
     const { listWorkflows } = await import('../../src/api/commands/workflows/files.js');
-    io.stdout(renderScripts(await listScripts(project, home), listWorkflows({ project, home }, 'home too')));
+    io.stdout(renderScripts(await listScripts(project, home), await listWorkflows({ project, home }, 'home too')));
     return EXIT_OK;
   }
   const script = await findScript(project, request.script, home);
@@ -66,9 +66,9 @@ async function workflowIn(io: Io, argv: readonly string[]): Promise<NamedFile | 
   const home = io.environment['HOME'];
   const isScript = !isPath && (await isScriptName(project, name, home));
   if (isScript && !hasWorkflowFile(project, name)) return undefined;
-  const { findWorkflow, isProgram, unknownWorkflow } = await import('../../src/api/commands/workflows/files.js');
+  const { findWorkflow, isProgram, listWorkflows, unknownWorkflow } = await import('../../src/api/commands/workflows/files.js');
   const place = { project, home, workingDirectory: io.workingDirectory };
-  const file = findWorkflow(name, place);
+  const file = await findWorkflow(name, place);
   if (file !== undefined && isScript)
     throw new MlldError(
       'WORKFLOW_NAME',
@@ -79,8 +79,8 @@ async function workflowIn(io: Io, argv: readonly string[]): Promise<NamedFile | 
     );
   if (file !== undefined) return { file, name, isProgram: isPath && isProgram(file) };
   if (isPath) throw new MlldError('FILE_NOT_FOUND', `There is no workflow script ${name}`);
-  const hasWorkflows = (await import('../../src/api/commands/workflows/files.js')).listWorkflows(place, 'home too').length > 0;
-  if (hasWorkflows && (await listScripts(project, home)).length === 0) throw unknownWorkflow(name, place);
+  const hasWorkflows = (await listWorkflows(place, 'home too')).length > 0;
+  if (hasWorkflows && (await listScripts(project, home)).length === 0) throw await unknownWorkflow(name, place);
   return undefined;
 }
 

@@ -38,7 +38,7 @@ export async function validateCommand(io: Io, target: string, { strict, ...rest 
   }
   if (/\.m?js$/.test(target)) {
     const { validateWorkflowCommand } = await import('./workflows/validate.js');
-    return validateWorkflowCommand(io, target, options) ? EXIT_OK : EXIT_FAILED;
+    return (await validateWorkflowCommand(io, target, options)) ? EXIT_OK : EXIT_FAILED;
   }
   const files = await validate(io, target, options);
   const isSound = ({ report }: ValidatedFile): boolean => report.valid && !(options.errorOnWarnings && warningsOf(report).length > 0);

@@ -42,6 +42,7 @@ export interface RunRequest {
   readonly errorBehavior: 'continue' | 'halt';
   /** Without it, the terminal or its absence decides. */
   readonly progress?: ProgressForm;
+  readonly verbose: boolean;
   readonly debug: boolean;
   readonly metrics: boolean;
   readonly structured: boolean;
@@ -137,6 +138,7 @@ function requestOf(found: Found, form: CommandForm, budget: string | undefined):
     inject: found.options.get('inject') ?? [],
     state: found.options.get('state') ?? [],
     errorBehavior: oneOf('--error-behavior', last('error-behavior'), ['continue', 'halt'] as const) ?? 'continue',
+    verbose: has('verbose'),
     debug: has('debug'),
     metrics: has('metrics'),
     structured: has('structured'),

@@ -3,8 +3,14 @@ import type { EventOf } from '../../journal/event.js';
 import { answerMeaning, choiceLine } from '../../src/api/commands/pipeline.js';
 import { shellWords } from './shell-words.js';
 
+/** Returns the question and its choices, for who answers on standard input. */
+export function renderOpenQuestion({ id, text, options }: EventOf<'question.asked'>): string {
+  return `${id}: ${[text, options.map(choiceLine).join(', ')].filter((part) => part !== '').join(' ')}\n`;
+}
+
 /** Returns the question, its choices, and the command that answers it. */
-export function renderQuestion({ id, text, options }: EventOf<'question.asked'>, run: string): string {
+export function renderQuestion(question: EventOf<'question.asked'>, run: string): string {
+  const { options } = question;
   const answer = options[0] === undefined ? 'TEXT' : options.map((option) => shellWords([answerMeaning(option, options)])).join('|');
-  return `${id}: ${text} ${options.map(choiceLine).join(', ')}\n  answer it: mlld answer ${run} ${answer}\n`;
+  return `${renderOpenQuestion(question)}  answer it: mlld answer ${run} ${answer}\n`;
 }

@@ -46,3 +46,8 @@ function unawaited(error: unknown): MlldError {
     hint: 'await every promise in `js` and `node`, and catch what a timer or an event throws',
   });
 }
+
+/** It is no error that a user stops a run. */
+export function stoppedBy(signal: Signal): string {
+  return `Stopped by ${signal === 'SIGINT' ? 'Ctrl-C' : signal}.`;
+}

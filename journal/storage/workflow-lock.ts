@@ -5,6 +5,8 @@
  *    belongs to a dead process.
  * WORKFLOW-LOCK-2 Only its owner removes it. The file of a dead process is kept: a slow process that still wants that number finds it
  *    taken.
+ * WORKFLOW-LOCK-3 A process that has made its file has the lock only if no other file belongs to a live process. Without this look, one
+ *    that had listed the folder before the owner left would take the next number, while another began again with the first.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -31,15 +33,28 @@ export async function acquireWorkflowLock(
     if (latest === 0 || !(await isAlive(disk, numberedPath(folder, latest)))) {
       const path = numberedPath(folder, latest + 1);
       const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-      if (await writeNew(disk, path, temporary, thisProcess())) return releaseOf(disk, path);
+      if (await writeNew(disk, path, temporary, thisProcess())) {
+        const release = releaseOf(disk, path);
+        if (!(await isHeldBeside(disk, folder, latest + 1))) return release;
+        await release();
+      }
     }
     if (waitedMs >= waitMs) {
       throw new JournalError('JOURNAL_BUSY', `timed out after ${waitMs / 1000} s waiting for another process that ${other}`, {
         hint: 'wait for it, or end it',
       });
     }
-    await sleep(RETRY_MS);
+    await sleep(RETRY_MS * (1 + Math.random())); // two that have both stepped back don't meet again
   }
+}
+
+/** WORKFLOW-LOCK-3 */
+async function isHeldBeside(disk: Disk, folder: string, own: number): Promise<boolean> {
+  for (const name of await disk.list(folder)) {
+    const number = Number(NAME.exec(name)?.[1] ?? own);
+    if (number !== own && (await isAlive(disk, numberedPath(folder, number)))) return true;
+  }
+  return false;
 }
 
 /** Removes the file once only: afterwards the name may belong to another process (WORKFLOW-LOCK-2). */

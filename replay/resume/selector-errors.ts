@@ -25,10 +25,18 @@ export function malformedTarget(
   });
 }
 
-export function unknownFunction({ text, name }: FunctionSelector, known: Iterable<string>): ReplayError {
+/** So much of the longer name must be common to both. */
+const ALIKE_MIN = 0.5;
+
+export function unknownFunction({ text, name }: FunctionSelector, names: Iterable<string>): ReplayError {
+  const known = [...names];
   const candidates = namesOf(known);
   const message = `unknown function in --resume ${text}: @${name} is neither recorded nor declared`;
-  const hint = `a checkpoint whose name starts with @ goes in quotes: --resume '"${text}"'`;
+  const [near] = known
+    .filter((each) => textSimilarity(each, name) >= ALIKE_MIN)
+    .sort((left, right) => textSimilarity(right, name) - textSimilarity(left, name));
+  const quotes = `a checkpoint whose name starts with @ goes in quotes: --resume '"${text}"'`;
+  const hint = near === undefined ? quotes : `did you mean @${near}? ${quotes}`;
   return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates, hint });
 }
 

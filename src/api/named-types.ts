@@ -65,6 +65,7 @@ export type { ComparedCall } from '../../replay/reports/diff/run-calls.js';
 export type { DiffLines } from '../../replay/reports/diff/text-diff.js';
 export type { ArgumentDifference } from '../../replay/reports/explain/argument-diff.js';
 export type { ExplainedCall, Hit, Miss } from '../../replay/reports/explain/explain.js';
+export type { LoadedModule } from '../../replay/reports/explain/loaded-modules.js';
 export type { DispatchStop, LaneNow, Unsettled } from '../../replay/reports/postmortem/dispatch-state.js';
 export type { FailureGroup, GuardDenial, HookFailure } from '../../replay/reports/postmortem/failure-groups.js';
 export type { FailureCause } from '../../replay/reports/postmortem/failure-cause.js';

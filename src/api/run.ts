@@ -41,6 +41,7 @@ const MEMBERS: Members<RunRequest> = {
   errorBehavior: ['continue', 'halt'],
   streaming: 'true or false',
   structured: 'true or false',
+  verbose: 'true or false',
   io: 'object',
   signal: 'AbortSignal',
   openStore: 'function',

@@ -28,7 +28,7 @@ export async function problemsOf(absolute: string, text: string, view: ProjectVi
   const display = view.workspace.display(absolute);
   if (/\.dot$/i.test(absolute)) return pipelineProblems(absolute, withPlainLineEnds(text), display);
   if (/\.m?js$/i.test(absolute))
-    return WORKFLOW_SCRIPT.test(text) ? collected(checkWorkflow(display, { text, display }), absolute, view) : new Map();
+    return WORKFLOW_SCRIPT.test(text) ? collected(await checkWorkflow(display, { text, display }), absolute, view) : new Map();
   const report = canValidate(absolute) ? await view.validator.validate(absolute, display) : undefined;
   return report ? collected(report, absolute, view) : new Map();
 }

@@ -23,12 +23,14 @@ export interface RegisteredGuard extends Watcher {
 
 export type Phase = 'before' | 'after';
 
-/** A guard and its object: one input, by its data label, or a value in the text that is the input, or the operation. */
+/** A guard and its object: an input, by its data label, or a value in the text that is the input, or in a path, or the operation. */
 export interface Match {
   readonly guard: RegisteredGuard;
   readonly index?: number;
   /** The place in `Operation.pieces`. */
   readonly piece?: number;
+  /** The place in `Operation.path`. */
+  readonly path?: number;
 }
 
 /** A stage of a pipeline, around the call of its function. */
@@ -95,7 +97,8 @@ export class GuardRegistry {
     }
     for (const guard of byOperation) {
       if (guard.filter.kind !== 'label' || call || inputs.length !== 1) matches.push({ guard });
-      else if (!matches.some((match) => match.guard === guard && match.piece === undefined)) matches.push({ guard, index: 0 });
+      else if (!matches.some((match) => match.guard === guard && match.index === 0 && match.piece === undefined))
+        matches.push({ guard, index: 0 });
     }
     const kept = guards ? matches.filter(({ guard }) => !isSwitchedOff(guard, guards)) : matches;
     if (phase === 'after' || !trail) return kept;
@@ -103,10 +106,16 @@ export class GuardRegistry {
   }
 }
 
-type Labelled = { readonly labels: readonly string[]; readonly index: number; readonly piece?: number };
+type Labelled = { readonly labels: readonly string[] } & Pick<Match, 'index' | 'piece' | 'path'>;
 
-/** Returns the inputs; of a text that was put together the values in it, and the text for labels that none of them has. */
-function labelledIn({ inputs, pieces }: Operation): readonly Labelled[] {
+/** Returns the labels of the inputs, then those of the values in a path. */
+function labelledIn(operation: Operation): readonly Labelled[] {
+  const { path = [] } = operation;
+  return [...labelledInputs(operation), ...path.map((value, at) => ({ labels: labelsOf(value), path: at }))];
+}
+
+/** Returns the values in a text that was put together, and the text for labels that none of them has. */
+function labelledInputs({ inputs, pieces }: Operation): readonly Labelled[] {
   if (!pieces) return inputs.map((input, index) => ({ labels: labelsOf(input), index }));
   const values = pieces.flatMap((piece, at) => (typeof piece === 'string' ? [] : [{ labels: labelsOf(piece.value), index: 0, piece: at }]));
   const rest = labelsOf(inputs[0]).filter((label) => !values.some(({ labels }) => labels.includes(label)));

@@ -5,7 +5,8 @@
  * GUARD-2  `deny` beats `retry` beats `allow`; the first denial has the reason.
  * GUARD-3  Replaced values chain: the next guard sees the replaced value. It keeps the labels of the value that it replaces, unless a
  *          privileged guard removes them by name.
- * GUARD-4  An operation is executed at most three times for `retry`; the third one is a denial.
+ * GUARD-4  A value in a path is not replaced: a guard that would put another text in its place denies.
+ * GUARD-5  An operation is executed at most three times for `retry`; the third one is a denial.
  */
 import { arrayOf } from '../hooks/inputs.js';
 import { Denial } from '../runtime/denial.js';
@@ -34,7 +35,7 @@ export function watchOperation(registry: GuardRegistry, operation: Operation): G
 }
 
 /** The inputs of an operation, as the guards so far left them. */
-type Current = Pick<Operation, 'inputs' | 'pieces'>;
+type Current = Pick<Operation, 'inputs' | 'pieces' | 'path'>;
 
 class OperationGuards implements GuardWatch {
   denial: Denial | undefined;
@@ -62,7 +63,7 @@ class OperationGuards implements GuardWatch {
       const output = (): Value => flow(textOf(first), [first]);
       const about = { phase: 'before', operation, output, input, involved } as const;
       const verdict = refusals.add(match, await this.decide(match, frame, about, first));
-      if (!changes(verdict)) continue;
+      if (!changes(verdict) || match.path !== undefined) continue;
       if (received.trail) received.trail.addReplacing(match.guard.number);
       current = replacedIn(current, match, allowed(verdict, match, first));
     }
@@ -76,10 +77,10 @@ class OperationGuards implements GuardWatch {
     const refusals = new Refusals();
     for (const match of this.registry.matching('after', this.byOperation.after, received, this.count)) {
       const { input, involved, first } = objectOf(match, { ...received, pieces });
-      const current = match.piece === undefined ? output : first;
+      const current = match.piece === undefined && match.path === undefined ? output : first;
       const about = { phase: 'after', operation: received, output: () => current, input, involved: [...involved, current] } as const;
       const verdict = refusals.add(match, await this.decide(match, frame, about, current));
-      if (!changes(verdict)) continue;
+      if (!changes(verdict) || match.path !== undefined) continue;
       if (match.piece === undefined) output = allowed(verdict, match, output);
       else if (pieces) {
         pieces = withPiece(pieces, match.piece, allowed(verdict, match, first));
@@ -97,7 +98,7 @@ class OperationGuards implements GuardWatch {
     if (!first && !again) return;
     const isRepeatable = timing === 'before' ? operation.call?.repeatable : operation.call !== undefined || operation.kind === 'var';
     const tries = timing === 'before' ? (frame.guardTries ?? []) : this.tries;
-    const isLast = !first && isRepeatable === true && tries.length + 1 >= GUARD_TRIES; // GUARD-4
+    const isLast = !first && isRepeatable === true && tries.length + 1 >= GUARD_TRIES; // GUARD-5
     if (!first && again && isRepeatable && !isLast) throw new GuardRetry(timing, again.reason);
     const { match, reason } = (first ?? again) as Refusal;
     const { name, filter } = match.guard.node;
@@ -124,9 +125,10 @@ class OperationGuards implements GuardWatch {
     const { guard } = match;
     const { phase: timing } = about;
     const tries = this.tries.length > 0 ? this.tries : (frame.guardTries ?? []);
-    const verdict = await judge(guard, frame, { ...about, trail: this.trail, tries });
+    const verdict = keepingPath(match, before, await judge(guard, frame, { ...about, trail: this.trail, tries }));
     const { recorder, warn } = frame.run;
-    if (verdict.decision === 'allow' && verdict.options?.warning !== undefined) warn(`[Guard Warning] ${verdict.options.warning}`);
+    if (verdict.decision === 'allow' && verdict.options?.warning !== undefined)
+      warn(`[Guard Warning] ${verdict.options.warning}`, `guard ${guard.number}`);
     const { decision } = verdict;
     const filter = displayFilter(guard.filter);
     const text = verdict.decision === 'allow' ? null : verdict.reason;
@@ -161,6 +163,13 @@ class Refusals {
 
 type Allowance = Extract<Verdict, { decision: 'allow' }>;
 
+/** GUARD-4 */
+function keepingPath({ path }: Match, before: Value, verdict: Verdict): Verdict {
+  if (path === undefined || verdict.decision !== 'allow' || !verdict.value) return verdict;
+  if (textOf(verdict.value.value) === textOf(before)) return verdict;
+  return { decision: 'deny', reason: 'a value in a path can only be allowed as it is, or denied: the guard replaces it' };
+}
+
 function changes(verdict: Verdict): verdict is Allowance {
   return verdict.decision === 'allow' && (verdict.value !== undefined || verdict.options !== undefined);
 }
@@ -173,7 +182,11 @@ function allowed({ value, options }: Allowance, { guard: { node } }: Match, befo
 }
 
 /** Returns what the guard looks at; `first` is the value that `allow VALUE` replaces before the operation. */
-function objectOf({ index, piece }: Match, { inputs, pieces }: Current): Pick<Case, 'input' | 'involved'> & { readonly first: Value } {
+function objectOf(
+  { index, piece, path }: Match,
+  { inputs, pieces, path: inPath = [] }: Current,
+): Pick<Case, 'input' | 'involved'> & { readonly first: Value } {
+  if (path !== undefined) return { input: inPath[path] ?? null, involved: [inPath[path]], first: inPath[path] };
   if (index === undefined) return { input: addInputTests(arrayOf(inputs), inputs), involved: inputs, first: inputs[0] };
   const value = piece === undefined ? inputs[index] : pieceAt(pieces, piece);
   return { input: value ?? null, involved: [value], first: value };

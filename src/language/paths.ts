@@ -4,10 +4,12 @@ import type { HolePart, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf, undefinedVariable } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
+import type { WorkingDirectory } from '../runtime/operation.js';
 import type { Settings } from '../runtime/settings.js';
 import { performEffect } from '../operation/perform-effect.js';
 import { aKind, kindOf } from '../values/kinds/kind.js';
 import { textOf } from '../values/text.js';
+import { labelsOf, type Value } from '../values/value.js';
 import { lenient, renderText } from '../runtime/evaluator-ports.js';
 import { leavesFolder, resolvePrefix } from '../world/files/resolver-prefix.js';
 
@@ -22,6 +24,8 @@ export interface ResolvedPath {
   readonly rest: string;
   /** Says which name in it is not defined, for hints: it stays as it is written. */
   readonly unknown?: string | undefined;
+  /** The values in it that carry labels. */
+  readonly labelled: readonly Value[];
 }
 
 /** Resolves a path that is read, from the folder of the file that contains it. Throws EMPTY_PATH, PATH_NOT_TEXT. */
@@ -47,17 +51,17 @@ async function resolveFrom(
 ): Promise<ResolvedPath> {
   const written = writtenPath(parts);
   const start = await startOf(parts, frame);
-  const rest = await renderPath(start ? start.parts : parts, frame, onUnknown);
+  const { text: rest, labelled } = await renderLabelledPath(start ? start.parts : parts, frame, onUnknown);
   if (rest.trim() === '' && !start) {
     throw new MlldError('EMPTY_PATH', written === '' ? 'The path is empty' : `The path ${written} is empty`, {
       location: locationOf(frame.module, at),
     });
   }
-  if (!start) return { written, name: rest, absolute: path.resolve(directory, rest), root: directory, rest };
+  if (!start) return { written, name: rest, absolute: path.resolve(directory, rest), root: directory, rest, labelled };
   const below = rest.replace(/^\/+/, '');
   const absolute = path.resolve(start.root, below);
   if (start.isPrefix && leavesFolder(start.root, absolute)) throw prefixEscape(written, frame, at);
-  return { written, name: absolute, absolute, root: start.root, rest: below };
+  return { written, name: absolute, absolute, root: start.root, rest: below, labelled };
 }
 
 /** A resolver prefix stands for a folder, and what it begins stays in there. */
@@ -77,10 +81,10 @@ export function resolveText(text: string, frame: Frame): string {
  * Resolves the working directory of a command: `cmd:@root/sub { … }`. Throws WORKING_DIRECTORY for a relative path, which would depend on
  * the folder that mlld was started in. world.md 15.
  */
-export async function resolveDirectory(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
-  const text = await renderPath(parts, frame);
+export async function resolveDirectory(parts: readonly TemplatePart[], frame: Frame): Promise<WorkingDirectory> {
+  const { text, labelled } = await renderLabelledPath(parts, frame);
   const expanded = text === '~' || text.startsWith('~/') ? `${await homeDirectory(frame)}${text.slice(1)}` : text;
-  if (path.isAbsolute(expanded)) return path.resolve(expanded);
+  if (path.isAbsolute(expanded)) return { directory: path.resolve(expanded), labelled };
   const hole = parts.find((part) => part.kind === 'hole');
   throw new MlldError('WORKING_DIRECTORY', `The working directory must be an absolute path, and "${text}" is relative`, {
     location: hole && locationOf(frame.module, hole.at),
@@ -112,18 +116,32 @@ export function displayPath(absolute: string, settings: Pick<Settings, 'workingD
 /** Is told of a name that is not defined. */
 type OnUnknown = (error: MlldError) => void;
 
+interface RenderedPath {
+  readonly text: string;
+  readonly labelled: readonly Value[];
+}
+
 /**
  * Returns the text of path parts. Unlike in other text, a hole must hold text, a number or a boolean. Throws PATH_NOT_TEXT; a name that is
  * not defined stays as it is written where `onUnknown` is given, else UNKNOWN_VARIABLE is thrown.
  */
-export async function renderPath(parts: readonly TemplatePart[], frame: Frame, onUnknown?: OnUnknown): Promise<string> {
+export async function renderPath(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
+  return (await renderLabelledPath(parts, frame)).text;
+}
+
+async function renderLabelledPath(parts: readonly TemplatePart[], frame: Frame, onUnknown?: OnUnknown): Promise<RenderedPath> {
   let text = '';
+  const labelled: Value[] = [];
   for (const part of parts) {
-    if (part.kind === 'text') text += part.text;
-    else if (isPlainHole(part)) text += await nameIn(part, frame, onUnknown);
-    else text += textOf(await renderText([part], frame));
+    if (part.kind === 'text') {
+      text += part.text;
+      continue;
+    }
+    const value = isPlainHole(part) ? await nameIn(part, frame, onUnknown) : await renderText([part], frame);
+    if (labelsOf(value).length > 0) labelled.push(value);
+    text += textOf(value);
   }
-  return text;
+  return { text, labelled };
 }
 
 export function writtenPath(parts: readonly TemplatePart[]): string {
@@ -151,7 +169,7 @@ function isPlainHole(part: TemplatePart): part is HolePart {
   return part.pipes.length === 0 && !part.negated && !part.optional && !part.then && part.fallback === undefined;
 }
 
-async function nameIn(part: HolePart, frame: Frame, onUnknown?: OnUnknown): Promise<string> {
+async function nameIn(part: HolePart, frame: Frame, onUnknown?: OnUnknown): Promise<Value> {
   const location = locationOf(frame.module, part.at);
   const value = await lenient(part.value, frame).catch((error: unknown) => {
     throw error instanceof MlldError && error.code === 'NO_FIELDS' ? looksLikeField(part, frame) : error;
@@ -163,7 +181,7 @@ async function nameIn(part: HolePart, frame: Frame, onUnknown?: OnUnknown): Prom
     onUnknown(error);
     return part.written;
   }
-  if (kind === 'string' || kind === 'number' || kind === 'boolean') return textOf(value);
+  if (kind === 'string' || kind === 'number' || kind === 'boolean') return value;
   throw new MlldError('PATH_NOT_TEXT', `${part.written} is ${aKind(value)} and can't be part of a path`, {
     location,
     hint: kind === 'null' ? 'the value is missing: set it, or write `?? "default"`' : 'a path takes texts and numbers',

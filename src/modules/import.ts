@@ -138,7 +138,7 @@ async function pathOfName(node: Import, name: string, frame: Frame): Promise<Res
   if (!prefixed) return undefined;
   const absolute = path.resolve(prefixed.root, prefixed.rest);
   if (leavesFolder(prefixed.root, absolute)) throw prefixEscape(name, frame, at);
-  return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute };
+  return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute, labelled: [] };
 }
 
 /** Throws UNKNOWN_SOURCE for a name that no published module can have. */

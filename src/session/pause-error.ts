@@ -1,4 +1,5 @@
 /** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. calls.md 14.3. */
+import { JournalError } from '../../journal/errors.js';
 import type { Pause } from '../../journal/facts/run-event.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import type { Stop } from '../calls/dispatch/stop.js';
@@ -9,11 +10,22 @@ type Paused = Pick<Dispatcher, 'pausedBy'>;
 
 export function pausedError({ pausedBy }: Paused): MlldError {
   if (pausedBy !== undefined && pausedBy.class !== 'journal') return dispatchStopped(pausedBy);
+  if (isTaken(pausedBy?.error)) {
+    return new MlldError('PAUSED', 'paused: the store takes nothing of this run any more', {
+      hint: 'run it again with --resume: a new run reuses what is recorded',
+      cause: pausedBy?.error,
+    });
+  }
   // The reason is the cause, and not in the message: the warning about the lost journal has named it, and its remedy.
   return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
     hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
     cause: pausedBy?.error,
   });
+}
+
+/** No later try of this process can record what it does: another process has sealed the run, or the store lost a part of it. */
+function isTaken(error: unknown): boolean {
+  return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
 }
 
 function dispatchStopped({ class: stopClass, lane, message, resetsAtMs }: Stop): MlldError {

@@ -137,7 +137,7 @@ export function workflowFor(project: Project, file: string): Workflow {
  * `./x` and `../x` begin at the working directory, as for `mlld FILE`; other paths and names at the project. A whole path has precedence;
  * otherwise every script of that name counts, and two are SCRIPT_AMBIGUOUS.
  */
-export async function resolveWorkflow(store: JournalStore, project: WorkingProject, written: string): Promise<Workflow | undefined> {
+export async function workflowByPath(store: JournalStore, project: WorkingProject, written: string): Promise<Workflow | undefined> {
   const text = /^\.\.?\//.test(written) ? path.resolve(project.workingDirectory, written) : written;
   const recorded = await store.workflows();
   const wanted = workflowFor(project, text);

@@ -5,7 +5,8 @@ import { isRunId, type Workflow } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import { isRecordOfUpkeep } from '../../replay/fold/record-of-upkeep.js';
 import { MlldError } from '../errors.js';
-import { resolveWorkflow, scriptName, type WorkingProject } from './project.js';
+import { scriptName, type WorkingProject } from './project.js';
+import { resolveWorkflow } from './resolve-workflow.js';
 
 /** Limits the candidates that a message lists. */
 const CANDIDATES_MAX = 10;

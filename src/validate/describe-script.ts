@@ -1,11 +1,14 @@
 /** Lists the functions, imports, exports and guards of a script for the report. world.md 19. */
 import type { Filter, Script } from '../../grammar/ast.js';
 import { exportList } from './exports.js';
+import type { ModuleFacts } from './needs/frontmatter.js';
 import { needsOf } from './needs/needs-of.js';
 import type { FileReport } from './report.js';
 import { topLevel } from './top-level.js';
 
-export function describeScript(script: Script): Pick<FileReport, 'executables' | 'exports' | 'imports' | 'guards' | 'needs'> {
+type Described = Pick<FileReport, 'module' | 'executables' | 'exports' | 'imports' | 'guards' | 'needs'>;
+
+export function describeScript(script: Script, facts: ModuleFacts | undefined): Described {
   const statements = topLevel(script);
   const executables = statements
     .filter((statement) => statement.kind === 'exe')
@@ -19,15 +22,27 @@ export function describeScript(script: Script): Pick<FileReport, 'executables' |
   const guards = statements
     .filter((statement) => statement.kind === 'guard')
     .map(({ name, timing, filter }) => ({ ...(name !== undefined && { name }), timing, filter: writtenFilter(filter) }));
-  const needs = needsOf(script).map(({ kind, name }) => ({ kind, name }));
+  const needs = needsOf(script, facts?.needs ?? []).map(({ kind, name }) => ({ kind, name }));
   const exports = exportList(script);
+  const { name, author, version, about } = facts ?? {};
+  const module = {
+    ...(name !== undefined && { name: fullName(name, author) }),
+    ...(version !== undefined && { version }),
+    ...(about !== undefined && { about }),
+  };
   return {
+    ...(Object.keys(module).length > 0 && { module }),
     ...(executables.length > 0 && { executables }),
     ...(exports.length > 0 && { exports }),
     ...(imports.length > 0 && { imports }),
     ...(guards.length > 0 && { guards }),
     ...(needs.length > 0 && { needs }),
   };
+}
+
+/** `claude-poll` of `mlld` is `@mlld/claude-poll`. */
+function fullName(name: string, author: string | undefined): string {
+  return name.startsWith('@') || author === undefined ? name : `@${author.replace(/^@/, '')}/${name}`;
 }
 
 function writtenFilter(filter: Filter): string {

@@ -19,11 +19,13 @@ export interface FileReport {
   /** Is the path as the caller wrote it. */
   readonly filepath: string;
   readonly valid: boolean;
+  /** Is what the frontmatter says about it as a module. */
+  readonly module?: { readonly name?: string; readonly version?: string; readonly about?: string };
   readonly executables?: readonly { readonly name: string; readonly params: readonly string[]; readonly labels: readonly string[] }[];
   readonly exports?: readonly string[];
   readonly imports?: readonly { readonly from: string; readonly names: readonly string[] }[];
   readonly guards?: readonly { readonly name?: string; readonly timing: string; readonly filter: string }[];
-  /** Lists what `needs { … }` names, without versions. */
+  /** Lists what `needs { … }` and `needs` of the frontmatter name, without versions. */
   readonly needs?: readonly { readonly kind: 'program' | 'node-package' | 'unchecked' | 'unknown'; readonly name: string }[];
   readonly errors?: readonly Finding[];
   /** Have messages that are about their `variable`: `undefined variable`. */

@@ -11,6 +11,7 @@ import { deprecatedJsonRule } from './rules/deprecated-json.js';
 import { exportedNamesRule } from './rules/names/exported-names.js';
 import { hyphenatedNamesRule } from './rules/names/hyphenated-names.js';
 import { importFormsRule } from './rules/import-forms.js';
+import { loadedAddressesRule } from './rules/loaded-addresses.js';
 import { missingArraysRule } from './rules/missing-arrays.js';
 import { parameterNamesRule } from './rules/names/parameter-names.js';
 import { plainValuesCalledRule } from './rules/plain-values-called.js';
@@ -18,6 +19,7 @@ import { redefinedBuiltInsRule } from './rules/names/redefined-built-ins.js';
 import { reservedNamesRule } from './rules/names/reserved-names.js';
 import { undefinedVariablesRule } from './rules/names/undefined-variables.js';
 import { mutualRecursionRule, ownRecursionRule } from './rules/unlabelled-recursion.js';
+import { unknownFilterRule } from './rules/names/unknown-filter.js';
 import { unreachableArmsRule } from './rules/unreachable-arms.js';
 import { unusedCallOptionsRule } from './rules/unused-call-options.js';
 
@@ -40,8 +42,10 @@ export const rules: readonly Rule[] = [
   callArityRule,
   argumentsOfTheCallerRule,
   missingArraysRule,
+  loadedAddressesRule,
   declaredBelowRule,
   shadowedNameRule,
+  unknownFilterRule,
   unreachableArmsRule,
   unusedCallOptionsRule,
   redefinedBuiltInsRule,

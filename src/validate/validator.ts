@@ -4,7 +4,9 @@ import { describeScript } from './describe-script.js';
 import { applyRules, toFinding, type LocatedFinding } from './located-finding.js';
 import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';
+import { checkLoads } from './loads-beside.js';
 import { checkNeeds } from './needs/check-needs.js';
+import { readFrontmatter } from './needs/frontmatter.js';
 import { freeNames, unknownInTemplate, type TemplateUse } from './linking/template-names.js';
 import { payloadNames } from './payload-names.js';
 import { openWorkspace, type Broken, type Workspace } from './linking/workspace.js';
@@ -81,7 +83,15 @@ async function validateScript(absolute: string, filepath: string, { workspace, s
   const { file } = opened;
   const linked = settings.depth === 'deep' ? await linkImports(file, workspace) : [];
   const needs = await checkNeeds(file, workspace);
-  return reportFor(filepath, describeScript(file.script), [...applyRules(file, settings), ...linked, ...needs], file.display, settings);
+  const loads = await checkLoads(file, workspace);
+  const { facts } = await readFrontmatter(file.script, file.text);
+  return reportFor(
+    filepath,
+    describeScript(file.script, facts),
+    [...applyRules(file, settings), ...linked, ...needs, ...loads],
+    file.display,
+    settings,
+  );
 }
 
 async function validateTemplate(absolute: string, filepath: string, context: Context): Promise<FileReport | undefined> {

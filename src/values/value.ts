@@ -80,6 +80,8 @@ export interface Metadata {
   readonly text?: string;
   /** The text is what the body of a function printed: only `run` shows it, and the text view is that of the data (values.md 15.3). */
   readonly isPrinted?: true;
+  /** The pattern of a load that no file matched; a loop over its result warns of it. */
+  readonly unmatched?: string;
   readonly file?: FileFacts;
   readonly command?: CommandFacts;
   /** The data left a pipeline: written to a file it is on one line (world.md 14.2 leaves the spacing of results open). */

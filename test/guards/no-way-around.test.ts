@@ -41,6 +41,21 @@ it.each([
   'file "a.txt" = `pin: @pin`',
   'files "a/" = [{ "b.txt": @pin }]',
   '@pin | append "a.txt"',
+  'output "note" to "@pin"',
+  'output "note" to "@root/a/@pin/n.txt"',
+  'append "note" to "a/@pin\\.txt"',
+  'output "note" to "state://a.@pin"',
+  'file "a/@pin\\.txt" = "note"',
+  'files "a/@pin/" = [{ "b.txt": "note" }]',
+  'exe @f() = "note" | append "a/@pin/b.txt"\nshow @f()',
+  'var @x = "note" | output to "a/@pin/b.txt"',
+  'for @i in [1] [ output "note" to "a/@pin/@i\\.txt" ]',
+  'output "note" to "a/@pin|@upper"',
+  'run cmd:/srv/@pin { ls }',
+  'run sh:/srv/@pin { ls }',
+  'var @x = cmd:/srv/@pin { ls }',
+  'var @x = js:/srv/@pin { return 1 }',
+  'var @x = "a" | sh:/srv/@pin { cat }',
 ])('looks at a labelled value wherever it goes: %s', async (script) => {
   const { error, world } = await runScript(SECRET + script);
   expect(error?.message).toContain('stays here');
@@ -62,4 +77,38 @@ it('replaces the listed variable of code, and the value of a file', async () => 
   const script = `var pii @who = "Ann"\nguard before pii = when [ @mx.op.type == "var" => allow; * => allow "****" ]\nfile "a.txt" = \`who: @who.\``;
   const { world } = await runScript(script, { world: new FakeWorld() });
   expect(world.files.get('/p/a.txt')).toBe('who: ****.');
+});
+
+const TELLING = (rule: string): string =>
+  `var pii @who = "ann"\nvar pii @team = "ops"\nguard @look before pii = when [ @mx.op.type == "var" => allow; ${rule} ]\n`;
+
+it('looks at each labelled value of a path by itself, behind those of the text', async () => {
+  const script = `${TELLING('@input == "ops" => deny "the team"')}output \`for @who\` to "a/@who/x.txt"\noutput "x" to "a/@who/@team"`;
+  const { error, world } = await runScript(script);
+  expect(error?.message).toContain('the team');
+  expect([...world.files]).toEqual([['/p/a/ann/x.txt', 'for ann']]);
+});
+
+it.each([
+  ['output "x" to "a/@who/x.txt"', '/p/a/ann/x.txt'],
+  ['append "x" to "a/@who/x.txt"', '/p/a/ann/x.txt'],
+])('uses a value in a path as it is: %s', async (script, path) => {
+  const kept = await runScript(`${TELLING('* => allow @input')}${script}`);
+  expect([kept.error, [...kept.world.files.keys()]]).toEqual([undefined, [path]]);
+  const replaced = await runScript(`${TELLING('* => allow "****"')}${script}`);
+  expect(replaced.error?.message).toContain('a value in a path can only be allowed as it is, or denied');
+  expect([...replaced.world.files]).toEqual([]);
+});
+
+it('shows an after-guard the values of a path, too, and replaces none', async () => {
+  const guard = 'guard @late after pii = when [ @mx.op.type == "output" => deny "too late"; * => allow ]';
+  const { error } = await runScript(`var pii @who = "ann"\n${guard}\noutput "x" to "a/@who"`);
+  expect(error?.message).toContain('too late');
+});
+
+it('does not show the path to guards of the operation, and looks at no path without labels', async () => {
+  const script = `var pii @who = "ann"\nvar @name = "bo"\nguard before op:output = when [ @input.length != 1 => deny "more"; * => allow ]
+guard before pii = when [ @mx.op.type == "output" => deny "pii" ]\noutput "x" to "a/@name"`;
+  const { error, world } = await runScript(script);
+  expect([error, [...world.files.keys()]]).toEqual([undefined, ['/p/a/bo']]);
 });

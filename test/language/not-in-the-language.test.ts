@@ -2,6 +2,8 @@
 import fs from 'node:fs';
 import { expect, it } from 'vitest';
 import { parseScript } from '../../grammar/parse.js';
+import { runScript } from '../support/in-fake-world.js';
+import { analyze } from '../validate/support/files-in-memory.js';
 
 /** Maps the first cell of a row to programs with it, and to words of the hint. */
 const examples: { readonly [written: string]: { readonly sources: readonly string[]; readonly hint: RegExp } } = {
@@ -23,8 +25,10 @@ const examples: { readonly [written: string]: { readonly sources: readonly strin
 const page = fs.readFileSync(new URL('../../docs/not-in-the-language.md', import.meta.url), 'utf8');
 const rows = page.split('\n').flatMap((line) => /^\| (`[^|]*`) +\|/.exec(line)?.[1] ?? []);
 
+const ADDRESS = '`<https://…>`';
+
 it('has an example of every row', () => {
-  expect(rows.map((row) => row.trim()).toSorted()).toEqual(Object.keys(examples).toSorted());
+  expect(rows.map((row) => row.trim()).toSorted()).toEqual([...Object.keys(examples), ADDRESS].toSorted());
 });
 
 it.each(Object.entries(examples).flatMap(([, { sources, hint }]) => sources.map((source) => [source, hint] as const)))(
@@ -38,6 +42,19 @@ it.each(Object.entries(examples).flatMap(([, { sources, hint }]) => sources.map(
     );
   },
 );
+
+it.each([
+  'var @x = <https://quay.example/a.txt>',
+  'if true [ show <http://quay.example/@name> ]',
+  'var @x = <https://quay.example/a # Tides>',
+])('refuses an address where it is loaded, and warns of it before: %s', async (source) => {
+  const script = `var @name = "a"\n${source}`;
+  expect((await analyze(script)).warnings).toMatchObject([
+    { code: 'loaded-address', line: 2, message: 'loading an address is not part of this runtime', hint: 'fetch it with `cmd { curl … }`' },
+  ]);
+  const { error } = await runScript(script);
+  expect(error).toMatchObject({ hint: expect.stringContaining('fetch it with `cmd { curl … }`') as string });
+});
 
 it('leaves braces in other paths to their own message', () => {
   expect(() => parseScript('show <src/{a,b}.ts>', { mode: 'strict' })).toThrow(

@@ -69,7 +69,7 @@ describe('a name that is not defined', () => {
 it('resolves the home directory of a command, and names the remedy without one', async () => {
   const parts = [{ kind: 'text', text: '~/docs' }] as const;
   const { frame } = await testFrame({ world: new FakeWorld({ environment: { HOME: '/home/ann' } }) });
-  expect(await resolveDirectory(parts, frame)).toBe('/home/ann/docs');
+  expect(await resolveDirectory(parts, frame)).toMatchObject({ directory: '/home/ann/docs' });
   const { frame: homeless } = await testFrame();
   await expect(resolveDirectory(parts, homeless)).rejects.toMatchObject({
     code: 'WORKING_DIRECTORY',

@@ -10,7 +10,7 @@ import type { EffectKind, EffectRequest, EffectResult } from '../../src/world/wo
 import { anyScript } from '../support/any-script.js';
 import { FakeWorld } from '../support/fake-world.js';
 import { runScript } from '../support/in-fake-world.js';
-import { printScript } from '../support/print-script.js';
+import { printMarkdown, printScript, type Tree } from '../support/print-script.js';
 
 const numRuns = Number(process.env['MLLD_RANDOM_PROGRAMS'] ?? 150);
 const timeoutMs = 30_000 + numRuns * 100;
@@ -28,6 +28,50 @@ it(
   },
   timeoutMs,
 );
+
+it(
+  'are read in Markdown mode as they were printed',
+  () => {
+    fc.assert(
+      fc.property(anyScript, (statements) => {
+        const directives = statements.filter(isDirective);
+        const read = parseScript(printMarkdown(directives), { mode: 'markdown' }).statements.filter(({ kind }) => kind !== 'prose');
+        expect(withoutPlaces(read)).toEqual(withoutPlaces(directives));
+      }),
+      { numRuns },
+    );
+  },
+  timeoutMs,
+);
+
+it(
+  'show in Markdown mode what they show without the prose',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(anyScript, async (statements) => {
+        const directives = statements.filter(isDirective);
+        const [strict, markdown] = [
+          await runScript(printScript(directives), { world: new WorldWithCode({ files }) }),
+          await runScript(printMarkdown(directives), { world: new WorldWithCode({ files }), mode: 'markdown' }),
+        ];
+        expect(withoutLines(markdown.error?.message)).toBe(withoutLines(strict.error?.message));
+        expect([...markdown.world.files]).toEqual([...strict.world.files]);
+      }),
+      { numRuns },
+    );
+  },
+  timeoutMs,
+);
+
+/** Places in messages differ by the lines of prose. */
+function withoutLines(message: string | undefined): string | undefined {
+  return message?.replaceAll(/\d+:\d+/g, 'LINE:COLUMN');
+}
+
+/** In Markdown a line that begins with a variable or with bars is prose. */
+function isDirective({ kind, value }: Tree): boolean {
+  return kind !== 'call' || (value as Tree).kind === 'reference' || (value as Tree).kind === 'stream';
+}
 
 it(
   'end with a result or an error of the language',
@@ -50,6 +94,9 @@ const files = {
   '/p/notes.md': '# One\nfirst\n## Two\nsecond\n',
   '/p/card.att': 'card of @a @for @b @@\n',
   '/p/lib.mld': 'exe @f(x) = `lib @x`\nexe @g() = "g"\nvar @h = { "k": 1 }\nexport { @f, @h }\n',
+  '/p/sub/more.mld': 'import { @f as @g } from "../lib.mld"\nexe @f(x) = [ => @g(@x) ]\nexport { @f, @g }\n',
+  '/p/sub/deep/index.mld': 'import { @f as @ff } from "../more"\nexe @f() = @ff("d")\nvar @h = 1\n',
+  '/p/empty/a.txt': '',
 };
 
 /** Answers every command and all code with the same. */

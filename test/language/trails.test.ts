@@ -60,6 +60,11 @@ describe('the way to an error', () => {
       'exe @f(x) = `@x.y()`\nvar secret @s = ["key"]\nfor @x in ["skip\\nrest"] [\n  for @y in @s [\n    show @f(@y)\n  ]\n]',
       ['at main.mld:1:16', '@f main.mld:5:12', 'for @y, item 1 of 1 main.mld:4:3', 'for @x, item 1 of 1: "skip" main.mld:3:1'],
     ],
+    [
+      'through a call of foreach, into its body',
+      'exe @bad(x) = `@x.y()`\nvar @z = foreach @bad(["one", "two"])',
+      ['at main.mld:1:18', '@bad main.mld:2:10', 'foreach @bad, item 1 of 2: "one" main.mld:2:10', 'var main.mld:2:1'],
+    ],
     ['in a built-in stage', 'var @z =\n  "{a" | @trim | @parse', ['at main.mld:2:18', 'var main.mld:1:1']],
     ['to a function that is not there', 'show `a`\nvar @z = [1, @gone.fetch(1)]', ['at main.mld:2:14', 'var main.mld:2:1']],
     ['to what is not JSON', 'import "./bad.json" as @b', ['at bad.json:2:10', 'import main.mld:1:1']],

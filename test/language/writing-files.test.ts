@@ -26,7 +26,7 @@ describe('the text that output writes', () => {
     ['var @f = <port.json>\noutput @f.piers to "o"', '[\n  {\n    "m": 55\n  }\n]'],
     ['var @f = <*.txt>\noutput @f to "o"', 'A\n\n\nB\n'],
     ['var @f = <*.zip>\noutput @f to "o"', ''],
-    ['var @s = \'{"q":1}\'\noutput @s to "o" as json', '{\n  "q": 1\n}'],
+    ['var @s = \'{"q":1}\'\noutput @s to "o" as json', '{\n  "q": 1\n}\n'],
     ['var @s = \'{"q":1}\'\noutput @s to "o" as text', '{"q":1}'],
     ['output {"a": 1, "b": ["p"]} to "o" as yaml', 'a: 1\nb:\n  - p\n'],
     ['output "no json" to "o" as yaml', 'no json'],

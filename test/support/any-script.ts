@@ -17,7 +17,7 @@ const node = (kind: string, members: { readonly [name: string]: fc.Arbitrary<unk
 
 const is = <T>(value: T): fc.Arbitrary<T> => fc.constant(value);
 const variable = fc.constantFrom('a', 'b', 'c', 'item', 'long-name');
-const fn = fc.constantFrom('f', 'g', 'h');
+const fn = fc.constantFrom('f', 'g', 'h', 'ff');
 const words = fc.constantFrom('one', ' two', ' a, b', ' (c)', ' 1.5 ', ' é', ' it is');
 const language = fc.constantFrom('sh', 'js', 'node', 'py', 'bash');
 const scalar = fc.oneof(fc.integer({ min: -9, max: 99 }), fc.constantFrom(true, false, null, 'x', 'a b', ''), fc.constantFrom(0.5, 12.25));
@@ -27,11 +27,51 @@ const list = (of: fc.Arbitrary<unknown>, maxLength = 2, minLength = 0) => fc.arr
 const plain = node('reference', { name: variable, steps: is([]) });
 const textPart = node('text', { text: words });
 const hole = plain.map((value) => ({ kind: 'hole', value, pipes: [] }));
+interface Part {
+  readonly kind: string;
+  readonly text?: string;
+}
+
+/** Joins texts that follow each other, as they are read. */
+function merged(pieces: readonly Part[]): readonly Part[] {
+  return pieces.reduce<Part[]>((made, one) => {
+    const last = made.at(-1);
+    if (one.kind !== 'text' || last?.kind !== 'text') return [...made, one];
+    return [...made.slice(0, -1), { kind: 'text', text: `${last.text ?? ''}${one.text ?? ''}` }];
+  }, []);
+}
 const parts = fc.oneof(
   textPart.map((one) => [one]),
   fc.tuple(hole, words).map(([value, behind]) => [value, { kind: 'text', text: ` ${behind.trim()}` }]),
 );
-const template = node('template', { quote: fc.constantFrom('double', 'backtick'), parts });
+const quoted = node('template', { quote: fc.constantFrom('double', 'backtick'), parts });
+/** `/for @item in @a … /end` on lines of their own. */
+const lines = fc
+  .tuple(
+    fc.constantFrom(undefined, 'k'),
+    fc.oneof(
+      plain,
+      node('array', {
+        elements: list(
+          plain.map((value) => ({ value })),
+          2,
+        ),
+      }),
+    ),
+    list(parts, 2, 1),
+  )
+  .map(([key, source, bodies]) => [
+    { kind: 'text', text: 'head\n' },
+    {
+      kind: 'loop-part',
+      key,
+      name: 'item',
+      source,
+      body: merged([{ kind: 'text', text: '- ' }, ...(bodies.flat() as Part[]), { kind: 'text', text: '\n' }]),
+    },
+    { kind: 'text', text: '\nfoot' },
+  ]);
+const template = fc.oneof({ weight: 5, arbitrary: quoted }, node('template', { quote: is('backtick'), parts: lines }));
 const target = fc.oneof(node('file', { path: is([{ kind: 'text', text: 'out.txt' }]) }), node('stdout'), node('stderr'));
 
 const path = (...names: string[]) => fc.constantFrom(...names).map((name) => [{ kind: 'text', text: name }]);
@@ -216,7 +256,10 @@ const imported = fc.oneof(
       ),
     )
     .map(([file, names]) => ({ source: { kind: 'path', path: file }, names })),
-  path('lib.mld', 'data.json').map((file) => ({ source: { kind: 'path', path: file }, alias: 'lib' })),
+  fc
+    .tuple(path('lib.mld', 'sub/more.mld', 'sub/deep', './sub/more', 'sub/none'), fc.uniqueArray(fn, { minLength: 1, maxLength: 2 }))
+    .map(([file, names]) => ({ source: { kind: 'path', path: file }, names: names.map((name) => ({ name, alias: `${name}${name}` })) })),
+  path('lib.mld', 'data.json', 'sub', 'sub/deep', 'sub/', 'empty').map((file) => ({ source: { kind: 'path', path: file }, alias: 'lib' })),
   is({ source: { kind: 'node', package: 'path' }, names: [{ name: 'sep' }] }),
   is({ source: { kind: 'provided', name: '@payload' }, names: [{ name: 'a' }] }),
 );

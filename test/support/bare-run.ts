@@ -97,6 +97,8 @@ export function bareRun(options: BareOptions = {}): BareRun {
     cooperativeYield: new CooperativeYield(signal),
     monotonicMs: () => nowMs++,
     warn: (message) => void warnings.push(message),
+    isVerbose: false,
+    writeWarnings: () => undefined,
   };
   const module = createModule({ path: '/p/main.mld', display: 'main.mld', directory: '/p', text: '', isMain: true });
   const frame: Frame = {
@@ -115,7 +117,7 @@ export function bareRun(options: BareOptions = {}): BareRun {
 
 export const WITHOUT_INTERCEPTORS: Interceptors = {
   active: false,
-  hooks: { watchesBatches: false, watch: () => undefined, repeatedFailures: () => [] },
+  hooks: { watchesBatches: false, watch: () => undefined },
   guards: { watch: () => undefined },
   registerHook: () => undefined,
   registerGuard: () => undefined,

@@ -14,6 +14,7 @@ import { bareRun } from './bare-run.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
 export interface ScriptOptions extends FakeWorldOptions {
+  readonly mode?: 'strict' | 'markdown';
   readonly records?: boolean;
   /** Replaces the fake world that is made from the other options. */
   readonly world?: FakeWorld;
@@ -85,7 +86,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
   const result = { shown: () => shown.join(''), stderr: () => stderr.join('') };
   let error: MlldError | undefined;
   try {
-    const script = parseScript(text, { mode: 'strict' });
+    const script = parseScript(text, { mode: options.mode ?? 'strict' });
     await bindFrontmatter(script, module);
     await execute(script.statements, frame);
   } catch (caught) {

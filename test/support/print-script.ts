@@ -10,6 +10,13 @@ export function printScript(statements: Trees): string {
   return `${statements.map(statement).join('\n')}\n`;
 }
 
+/** Prints statements of Markdown mode, with prose in front of each. */
+export function printMarkdown(statements: Trees): string {
+  return statements.map((each) => `${PROSE}/${statement(each)}\n`).join('\n');
+}
+
+const PROSE = 'Prose with @a, <notes.md> and `ticks`:\n\n- a list [\n\n~~~mlld\nshow "no"\n~~~\n\n';
+
 const text = (value: unknown): string => value as string;
 const trees = (value: unknown): Trees => (value ?? []) as Trees;
 const tree = (value: unknown): Tree => value as Tree;
@@ -55,7 +62,7 @@ function statement(node: Tree): string {
 
 function atNames(node: Tree): string {
   return trees(node['names'])
-    .map(({ name }) => `@${text(name)}`)
+    .map(({ name, alias }) => `@${text(name)}${alias === undefined ? '' : ` as @${text(alias)}`}`)
     .join(', ');
 }
 
@@ -174,9 +181,14 @@ function test(node: Tree): string {
 }
 
 function parts(list: unknown): string {
-  return trees(list)
-    .map((each) => (each.kind === 'text' ? text(each['text']) : value(tree(each['value']))))
-    .join('');
+  return trees(list).map(templatePart).join('');
+}
+
+function templatePart(node: Tree): string {
+  if (node.kind === 'text') return text(node['text']);
+  if (node.kind !== 'loop-part') return value(tree(node['value']));
+  const names = `${node['key'] === undefined ? '' : `@${text(node['key'])}, `}@${text(node['name'])}`;
+  return `/for ${names} in ${operand(tree(node['source']))}\n${parts(node['body'])}/end`;
 }
 
 function step(node: Tree): string {

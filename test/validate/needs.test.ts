@@ -50,6 +50,28 @@ describe('needs', () => {
     ]);
   });
 
+  it.each([
+    ['needs: [sh, nosuch]', '2:1 missing-need needs: mlld does not know "nosuch": known are'],
+    ['about: x\nneeds: { cmd: [git, nosuch], node: { left: "^1" } }', '3:1 missing-need needs: the program nosuch is not on PATH'],
+    ['needs:\n  - sh\n  - cmd: nosuch', '2:1 missing-need needs: the program nosuch is not on PATH'],
+    ['needs: ["', '3:1 syntax Invalid YAML: '],
+  ])('reads the frontmatter as well: %s', async (yaml, expected) => {
+    const texts = { 'main.mld': `---\n${yaml}\n---\nshow "1"` };
+    const { errors = [], warnings = [] } = await analyze({ ...host, ...texts });
+    const found = [...errors, ...warnings].map(({ message, line, column, code }) => `${line}:${column} ${code} ${message}`);
+    expect(found.join('\n')).toContain(expected);
+  });
+
+  it('says what a module is', async () => {
+    const text = '---\nname: fmt\nauthor: m\nversion: 1.2.0\nabout: brackets\nneeds: sh\n---\nshow "1"';
+    const { module, needs } = await analyze(text);
+    expect({ module, needs }).toEqual({
+      module: { name: '@m/fmt', version: '1.2.0', about: 'brackets' },
+      needs: [{ kind: 'program', name: 'sh' }],
+    });
+    expect(await analyze('---\ntitle: x\n---\nshow "1"')).not.toHaveProperty('module');
+  });
+
   it('does not look for programs where there is no PATH', async () => {
     expect(await complaints('needs { cmd: [nosuch] }', {}, { searchPath: undefined })).toEqual([]);
   });

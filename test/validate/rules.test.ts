@@ -179,6 +179,12 @@ describe('undefined variables', () => {
 
 describe('other warnings', () => {
   const rows: readonly Row[] = [
+    ['a hook on a misspelt function', 'exe @ask(q) = `@q`\nhook after @aks = [ log "a" ]', ['2:1 unknown-filter']],
+    ['a guard on no function', 'exe @ask(q) = `@q`\nguard before @tell = when [ * => allow ]', ['2:1 unknown-filter']],
+    ['a hook on a function below', 'hook after @ask = [ log "a" ]\nexe @ask(q) = `@q`', []],
+    ['a hook on a built-in stage', 'hook after @parse = [ log "a" ]\nexe @ask(q) = `@q`', []],
+    ['a hook on a function that importers may have', 'exe @note(q) = `@q`\nhook after @ask = [ log "a" ]\nexport { @note }', []],
+    ['a hook on a function of a module', 'import { b } from "./x.mld"\nhook after @ask = [ log "a" ]', []],
     ['generic names of parameters', 'exe @f(day, result) = `@day @result`', ['1:13 exe-parameter-shadowing']],
     ['the older name of @parse', 'var @a = "[1]" | @json\nshow @json("[1]")\nshow `@a|@json`', ['1:18 deprecated-json-transform', '2:6 deprecated-json-transform', '3:9 deprecated-json-transform']], // prettier-ignore
     ['a @json of one’s own', 'exe @json(x) = `@x`\nshow @json("a")', []],

@@ -130,7 +130,12 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   const report = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
   const { durationMs = null, status, inFlight, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
   const { attempts, retries, model, inputTokens, outputTokens, costUsd, unpriced, savedUsd } = report;
-  const calls = inFlight.map(({ fn, preview = null, durationMs: ms }) => ({ fn, preview, durationMs: ms }));
+  const calls = inFlight.map(({ fn, preview = null, phase, durationMs: ms }) => ({
+    fn,
+    preview,
+    ...(phase !== undefined && { phase }),
+    durationMs: ms,
+  }));
   return {
     ...common,
     durationMs,

@@ -44,12 +44,12 @@ export async function docs(io: Io, words: readonly string[], { search, json }: D
 }
 
 function unknownTopic(wanted: string, pages: readonly Page[]): MlldError {
-  const near = closest(wanted, [...pages.flatMap(namesOf), ...errorRows(pages).map(({ code }) => code)]);
+  const codes = wanted === wanted.toUpperCase() ? errorRows(pages).map(({ code }) => code) : [];
+  const within = pages.find(({ topic }) => topic.split('-').some((word) => word === wanted || word === `${wanted}s`));
+  const near = within?.topic ?? closest(wanted, [...pages.flatMap(namesOf), ...codes]);
   const page = near === undefined ? undefined : findPage(pages, near);
-  const hint =
-    near === undefined
-      ? `${shellWords(['mlld', 'docs', '--search', wanted])} looks for it in all pages`
-      : `did you mean ${page?.topic ?? near}?`;
+  const search = `${shellWords(['mlld', 'docs', '--search', wanted])} looks for it in all pages`;
+  const hint = near === undefined ? search : `did you mean ${page?.topic ?? near}? ${search}`;
   return new MlldError('USAGE', `There is no topic "${wanted}"; mlld docs lists them`, { hint });
 }
 

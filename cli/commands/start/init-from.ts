@@ -25,14 +25,15 @@ export async function initFrom(io: Io, written: string, json: boolean): Promise<
   const project = await findProject(io.workingDirectory);
   const backend = installedProgram(io.environment['PATH'] ?? '') ?? 'simulated';
   const place = { project, home: io.environment['HOME'], workingDirectory: io.workingDirectory };
-  const scripts = names.sort().map((name): FoundScript => {
+  const scripts: FoundScript[] = [];
+  for (const name of names.sort()) {
     const file = path.join(folder, name);
     const shown = path.relative(io.workingDirectory, file);
-    const { error: _error, ...report } = validateWorkflow(file, shown, io);
+    const { error: _error, ...report } = await validateWorkflow(file, shown, io);
     const base = name.replace(/\.m?js$/, '');
-    const word = report.valid && isFoundBy(base, file, place) ? base : shown.includes('/') ? shown : `./${shown}`;
-    return { ...report, run: report.valid ? shellWords(['mlld', 'run', word, '--backend', backend]) : null };
-  });
+    const word = report.valid && (await isFoundBy(base, file, place)) ? base : shown.includes('/') ? shown : `./${shown}`;
+    scripts.push({ ...report, run: report.valid ? shellWords(['mlld', 'run', word, '--backend', backend]) : null });
+  }
   if (json) io.stdout(`${JSON.stringify({ folder, scripts }, undefined, 2)}\n`);
   else io.stdout(rendered(scripts, reportStyle(io)));
 }
@@ -46,9 +47,9 @@ function filesIn(folder: string): string[] {
 }
 
 /** A name that several scripts have finds none. */
-function isFoundBy(name: string, file: string, place: Parameters<typeof findWorkflow>[1]): boolean {
+async function isFoundBy(name: string, file: string, place: Parameters<typeof findWorkflow>[1]): Promise<boolean> {
   try {
-    return findWorkflow(name, place) === file;
+    return (await findWorkflow(name, place)) === file;
   } catch {
     return false; // said by `mlld run`, where the name is written
   }

@@ -29,6 +29,7 @@ function nextCommands({ workingDirectory, environment }: Io, folder: string, tem
     shellWords(['mlld', ...wordsToRun(template)]),
     ...(program === undefined ? [] : [shellWords(['mlld', ...wordsToRun(template, program)])]),
     'mlld journal list',
+    'mlld docs',
   ];
 }
 

@@ -1,6 +1,7 @@
 /** Puts the files of a first workflow into a folder (`mlld init`), and never touches a file that is there. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { isOnPath } from '../../../src/api/commands/workflows/files.js';
 import { MODEL_PROGRAMS } from '../../../src/api/commands/words.js';
 import { MlldError } from '../../../src/errors.js';
 
@@ -47,16 +48,7 @@ export function wordsToRun(starter: Starter, program?: string): readonly string[
 /** Returns the first program that answers prompts and is in one of the folders of a `PATH`. */
 export function installedProgram(folders: string): string | undefined {
   const names = MODEL_PROGRAMS.map(({ name }) => name);
-  return names.find((name) => folders.split(path.delimiter).some((folder) => folder !== '' && isExecutable(path.join(folder, name))));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK);
-    return fs.statSync(file).isFile();
-  } catch {
-    return false;
-  }
+  return names.find((name) => isOnPath(name, folders));
 }
 
 /** The texts by their paths below the folder of the project. */

@@ -25,7 +25,20 @@ function entryLine(entry: AuditEntry, style: Style): string {
 function sentenceOf(entry: AuditEntry, style: Style): string {
   switch (entry.entry) {
     case 'call': {
-      const { fn, preview, outcome, try: tried = 1, class: cause, retryInMs, from, message, durationMs, savedUsd, outputs = [] } = entry;
+      const {
+        fn,
+        preview,
+        phase,
+        outcome,
+        try: tried = 1,
+        class: cause,
+        retryInMs,
+        from,
+        message,
+        durationMs,
+        savedUsd,
+        outputs = [],
+      } = entry;
       const colour = outcome === 'executed' ? style.green : outcome === 'reused' ? style.dim : style.red;
       const facts = [
         ...(tried > 1 ? [`attempt ${tried}`] : []),
@@ -40,7 +53,7 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         ...(retryInMs === undefined ? [] : [`another attempt after ${duration(retryInMs)}`]),
         ...(outputs.length === 0 ? [] : [`wrote ${outputs.map(({ path, hash }) => `${oneLine(path)}${shortHash(hash)}`).join(', ')}`]),
       ];
-      return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}) ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
+      return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${phase === undefined ? '' : ` [${oneLine(phase)}]`} ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
     }
     case 'command': {
       const { command, exitCode, error, durationMs } = entry;
@@ -103,6 +116,14 @@ const EVIDENCE: { readonly [E in Evidence]: string } = {
   before: 'came before',
 };
 
+const NOW: { readonly [C in FileOrigin['content']]: string } = {
+  'as written': 'the file is what it wrote',
+  'another by now': 'the file is another by now',
+  gone: 'the file is gone',
+  'appended to': 'the file is appended to',
+  unknown: 'what it wrote is not in the journal, so that the file may be another by now',
+};
+
 export function renderOrigin(path: string, origin: FileOrigin, style: Style): string {
   return wrapAll(originLines(path, origin, style), style)
     .map((line) => `${line}\n`)
@@ -111,7 +132,7 @@ export function renderOrigin(path: string, origin: FileOrigin, style: Style): st
 
 function originLines(path: string, { run, touched, written, content, origins }: FileOrigin, style: Style): readonly string[] {
   if (written === undefined) return [`Run ${run} did not write ${oneLine(path)}.`, ...touched.map((entry) => entryLine(entry, style))];
-  const head = `${style.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; the file is ${content === 'as written' ? 'what it wrote' : content}.`;
+  const head = `${style.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; ${NOW[content]}.`;
   if (origins.length === 0) return [head, 'No call led to it.'];
   const certain = origins.filter(({ evidence }) => evidence !== 'before');
   const shown = certain.length > 0 ? certain : origins.slice(-BEFORE_SHOWN);

@@ -1,15 +1,17 @@
 /** Renders `mlld journal diff`: the totals, then the differences, call by call. */
 import { doPart, type DiffCall, type DiffPair, type DiffSide, type ForkPointReport, type RunDiff } from '../../../src/api/reports/diff.js';
 import type { DiffLines } from '../../../replay/reports/diff/text-diff.js';
+import { describeDifference } from './explain.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { nodesDiffLines, nodesForkLines } from './diff-nodes.js';
 import { figures, table } from '../table.js';
-import { duration, moneyOrDash } from '../units.js';
+import { costOrDash, duration } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const CALLS_SHOWN = 50;
+const WORDS_SHOWN = 4;
 const FILES_SHOWN = 20;
 
 export function renderDiff(diff: RunDiff, style: Style): string {
@@ -81,7 +83,7 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     { title: 'STATUS' },
     ...figures('CALLS', 'EXECUTED', 'REUSED', 'FAILED', 'TOOK', 'IN CALLS', 'COST'),
   ];
-  const row = (name: string, { run, status, calls, executed, reused, failed, durationMs, callsMs, costUsd }: DiffSide): string[] => [
+  const row = (name: string, { run, status, calls, executed, reused, failed, durationMs, callsMs, ...costs }: DiffSide): string[] => [
     name,
     run,
     status,
@@ -91,19 +93,27 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     String(failed),
     duration(durationMs),
     duration(callsMs),
-    moneyOrDash(costUsd),
+    costOrDash(costs),
   ];
   return table(columns, [row('left', left), row('right', right)], style);
 }
 
-function pairLines({ left, right, changes, arguments: args, result }: DiffPair, style: Style): string[] {
+function pairLines({ left, right, changes, arguments: args, result, words = [] }: DiffPair, style: Style): string[] {
   const where = left.op === right.op ? '' : ` -> ${right.op}`;
   const outcomes = changes.includes('outcome') ? ` (${outcomeOf(left)} -> ${outcomeOf(right)})` : '';
   const lines = [`${style.yellow('~')} ${described(left)}${where}: ${changes.join(', ')}${outcomes}`];
-  for (const { number, lines: changed } of args ?? []) lines.push(`    argument ${number}`, ...diffLines(changed, style, '    '));
+  for (const difference of words.slice(0, WORDS_SHOWN)) lines.push(`    ${oneLine(describeDifference(difference))}`);
+  if (words.length > WORDS_SHOWN) lines.push(`    and ${words.length - WORDS_SHOWN} more`);
+  for (const { number, lines: changed } of args ?? [])
+    if (hasContext(changed)) lines.push(`    argument ${number}`, ...diffLines(changed, style, '    '));
   if (args === undefined && changes.includes('arguments')) lines.push(`    was ${preview(left)}, is ${preview(right)}`);
-  if (result !== undefined && result.length > 0) lines.push('    result', ...diffLines(result, style, '    '));
+  if (result !== undefined && hasContext(result)) lines.push('    result', ...diffLines(result, style, '    '));
   return lines;
+}
+
+/** Returns false for a text of one line, about which the words say all. */
+function hasContext(lines: DiffLines): boolean {
+  return lines.filter((line) => !line.startsWith('@')).length > 2;
 }
 
 function diffLines(lines: DiffLines, style: Style, indent = ''): string[] {
@@ -124,7 +134,7 @@ function outcomeOf({ outcome, class: cause }: DiffCall): string {
 }
 
 function described(call: DiffCall): string {
-  return `@${call.fn}(${preview(call)}) ${call.op}`;
+  return `@${call.fn}(${preview(call)})${call.phase === undefined ? '' : ` [${oneLine(call.phase)}]`} ${call.op}`;
 }
 
 function preview(call: DiffCall): string {

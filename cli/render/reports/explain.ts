@@ -9,12 +9,22 @@ import { duration, time } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const DIFFERENCES_SHOWN = 2;
+const DIGEST_UNITS = 12;
 
-export function renderExplanation({ workflow, run, calls }: RunExplanation, style: Style): string {
+export function renderExplanation({ workflow, run, modules, calls }: RunExplanation, style: Style): string {
   const head = `${run} of ${workflow}: ${calls.length === 0 ? 'no llm calls' : countsOf(calls)}`;
-  return wrapAll([style.bold(head), ...calls.map((call) => lineOf(call, run, style))], style)
+  return wrapAll([style.bold(head), ...modules.map(moduleLine), ...calls.map((call) => lineOf(call, run, style))], style)
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** `with @mlld/poll 1.3.0 (before: 1.2.0)`; a content without another version is named by its digest. */
+function moduleLine({ name, version, sha256, before }: RunExplanation['modules'][number]): string {
+  const shown = (one: { readonly version?: string; readonly sha256: string }): string =>
+    oneLine(one.version ?? one.sha256.slice(0, DIGEST_UNITS));
+  if (before && before.version === version)
+    return `with ${name} ${version === undefined ? '' : `${oneLine(version)} `}of another content than before`;
+  return `with ${name} ${shown({ ...(version !== undefined && { version }), sha256 })}${before ? ` (before: ${shown(before)})` : ''}`;
 }
 
 function countsOf(calls: readonly ReportedCall[]): string {
@@ -29,8 +39,8 @@ function countsOf(calls: readonly ReportedCall[]): string {
 }
 
 function lineOf(call: ReportedCall, run: string, style: Style): string {
-  const { op, fn, preview, attempt, hit, miss, resembles, outcome } = call;
-  const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}`;
+  const { op, fn, preview, attempt, phase, hit, miss, resembles, outcome } = call;
+  const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}${phase === undefined ? '' : ` [${phase}]`}`;
   const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not ended' : '';
   const verdict = hit
     ? `${style.green('reused')} ${reusedFrom(hit, run)}`
@@ -80,7 +90,7 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
     case 'outputs':
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
     case 'file gone':
-      return `file gone: ${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} missing, and the content that it had written ${inRun(miss)} was not kept`;
+      return `file gone: ${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} missing, and reusing the result ${inRun(miss)} would not restore ${miss.files.length === 1 ? 'it' : 'them'}`;
     case 'schema':
       return `its result ${inRun(miss)} does not fit the schema of the function`;
     case 'reply':
@@ -109,12 +119,15 @@ function changed({ preview, differences, changes = [] }: Resembles): string {
   if (differences === undefined)
     return `the arguments changed${preview === undefined ? '' : `; before: ${clip(preview, PREVIEW_UNITS_MAX)}`}`;
   if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
-  const shown = differences.slice(0, DIFFERENCES_SHOWN).map(({ where, was, is }) => {
-    if (was === undefined) return `${where} is new: ${is}`;
-    return is === undefined ? `${where} is gone: ${was}` : `${where} was ${quoted(was)}, is ${quoted(is)}`;
-  });
+  const shown = differences.slice(0, DIFFERENCES_SHOWN).map(describeDifference);
   const more = differences.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** `argument 1 was "…at noon", is "…at midnight"` */
+export function describeDifference({ where, was, is }: NonNullable<Resembles['differences']>[number]): string {
+  if (was === undefined) return `${where} is new: ${is}`;
+  return is === undefined ? `${where} is gone: ${was}` : `${where} was ${quoted(was)}, is ${quoted(is)}`;
 }
 
 /** Escapes the quotes inside, so that a reader sees where the excerpt ends. */

@@ -39,7 +39,12 @@ export interface ListedRun {
   readonly unpriced: number | null;
   readonly savedUsd: number | null;
   /** The calls in flight; of a crashed run, those in flight when it ended. */
-  readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly durationMs: number }[];
+  readonly inFlight: readonly {
+    readonly fn: string;
+    readonly preview: string | null;
+    readonly phase?: string;
+    readonly durationMs: number;
+  }[];
 }
 
 const IN_FLIGHT_SHOWN = 5;
@@ -119,7 +124,10 @@ function colourOf(status: ListedRun['status'], style: Style): (text: string) => 
 }
 
 function inFlightOf(calls: ListedRun['inFlight']): string {
-  const named = calls.slice(0, IN_FLIGHT_SHOWN).map(({ fn, preview }) => `@${fn}(${clip(oneLine(preview ?? ''), PREVIEW_UNITS_MAX)})`);
+  const named = calls.slice(0, IN_FLIGHT_SHOWN).map(({ fn, preview, phase }) => {
+    const called = `@${fn}(${clip(oneLine(preview ?? ''), PREVIEW_UNITS_MAX)})`;
+    return phase === undefined ? called : `${called} [${oneLine(phase)}]`;
+  });
   const more = calls.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

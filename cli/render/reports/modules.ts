@@ -1,11 +1,12 @@
 /** Renders the reports of `mlld modules`. */
 import type { AddedModule, ModuleCheck, ModuleList, OutdatedModule, RemovedModules } from '../../../src/api/published-modules.js';
-import { oneLine } from '../one-line.js';
+import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { table } from '../table.js';
 
 const DIGEST_UNITS = 12;
 const USERS_SHOWN = 4;
+const ABOUT_UNITS = 100;
 
 export function renderAdded(added: readonly AddedModule[]): string {
   if (added.length === 0) return 'No modules: mlld modules add @author/name\n';
@@ -27,7 +28,15 @@ export function renderModules({ modules, unused }: ModuleList, style: Style): st
     oneLine(source),
     users(usedBy),
   ]);
-  return linesToText([...table(columns('module', 'version', 'sha256', 'file', 'source', 'used by'), rows, style), ...unusedLines(unused)]);
+  const list = table(columns('module', 'version', 'sha256', 'file', 'source', 'used by'), rows, style);
+  return linesToText([...list, ...modules.flatMap(purpose), ...unusedLines(unused)]);
+}
+
+/** `@mlld/claude-poll: Waits for a file that a model writes (needs sh, git)` */
+function purpose({ name, about, needs = [] }: ModuleList['modules'][number]): readonly string[] {
+  if (about === undefined && needs.length === 0) return [];
+  const all = needs.length === 0 ? '' : `needs ${needs.map(oneLine).join(', ')}`;
+  return [`${name}: ${about === undefined ? all : `${clip(oneLine(about), ABOUT_UNITS)}${all === '' ? '' : ` (${all})`}`}`];
 }
 
 export function renderModuleCheck({ modules, unused, valid }: ModuleCheck): string {

@@ -81,8 +81,17 @@ function headOf(report: PostMortemReport, style: Style): string[] {
     if (error.place !== undefined)
       lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${style.dim(oneLine(error.source))}`}`);
   }
+  lines.push(...costOf(report));
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
   return lines;
+}
+
+/** A run whose attempts ended without a cost, or did not end, cost at least what is known. calls.md 10.6. */
+function costOf({ attempts, costUsd, unpriced, savedUsd }: PostMortemReport): string[] {
+  if (attempts === 0) return [];
+  const unknown = unpriced === 0 ? '' : `; the cost of ${counted(unpriced, 'attempt')} is not known`;
+  const cost = costUsd === null ? 'cost unknown' : `cost ${unpriced === 0 ? '' : 'at least '}${money(costUsd)}${unknown}`;
+  return [`  ${cost}${savedUsd === null ? '' : `, and ${money(savedUsd)} saved`}`];
 }
 
 /** Kinds of operations that the list of nodes shows already. */
@@ -158,15 +167,15 @@ function inFlightOf(report: PostMortemReport): string[] {
   if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
   else if (!pipeline && status !== 'completed') lines.push('No checkpoint was reached.');
   if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
-  for (const { what, preview, durationMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
+  for (const { what, preview, phase, durationMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
     lines.push(
-      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`} for ${duration(durationMs)}  ${op}`,
+      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`}${phase === undefined ? '' : ` [${oneLine(phase)}]`} for ${duration(durationMs)}  ${op}`,
     );
   }
   return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
 }
 
-/** Says what stopped the run from starting attempts, its lanes, and the costs that nobody settled. */
+/** Says what stopped the run from starting attempts, the lanes that held it up, and the costs that nobody settled. */
 function dispatchOf({ pause, lanes, unsettled, status }: PostMortemReport, style: Style): string[] {
   const lines: string[] = [];
   if (pause !== null) {
@@ -177,8 +186,9 @@ function dispatchOf({ pause, lanes, unsettled, status }: PostMortemReport, style
       `  ${clip(oneLine(pause.message), MESSAGE_UNITS_MAX)}`,
     );
   }
-  if (lanes.length > 0)
-    lines.push(style.bold('Lanes'), ...lanes.slice(0, GROUPS_SHOWN).map(laneOf), ...moreThan(lanes.length, GROUPS_SHOWN));
+  const limited = lanes.filter(isLimited);
+  if (limited.length > 0)
+    lines.push(style.bold('Lanes'), ...limited.slice(0, GROUPS_SHOWN).map(laneOf), ...moreThan(limited.length, GROUPS_SHOWN));
   if (unsettled !== null) {
     const sums = [
       ...(unsettled.usd === null ? [] : [money(unsettled.usd)]),
@@ -198,6 +208,11 @@ const STOPS: { readonly [C in DispatchStop['class']]: string } = {
   journal: 'the journal could not be written',
   store: 'the store refused the run',
 };
+
+/** A lane that only grew explains nothing: a rejection leaves a ceiling or a gap, and a hold or a stop has its reason. */
+function isLimited({ ceiling, gapMs, heldUntil, stopped }: LaneNow): boolean {
+  return ceiling !== null || (gapMs ?? 0) > 0 || heldUntil !== null || stopped !== null;
+}
 
 function laneOf({ lane, limit, ceiling, gapMs, heldUntil, stopped }: LaneNow): string {
   const facts = [

@@ -1,5 +1,6 @@
 /** Renders the reports of `mlld validate`, and those before a run. world.md 17.2 and 19. */
 import type { FileReport, Finding } from '../../../src/api/commands/validator.js';
+import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 
 /** A file of a folder: `path` is relative to the directory. */
@@ -19,11 +20,12 @@ export function warningsOf({ warnings = [], antiPatterns = [] }: FileReport): re
 
 /** Renders the full report of one file. */
 export function renderReport(path: string, report: FileReport, style: Style): string {
-  const { executables = [], exports = [], imports = [], guards = [], redefinitions = [], template } = report;
+  const { module, needs = [], executables = [], exports = [], imports = [], guards = [], redefinitions = [], template } = report;
   const heading = template ? `Valid template (.${template.type})` : 'Valid module';
   return linesToText([
     path,
     report.valid ? style.green(heading) : style.red('Invalid module'),
+    ...moduleLines(module),
     ...section(
       'Executables',
       executables,
@@ -31,12 +33,20 @@ export function renderReport(path: string, report: FileReport, style: Style): st
     ),
     ...section('Exports', exports, (name) => `@${name}`),
     ...section('Imports', imports, ({ from, names }) => (names.length > 0 ? `${from}: ${names.join(', ')}` : from)),
+    ...section('Needs', needs, ({ kind, name }) => oneLine(kind === 'node-package' ? `${name} (package)` : name)),
     ...section('Guards', guards, ({ name, timing, filter }) => `${name === undefined ? '' : `@${name} `}${timing} ${filter}`),
     ...section('Parameters', template?.discoveredParams ?? [], (name) => `@${name}`),
     ...section('Errors', errorsOf(report), (finding) => style.red(describe(finding))),
     ...section('Warnings', warningsOf(report), (finding) => style.yellow(describe(finding))),
     ...section('Notes', redefinitions, describe),
   ]);
+}
+
+function moduleLines(module: FileReport['module']): readonly string[] {
+  if (!module) return [];
+  const { name, version, about } = module;
+  const named = [name, version].filter((part) => part !== undefined).join(' ');
+  return [...(named === '' ? [] : [oneLine(named)]), ...(about === undefined ? [] : [oneLine(about)])];
 }
 
 /** Renders a line for each file with its findings, then the totals. */
@@ -64,7 +74,7 @@ function summaryOf(files: readonly ValidatedFile[]): string {
   return `${files.length} ${files.length === 1 ? 'file' : 'files'}: ${parts.join(', ')}`;
 }
 
-/** `error: FILE:LINE:COL - message`, one a line. */
+/** `error: FILE:LINE:COL - message (hint)`, one a line. */
 export function renderPreflightErrors(path: string, report: FileReport, style: Style): string {
   return linesToText(errorsOf(report).map((finding) => preflightLine(style.red('error'), path, finding)));
 }
@@ -85,7 +95,7 @@ export function renderPreflightWarnings(path: string, warnings: readonly Finding
 }
 
 function preflightLine(severity: string, path: string, finding: Finding): string {
-  return `${severity}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}`;
+  return `${severity}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}${hintOf(finding)}`;
 }
 
 function markOf(report: FileReport, style: Style): string {
@@ -94,8 +104,11 @@ function markOf(report: FileReport, style: Style): string {
 }
 
 function describe(finding: Finding): string {
-  const { hint } = finding;
-  return `${describeBriefly(finding)}${hint === undefined ? '' : ` (${hint})`}`;
+  return `${describeBriefly(finding)}${hintOf(finding)}`;
+}
+
+function hintOf({ hint }: Finding): string {
+  return hint === undefined ? '' : ` (${hint})`;
 }
 
 /** `@nmae (line 3:10) - undefined variable` */

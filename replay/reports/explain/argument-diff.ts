@@ -1,9 +1,9 @@
-/** Compares the arguments of two calls: which argument, which member of it, and the words around the change. */
+/** Compares the arguments and the results of two calls: which argument, which member of it, and the words around the change. */
 import type { Json } from '../../../journal/event.js';
 import { isObject } from '../../../journal/json-object.js';
 
 export interface ArgumentDifference {
-  /** `argument 2`, `argument 1.files[3].name`. */
+  /** `argument 2`, `argument 1.files[3].name`, `result.title`. */
   readonly where: string;
   /** An excerpt, at most some 60 UTF-16 units; absent when there was nothing. */
   readonly was?: string;
@@ -20,6 +20,12 @@ export function argumentDifferences(before: readonly Json[], now: readonly Json[
   for (let index = 0; index < Math.max(before.length, now.length); index++) {
     compare(`argument ${index + 1}`, before[index], now[index], found);
   }
+  return found;
+}
+
+export function resultDifferences(before: Json, now: Json): readonly ArgumentDifference[] {
+  const found: ArgumentDifference[] = [];
+  compare('result', before, now, found);
   return found;
 }
 

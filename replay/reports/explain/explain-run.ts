@@ -1,11 +1,12 @@
 /** Explains one recorded run: folds its workflow up to it, then reads the arguments of the few recorded calls that resemble a new one. */
-import type { Json } from '../../../journal/event.js';
+import type { Json, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
-import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
+import type { Defect, JournalStore, Position, RunFile } from '../../../journal/store.js';
 import { textSimilarity } from '../text-similarity.js';
 import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
 import { definitionChanges, type DefinitionChange, type RecordedDefinition } from '../../memo/definitions.js';
 import { explanation, type ExplainedCall, type Explanation } from './explain.js';
+import { loadedModules, type LoadedModule } from './loaded-modules.js';
 import type { ForkSource } from '../../memo/overlay.js';
 import { loadWorkflow } from '../../memo/load.js';
 import { foldRun } from '../../fold/fold-run.js';
@@ -30,6 +31,8 @@ export interface ReportedCall extends ExplainedCall {
 export interface RunExplanation {
   readonly workflow: Workflow;
   readonly run: RunId;
+  /** The published modules that it loaded. */
+  readonly modules: readonly LoadedModule[];
   readonly calls: readonly ReportedCall[];
 }
 
@@ -47,11 +50,15 @@ export interface ExplainOptions {
 export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefect, op }: ExplainOptions): Promise<RunExplanation> {
   const projection = explanation(ref.run, await forkSourcesOf(store, ref, onDefect));
   let state = projection.initial();
+  let modules = loadedModules.initial();
   for (const file of await store.runs(ref.workflow)) {
     if (file.ref.run > ref.run) break;
-    await store.scan(file.ref, (event, position) => void (state = projection.apply(state, event, { ref: file.ref, position })), {
-      onDefect,
-    });
+    const apply = (event: JournalEvent, position: Position): void => {
+      const place = { ref: file.ref, position };
+      state = projection.apply(state, event, place);
+      modules = loadedModules.apply(modules, event, place);
+    };
+    await store.scan(file.ref, apply, { onDefect });
   }
   const resembling = findResembling(state);
   const calls: ReportedCall[] = [];
@@ -60,7 +67,7 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
     const earlier = resembling.get(call);
     calls.push(earlier === undefined ? call : { ...call, resembles: await differing(store, state, call, earlier) });
   }
-  return { workflow: ref.workflow, run: ref.run, calls };
+  return { workflow: ref.workflow, run: ref.run, modules: [...modules.loaded.values()], calls };
 }
 
 /** Loads the fork sources up to the run or event that the run recorded, else as they are now. */

@@ -18,6 +18,7 @@ import {
   type Workflow,
 } from '../../../journal/ids.js';
 import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
+import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
 import { usableEntry, cameLater, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
 import type { ForkSource } from '../../memo/overlay.js';
@@ -89,6 +90,8 @@ export interface ExplainedCall {
   /** First argument as text, clipped. */
   readonly preview: string | undefined;
   readonly attempt: number | undefined;
+  /** The phase of a call of a workflow script. */
+  readonly phase?: string;
   outcome: CallOutcome | 'unfinished';
   /** Exactly one of the two is there. */
   readonly hit?: Hit;
@@ -123,6 +126,7 @@ export interface Explanation {
   isPipeline: boolean;
   forks: number;
   scope: Scope | undefined;
+  readonly phases: CallPhases;
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
 }
 
@@ -145,12 +149,14 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       isPipeline: false,
       forks: 0,
       scope: undefined,
+      phases: callPhases.initial(),
       pending: new Map(),
     }),
     apply(state, read, place) {
       const event = asItWas(read, startMs);
       const { run } = place.ref;
       if (state.current !== run) enterRun(state, run);
+      callPhases.apply(state.phases, event, place);
       if (event.type === 'call.started') started(state, event, place, run === target ? forkSources : undefined);
       else if (event.type === 'call.reused' && run === target) reused(state, event, forkSources);
       else {
@@ -176,6 +182,7 @@ function enterRun(state: Explanation, run: RunId): void {
     if (state.current !== undefined) state.fates.set(key, { why: state.ended ? 'damaged' : 'interrupted', run: state.current, seq });
   }
   state.pending.clear();
+  state.phases.clear();
   state.current = run;
   state.ended = false;
   state.flags = {};
@@ -191,7 +198,8 @@ function started(state: Explanation, event: EventOf<'call.started'>, place: Plac
   let call: ExplainedCall | undefined;
   if (forkSources !== undefined) {
     const preview = event.preview ?? previewOf(event.args);
-    call = { op, seq, fn, key, preview, attempt, outcome: 'unfinished', miss: whyExecuted(state, event, forkSources) };
+    const miss = whyExecuted(state, event, forkSources);
+    call = { op, seq, fn, key, preview, attempt, ...phaseOf(state, op), outcome: 'unfinished', miss };
     state.calls.push(call);
   } else noteEarlier(state, fn, op, key);
   state.argumentsOf.set(key, place);
@@ -221,7 +229,13 @@ function reused(state: Explanation, event: EventOf<'call.reused'>, forkSources: 
   const known = sources.map(({ memo }) => memo.entries.get(key)).find((question) => isFrom(question?.result, from));
   const edit = editSince(known?.fingerprint, fingerprint, state.index, forkSources);
   const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
-  state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'reused', hit });
+  const preview = event.preview ?? known?.preview;
+  state.calls.push({ op, seq, fn, key, preview, attempt: known?.attempt, ...phaseOf(state, op), outcome: 'reused', hit });
+}
+
+function phaseOf({ phases }: Explanation, op: OpPath): Pick<ExplainedCall, 'phase'> {
+  const phase = phases.get(op);
+  return phase === undefined ? {} : { phase };
 }
 
 function isFrom(answer: UsableEntry['result'] | undefined, { run, seq }: EventRef): boolean {

@@ -183,7 +183,7 @@ function asPrinted(body: Expression, result: Outcome): Outcome {
 async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
   switch (body.kind) {
     case 'template':
-      return renderText(body.parts, frame);
+      return await renderText(body.parts, frame);
     case 'template-file':
       return renderTemplateFile(frame);
     case 'block':
@@ -201,7 +201,7 @@ async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Fr
     case 'reference':
       return aliased(await outcomeOf(body, frame), body, inputs, frame);
     default:
-      return outcomeOf(body, frame);
+      return await outcomeOf(body, frame); // a promise that is returned without `await` costs two more turns of the queue
   }
 }
 
@@ -217,7 +217,7 @@ async function aliased(result: Outcome, body: Reference, inputs: readonly Value[
 
 async function runDenied(executable: Executable, body: When, inputs: readonly Value[], frame: Frame, denial: Denial): Promise<Value> {
   const { facts } = denial;
-  frame.run.warn(`[Guard Warning] ${facts.reason}`);
+  frame.run.warn(`[Guard Warning] ${facts.reason}`, `denied @${executable.name}`);
   const context = { ...frame.context, denied: true, guard: denialContext(facts), args: facts.args };
   const inner = functionFrame(executable, inputs, { ...frame, context });
   const decision = await decide(body, inner, 'value');
@@ -228,7 +228,7 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
   const { forwarded, code, keyOption, writesOption } = executable;
-  const around = { ...frame, stack };
+  const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
   const formed = (values: readonly Value[]): FormedCall => ({
     request: {
       fn: executable.name,
@@ -238,24 +238,25 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     hasSecret: values.some(isSecret),
   });
   const ownRequest = (inputs: readonly Value[]): Awaitable<FormedCall> =>
-    keyOption ? keyValues(executable, inputs, around).then(formed) : formed(withoutMissing(inputs));
+    keyOption ? keyValues(executable, inputs, around()).then(formed) : formed(withoutMissing(inputs));
   return {
     request(inputs) {
       const own = ownRequest(inputs);
       if (!forwarded) return own;
-      return Promise.resolve(own).then((formed) => forwardedCall(formed, { executable, forwarded, inputs, frame: around, details }));
+      return Promise.resolve(own).then((formed) => forwardedCall(formed, { executable, forwarded, inputs, frame: around(), details }));
     },
     ownRequest,
     definition: () => definitionOf(executable, frame.run.cache.digest, frame.run.secrets),
     ...(writesOption && {
-      writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
+      writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, around(), details.ambient)),
     }),
     ...(code?.directory && {
-      folder: (inputs) => commandFolder(code.directory ?? [], functionFrame(executable, inputs, around, details.ambient)),
+      folder: (inputs) => commandFolder(code.directory ?? [], functionFrame(executable, inputs, around(), details.ambient)),
     }),
     fn: executable.name,
     ...(code ? { language: code.language } : {}),
-    options: (inputs) => executable.callOptions ?? optionsOf(executable, () => functionFrame(executable, inputs, around, details.ambient)),
+    options: (inputs) =>
+      executable.callOptions ?? optionsOf(executable, () => functionFrame(executable, inputs, around(), details.ambient)),
     mentionsProblem: () => mentionsProblem(executable),
     isCommand: isCommandBody(executable),
     labels,

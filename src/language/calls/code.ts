@@ -11,18 +11,20 @@ import { fromNative, shellText, toNative, toJson } from '../../values/native.js'
 import { canKeep } from '../../values/keep-metadata.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
 import { compactJson, originalText, textOf } from '../../values/text.js';
+import { shortened } from '../../values/shortened.js';
 import { readableAsText } from '../../values/kinds/native-text.js';
 import { isDataObject } from '../../values/plain-object.js';
 import { annotate, Annotated, dataOf, type DataObject, flow, metadataOf, type CommandFacts, type Value } from '../../values/value.js';
 import { contextValue } from '../expressions/context-variables.js';
 import { functionScope, shellVariablesFor, variablesFor, type Variable } from './code-variables.js';
 import { commandLineOf } from './command-line.js';
-import type { CommandLine } from '../../runtime/operation.js';
+import type { CommandLine, WorkingDirectory } from '../../runtime/operation.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
-import { WorldError } from '../../world/world.js';
+import { placeInOutput } from '../../world/process/place-in-output.js';
+import { type CodePlace, WorldError } from '../../world/world.js';
 import { siteOf } from '../../runtime/position.js';
 
 /**
@@ -33,13 +35,13 @@ export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine)
   try {
     return await (node.language === 'js' || node.language === 'node' ? runCode(node, node.language, frame) : runCommand(node, frame, line));
   } catch (error) {
-    throw rise(withNameHint(error, node), frame.module, placeInScript(error, node, frame) ?? node.at, node.language);
+    const place = error instanceof WorldError ? error.place : undefined;
+    throw rise(withNameHint(error, node), frame.module, placeInScript(place, node, frame) ?? node.at, node.language);
   }
 }
 
-/** Returns the offset in the script of the place in a body at which an error was thrown, where it is known. */
-function placeInScript(error: unknown, node: Code, { module }: Frame): number | undefined {
-  const place = error instanceof WorldError ? error.place : undefined;
+/** Returns the offset in the script of a place in a body, where it is known. */
+function placeInScript(place: CodePlace | undefined, node: Code, { module }: Frame): number | undefined {
   const code = sourceOf(node);
   const start = place === undefined || code === '' ? -1 : module.text.indexOf(code, node.at);
   if (place === undefined || start < 0) return undefined;
@@ -69,10 +71,11 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
   const context = contextFor(node, frame, listed);
   // A `js` body is a function of this process, so it has the process's working directory. world.md 15.
   const { workingDirectory, projectRoot } = frame.run.settings;
+  const folder = await folderOf(node, frame);
   // The members are in the order of canonical JSON, because the journal takes the digest of the request.
   const request = {
     code: sourceOf(node),
-    directory: node.directory ? await resolveDirectory(node.directory, frame) : language === 'js' ? workingDirectory : projectRoot,
+    directory: folder?.directory ?? (language === 'js' ? workingDirectory : projectRoot),
     echo: !frame.quietCode,
     language,
     ...(context && { mx: toNative(context) as object }),
@@ -80,7 +83,7 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     unset,
     variables,
   };
-  const used = [...valuesOf(listed), ...partsOf(context)];
+  const used = [...valuesOf(listed), ...partsOf(context), ...(folder?.labelled ?? [])];
   const { value, log } = await performEffect(frame, 'code.run', request, { values: used, written: request.code });
   const isNothing = value === undefined || value === null;
   // A `node` body that returns null has the result null; in `js` null is no result, and the log is taken instead.
@@ -135,12 +138,14 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   const stdin = node.stdin ? await standardInput(node.stdin, node, frame) : pipedInto(node, frame);
   const isByLines = node.stdin !== undefined && (node.isRun === true || node.stdin.at > node.at);
   if (stdin !== undefined) used.push(stdin);
+  const folder = await folderOf(node, frame);
+  if (folder) used.push(...folder.labelled);
   const request = {
     language,
     code,
     ...(line.executed === undefined ? {} : { executed: line.executed }),
     ...(line.used.some(isSecret) && language === 'cmd' ? { isSecret: true as const } : {}),
-    directory: node.directory ? await resolveDirectory(node.directory, frame) : frame.run.settings.projectRoot,
+    directory: folder?.directory ?? frame.run.settings.projectRoot,
     variables: commandVariables(language, listed),
     ...(stdin === undefined ? {} : { stdin: isByLines ? linesForStdin(stdin) : stdinText(stdin) }),
     ...shadowOf(node, frame),
@@ -152,8 +157,15 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   if (stderr !== '' && exitCode === 0) await frame.run.world.perform('stream.write', { stream: 'stderr', text: stderr });
   const isBody = isBodyOfCall(node, frame);
   readReply(frame, isBody, language === 'cmd' ? code : undefined, { stdout, stderr, exitCode });
-  if (exitCode !== 0 && !isBody)
-    reportFailure(node, frame, used.some(isSecret) ? (written.written ?? language) : code, { exitCode, stderr });
+  if (exitCode !== 0) {
+    const place = placeInOutput(language, stderr, code);
+    const at = placeInScript(place, node, frame) ?? node.at;
+    const hasSecret = used.some(isSecret);
+    const lines = (hasSecret ? (written.written ?? language) : code).trim();
+    const command = (at === node.at ? lines : (code.split('\n')[(place?.line ?? 1) - 1] ?? lines)).trim().split('\n')[0] ?? '';
+    if (!isBody) reportFailure(frame, { command, exitCode, stderr, at, listed, hasSecret });
+    else if (at !== node.at && frame.attempt) frame.attempt.place = locationOf(frame.module, at);
+  }
   const output = exitCode !== 0 && stdout.trimEnd() === '' ? stderr : stdout;
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
   const facts = { source: language, command: code, exitCode, durationMs, stderr };
@@ -206,6 +218,11 @@ async function standardInput(written: Expression, { text }: Code, frame: Frame):
   return judged ? judged.value : lenient(written, frame);
 }
 
+async function folderOf({ directory, text }: Code, frame: Frame): Promise<WorkingDirectory | undefined> {
+  const judged = frame.judged?.text === text ? frame.judged.folder : undefined;
+  return judged ?? (directory && resolveDirectory(directory, frame));
+}
+
 /** Returns the piped value for a `cmd` function that is a stage: it is on its standard input too. control.md 19.2. */
 function pipedInto(node: Code, frame: Frame): Value {
   if (node.language !== 'cmd' || frame.bodyCode !== node) return undefined;
@@ -217,17 +234,39 @@ function withFacts(value: Value, command: CommandFacts): Value {
   return annotate(dataOf(value), { ...metadata, command });
 }
 
+interface Failed {
+  readonly command: string;
+  readonly exitCode: number;
+  readonly stderr: string;
+  /** Offset into the script. */
+  readonly at: number;
+  readonly listed: readonly Variable[];
+  /** A secret went into the command, so that what it wrote counts as secret too. */
+  readonly hasSecret: boolean;
+}
+
 /** Lists a failed command for the end of the run, or throws COMMAND_FAILED with `--error-behavior halt`. control.md 24.2. */
-function reportFailure(node: Code, frame: Frame, command: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
-  const firstLine = command.trim().split('\n')[0] ?? '';
-  if (frame.run.settings.errorBehavior === 'halt') {
-    const output = stderr.trim();
-    throw new MlldError('COMMAND_FAILED', `Command ended with status ${exitCode}: ${firstLine}${output ? `\n${output}` : ''}`, {
-      location: locationOf(frame.module, node.at),
+function reportFailure({ run, module }: Frame, { command, exitCode, stderr, at, listed, hasSecret }: Failed): void {
+  const output = stderr.trim();
+  if (run.settings.errorBehavior === 'halt') {
+    throw new MlldError('COMMAND_FAILED', `Command ended with status ${exitCode}: ${command}${output ? `\n${output}` : ''}`, {
+      location: locationOf(module, at),
     });
   }
-  frame.run.failedCommands.push({ command: firstLine, exitCode, where: siteOf(frame.module, node.at) });
+  const [first] = listed;
+  const item =
+    first?.value === undefined || hasSecret ? '' : `${first.name} = ${JSON.stringify(shortened(textOf(first.value), ITEM_UNITS))}`;
+  const said = output.split('\n').filter((line) => !ECHOED.test(line));
+  const reason = hasSecret ? '' : shortened((said.at(-1) ?? '').replace(SHELL_PLACE, ''), REASON_UNITS);
+  run.failedCommands.push({ command, exitCode, where: siteOf(module, at), item, reason });
 }
+
+/** The place of the warning says it already. */
+const SHELL_PLACE = /^(?:bash|environment): (?:eval: )?line \d+: /;
+/** Below an error of syntax, bash repeats the line. */
+const ECHOED = /^bash: .*line \d+: `.*'$/;
+const ITEM_UNITS = 60;
+const REASON_UNITS = 200;
 
 function valuesOf(listed: readonly Variable[]): Value[] {
   return listed.map(({ value }) => value);

@@ -11,7 +11,10 @@ export async function commandFolder(parts: readonly TemplatePart[], frame: Frame
   const [first] = parts;
   const isHome = first?.kind === 'text' && first.text.startsWith('~');
   if (isHome || !parts.every(isPlain)) return undefined;
-  return resolveDirectory(parts, frame).catch(() => undefined);
+  return resolveDirectory(parts, frame).then(
+    ({ directory }) => directory,
+    () => undefined,
+  );
 }
 
 /** A text, or a name with fields: to evaluate it has no effect. */

@@ -12,6 +12,7 @@ import { Scope } from '../../runtime/scope.js';
 import { textOf } from '../../values/text.js';
 import { annotate, flow, type Value } from '../../values/value.js';
 import { evaluateCode } from './code.js';
+import { resolveDirectory } from '../paths.js';
 import { commandLineOf } from './command-line.js';
 
 /** Shows guards what the code uses, and makes the frame in which it runs with the inputs that they allow. */
@@ -19,31 +20,37 @@ export interface PreparedCode {
   readonly subtype: string;
   /** The text of a `cmd`; of other code the values of its list of variables. */
   readonly inputs: readonly Value[];
+  /** The labelled values in the path of its working directory. */
+  readonly path: readonly Value[];
   readonly allowed: (frame: Frame, inputs: readonly Value[]) => Frame;
 }
 
-/** Interpolates a command once, and evaluates its standard input once, before the operation, so that hooks and guards see them. */
+/** Evaluates command line, working directory and standard input once, before the operation, so that hooks and guards see them. */
 export async function prepareCode(node: Code, frame: Frame): Promise<PreparedCode> {
   const { language, text, variables = [] } = node;
   const stdin = node.stdin && { value: await lenient(node.stdin, frame) };
+  const folder = node.directory && (await resolveDirectory(node.directory, frame));
+  const path = folder?.labelled ?? [];
+  const evaluated = { text, ...(folder && { folder }), ...(stdin && { stdin }) };
   if (language !== 'cmd') {
     const listed = variables.map((name) => frame.scope.find(name)?.value);
     const allowed = (inner: Frame, now: readonly Value[]): Frame => ({
       ...inner,
-      judged: { text, ...(stdin && { stdin: { value: now[listed.length] } }) },
+      judged: { ...evaluated, ...(stdin && { stdin: { value: now[listed.length] } }) },
       scope: replacing(variables, listed, now, inner.scope),
     });
-    return { subtype: language, inputs: stdin ? [...listed, stdin.value] : listed, allowed };
+    return { subtype: language, inputs: stdin ? [...listed, stdin.value] : listed, path, allowed };
   }
   const line = await commandLineOf(node, frame);
   const inputs = [flow(annotate(line.text.trim(), {}), stdin ? [...line.used, stdin.value] : line.used)];
   return {
     subtype: language,
     inputs,
+    path,
     // A guard may have replaced the command.
     allowed: (inner, [command]) => {
       const allowedLine = command === inputs[0] ? line : ({ text: textOf(command), used: [command], isReplaced: true } as const);
-      return { ...inner, judged: { text, line: allowedLine, ...(stdin && { stdin }) } };
+      return { ...inner, judged: { ...evaluated, line: allowedLine } };
     },
   };
 }
@@ -56,11 +63,15 @@ function replacing(names: readonly string[], before: readonly Value[], now: read
 }
 
 /** Runs code in an expression or a stage, between the guards that look at `run` statements. */
-export async function evaluateInlineCode(node: Code, frame: Frame): Promise<Value> {
+export function evaluateInlineCode(node: Code, frame: Frame): Promise<Value> {
   const { judged, bodyCode, run } = frame;
   if (judged?.text === node.text) return evaluateCode(node, frame, judged.line);
   if (!run.interceptors.active || (bodyCode?.kind === 'code' && bodyCode.text === node.text)) return evaluateCode(node, frame);
-  const { subtype, inputs, allowed } = await prepareCode(node, frame);
+  return evaluateGuarded(node, frame);
+}
+
+async function evaluateGuarded(node: Code, frame: Frame): Promise<Value> {
+  const { subtype, inputs, path, allowed } = await prepareCode(node, frame);
   const operation: Operation = {
     kind: 'run',
     segment: 'run',
@@ -68,6 +79,7 @@ export async function evaluateInlineCode(node: Code, frame: Frame): Promise<Valu
     labels: [],
     subtype,
     inputs,
+    path,
     ...(frame.guards && { guards: frame.guards }),
   };
   const guards = guardsOf(frame, operation);

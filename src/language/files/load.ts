@@ -5,10 +5,10 @@ import { displayPath, resolvePath, writtenPath, type ResolvedPath } from '../pat
 import { performEffect } from '../../operation/perform-effect.js';
 import { parseDataFile } from '../../values/formats/data-files.js';
 import { extractSections } from '../../values/formats/sections.js';
-import { annotate, flow, type FileFacts, type Value, FILE_SOURCES } from '../../values/value.js';
+import { annotate, flow, type FileFacts, type Metadata, type Value, FILE_SOURCES } from '../../values/value.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import { applyTemplate, renameSection } from './load-as.js';
-import { locationOf } from '../../runtime/errors.js';
+import { locationOf, siteOfError } from '../../runtime/errors.js';
 import { fileMissing } from './unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';
 import { headingEntry, headingList, sectionMissing, selectionOf } from './load-section.js';
@@ -41,7 +41,7 @@ export async function renderLoadPart(part: LoadPart, frame: Frame): Promise<Valu
     return pipes.length > 0 ? await runStages(value, pipes, frame) : value;
   } catch (error) {
     if (!isFailure(error)) throw error;
-    frame.run.warn(error.message);
+    frame.run.warn(error.message, `in text ${siteOfError(error)}`);
     return '';
   }
 }
@@ -114,7 +114,11 @@ async function loadGlob(node: Load, place: ResolvedPath, frame: Frame): Promise<
   const found = items.filter((item) => item !== undefined);
   if (found.length === 0 && place.unknown !== undefined) frame.run.warn(`${place.written} names no file: ${place.unknown}`);
   // The text view of an empty glob is empty, not the brackets of an empty list.
-  return flow(annotate(found, { sources: FILE_SOURCES, ...(found.length === 0 ? { text: '' } : {}) }), found);
+  return flow(annotate(found, { sources: FILE_SOURCES, ...(found.length === 0 ? unmatched(node, place) : {}) }), found);
+}
+
+function unmatched({ optional }: Load, { written, unknown }: ResolvedPath): Partial<Metadata> {
+  return { text: '', ...(!optional && unknown === undefined && { unmatched: written }) };
 }
 
 async function inWindows<T, R>(list: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {

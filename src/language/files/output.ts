@@ -5,7 +5,7 @@ import { resolveTarget, type ResolvedPath } from '../paths.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { isDataObject, putEntry } from '../../values/plain-object.js';
-import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../../values/value.js';
+import { annotate, asElement, dataOf, flow, labelsOf, type DataObject, type Value } from '../../values/value.js';
 import { textOf } from '../../values/text.js';
 import type { Completion } from '../../runtime/completion.js';
 import { renderText } from '../../runtime/evaluator-ports.js';
@@ -13,7 +13,7 @@ import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { effectInput, type EffectInput } from '../expressions/effect-input.js';
 import { writeText } from './write-text.js';
-import { formatted, recordLine, writtenText } from './written-text.js';
+import { fileText, formatted, recordLine, writtenText } from './written-text.js';
 
 export async function executeOutput(node: Output, frame: Frame): Promise<Completion> {
   const input = node.value ? await effectInput(node.value, frame) : { value: frame.run.document.text() };
@@ -45,7 +45,7 @@ interface OutputDetails {
 
 async function outputTo(target: Target, effect: EffectInput, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
   const place = await placeOf(target, frame);
-  const operation = outputOperation('output', effect, targetName(target, place));
+  const operation = outputOperation('output', effect, targetName(target, place), place?.labelled);
   return perform(frame, operation, async (inner, [input]) => {
     await emit(target, place, input, format, environmentName(target, source), inner);
     return input;
@@ -54,7 +54,7 @@ async function outputTo(target: Target, effect: EffectInput, { format, source }:
 
 async function appendTo(target: Target, effect: EffectInput, format: string | undefined, frame: Frame): Promise<Value> {
   const place = await placeOf(target, frame);
-  const operation = outputOperation('append', effect, targetName(target, place));
+  const operation = outputOperation('append', effect, targetName(target, place), place?.labelled);
   return perform(frame, operation, async (inner, [input]) => {
     const file = appendPlace(target, place, format, inner);
     const text = file.absolute.toLowerCase().endsWith('.jsonl') ? `${recordLine(input)}\n` : withLineEnd(writtenText(input));
@@ -63,22 +63,23 @@ async function appendTo(target: Target, effect: EffectInput, format: string | un
   });
 }
 
-export function outputOperation(kind: 'output' | 'append', { value, pieces }: EffectInput, target: string) {
-  return { kind, segment: kind, name: null, labels: [], inputs: [value], target, ...(pieces && { pieces }) };
+export function outputOperation(kind: 'output' | 'append', { value, pieces }: EffectInput, target: string, path: readonly Value[] = []) {
+  return { kind, segment: kind, name: null, labels: [], inputs: [value], target, path, ...(pieces && { pieces }) };
 }
 
-type Place = ResolvedPath | { readonly state: string } | undefined;
+type Place = ResolvedPath | { readonly state: string; readonly labelled: readonly Value[] } | undefined;
 
 async function placeOf(target: Target, frame: Frame): Promise<Place> {
   if (target.kind === 'file') return resolveTarget(target.path, frame, target.at);
   if (target.kind !== 'state') return undefined;
-  const state = textOf(await renderText(target.path, frame));
+  const name = await renderText(target.path, frame);
+  const state = textOf(name);
   if (state === '')
     throw new MlldError('EMPTY_PATH', 'The state path is empty', {
       location: locationOf(frame.module, target.at),
       hint: 'write state://NAME',
     });
-  return { state };
+  return { state, labelled: labelsOf(name).length > 0 ? [name] : [] };
 }
 
 function targetName(target: Target, place: Place): string {
@@ -89,8 +90,8 @@ function targetName(target: Target, place: Place): string {
 
 async function emit(target: Target, place: Place, value: Value, format: string | undefined, variable: string, frame: Frame): Promise<void> {
   if (place && 'state' in place) return writeState(place.state, value, frame);
+  if (place) return writeText('file.write', { ...place, at: target.at }, await fileText(value, format), value, frame);
   const text = await formatted(value, format);
-  if (place) return writeText('file.write', { ...place, at: target.at }, text, value, frame);
   if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value, frame);
   await performEffect(frame, 'env.set', { name: variable, value: text }, { values: [value] });
 }

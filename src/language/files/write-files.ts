@@ -41,14 +41,19 @@ export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Comp
       throw wrong(names.length === 0 ? 'an element names no file' : `${names.join(' and ')} are in one object`);
     refuseEscape(name, frame, node.at);
     const content = flow(entry[name] ?? null, [value]);
-    const place = { written: path.join(folder.written, name), absolute: path.resolve(folder.absolute, name), at: node.at };
+    const { labelled } = folder;
+    const place = { written: path.join(folder.written, name), absolute: path.resolve(folder.absolute, name), labelled, at: node.at };
     await write(place, { value: content }, frame);
   }
   return undefined;
 }
 
-async function write(place: Pick<ResolvedPath, 'absolute' | 'written'> & { readonly at: number }, input: EffectInput, frame: Frame) {
-  await perform(frame, outputOperation('output', input, place.written), async (inner, [allowed]) => {
+async function write(
+  place: Pick<ResolvedPath, 'absolute' | 'written' | 'labelled'> & { readonly at: number },
+  input: EffectInput,
+  frame: Frame,
+) {
+  await perform(frame, outputOperation('output', input, place.written, place.labelled), async (inner, [allowed]) => {
     await writeText('file.write', place, writtenText(allowed), allowed, inner);
     return allowed;
   });

@@ -7,18 +7,18 @@ import { WorldError } from '../../world/world.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 
-type WritePlace = Pick<ResolvedPath, 'absolute' | 'written'> & { readonly at: number };
+type WritePlace = Pick<ResolvedPath, 'absolute' | 'written' | 'labelled'> & { readonly at: number };
 
 /** Writes `text`, which represents `value`; `at` is the position in the script that names the file. Throws FILE_NOT_WRITTEN. */
 export async function writeText(
   effect: 'file.write' | 'file.append',
-  { absolute, written, at }: WritePlace,
+  { absolute, written, labelled, at }: WritePlace,
   text: string,
   value: Value,
   frame: Frame,
 ): Promise<void> {
   try {
-    await performEffect(frame, effect, { path: absolute, text }, { values: [value] });
+    await performEffect(frame, effect, { path: absolute, text }, { values: [value, ...labelled] });
   } catch (error) {
     if (!(error instanceof WorldError) || error.code !== 'FILE_NOT_WRITTEN') throw error;
     // The world knows absolute paths only; the message shows the path as it is written in the script.

@@ -15,6 +15,12 @@ export function writtenText(value: Value): string {
   return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
 }
 
+/** Does what `formatted` does, for a file: one of `as json` ends with a line end, as programs that read lines expect it. */
+export async function fileText(value: Value, format: string | undefined): Promise<string> {
+  const text = await formatted(value, format);
+  return format !== 'json' || text.endsWith('\n') || jsonIn(text) === undefined ? text : `${text}\n`;
+}
+
 /** Applies `as json` or `as yaml`; other formats, and text that is not JSON, change nothing. */
 export async function formatted(value: Value, format: string | undefined): Promise<string> {
   const text = writtenText(value);

@@ -99,8 +99,8 @@ export async function performRun(node: Run, outer: Frame, use: 'shown' | 'captur
   const operand = await calledOperand(written, frame);
   const code = codeIn(operand);
   const prepared = code && (await prepareCode(code, frame));
-  const { inputs = [], subtype } = prepared ?? {};
-  const operation = { kind: 'run', segment: 'run', name: null, labels: [], inputs, ...(subtype !== undefined && { subtype }) };
+  const { inputs = [], path = [], subtype } = prepared ?? {};
+  const operation = { kind: 'run', segment: 'run', name: null, labels: [], inputs, path, ...(subtype !== undefined && { subtype }) };
   return perform(frame, operation, async (inner, allowed) => {
     const quiet: Frame = { ...inner, quietCode: true };
     const value = await inner.evaluate(operand, prepared ? prepared.allowed(quiet, allowed) : quiet);

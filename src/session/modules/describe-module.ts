@@ -1,4 +1,5 @@
 /** Reads what a module says about itself: its frontmatter and its imports. It is parsed, and nothing of it runs. */
+import type { Script } from '../../../grammar/ast.js';
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { parseScript } from '../../../grammar/parse.js';
 import { MlldError } from '../../errors.js';
@@ -6,14 +7,16 @@ import { writtenPath } from '../../language/paths.js';
 import { createModule, syntaxError } from '../../language/source-module.js';
 import { FORMATS, type ModuleFormat } from '../../modules/published/lock.js';
 import { isVersion, parseModuleName } from '../../modules/published/module-name.js';
+import { readFrontmatter } from '../../validate/needs/frontmatter.js';
+import { needsOf } from '../../validate/needs/needs-of.js';
 import { partsOf } from '../../validate/static-path.js';
 import { topLevel } from '../../validate/top-level.js';
-import { parseScriptFrontmatter } from '../../values/formats/frontmatter.js';
 
 export interface ModuleDescription {
   readonly name?: string;
   readonly version?: string;
   readonly about?: string;
+  /** The programs, packages and capabilities that it names. */
   readonly needs?: readonly string[];
   /** Published modules that it imports, as they are written. */
   readonly imports: readonly string[];
@@ -43,7 +46,7 @@ export async function describeModule(bytes: Uint8Array, format: ModuleFormat, wr
       if (named) imports.add(source.name);
     } else refuseRelative(writtenPath(source.path), written);
   }
-  const described = await frontmatterOf(script.frontmatter?.text);
+  const described = await saidBy(script, withPlainLineEnds(text), written);
   if (described.version !== undefined && !isVersion(described.version)) {
     throw new MlldError('MODULE_VERSION', `The version of ${written} is not one: ${JSON.stringify(described.version.slice(0, 40))}`, {
       hint: 'a version is made of letters, digits, and . + _ -',
@@ -69,26 +72,17 @@ function refuseRelative(path: string, written: string): void {
   });
 }
 
-async function frontmatterOf(text: string | undefined): Promise<Omit<ModuleDescription, 'imports'>> {
-  const data = text === undefined ? undefined : await parseScriptFrontmatter(text);
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return {};
-  const fields = data as { readonly [name: string]: unknown };
-  const textOf = (name: string): string | undefined => {
-    const value = fields[name];
-    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-  };
-  const [name, author, version, about] = ['name', 'author', 'version', 'about'].map(textOf);
-  const whole = name?.startsWith('@')
-    ? name
-    : name !== undefined && author !== undefined
-      ? `@${author.replace(/^@/, '')}/${name}`
-      : undefined;
+async function saidBy(script: Script, text: string, written: string): Promise<Omit<ModuleDescription, 'imports'>> {
+  const { facts, problem } = await readFrontmatter(script, text);
+  if (problem) throw new MlldError('INVALID_YAML', `${written}: ${problem.message}`);
+  const { name, author, version, about } = facts;
+  const whole = name?.startsWith('@') ? name : author === undefined ? undefined : `@${author.replace(/^@/, '')}/${name ?? ''}`;
   const published = whole === undefined ? undefined : parseModuleName(whole)?.name;
-  const { needs } = fields;
+  const needs = [...new Set(needsOf(script, facts.needs).map((need) => need.name))];
   return {
     ...(published !== undefined && { name: published }),
     ...(version !== undefined && { version }),
     ...(about !== undefined && { about }),
-    ...(Array.isArray(needs) && { needs: needs.map(String) }),
+    ...(needs.length > 0 && { needs }),
   };
 }

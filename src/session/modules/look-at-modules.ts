@@ -4,9 +4,9 @@ import { MlldError } from '../../errors.js';
 import { storedName, storedPath, type LockedModule } from '../../modules/published/lock.js';
 import { findSources } from '../../validate/linking/find-sources.js';
 import { sourceFilesOnDisk } from '../../world/files/source-files.js';
-import { removeModule, stateOf, storedDigests, type FileState } from '../../world/modules/module-files.js';
+import { readIfThere, removeModule, stateOf, storedDigests, type FileState } from '../../world/modules/module-files.js';
 import type { Project } from '../project.js';
-import { describeModule } from './describe-module.js';
+import { describeModule, formatOf, type ModuleDescription } from './describe-module.js';
 import { createFetcher, type Fetcher } from './fetch-module.js';
 import { changeLock, modulesOf, readLock, unknownModule, whileOthersWait, type ProjectModules } from './project-modules.js';
 
@@ -29,6 +29,10 @@ export interface ModuleList {
   readonly modules: readonly (ListedModule & {
     /** Scripts whose text names it, and modules that import it. */
     readonly usedBy: readonly string[];
+    /** Is the text of its frontmatter; absent where there is none, or the file is not verified. */
+    readonly about?: string;
+    /** Lists the programs, packages and capabilities that it needs. */
+    readonly needs?: readonly string[];
   })[];
   /** Digests that have a file and are in no lock. */
   readonly unused: readonly string[];
@@ -41,11 +45,27 @@ export interface ModuleCheck {
   readonly valid: boolean;
 }
 
-/** Reads the text of each script of the project, and parses none. */
+/** Reads the text of each script of the project, and parses only the modules. */
 export async function listModules(project: Project): Promise<ModuleList> {
   const { modules, unused } = await verifyModules(project);
   const uses = modules.length === 0 ? new Map<string, string[]>() : await usesOf(project, modules);
-  return { modules: modules.map((module) => ({ ...module, usedBy: uses.get(module.name) ?? [] })), unused };
+  const { root } = modulesOf(project);
+  const described = modules.map(async (module) => ({ ...module, usedBy: uses.get(module.name) ?? [], ...(await purposeOf(module, root)) }));
+  return { modules: await Promise.all(described), unused };
+}
+
+/** Says nothing of a file that this version can't parse: its import does. */
+async function purposeOf({ file, path: place, source }: ListedModule, root: string): Promise<Pick<ModuleDescription, 'about' | 'needs'>> {
+  const format = formatOf(place);
+  const text = file === 'verified' && format !== undefined ? await readIfThere(path.join(root, place)) : undefined;
+  if (text === undefined || format === undefined) return {};
+  try {
+    const { about, needs } = await describeModule(Buffer.from(text), format, source);
+    return { ...(about !== undefined && { about }), ...(needs && { needs }) };
+  } catch (error) {
+    if (error instanceof MlldError) return {};
+    throw error;
+  }
 }
 
 export async function verifyModules(project: Project): Promise<ModuleCheck> {

@@ -1,10 +1,11 @@
-/** Compares the `needs` of a script with PATH and `node_modules`. Runs nothing. world.md 11.6. */
+/** Compares the `needs` of a script and of its frontmatter with PATH and `node_modules`. Runs nothing. world.md 11.6. */
 import path from 'node:path';
 import { isBuiltin } from 'node:module';
 import { closest } from '../../values/suggest.js';
 import type { LocatedFinding } from '../located-finding.js';
 import type { ParsedScript } from '../rule.js';
 import type { SourceFiles } from '../../world/files/source-files.js';
+import { readFrontmatter } from './frontmatter.js';
 import { NEEDS_WORDS, needsOf, type Need } from './needs-of.js';
 
 export interface NeedsHost {
@@ -15,9 +16,12 @@ export interface NeedsHost {
 
 export const MISSING_NEED = 'missing-need';
 
+/** A frontmatter that can't be read is an error, as it is in a run. */
 export async function checkNeeds(file: ParsedScript, host: NeedsHost): Promise<readonly LocatedFinding[]> {
   const found: LocatedFinding[] = [];
-  for (const need of needsOf(file.script)) {
+  const { facts, problem } = await readFrontmatter(file.script, file.text);
+  if (problem) found.push({ list: 'errors', code: 'syntax', file, violation: problem });
+  for (const need of needsOf(file.script, facts?.needs ?? [])) {
     const message = await complaint(need, path.dirname(file.absolute), host);
     if (message !== undefined) found.push({ list: 'warnings', code: MISSING_NEED, file, violation: { at: need.at, message } });
   }

@@ -25,9 +25,10 @@ const CAPABILITIES: ReadonlySet<string> = new Set(['network', 'net', 'filesystem
 /** Is for messages: the words that mean something in `needs`. */
 export const NEEDS_WORDS = ['sh', 'bash', 'cmd', 'js', 'node', 'py', 'rb', 'go', 'rust', 'network', 'filesystem', 'packages', 'runtimes'];
 
-/** Returns what all `needs` of a file name, in the order of the source. */
-export function needsOf(script: Script): readonly Need[] {
-  return topLevel(script).flatMap((statement) => (statement.kind === 'needs' ? statement.entries.flatMap(needsOfEntry) : []));
+/** Returns what all `needs` of a file name, in the order of the source; `inFrontmatter` are the needs of its frontmatter. */
+export function needsOf(script: Script, inFrontmatter: readonly NeedsEntry[]): readonly Need[] {
+  const written = topLevel(script).flatMap((statement) => (statement.kind === 'needs' ? statement.entries : []));
+  return [...inFrontmatter, ...written].flatMap(needsOfEntry);
 }
 
 function needsOfEntry({ name, at, value }: NeedsEntry): readonly Need[] {

@@ -29,7 +29,7 @@ describe('mlld journal diff', () => {
     const { stdout, status } = await diff();
     expect(status).toBe(1);
     expect(stdout).toMatch(
-      /~ @ask\(ebb\) main\/for#0\[0\]\/ask#0 -> main\/for#0\[1\]\/ask#0: definition, result\n {4}result\n.*\n +-A:ebb\n +\+B:ebb/,
+      /~ @ask\(ebb\) main\/for#0\[0\]\/ask#0 -> main\/for#0\[1\]\/ask#0: definition, result\n {4}result was "A:ebb", is "B:ebb"\n/,
     );
     expect(stdout).toContain('source tide.mld');
     expect(stdout).toContain('+var @r = for @t in ["spring", "ebb"]');

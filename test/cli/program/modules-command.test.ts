@@ -1,11 +1,13 @@
 /** `mlld modules` as a user meets it. */
 import fs from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 const moduleText = (version: string, body: string): string =>
-  `---\nname: fmt\nauthor: m\nversion: ${version}\n---\n${body}\nexport { @fmt }\n`;
+  `---\nname: fmt\nauthor: m\nversion: ${version}\nabout: Puts brackets around a text\nneeds: [sh, { cmd: nosuch-tool }]\n---\n${body}\nexport { @fmt }\n`;
 const folderOf = async () =>
   projectFolder({
     'mlld-config.json': '{}',
@@ -56,4 +58,58 @@ describe('mlld modules', () => {
     expect(await runCli(['modules', 'remove'], { cwd })).toMatchObject({ status: 1 });
     expect(await runCli(['modules', 'remove', '@m/fmt'], { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('is not in mlld-lock.json') as string });
   }); // prettier-ignore
+
+  it('shows what a module is for and needs, and which version a run had', async () => {
+    const cwd = await folderOf();
+    const checked = await runCli(['validate', 'shared/fmt.mld'], { cwd });
+    expect(checked.stdout).toContain('Valid module\n@m/fmt 1.0.0\nPuts brackets around a text\n');
+    expect(checked.stdout).toContain('Needs:\n  sh\n  nosuch-tool\n');
+    expect(checked.stdout).toContain('(line 6:1) - needs: the program nosuch-tool is not on PATH');
+    await runCli(['modules', 'add', 'shared/fmt.mld'], { cwd });
+    const listed = await runCli(['modules', 'list'], { cwd });
+    expect(listed.stdout).toContain('@m/fmt: Puts brackets around a text (needs sh, nosuch-tool)\n');
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toContain('\nwith @m/fmt 1.0.0\n');
+    fs.writeFileSync(path.join(cwd, 'shared/fmt.mld'), moduleText('1.1.0', 'exe llm @fmt(t) = js { return "<" + t + ">" }'));
+    await runCli(['modules', 'add', 'shared/fmt.mld'], { cwd });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toContain('\nwith @m/fmt 1.1.0 (before: 1.0.0)\n');
+  });
+
+  it('adds from a registry by name and by address, and a run asks nobody', async () => {
+    const requests: string[] = [];
+    const text = moduleText('2.0.0', 'exe @fmt(t) = `{@t}`');
+    const server = createServer(({ url = '' }, response) => {
+      requests.push(url);
+      if (url === '/index.json') response.end(JSON.stringify({ modules: { '@m/fmt': { version: '2.0.0', source: { url: 'fmt.mld' } } } }));
+      else response.end(text);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const cwd = await projectFolder({
+      'mlld-config.json': JSON.stringify({ modules: { registry: `${base}/index.json` } }),
+      'named.mld': 'import { @fmt } from @m/fmt\nshow @fmt("a")\n',
+      'addressed.mld': `import { @fmt } from "${base}/fmt.mld"\nshow @fmt("b")\n`,
+    });
+    for (const [script, added] of [
+      ['named', '@m/fmt'],
+      ['addressed', `${base}/fmt.mld`],
+    ] as const) {
+      // prettier-ignore
+      for (const argv of [[`${script}.mld`], ['validate', '--deep', `${script}.mld`]]) {
+        const refused = await runCli(argv, { cwd });
+        expect(`${refused.stdout}${refused.stderr}`).toContain(`mlld modules add ${added}`);
+      }
+    }
+    expect(requests).toEqual([]);
+    expect(await runCli(['modules', 'add', '@m/fmt'], { cwd })).toMatchObject({ status: 0, stderr: '' });
+    expect(await runCli(['modules', 'add', `${base}/fmt.mld`, '--as', '@m/by-address'], { cwd })).toMatchObject({ status: 0, stderr: '' });
+    expect(requests).toEqual(['/index.json', '/fmt.mld', '/fmt.mld']);
+    await new Promise((resolve) => void server.close(resolve));
+    expect(await runCli(['named.mld'], { cwd })).toMatchObject({ status: 0, stdout: '{a}\n' });
+    expect(await runCli(['addressed.mld'], { cwd })).toMatchObject({ status: 0, stdout: '{b}\n' });
+    const gone = await runCli(['modules', 'add', '@m/fmt'], { cwd });
+    expect(gone).toMatchObject({ status: 1, stderr: expect.stringContaining(base) as string });
+    expect(await runCli(['named.mld'], { cwd })).toMatchObject({ status: 0, stdout: '{a}\n' });
+  });
 });

@@ -4,15 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { runIdAt, workflowOf } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import {
-  findProject,
-  findScript,
-  listScripts,
-  resolveWorkflow,
-  scriptName,
-  workflowFor,
-  type WorkingProject,
-} from '../../../src/session/project.js';
+import { findProject, findScript, listScripts, scriptName, workflowFor, type WorkingProject } from '../../../src/session/project.js';
+import { resolveWorkflow } from '../../../src/session/resolve-workflow.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import { projectFolder } from '../../support/cli.js';
 

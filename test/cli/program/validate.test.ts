@@ -165,8 +165,8 @@ describe('the look before mlld run', () => {
     expect(await runCli(['run', 'lib'], { cwd })).toMatchObject({
       stdout: '',
       stderr: [
-        'error: llm/run/lib.mld:1:10 - @g is not exported by ../lib.mld',
-        "error: llm/lib.mld:2:5 - @now is a reserved name and can't be declared",
+        'error: llm/run/lib.mld:1:10 - @g is not exported by ../lib.mld (it exports @f, @now)',
+        "error: llm/lib.mld:2:5 - @now is a reserved name and can't be declared (choose another name)",
         '',
       ].join('\n'),
       status: 1,
@@ -175,7 +175,7 @@ describe('the look before mlld run', () => {
 
   it('prints warnings, unless --no-warn hides them, and continues', async () => {
     const cwd = await projectFolder({ 'llm/run/typo.mld': 'var @name = "x"\nshow `hi @nmae`\n' });
-    const warnings = 'Pre-flight warnings:\n  warning: llm/run/typo.mld:2:10 - @nmae undefined variable\n';
+    const warnings = 'Pre-flight warnings:\n  warning: llm/run/typo.mld:2:10 - @nmae undefined variable (did you mean @name?)\n';
     const running = 'Running llm/run/typo.mld...\n';
     const warned = await runCli(['run', 'typo'], { cwd });
     expect({ ...warned, stderr: withoutSummary(warned.stderr) }).toEqual({

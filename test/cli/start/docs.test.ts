@@ -57,8 +57,10 @@ describe('a page', () => {
   it('that does not exist is an error with the nearest one', async () => {
     const cwd = await emptyFolder();
     for (const [words, hint] of [
-      [['resum'], 'did you mean resume?'],
-      [['PAUSE'], 'did you mean PAUSED?'],
+      [['resum'], 'did you mean resume? mlld docs --search resum looks for it in all pages'],
+      [['PAUSE'], 'did you mean PAUSED? mlld docs --search PAUSE looks for it in all pages'],
+      [['retry'], 'did you mean pipelines-and-retry? mlld docs --search retry looks for it in all pages'],
+      [['hook'], 'did you mean hooks-and-guards? mlld docs --search hook looks for it in all pages'],
       [['submarine', 'cables'], "mlld docs --search 'submarine cables' looks for it in all pages"],
     ] as const) {
       const { stdout, stderr, status } = await runCli(['docs', ...words], { cwd });

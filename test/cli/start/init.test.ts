@@ -35,10 +35,11 @@ describe('the workflow', () => {
     const [, next = ''] = stdout.split('\nNext:\n');
     const commands = next.trim().split(/\n */);
     expect(commands[0]).toBe("cd 'my work'");
-    expect(commands).toHaveLength(3);
+    expect(commands).toHaveLength(4);
     const ran = await inShell(commands.map((line) => line.replace(/^mlld /, '"$@" ')).join(' && '), cwd);
     expect(ran).toMatchObject({ status: 0, stdout: expect.stringContaining(shown) as string });
     expect(ran.stdout).toContain('completed');
+    expect(ran.stdout).toContain('A first workflow in ten minutes');
     expect(readFileSync(join(cwd, 'my work', file), 'utf8')).toContain(content);
   });
 
