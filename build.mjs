@@ -10,6 +10,7 @@
  *   dist/index.js   the library, an ES module; packages stay imports
  *   dist/mlld.tmLanguage.json   colours for editors
  *   dist/report.*   what a report page carries: its viewer and style
+ *   dist/trend.*    the same for the page over many runs
  *   dist/serve.*    the same for the page of `mlld serve`
  *   dist/types      declarations (`npm run typecheck` is what checks the types)
  *   dist/THIRD-PARTY.txt   the packages that these files hold, with their licences
@@ -134,7 +135,14 @@ async function main() {
     esbuild.build({
       ...common,
       ...page,
-      entryPoints: ['viewer/serve/main.ts', 'viewer/serve/style.css'],
+      entryPoints: ['viewer/trend/main.tsx', 'viewer/trend/style.css'],
+      outdir: 'dist',
+      entryNames: 'trend',
+    }),
+    esbuild.build({
+      ...common,
+      ...page,
+      entryPoints: ['viewer/serve/main.tsx', 'viewer/serve/style.css'],
       outdir: 'dist',
       entryNames: 'serve',
     }),
