@@ -65,6 +65,8 @@ export interface RunFile {
   readonly finished?: JournalEvent & { readonly type: 'run.finished' };
   /** A newer program wrote it: nothing in it can be read, not even whether it ended. */
   readonly isOfUnknownVersion?: true;
+  /** Nothing ran: it holds the ends of calls that a sealed run began. */
+  readonly isSalvage?: true;
 }
 
 /** Names a part of a run that can't be used. Never fatal. */

@@ -105,6 +105,8 @@ export type CallFact =
       readonly unfit?: 'schema' | 'reply';
       /** A result was recorded but not reused, because these files that its call wrote are missing, and their content was not kept. */
       readonly gone?: readonly string[];
+      /** In a salvage run only: the event of the sealed run that began the attempt. Nothing began here. */
+      readonly begun?: EventRef;
     }
   /** On disk before the script sees the result. */
   | {

@@ -128,6 +128,8 @@ export type RunFact =
       readonly pid: number;
       /** The W3C trace context that the run was started in. */
       readonly traceparent?: string;
+      /** Nothing ran: the run holds the ends of calls that this sealed run began. */
+      readonly salvages?: RunId;
       // Workflow scripts only.
       /** The time at which the work began that this run is a part of: milliseconds since 1970. */
       readonly clock?: number;
@@ -167,6 +169,8 @@ export type RunFact =
       readonly cleaned?: true;
       /** Nothing ran: `journal reject` records a run of its own that rejects or restores one result of an earlier run. */
       readonly marked?: 'rejected' | 'restored';
+      /** Nothing ran: the run holds the ends of calls that this sealed run began. */
+      readonly salvages?: RunId;
       /** With status `restarted`, the node at which the next run begins. */
       readonly next?: string;
       /** The node of a pipeline that ran, else the one that finished last. */

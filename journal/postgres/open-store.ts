@@ -9,6 +9,7 @@ import type { JournalStore } from '../store.js';
 import { Connection, type Connect, type Row, type Sql } from './connection.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
+import type { SpillPlace } from './spill/spill-file.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
 import { mayPass } from './store-errors.js';
 
@@ -29,6 +30,8 @@ export interface TeamStoreOptions {
   readonly leaseMs?: number;
   /** A run waits so long for a store that was reached before. */
   readonly waitMs?: number;
+  /** What the server does not take is kept there until it does. */
+  readonly spill?: SpillPlace;
   /** Allows a server that may lose what it has acknowledged. */
   readonly allowUnsafe?: boolean;
 }
@@ -54,10 +57,13 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     leaseMs,
     waitMs,
     nowMs: () => server.nowMs(),
+    storeId: () => server.id,
+    spill: options.spill,
   });
   return Object.assign(withPayloads(store, openKeyring(keys)), {
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
+    pushSpills: () => store.pushSpills(),
     async close() {
       store.leave();
       await Promise.all(connections.map((each) => each.close()));
@@ -88,6 +94,11 @@ class ServerCheck {
   private aheadMs = 0;
 
   constructor(private readonly allowUnsafe: boolean) {}
+
+  /** Undefined until the server was reached. */
+  get id(): string | undefined {
+    return this.storeId;
+  }
 
   get wasReached(): boolean {
     return this.storeId !== undefined;

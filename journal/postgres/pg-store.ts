@@ -1,10 +1,10 @@
 /** Keeps the runs of a project in a PostgreSQL database: creates, lists and reads them. team-store.md 3 to 5. */
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { pid } from 'node:process';
 import { JournalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
-import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
 import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
 import type { Keeper } from '../upkeep/keeper.js';
@@ -15,9 +15,15 @@ import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-ro
 import type { Sql, Transactions } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
 import { listRows, readRowAt, scanRows } from './read-rows.js';
-import { RunRows, type RunRow } from './run-rows.js';
+import { RunRows, type Head, type RunRow } from './run-rows.js';
+import { SalvageRun } from './salvage/salvage-run.js';
+import type { PushedSpill } from './spill/push-spills.js';
+import { hasSpills, SpillFile, type SpillPlace } from './spill/spill-file.js';
+import { SpillingRows } from './spill/spilling-rows.js';
 import { mayPass } from './store-errors.js';
+import { TeamJournal } from './team-journal.js';
 import { leaseWorkflow } from './workflow-lease.js';
+import { describeProcess } from './writer-process.js';
 
 /** A statement that removes events takes so many at once. */
 const REMOVED_EVENTS_MAX = 10_000;
@@ -32,8 +38,14 @@ export interface PgStorePorts {
   readonly leaseMs: number;
   readonly waitMs: number;
   readonly nowMs: () => number;
+  /** Undefined until the server was reached. */
+  readonly storeId: () => string | undefined;
+  /** Undefined where lines wait in memory for a server that is away. */
+  readonly spill: SpillPlace | undefined;
 }
 
+const RUN_OF = `from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+  where p.name = $1 and w.path = $2 and r.run = $3`;
 const OF_RUN = `from mlld.workflows w join mlld.projects p using (project_id)
   where p.name = $1 and w.path = $2 and r.workflow_id = w.workflow_id and r.run = $3`;
 
@@ -55,22 +67,92 @@ export class PgStore implements RunStore {
 
   async create(ref: RunRef, options: CreateOptions = {}): Promise<Journal> {
     const writer = randomUUID();
-    const rows = new RunRows({ ref, sql: this.ports.writer, timeoutMs: this.timeoutMs, begin: () => this.begin(ref, writer) });
+    const rows = this.rowsOf(ref, () => this.begin(ref, writer));
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
+    const sink = this.spillingRows(ref, rows, settings);
     try {
       await rows.begin();
     } catch (error) {
       if (!mayPass(error) || settings.waitMs === 0) throw error;
-      return new RunWriter(ref, rows, () => this.release(rows), settings, { failed: error });
+      sink.startInOutage();
     }
-    return new RunWriter(ref, rows, () => this.release(rows), settings);
+    return this.journalOf(ref, rows, sink, settings);
   }
 
-  private async begin(ref: RunRef, writer: string): Promise<RunRow> {
+  private rowsOf(ref: RunRef, begin: () => Promise<RunRow>, head?: Head): RunRows {
+    return new RunRows({ ref, sql: this.ports.writer, timeoutMs: this.timeoutMs, begin, ...(head && { head }) });
+  }
+
+  private spillingRows(ref: RunRef, rows: RunRows, { waitMs = this.ports.waitMs, onOutage }: CreateOptions): SpillingRows {
+    const { leaseMs } = this.ports;
+    const newSpill = (head: Head): SpillFile | undefined => this.newSpill(ref, rows, head);
+    return new SpillingRows({ rows, leaseMs, waitMs, onOutage, newSpill, newSalvage: () => this.salvage(ref) });
+  }
+
+  private newSpill(ref: RunRef, { row }: RunRows, head: Head): SpillFile | undefined {
+    const { spill, project, storeId } = this.ports;
+    const store = storeId();
+    if (spill === undefined || row === undefined || store === undefined) return undefined;
+    return new SpillFile(spill.disk, spill, { store, project, ref, fence: row.fence, head });
+  }
+
+  private journalOf(ref: RunRef, rows: RunRows, sink: SpillingRows, options: CreateOptions, end?: ScanReport['end']): Journal {
+    const { onOutage: _reportedBySink, ...settings } = options;
+    return new TeamJournal(new RunWriter(ref, sink, () => this.release(rows), settings, { ...(end && { end }) }), sink);
+  }
+
+  /** Keeps what the calls of a sealed run ended with. */
+  private salvage(sealed: RunRef): SalvageRun {
+    return new SalvageRun(
+      {
+        scan: (ref, visit) => this.scan(ref, visit),
+        runsOf: (ref) => this.salvageRunsOf(ref),
+        create: (ref) => this.createSalvage(ref),
+      },
+      sealed,
+    );
+  }
+
+  private async createSalvage({ workflow, run }: RunRef): Promise<Journal> {
+    const { project, leaseMs, waitMs } = this.ports;
+    const [sealed] = await this.ports.reader.query(`select r.run_id::text as id ${RUN_OF}`, [project, workflow, run]);
+    if (sealed === undefined) throw isUnknown({ workflow, run });
+    const ref = { workflow, run: runIdAt(await this.nowMs(), randomDigits()) };
+    const rows = this.rowsOf(ref, () => this.begin(ref, randomUUID(), String(sealed['id'])));
+    await rows.begin();
+    const sink = new SpillingRows({ rows, leaseMs, waitMs, onOutage: undefined });
+    return this.journalOf(ref, rows, sink, { waitMs });
+  }
+
+  private async salvageRunsOf({ workflow, run }: RunRef): Promise<readonly RunRef[]> {
+    const found = await this.ports.reader.query(
+      `select s.run from mlld.runs s where s.of_run = (select r.run_id ${RUN_OF}) and s.role = 'salvage' order by s.run`,
+      [this.ports.project, workflow, run],
+    );
+    return found.map((row) => ({ workflow, run: row['run'] as RunId }));
+  }
+
+  /** Brings in what processes that are gone have left here while the store could not be reached. Returns what it did, oldest first. */
+  async pushSpills(): Promise<readonly PushedSpill[]> {
+    const { spill, project } = this.ports;
+    if (spill === undefined || !(await hasSpills(spill))) return [];
+    const { pushSpills } = await import('./spill/push-spills.js');
+    await this.ports.reader.query('select 1');
+    return pushSpills({
+      place: spill,
+      store: this.ports.storeId() ?? '',
+      project,
+      sql: this.ports.bulk,
+      lock: (workflow) => this.acquireWorkflowLock(workflow),
+      salvage: (ref) => this.salvage(ref),
+    });
+  }
+
+  private async begin(ref: RunRef, writer: string, ofRun?: string): Promise<RunRow> {
     const { project, leaseMs } = this.ports;
     const [made] = await this.ports.writer.query(
-      'select mlld.begin_run($1, $2, $3, $4, $5, $6, $7)::text as id',
-      [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid],
+      'select mlld.begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9)::text as id',
+      [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid, describeProcess(), ofRun],
       this.timeoutMs,
     );
     if (typeof made?.['id'] !== 'string') {
@@ -95,16 +177,18 @@ export class PgStore implements RunStore {
   async reopen(ref: RunRef, options: CreateOptions = {}): Promise<Journal> {
     const { project } = this.ports;
     const run = [project, ref.workflow, ref.run];
+    await this.pushSpills();
+    await this.runs(ref.workflow); // gives back the leases of processes that are gone
     const [taken] = await this.ports.writer.query(
-      `update mlld.runs r set fence = r.fence + 1, writer = $4, lease_until = clock_timestamp() + make_interval(secs => r.lease_s)
+      `update mlld.runs r set fence = r.fence + 1, writer = $4, process = $5, lease_until = clock_timestamp() + make_interval(secs => r.lease_s)
        ${OF_RUN} and not r.finished and not mlld.is_alive(r.lease_until, r.lease_s)
        returning r.run_id::text as id, r.fence, r.bytes::float8 as bytes, r.next_seq as seq, r.hash`,
-      [...run, randomUUID()],
+      [...run, randomUUID(), describeProcess()],
     );
     if (taken === undefined) throw await this.whyNotFree(ref, 'continue');
     const row = { id: String(taken['id']), fence: Number(taken['fence']) };
     const head = { offset: Number(taken['bytes']), seq: Number(taken['seq']), hash: String(taken['hash']) };
-    const rows = new RunRows({ ref, sql: this.ports.writer, timeoutMs: this.timeoutMs, begin: async () => row, head });
+    const rows = this.rowsOf(ref, async () => row, head);
     await rows.begin();
     const { end, defects } = await this.scan(ref, () => undefined);
     if (defects > 0 || end.hash !== head.hash) {
@@ -115,7 +199,7 @@ export class PgStore implements RunStore {
     }
     this.heartbeat.add(row);
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
-    return new RunWriter(ref, rows, () => this.release(rows), settings, { end: { ...head, seq: seqOf(head.seq - 1) } });
+    return this.journalOf(ref, rows, this.spillingRows(ref, rows, settings), settings, { ...head, seq: seqOf(head.seq - 1) });
   }
 
   /** Marks the run first, so that a kill in between leaves the beginning of a run that nobody writes. */
@@ -233,4 +317,11 @@ export class PgStore implements RunStore {
   private get timeoutMs(): number {
     return Math.max(1000, this.ports.leaseMs / 2);
   }
+}
+
+/** Four characters that keep ids of one millisecond apart. */
+function randomDigits(): string {
+  return randomInt(36 ** 4)
+    .toString(36)
+    .padStart(4, '0');
 }

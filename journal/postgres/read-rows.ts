@@ -6,6 +6,7 @@ import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
 import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
 import type { Row, Sql } from './connection.js';
+import { hasDied } from './writer-process.js';
 
 /** A page ends behind the line that reaches one of these. */
 const PAGE_ROWS_MAX = 5000;
@@ -94,7 +95,7 @@ export async function readRowAt(
 export async function listRows(sql: Sql, project: string, workflow: Workflow): Promise<readonly RunFile[]> {
   const rows = await sql.query(
     `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive,
-      l.line as last, l.before, left(f.line, 24) as first
+      l.line as last, l.before, left(f.line, 24) as first, r.role, r.process
       ${RUN.replace(
         'where',
         `left join lateral (select line, right(lag(line) over (order by at), ${LINE_END}) as before, at
@@ -111,9 +112,11 @@ function runFile(workflow: Workflow, row: Row): RunFile {
   const ref = { workflow, run: row['run'] as RunId };
   const bytes = Number(row['bytes']);
   const last = typeof row['last'] === 'string' ? usable(decodeLine(row['last'], hashAtEnd(row['before']))) : undefined;
-  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
-  const liveness: RunLiveness = row['alive'] === true && row['finished'] !== true ? 'running' : 'crashed';
-  return { ref, liveness, bytes, ...(isUnknown(row['first']) && { isOfUnknownVersion: true as const }) };
+  const role = row['role'] === 'salvage' ? { isSalvage: true as const } : {};
+  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last, ...role };
+  const isAlive = row['alive'] === true && row['finished'] !== true && !hasDied(row['process']);
+  const liveness: RunLiveness = isAlive ? 'running' : 'crashed';
+  return { ref, liveness, bytes, ...role, ...(isUnknown(row['first']) && { isOfUnknownVersion: true as const }) };
 }
 
 /** True when the beginning of a run's first line has a version that this program doesn't know. */
@@ -121,7 +124,8 @@ function isUnknown(beginning: unknown): boolean {
   return typeof beginning === 'string' && decodeLine(`${beginning}${' '.repeat(100)}`, CHAIN_SEED) === 'unknown-version';
 }
 
-function decodeLine(line: string, previousHash: string): JournalEvent | Flaw {
+/** `line` has no newline. */
+export function decodeLine(line: string, previousHash: string): JournalEvent | Flaw {
   const bytes = Buffer.from(`${line}\n`);
   const buffer = new LineBuffer(bytes.length);
   buffer.follow(previousHash);

@@ -12,10 +12,9 @@ import { CHAIN_SEED, HASH_DIGITS, isEndOfRun, TAIL_BYTES } from '../codec.js';
 import { JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
 import { NEWLINE } from '../line-buffer.js';
-import type { RunSink } from '../storage/run-sink.js';
 import type { Piece, Unsynced } from '../unsynced.js';
 import type { Sql } from './connection.js';
-import { mayPass, OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
+import { OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
 
 /** A turn ends behind the piece that reaches this many bytes or lines. A piece is at most 256 KB, or one line. */
 export const TURN_BYTES_MAX = 4 * 1024 * 1024;
@@ -49,18 +48,14 @@ export interface RunRowsOptions {
   readonly head?: Head;
 }
 
-export class RunRows implements RunSink {
-  readonly survivesFrom = 'sync';
+export class RunRows {
   private made: RunRow | undefined;
   /** The end of what the database has of the run, as far as its answers say. */
   private head: Head;
-  private pending: Uint8Array[] = [];
-  private written: number;
   private isClosed = false;
 
   constructor(private readonly options: RunRowsOptions) {
     this.head = options.head ?? NO_LINES;
-    this.written = this.head.offset;
   }
 
   /** Called again after it has failed, it tries again. */
@@ -73,29 +68,8 @@ export class RunRows implements RunSink {
     return this.made;
   }
 
-  get writtenBytes(): number {
-    return this.written;
-  }
-
-  write(bytes: Uint8Array): void {
-    this.pending.push(bytes);
-    this.written += bytes.length;
-  }
-
-  sync(done: (error: Error | null) => void): void {
-    const pieces = this.pending;
-    this.pending = [];
-    this.send(pieces).then(
-      () => done(null),
-      (error: unknown) => done(error as Error),
-    );
-  }
-
-  /** Does nothing: `recover` asks the database what is to be sent again (ROWS-2). */
-  distrust(): void {}
-
-  isFinal(error: unknown): boolean {
-    return !mayPass(error);
+  get headNow(): Head {
+    return this.head;
   }
 
   /** ROWS-2 */
@@ -111,20 +85,15 @@ export class RunRows implements RunSink {
     const head: Head = { offset: Number(found['offset']), seq: Number(found['seq']), hash: String(found['hash']) };
     if (!isOurs(unsynced, head)) throw this.wentBack(`it holds ${head.offset} bytes, and ${unsynced.start} were acknowledged`);
     this.head = head;
-    const { end } = unsynced;
-    await this.send(unsynced.from(head.offset).map(({ bytes }) => bytes));
-    this.pending = [];
-    this.written = end;
+    await this.take(unsynced.from(head.offset).map(({ bytes }) => bytes));
   }
-
-  /** A transaction is whole or absent. */
-  cut(): void {}
 
   close(): void {
     this.isClosed = true;
   }
 
-  private async send(pieces: readonly Uint8Array[]): Promise<void> {
+  /** Appends pieces of whole lines that follow on the head. ROWS-1 */
+  async take(pieces: readonly Uint8Array[]): Promise<void> {
     for (let from = 0; from < pieces.length;) {
       let to = from;
       let bytes = 0;
@@ -182,7 +151,7 @@ interface Turn {
 /** ROWS-1. Returns the head behind the lines. */
 export async function appendTurn(sql: Sql, { id, fence }: RunRow, { head, lines, ats, timeoutMs }: Turn): Promise<Head> {
   const text = lines.toString('utf8', 0, lines.length - 1);
-  const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: lastHash(lines) };
+  const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: hashBehind(lines) };
   const isEnd = isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
   await sql.query(
     'select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
@@ -218,8 +187,8 @@ export function startsOf(piece: Uint8Array, offset: number, ats: number[]): numb
 /** Returns the hash that a line without its newline ends with, even when the line is damaged. */
 export const hashOfLine = (line: string): string => line.slice(-LINE_END, -2);
 
-/** A line ends with `"hash":"…"}` and its newline. */
-function lastHash(lines: Buffer): string {
+/** Returns the hash of the last of whole lines, which ends with `"hash":"…"}` and its newline. */
+export function hashBehind(lines: Uint8Array): string {
   const start = lines.length - TAIL_BYTES - 1 + ',"hash":"'.length;
-  return lines.toString('latin1', start, start + HASH_DIGITS);
+  return Buffer.from(lines.buffer, lines.byteOffset + start, HASH_DIGITS).toString('latin1');
 }

@@ -33,20 +33,18 @@ export function thisProcess(): Uint8Array {
 }
 
 export async function isAlive(disk: Disk, path: string): Promise<boolean> {
-  const owner = await readOwner(disk, path);
-  if (!owner || owner.boot !== bootId()) return false;
-  if (owner.started !== '') return startOf(owner.pid) === owner.started;
-  return acceptsSignals(owner.pid);
+  try {
+    return isOwnerAlive(JSON.parse((await disk.readWhole(path)).toString()));
+  } catch {
+    return false; // no lock, or one that was cut off by a crash: its owner is dead
+  }
 }
 
-async function readOwner(disk: Disk, path: string): Promise<Owner | undefined> {
-  try {
-    const found = JSON.parse((await disk.readWhole(path)).toString()) as Partial<Owner> | null;
-    if (typeof found?.pid !== 'number' || typeof found.started !== 'string' || typeof found.boot !== 'string') return undefined;
-    return { pid: found.pid, started: found.started, boot: found.boot };
-  } catch {
-    return undefined; // no lock, or one that was cut off by a crash: its owner is dead
-  }
+/** `owner` is what `thisProcess` returned in some process, as JSON; anything else is nobody. */
+export function isOwnerAlive(owner: unknown): boolean {
+  const { pid: processId, started, boot } = (owner ?? {}) as Partial<Owner>;
+  if (typeof processId !== 'number' || typeof started !== 'string' || boot !== bootId()) return false;
+  return started === '' ? acceptsSignals(processId) : startOf(processId) === started;
 }
 
 /** Returns undefined also for a process that was killed: it will not write again. */

@@ -16,6 +16,12 @@ export function pausedError({ pausedBy }: Paused): MlldError {
       cause: pausedBy?.error,
     });
   }
+  if (isSpilled(pausedBy?.error)) {
+    return new MlldError('PAUSED', "paused: the store can't be reached, and no call begins without it", {
+      hint: 'run it again with --resume when it can: that brings in first what was recorded since',
+      cause: pausedBy?.error,
+    });
+  }
   // The reason is the cause, and not in the message: the warning about the lost journal has named it, and its remedy.
   return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
     hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
@@ -26,6 +32,11 @@ export function pausedError({ pausedBy }: Paused): MlldError {
 /** No later try of this process can record what it does: another process has sealed the run, or the store lost a part of it. */
 function isTaken(error: unknown): boolean {
   return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
+}
+
+/** What the store did not take lies on the own disk. */
+function isSpilled(error: unknown): boolean {
+  return error instanceof JournalError && error.code === 'STORE_SPILLED';
 }
 
 function dispatchStopped({ class: stopClass, lane, message, resetsAtMs }: Stop): MlldError {

@@ -1,4 +1,5 @@
 /** Opens the store that a project's runs are kept in: the files below its root, or the store of a team. team-store.md 1. */
+import { join } from 'node:path';
 import { JournalError, skippedRun } from '../../journal/errors.js';
 import type { RunRef } from '../../journal/ids.js';
 import type { SealingKey } from '../../journal/secrets/keyring.js';
@@ -26,6 +27,23 @@ export async function openProjectStore(place: StorePlace): Promise<JournalStore>
   const { openFileStore } = await import('../../journal/storage/file-store.js');
   const onSkipped = (ref: RunRef): void => stderr(`warning: ${skippedRun(ref)}\n`);
   return openFileStore(project.root, { sealingKey, onSkipped });
+}
+
+/** As `openProjectStore`, for a run that records: what earlier ones could not bring into the store comes first. team-store.md 4.4. */
+export async function openRecordingStore(place: StorePlace): Promise<JournalStore> {
+  const store = await openProjectStore(place);
+  if (storeUrl(place) !== undefined) await bringInSpills(store, place.stderr);
+  return store;
+}
+
+/** A store that can't be reached is reported by whoever reads it next. */
+async function bringInSpills(store: JournalStore, stderr: StorePlace['stderr']): Promise<void> {
+  const { pushSpills, describePush } = await import('./upkeep/push-spills.js');
+  try {
+    for (const pushed of await pushSpills(store)) stderr(`${describePush(pushed)}\n`);
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+  }
 }
 
 /** The URL of the team's store; undefined when the project keeps its runs in files. */
@@ -67,6 +85,7 @@ async function openDatabase(place: StorePlace, url: string): Promise<JournalStor
     project: address.project,
     shown: address.shown,
     keys: projectKeySource(realDisk, journalFolder(project.root), sealingKey),
+    spill: { disk: realDisk, folder: join(project.root, '.mlld', 'spill') },
     ...(leaseMs !== undefined && { leaseMs }),
     ...(waitMs !== undefined && { waitMs }),
     allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',

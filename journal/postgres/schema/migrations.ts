@@ -1,5 +1,6 @@
 /** Lists the migrations of the schema in order. One that was released is never changed: what follows is a further one. */
 import { journalSchema } from './0001-journal.js';
+import { salvageSchema } from './0002-salvage.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -13,6 +14,7 @@ export interface Migration {
 
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, title: 'tables of the journal, and the functions that write runs', statements: journalSchema, minClient: 1 },
+  { version: 2, title: 'salvage runs, and the process that writes a run', statements: salvageSchema, minClient: 1 },
 ];
 
 /** The version that this program writes. */

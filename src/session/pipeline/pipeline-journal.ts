@@ -17,7 +17,7 @@ import { createDocument } from '../script/document.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import type { RunRecorder } from '../ports/recorder.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';
-import { openProjectStore } from '../project-store.js';
+import { openRecordingStore } from '../project-store.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { settingsFor } from '../script/settings.js';
 
@@ -29,7 +29,7 @@ export async function storeOf(options: PipelineRunOptions, world: World): Promis
   const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
   if (options.openStore) return options.openStore(sealingKey);
   const { project, environment, io } = options;
-  return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
+  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 /** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */

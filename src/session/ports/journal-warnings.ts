@@ -36,6 +36,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
       }
       if (isErrorReported) return;
       isErrorReported = true;
+      if (error instanceof JournalError && error.code === 'STORE_SPILLED') return stderr(`warning: ${error.message}${hintOf(error)}\n`);
       const results = remains === undefined ? 'results are not recorded' : `results are not recorded, ${remains}`;
       stderr(`warning: the journal can't be written, ${results}: ${error.message}${hintOf(error)}\n`);
     },

@@ -23,8 +23,11 @@ export interface RunRecorder extends Recorder {
   post(fact: Fact): boolean;
   /** As `append`, and says before it returns whether the followers have seen the fact. */
   appendFollowed(fact: Fact): { readonly isFollowed: boolean; readonly recorded: Promise<Recorded | undefined> };
-  /** `lost`: the journal has given up, and what it held back is gone. `regained`: that was written at the end. */
-  close(): Promise<'kept' | 'regained' | 'lost'>;
+  /**
+   * `lost`: the journal has given up, and what it held back is gone. `regained`: that was written at the end. `spilled`: it lies on the
+   * disk of this machine, and a later command brings it into the store.
+   */
+  close(): Promise<'kept' | 'regained' | 'spilled' | 'lost'>;
 }
 
 type Count = (fact: Fact | UnrecordedFact) => void;
@@ -117,7 +120,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
         return wasBroken ? 'regained' : 'kept';
       } catch (error) {
         trouble(error);
-        return 'lost';
+        return error instanceof JournalError && error.code === 'STORE_SPILLED' ? 'spilled' : 'lost';
       }
     },
   };

@@ -32,7 +32,7 @@ import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
-import { openProjectStore, storeUrl } from '../project-store.js';
+import { openRecordingStore, storeUrl } from '../project-store.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type RunRecorder } from './recorder.js';
 import { UnrecordedProgress } from '../unrecorded-progress.js';
@@ -148,7 +148,7 @@ async function openStore({ project, environment, io, unrecorded, openStore: open
   }
   const sealingKey = await sealingKeyFor({ project, environment }, world);
   if (open) return open(sealingKey);
-  return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
+  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 interface Opening {

@@ -24,7 +24,7 @@ import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
 import { pausedError, pauseOf } from '../pause-error.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { openProjectStore } from '../project-store.js';
+import { openRecordingStore } from '../project-store.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { timedOut } from '../run-lifecycle.js';
 import { outcomeOf } from '../run-outcome.js';
@@ -156,7 +156,7 @@ export async function storeOf(options: RunOptions, world: World): Promise<Journa
   const sealingKey = await sealingKeyFor(options, world);
   if (options.openStore) return options.openStore(sealingKey);
   const { project, environment, io } = options;
-  return openProjectStore({ project, environment, sealingKey, stderr: io.stderr });
+  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 function slotsOf({ project }: RunOptions, { parallel }: AgentSettings): number {

@@ -1,0 +1,301 @@
+/**
+ * Takes the lines of a run into the database, and through times in which it can't be reached. team-store.md 4.3 to 4.5.
+ *
+ * SPILLING-1 What was not committed 2 s after it was handed over, or when the connection is lost, goes to a spill on the own disk, and is
+ *    durable from then on: results of calls in flight may be used. `committed` resolves for a line only when the database has it, so no
+ *    call begins before. A kill leaves the spill, which a later command brings in (`push-spills.ts`).
+ * SPILLING-2 Meanwhile the head of the run is asked for again and again, and what is behind it is sent (ROWS-2). When the time for that is
+ *    over, `committed` rejects with STORE_SPILLED, and further lines go to the spill only. `settle` tries once more.
+ * SPILLING-3 Where the run was sealed, `committed` rejects, and the ends of its calls go into a salvage run; every other line is dropped.
+ *    They count as durable when that run has them, or the spill.
+ * SPILLING-4 Without a spill, or while the own disk refuses it, lines wait in memory, and `sync` fails when the time is over.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { journalError, JournalError } from '../../errors.js';
+import type { RunSink } from '../../storage/run-sink.js';
+import type { CreateOptions } from '../../store.js';
+import { Unsynced } from '../../unsynced.js';
+import { hashBehind, type Head, type RunRows } from '../run-rows.js';
+import type { Salvage } from '../salvage/salvage-run.js';
+import { mayPass } from '../store-errors.js';
+import type { SpillFile } from './spill-file.js';
+
+const SPILL_AFTER_MS = 2000;
+const RETRY_FIRST_MS = 50;
+const RETRY_MAX_MS = 5000;
+/** A shorter outage is not reported. */
+const REPORT_AFTER_MS = 1000;
+/** A run that was interrupted waits only so long at its end. */
+const HURRIED_MS = 2000;
+const SEQ_OF_LINE = /^\{"v":\d+,"seq":(\d+)[,}]/;
+
+export interface SpillingPorts {
+  readonly rows: RunRows;
+  /** Undefined where nothing can be spilled: there is no place, or the run is not there yet. */
+  readonly newSpill?: ((head: Head) => SpillFile | undefined) | undefined;
+  /** Absent: a sealed run is nothing but an error. */
+  readonly newSalvage?: () => Salvage;
+  readonly leaseMs: number;
+  readonly waitMs: number;
+  readonly onOutage: CreateOptions['onOutage'];
+}
+
+interface Waiter {
+  readonly end: number;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class SpillingRows implements RunSink {
+  readonly survivesFrom = 'sync';
+  /** Lines that the database is not known to have. */
+  private readonly uncommitted: Unsynced;
+  private fresh: Uint8Array[] = [];
+  private written: number;
+  /** Those that wait until their lines are committed or spilled, and those that wait until they are committed. */
+  private waiting: Waiter[] = [];
+  private committing: Waiter[] = [];
+  private spill: SpillFile | undefined;
+  private spilledTo: number;
+  /** Writing to the spill and removing it are one after the other. */
+  private spilling: Promise<void> = Promise.resolve();
+  private pumping: Promise<void> | undefined;
+  private outage: { readonly sinceMs: number } | undefined;
+  private isReported = false;
+  private salvage: Salvage | undefined;
+  private end: JournalError | undefined;
+  /** Nothing is sent any more. */
+  private isOver = false;
+  private waitMs: number;
+
+  constructor(private readonly ports: SpillingPorts) {
+    const { offset, hash } = ports.rows.headNow;
+    this.uncommitted = new Unsynced(offset, hash);
+    this.written = offset;
+    this.spilledTo = offset;
+    this.waitMs = ports.waitMs;
+  }
+
+  /** The reason why the run takes nothing more: it was sealed, the store went back, or could not be reached for too long. */
+  get endedBy(): JournalError | undefined {
+    return this.end;
+  }
+
+  get writtenBytes(): number {
+    return this.written;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.fresh.push(bytes);
+    this.written += bytes.length;
+  }
+
+  sync(done: (error: Error | null) => void): void {
+    for (const bytes of this.fresh) this.uncommitted.add(Buffer.from(bytes), hashBehind(bytes)); // the writer uses its memory again
+    this.fresh = [];
+    const { start, end } = this.uncommitted;
+    if (start >= end) return done(null);
+    const timer = setTimeout(() => this.spillSoon(), SPILL_AFTER_MS);
+    const settle = (error: Error | null): void => {
+      clearTimeout(timer);
+      done(error);
+    };
+    this.waiting.push({ end, resolve: () => settle(null), reject: settle });
+    if (this.outage !== undefined || this.isOver) this.spillSoon();
+    this.pump();
+  }
+
+  /** SPILLING-1. Resolves when the database has everything before this offset. */
+  committed(end: number): Promise<void> {
+    if (this.end !== undefined) return Promise.reject(this.end);
+    if (this.uncommitted.start >= end) return Promise.resolve();
+    return new Promise((resolve, reject) => this.committing.push({ end, resolve, reject }));
+  }
+
+  /** Must be called when the run could not be made yet. */
+  startInOutage(): void {
+    this.outage = { sinceMs: performance.now() };
+  }
+
+  /** Resolves when all that was synced is recorded in the database, or will not be by this process. */
+  async settle(isHurried: boolean): Promise<void> {
+    if (isHurried) this.waitMs = Math.min(this.waitMs, this.outageMs() + HURRIED_MS);
+    await this.pumping;
+    await this.spilling;
+    if (this.end?.code === 'STORE_SPILLED') await this.tryAgain().catch(() => undefined); // it stays in the spill
+    await this.spilling;
+    await this.salvage?.close();
+  }
+
+  /** Does nothing: the head of the run says what is there (ROWS-2). */
+  distrust(): void {}
+
+  /** `sync` fails when its time is over, or nothing can be recorded any more. */
+  isFinal(): boolean {
+    return true;
+  }
+
+  async recover(unsynced: Unsynced): Promise<void> {
+    if (this.end !== undefined && !isAway(this.end)) throw this.end;
+    for (const { bytes, hash } of unsynced.from(this.uncommitted.end)) this.uncommitted.add(bytes, hash);
+    this.fresh = [];
+    this.written = this.uncommitted.end;
+    await this.tryAgain();
+  }
+
+  cut(): void {}
+
+  close(): void {
+    this.ports.rows.close();
+  }
+
+  private async tryAgain(): Promise<void> {
+    const { end } = this.uncommitted;
+    await this.ports.rows.recover(this.uncommitted);
+    this.commit(end);
+  }
+
+  private pump(): void {
+    this.pumping ??= this.send().finally(() => (this.pumping = undefined));
+  }
+
+  private async send(): Promise<void> {
+    let delayMs = RETRY_FIRST_MS;
+    while (this.uncommitted.start < this.uncommitted.end && !this.isOver) {
+      const { end } = this.uncommitted;
+      try {
+        await this.sendAll();
+        this.endOutage();
+        this.commit(end);
+        delayMs = RETRY_FIRST_MS;
+      } catch (error) {
+        if (await this.isStoppedBy(journalError(error, 'write to the store'))) continue;
+        await sleep(delayMs * (0.75 + Math.random() / 2));
+        delayMs = Math.min(2 * delayMs, RETRY_MAX_MS, this.ports.leaseMs / 4);
+      }
+    }
+  }
+
+  private sendAll(): Promise<void> {
+    if (this.salvage === undefined && this.outage !== undefined) return this.ports.rows.recover(this.uncommitted); // SPILLING-2
+    const lines = this.uncommitted.from(this.uncommitted.start).map(({ bytes }) => bytes);
+    return (this.salvage ?? this.ports.rows).take(lines);
+  }
+
+  /** False for an error after which the same may succeed. */
+  private async isStoppedBy(error: JournalError): Promise<boolean> {
+    const { newSalvage } = this.ports;
+    if (error.code === 'STORE_SEALED' && this.salvage === undefined && newSalvage !== undefined) {
+      this.endOutage();
+      this.stop(error);
+      this.salvage = newSalvage(); // SPILLING-3
+      return true;
+    }
+    if (mayPass(error)) {
+      this.beginOutage(error);
+      if (this.outageMs() < this.waitMs) return false;
+    } else this.spillSoon();
+    this.isOver = true;
+    await this.spilling;
+    this.stop(mayPass(error) && this.spill !== undefined ? spilled(error) : error);
+    this.failUnspilled();
+    return true;
+  }
+
+  private beginOutage(error: JournalError): void {
+    this.outage ??= { sinceMs: performance.now() };
+    this.spillSoon();
+    if (this.isReported || this.outageMs() < Math.min(REPORT_AFTER_MS, this.waitMs / 2)) return;
+    this.isReported = true;
+    this.ports.onOutage?.(error, this.waitMs);
+  }
+
+  private endOutage(): void {
+    this.outage = undefined;
+    if (this.isReported) this.ports.onOutage?.(undefined, this.waitMs);
+    this.isReported = false;
+  }
+
+  private outageMs(): number {
+    return this.outage === undefined ? 0 : performance.now() - this.outage.sinceMs;
+  }
+
+  private stop(error: JournalError): void {
+    this.end ??= error;
+    for (const { reject } of this.committing) reject(this.end);
+    this.committing = [];
+  }
+
+  private commit(end: number): void {
+    this.uncommitted.synced(end);
+    this.waiting = release(this.waiting, end);
+    this.committing = release(this.committing, end);
+    if (this.spill !== undefined) this.spilling = this.spilling.then(() => this.removeSpill());
+  }
+
+  private async removeSpill(): Promise<void> {
+    if (this.spill === undefined || this.uncommitted.start < this.spilledTo) return;
+    const { spill } = this;
+    this.spill = undefined;
+    await spill.remove().catch(() => undefined); // bringing it in again does nothing (SPILL-2)
+  }
+
+  private spillSoon(): void {
+    this.spilling = this.spilling.then(() => this.spillNow());
+  }
+
+  private async spillNow(): Promise<void> {
+    const { start, end, hashBefore } = this.uncommitted;
+    const from = this.spill === undefined ? start : Math.max(start, this.spilledTo);
+    const pieces = this.uncommitted.from(from).map(({ bytes }) => bytes);
+    const [first] = pieces;
+    if (first !== undefined) {
+      this.spill ??= this.ports.newSpill?.({ offset: start, seq: firstSeq(first), hash: hashBefore });
+      if (this.spill !== undefined && (await this.isKept(this.spill, pieces))) this.spilledTo = end;
+    }
+    if (this.spill !== undefined) this.waiting = release(this.waiting, this.spilledTo);
+    if (this.isOver) this.failUnspilled();
+  }
+
+  /** SPILLING-4: the error of the store is the one to report. */
+  private async isKept(spill: SpillFile, pieces: readonly Uint8Array[]): Promise<boolean> {
+    try {
+      await spill.append(pieces);
+      return true;
+    } catch {
+      if (!spill.isEmpty) return false;
+      this.spill = undefined;
+      await spill.remove().catch(() => undefined);
+      return false;
+    }
+  }
+
+  private failUnspilled(): void {
+    const { end } = this;
+    if (end === undefined) return;
+    for (const { reject } of this.waiting) reject(end);
+    this.waiting = [];
+  }
+}
+
+function isAway({ code }: JournalError): boolean {
+  return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE';
+}
+
+function spilled(error: JournalError): JournalError {
+  return new JournalError('STORE_SPILLED', `${error.message}; what was recorded since then is kept in .mlld/spill`, {
+    hint: 'mlld store push, or the next run in this folder, brings it in when the store can be reached',
+    cause: error.cause,
+  });
+}
+
+function firstSeq(piece: Uint8Array): number {
+  const beginning = Buffer.from(piece.buffer, piece.byteOffset, Math.min(piece.length, 64)).toString('latin1');
+  return Number(SEQ_OF_LINE.exec(beginning)?.[1]);
+}
+
+/** Resolves those whose lines end before `end`, and returns the others. */
+function release(waiters: readonly Waiter[], end: number): Waiter[] {
+  for (const waiter of waiters) if (waiter.end <= end) waiter.resolve();
+  return waiters.filter((waiter) => waiter.end > end);
+}
