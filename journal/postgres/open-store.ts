@@ -11,12 +11,13 @@ import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
 import type { SpillPlace } from './spill/spill-file.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
-import { mayPass } from './store-errors.js';
+import { mayBeRestarting, mayPass } from './store-errors.js';
 
 const LEASE_MS = 60_000;
 const STORE_WAIT_MS = 600_000;
 const SERVER_VERSION_MIN = 150_000;
 const READ_RETRY_FIRST_MS = 50;
+const FIRST_REPORT_MS = 1000;
 /** The writer knows within half a lease that a server does not answer; a slow line may take longer for a page. */
 const READ_TIMEOUT_MS = 60_000;
 
@@ -32,6 +33,8 @@ export interface TeamStoreOptions {
   readonly waitMs?: number;
   /** What the server does not take is kept there until it does. */
   readonly spill?: SpillPlace;
+  /** For a server that restarts when a run begins; absent where it must be there. */
+  readonly firstWait?: FirstWait;
   /** Allows a server that may lose what it has acknowledged. */
   readonly allowUnsafe?: boolean;
 }
@@ -50,7 +53,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   };
   const store = new PgStore({
     writer: connection(),
-    reader: patient(connection(), server, waitMs),
+    reader: patient(connection(), server, waitMs, options.firstWait),
     side: connection(),
     bulk: connection(),
     project,
@@ -71,16 +74,32 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   });
 }
 
+/** Says how long a process waits for a server that it has not reached yet. */
+export interface FirstWait {
+  readonly waitMs: number;
+  /** Called when that takes longer than a moment. */
+  readonly onWait: (error: JournalError, waitMs: number) => void;
+}
+
 /** Waits for a server that was there before and will be again. What it is asked may be asked twice. */
-function patient(connection: Connection, server: ServerCheck, waitMs: number): Sql {
+function patient(connection: Connection, server: ServerCheck, waitMs: number, first: FirstWait | undefined): Sql {
   return {
     async query(text, values) {
-      const endMs = performance.now() + waitMs;
+      const beganMs = performance.now();
+      let isReported = false;
       for (let delayMs = READ_RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, 1000)) {
         try {
           return await connection.query(text, values, READ_TIMEOUT_MS);
         } catch (error) {
-          if (!mayPass(error) || !server.wasReached || performance.now() + delayMs > endMs) throw error;
+          if (!(error instanceof JournalError) || !mayPass(error)) throw error;
+          const isFirst = !server.wasReached;
+          const allowedMs = !isFirst ? waitMs : first !== undefined && mayBeRestarting(error) ? Math.min(first.waitMs, waitMs) : 0;
+          const waitedMs = performance.now() - beganMs;
+          if (waitedMs + delayMs > allowedMs) throw error;
+          if (isFirst && !isReported && waitedMs > FIRST_REPORT_MS) {
+            isReported = true;
+            first?.onWait(error, allowedMs);
+          }
           await sleep(delayMs);
         }
       }

@@ -91,11 +91,12 @@ export async function readRowAt(
   return usable(decodeLine(String(row['line']), hashAtEnd(before?.['line'])));
 }
 
-/** Oldest first. */
+/** Oldest first. A process of this machine that is gone keeps no run alive: its leases are given back, where that is allowed. */
 export async function listRows(sql: Sql, project: string, workflow: Workflow): Promise<readonly RunFile[]> {
   const rows = await sql.query(
     `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive,
-      l.line as last, l.before, left(f.line, 24) as first, r.role, r.process
+      l.line as last, l.before, left(f.line, 24) as first, r.role, r.process,
+      r.run_id::text as id, r.fence
       ${RUN.replace(
         'where',
         `left join lateral (select line, right(lag(line) over (order by at), ${LINE_END}) as before, at
@@ -105,6 +106,16 @@ export async function listRows(sql: Sql, project: string, workflow: Workflow): P
       order by r.run collate "C"`,
     [project, workflow],
   );
+  const left = rows.filter((row) => row['alive'] === true && row['finished'] !== true && hasDied(row['process']));
+  if (left.length > 0) {
+    await sql
+      .query(
+        `update mlld.runs r set lease_until = '-infinity' from unnest($1::bigint[], $2::int[]) as left_by_dead (run_id, fence)
+         where r.run_id = left_by_dead.run_id and r.fence = left_by_dead.fence`,
+        [left.map(({ id }) => id), left.map(({ fence }) => fence)],
+      )
+      .catch(() => undefined); // a reader may not: then they run out
+  }
   return rows.map((row) => runFile(workflow, row));
 }
 

@@ -112,6 +112,8 @@ export class RunRows {
   private async sendTurn(lines: Buffer, ats: readonly number[]): Promise<void> {
     if (this.isClosed) throw new Error(`run ${this.options.ref.run} is closed`);
     const { sql, timeoutMs } = this.options;
+    // The server compares the head only, so lines that don't follow on it would be taken as well.
+    if (firstSeq(lines) !== this.head.seq) throw new Error(`event ${firstSeq(lines)} does not follow on ${this.head.seq} events`);
     this.head = await appendTurn(sql, await this.begin(), { head: this.head, lines, ats, timeoutMs }).catch((error: unknown) => {
       throw this.explained(error);
     });
@@ -182,6 +184,14 @@ export function startsOf(piece: Uint8Array, offset: number, ats: number[]): numb
     lines++;
   }
   return lines;
+}
+
+const SEQ_OF_LINE = /^\{"v":\d+,"seq":(\d+)[,}]/;
+
+/** Returns the number of the first of whole lines. */
+export function firstSeq(lines: Uint8Array): number {
+  const beginning = Buffer.from(lines.buffer, lines.byteOffset, Math.min(lines.length, 64)).toString('latin1');
+  return Number(SEQ_OF_LINE.exec(beginning)?.[1]);
 }
 
 /** Returns the hash that a line without its newline ends with, even when the line is damaged. */

@@ -10,6 +10,8 @@ const SQL_STATE = /^[0-9A-Z]{5}$/;
 const LOST = /^(08|57P|53)/;
 /** Another transaction was in the way, or somebody cancelled the statement. */
 const AGAIN = /^(40|57014|55P03)/;
+/** `ELOST`: the client saw its connection end, without a code. */
+const RESTARTING: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ELOST']);
 const TLS = /^(ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
 
 /** `lost`: the connection is of no use any more. `again`: the same statement may succeed. `final`: it can't. */
@@ -26,6 +28,11 @@ export function failureOf(error: unknown): Failure {
 /** True for an error of this file after which a later try may succeed. */
 export function mayPass(error: unknown): boolean {
   return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
+}
+
+/** True for what a server answers, or does not, while it stops and starts: not for a name that nobody knows, or an address without a way. */
+export function mayBeRestarting(error: JournalError): boolean {
+  return stateOf(error.cause) !== undefined || RESTARTING.has(codeOf(error.cause) ?? '');
 }
 
 /** Returns the SQLSTATE behind an error of this file. */

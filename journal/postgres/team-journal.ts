@@ -30,6 +30,7 @@ export class TeamJournal implements Journal {
   }
 
   async append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded> {
+    this.refuseClosed();
     const { endedBy } = this.rows;
     if (fact.type === 'run.finished') this.isInterrupted = fact.status === 'interrupted';
     if (endedBy !== undefined && !MAY_FOLLOW.has(fact.type)) throw endedBy; // TEAM-JOURNAL-2
@@ -38,9 +39,11 @@ export class TeamJournal implements Journal {
     return recorded;
   }
 
-  appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded> {
+  async appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded> {
+    this.refuseClosed();
     const { endedBy } = this.rows;
-    return endedBy === undefined ? this.writer.appendOwn(fact, durability) : Promise.reject(endedBy);
+    if (endedBy !== undefined) throw endedBy; // TEAM-JOURNAL-2
+    return this.writer.appendOwn(fact, durability);
   }
 
   flush(): Promise<void> {
@@ -60,7 +63,11 @@ export class TeamJournal implements Journal {
       await this.writer.close();
     }
     const { endedBy } = this.rows;
-    if (endedBy !== undefined) throw endedBy;
+    if (endedBy !== undefined && !this.rows.isRegained) throw endedBy;
+  }
+
+  private refuseClosed(): void {
+    if (this.closing !== undefined) throw new Error(`run ${this.ref.run} is closed`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Opens the store that a project's runs are kept in: the files below its root, or the store of a team. team-store.md 1. */
 import { join } from 'node:path';
 import { JournalError, skippedRun } from '../../journal/errors.js';
+import type { FirstWait } from '../../journal/postgres/open-store.js';
 import type { RunRef } from '../../journal/ids.js';
 import type { SealingKey } from '../../journal/secrets/keyring.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -17,6 +18,8 @@ export interface StorePlace {
 
 const LEASE_MIN_MS = 1000;
 const LEASE_MAX_MS = 3_600_000;
+/** A server is back so soon after a restart, when it did not crash with much to repair. */
+const FIRST_WAIT_MS = 10_000;
 const CONNECT_MAX_MS = 30_000;
 
 /** Nothing of a database is loaded for files. Throws STORE_ADDRESS, STORE_PROJECT, STORE_PASSWORD_IN_CONFIG. */
@@ -31,8 +34,13 @@ export async function openProjectStore(place: StorePlace): Promise<JournalStore>
 
 /** As `openProjectStore`, for a run that records: what earlier ones could not bring into the store comes first. team-store.md 4.4. */
 export async function openRecordingStore(place: StorePlace): Promise<JournalStore> {
-  const store = await openProjectStore(place);
-  if (storeUrl(place) !== undefined) await bringInSpills(store, place.stderr);
+  const address = storeUrl(place);
+  if (address === undefined) return openProjectStore(place);
+  const store = await openDatabase(place, address, {
+    waitMs: FIRST_WAIT_MS,
+    onWait: (error, waitMs) => place.stderr(`warning: ${error.message}; trying for ${waitMs / 1000} s, in case it restarts\n`),
+  });
+  await bringInSpills(store, place.stderr);
   return store;
 }
 
@@ -72,7 +80,7 @@ export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url
   return { address, leaseMs, connect: (onLost: () => void) => connectClient(address, { connectMs, onLost }) };
 }
 
-async function openDatabase(place: StorePlace, url: string): Promise<JournalStore> {
+async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWait): Promise<JournalStore> {
   const { project, environment, sealingKey } = place;
   const { address, leaseMs, connect } = await storeConnection(place, url);
   const { openTeamStore } = await import('../../journal/postgres/open-store.js');
@@ -88,6 +96,7 @@ async function openDatabase(place: StorePlace, url: string): Promise<JournalStor
     spill: { disk: realDisk, folder: join(project.root, '.mlld', 'spill') },
     ...(leaseMs !== undefined && { leaseMs }),
     ...(waitMs !== undefined && { waitMs }),
+    ...(firstWait && { firstWait }),
     allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',
   });
 }

@@ -15,7 +15,7 @@ import { journalError, JournalError } from '../../errors.js';
 import type { RunSink } from '../../storage/run-sink.js';
 import type { CreateOptions } from '../../store.js';
 import { Unsynced } from '../../unsynced.js';
-import { hashBehind, type Head, type RunRows } from '../run-rows.js';
+import { firstSeq, hashBehind, type Head, type RunRows } from '../run-rows.js';
 import type { Salvage } from '../salvage/salvage-run.js';
 import { mayPass } from '../store-errors.js';
 import type { SpillFile } from './spill-file.js';
@@ -27,7 +27,6 @@ const RETRY_MAX_MS = 5000;
 const REPORT_AFTER_MS = 1000;
 /** A run that was interrupted waits only so long at its end. */
 const HURRIED_MS = 2000;
-const SEQ_OF_LINE = /^\{"v":\d+,"seq":(\d+)[,}]/;
 
 export interface SpillingPorts {
   readonly rows: RunRows;
@@ -79,6 +78,11 @@ export class SpillingRows implements RunSink {
   /** The reason why the run takes nothing more: it was sealed, the store went back, or could not be reached for too long. */
   get endedBy(): JournalError | undefined {
     return this.end;
+  }
+
+  /** The store was away for too long, and has everything nevertheless: the last try has succeeded. */
+  get isRegained(): boolean {
+    return this.end !== undefined && isAway(this.end) && this.uncommitted.start === this.uncommitted.end;
   }
 
   get writtenBytes(): number {
@@ -150,9 +154,9 @@ export class SpillingRows implements RunSink {
   }
 
   private async tryAgain(): Promise<void> {
-    const { end } = this.uncommitted;
-    await this.ports.rows.recover(this.uncommitted);
-    this.commit(end);
+    const { rows } = this.ports;
+    await rows.recover(this.uncommitted);
+    this.commit(rows.headNow.offset);
   }
 
   private pump(): void {
@@ -162,9 +166,8 @@ export class SpillingRows implements RunSink {
   private async send(): Promise<void> {
     let delayMs = RETRY_FIRST_MS;
     while (this.uncommitted.start < this.uncommitted.end && !this.isOver) {
-      const { end } = this.uncommitted;
       try {
-        await this.sendAll();
+        const end = await this.sendAll();
         this.endOutage();
         this.commit(end);
         delayMs = RETRY_FIRST_MS;
@@ -176,10 +179,17 @@ export class SpillingRows implements RunSink {
     }
   }
 
-  private sendAll(): Promise<void> {
-    if (this.salvage === undefined && this.outage !== undefined) return this.ports.rows.recover(this.uncommitted); // SPILLING-2
-    const lines = this.uncommitted.from(this.uncommitted.start).map(({ bytes }) => bytes);
-    return (this.salvage ?? this.ports.rows).take(lines);
+  /** Returns the offset up to which everything is recorded now. More lines may have come meanwhile, and some of them may be among those. */
+  private async sendAll(): Promise<number> {
+    const { rows } = this.ports;
+    if (this.salvage === undefined && this.outage !== undefined) {
+      await rows.recover(this.uncommitted); // SPILLING-2
+      return rows.headNow.offset;
+    }
+    const { start, end } = this.uncommitted;
+    const lines = this.uncommitted.from(start).map(({ bytes }) => bytes);
+    await (this.salvage ?? rows).take(lines);
+    return end;
   }
 
   /** False for an error after which the same may succeed. */
@@ -287,11 +297,6 @@ function spilled(error: JournalError): JournalError {
     hint: 'mlld store push, or the next run in this folder, brings it in when the store can be reached',
     cause: error.cause,
   });
-}
-
-function firstSeq(piece: Uint8Array): number {
-  const beginning = Buffer.from(piece.buffer, piece.byteOffset, Math.min(piece.length, 64)).toString('latin1');
-  return Number(SEQ_OF_LINE.exec(beginning)?.[1]);
 }
 
 /** Resolves those whose lines end before `end`, and returns the others. */

@@ -43,13 +43,13 @@ describe.skipIf(noServer !== undefined)(`a writer that is killed${noServer === u
     const url = database.project();
     const acknowledged = await killAfter(url, count);
     const store = openTestStore(url);
-    // The server may still carry out a turn that the writer sent before it was killed; it ends before the run counts as crashed.
     await expect.poll(async () => (await store.runs(workflow))[0]?.liveness, { timeout: 20_000 }).toBe('crashed');
+    // The server may still carry out a turn that the writer sent before it was killed: none after this.
+    const again = await store.reopen(runRef(1));
     const { events, defects } = await readRun(store, runRef(1));
     expect(events.length).toBeGreaterThan(Math.max(...acknowledged));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i));
     expect(defects).toEqual([]);
-    const again = await store.reopen(runRef(1));
     await again.append(finished);
     await again.close();
     const after = await readRun(store, runRef(1));

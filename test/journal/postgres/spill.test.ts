@@ -1,0 +1,251 @@
+/** A server that is away, and runs that were sealed: what was paid for is kept on the own disk, or in a salvage run. team-store.md 4.4, 4.5. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { Connect, SqlClient } from '../../../journal/postgres/connection.js';
+import type { TeamStore } from '../../../journal/postgres/open-store.js';
+import { connectClient } from '../../../journal/postgres/pg-client.js';
+import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
+import { realDisk } from '../../../journal/storage/disk.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
+import { temporaryFolder } from '../support/folder.js';
+import { factOf, readRun } from '../support/read.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+
+/** A connection that can be cut, and refused until it is mended. */
+class Line {
+  isCut = false;
+  /** Called before each statement is sent. */
+  before: (text: string) => Promise<void> = async () => undefined;
+  private readonly clients: SqlClient[] = [];
+  readonly connect: Connect;
+
+  constructor(url: string) {
+    const address = parseStoreAddress(url, { environment: {} });
+    this.connect = async (onLost) => {
+      if (this.isCut) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      const client = await connectClient(address, { connectMs: 5000, onLost });
+      this.clients.push(client);
+      return {
+        ...client,
+        query: async (text, values, timeoutMs) => {
+          await this.before(text);
+          if (this.isCut) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+          return client.query(text, values, timeoutMs);
+        },
+      };
+    };
+  }
+
+  async cut(): Promise<void> {
+    this.isCut = true;
+    await Promise.all(this.clients.splice(0).map((client) => client.end()));
+  }
+}
+
+interface Opened {
+  readonly store: TeamStore;
+  readonly line: Line;
+  readonly folder: string;
+  readonly url: string;
+}
+
+describe.skipIf(noServer !== undefined)(`a store that is away${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+
+  function open(from: Partial<Opened> & { readonly waitMs?: number } = {}): Opened {
+    const { url = database.project(), folder = temporaryFolder(), waitMs } = from;
+    const line = new Line(url);
+    const spill = { disk: realDisk, folder };
+    return { store: openTestStore(url, { connect: line.connect, spill, ...(waitMs !== undefined && { waitMs }) }), line, folder, url };
+  }
+
+  const spills = async (folder: string): Promise<string[]> => {
+    const names = await readdir(folder, { recursive: true });
+    return names.filter((name) => name.endsWith('.ndjson')).map((name) => join(folder, name));
+  };
+
+  /** Makes the spill that of a process that is gone. */
+  async function orphan(folder: string): Promise<void> {
+    for (const path of await spills(folder)) {
+      const text = await readFile(path, 'utf8');
+      await writeFile(path, text.replace(/"boot":"[^"]*"/, '"boot":"another one"'));
+    }
+  }
+
+  const seal = (): Promise<unknown> =>
+    database.query(`update mlld.runs set fence = fence + 1, lease_until = '-infinity' where not finished`, []);
+
+  /** Leaves a run whose last result is in the spill only. */
+  async function leaveSpill(): Promise<Opened> {
+    const opened = open({ waitMs: 50 });
+    const journal = await opened.store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await opened.line.cut();
+    await journal.append(callCompleted(1));
+    await expect(journal.close()).rejects.toMatchObject({ code: 'STORE_SPILLED' });
+    await orphan(opened.folder);
+    await opened.store.close();
+    return opened;
+  }
+
+  it('hands a result out when it is on the own disk, begins no call meanwhile, and sends all of it when the server is back', async () => {
+    const { store, line, folder } = open();
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await line.cut();
+    await journal.append(callCompleted(1));
+    expect(await spills(folder)).toHaveLength(1);
+    let hasBegun = false;
+    const beginning = journal.append(callStarted(2)).then(() => (hasBegun = true));
+    await journal.flush();
+    expect(hasBegun).toBe(false);
+    line.isCut = false;
+    await beginning;
+    await journal.append(callCompleted(2));
+    await journal.append(finished);
+    await journal.close();
+    expect(await spills(folder)).toEqual([]);
+    const { events, defects } = await readRun(store, runRef(1));
+    expect(defects).toEqual([]);
+    expect(events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1), callStarted(2), callCompleted(2), finished]);
+    await store.close();
+  });
+
+  it('records a fact once that is appended while the head of the run is asked for', async () => {
+    const { store, line } = open();
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await line.cut();
+    const first = journal.append(callStarted(1));
+    await journal.flush();
+    let second: Promise<unknown> | undefined;
+    line.before = async (text) => {
+      if (second !== undefined || !text.startsWith('select fence')) return;
+      second = journal.append(callStarted(2));
+      await journal.flush();
+    };
+    line.isCut = false;
+    await first;
+    await second;
+    await journal.append(callCompleted(1));
+    await journal.close();
+    const { events, defects } = await readRun(store, runRef(1));
+    expect(defects).toEqual([]);
+    expect(events.map(factOf)).toEqual([started, callStarted(1), callStarted(2), callCompleted(1)]);
+    await store.close();
+  });
+
+  it('pauses when the server stays away, and a later process brings the rest in, once', async () => {
+    const { folder, url } = await leaveSpill();
+    const { store } = open({ folder, url });
+    expect(await store.pushSpills()).toEqual([{ ref: runRef(1), events: 1, salvaged: 0 }]);
+    expect(await store.pushSpills()).toEqual([]);
+    const { events, defects } = await readRun(store, runRef(1));
+    expect(defects).toEqual([]);
+    expect(events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
+    expect((await store.runs(runRef(1).workflow))[0]?.liveness).toBe('crashed');
+    await store.close();
+  });
+
+  it('leaves the spill of a living process alone', async () => {
+    const { store, line, folder, url } = open();
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await line.cut();
+    await journal.append(callCompleted(1));
+    const other = open({ folder, url });
+    expect(await other.store.pushSpills()).toEqual([]);
+    line.isCut = false;
+    await journal.close();
+    expect((await readRun(store, runRef(1))).events).toHaveLength(3);
+    await other.store.close();
+    await store.close();
+  });
+
+  it('puts a spilled result of a run that was sealed meanwhile into a salvage run, once', async () => {
+    const { folder, url } = await leaveSpill();
+    await seal();
+    const [path] = await spills(folder);
+    const text = await readFile(path as string, 'utf8');
+    const { store } = open({ folder, url });
+    expect(await store.pushSpills()).toEqual([{ ref: runRef(1), events: 0, salvaged: 1 }]);
+    await writeFile(path as string, text); // as after a kill that came before the spill was removed
+    expect(await store.pushSpills()).toEqual([{ ref: runRef(1), events: 0, salvaged: 0 }]);
+    expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, callStarted(1)]);
+    const [, salvage, ...more] = await store.runs(runRef(1).workflow);
+    expect(more).toEqual([]);
+    expect(salvage).toMatchObject({ liveness: 'finished', isSalvage: true, finished: { salvages: runRef(1).run } });
+    const { events, defects } = await readRun(store, (salvage as { ref: ReturnType<typeof runRef> }).ref);
+    expect(defects).toEqual([]);
+    expect(events.slice(1, 3).map(factOf)).toEqual([{ ...callStarted(1), begun: { run: runRef(1).run, seq: 1 } }, callCompleted(1)]);
+    await store.close();
+  });
+
+  it('keeps a spill whose run the database has in an older state', async () => {
+    const { folder, url } = await leaveSpill();
+    await database.query(
+      `update mlld.runs set next_seq = 0, bytes = 0, hash = repeat('0', 64)
+       where run_id = (select max(run_id) from mlld.runs)`,
+      [],
+    );
+    const { store } = open({ folder, url });
+    expect(await store.pushSpills()).toMatchObject([{ ref: runRef(1), events: 0, error: { code: 'STORE_WENT_BACK' } }]);
+    expect(await spills(folder)).toHaveLength(1);
+    await store.close();
+  });
+
+  it('keeps what the calls of a sealed run end with, and begins none', async () => {
+    const { store, folder } = open();
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await journal.append(callStarted(2));
+    await seal();
+    await journal.append(callCompleted(1));
+    await expect(journal.append(callStarted(3))).rejects.toMatchObject({ code: 'STORE_SEALED' });
+    await journal.append(callCompleted(2));
+    await expect(journal.close()).rejects.toMatchObject({ code: 'STORE_SEALED' });
+    expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, callStarted(1), callStarted(2)]);
+    const salvage = (await store.runs(runRef(1).workflow)).find(({ isSalvage }) => isSalvage);
+    const { events } = await readRun(store, (salvage as { ref: ReturnType<typeof runRef> }).ref);
+    expect(events.map(({ type }) => type)).toEqual([
+      'run.started',
+      'call.started',
+      'call.completed',
+      'call.started',
+      'call.completed',
+      'run.finished',
+    ]);
+    expect(await spills(folder)).toEqual([]);
+    await store.close();
+  });
+
+  it('waits in memory where the own disk refuses the spill', async () => {
+    const url = database.project();
+    const line = new Line(url);
+    const refusing = {
+      ...realDisk,
+      create: () => {
+        throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+      },
+    };
+    const store = openTestStore(url, { connect: line.connect, spill: { disk: refusing, folder: temporaryFolder() } });
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await line.cut();
+    const kept = vi.fn();
+    const completing = journal.append(callCompleted(1)).then(kept);
+    await vi.waitFor(() => expect(line.isCut).toBe(true));
+    expect(kept).not.toHaveBeenCalled();
+    line.isCut = false;
+    await completing;
+    await journal.close();
+    expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
+    await store.close();
+  });
+});
