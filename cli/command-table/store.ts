@@ -44,6 +44,12 @@ export const STORE_COMMANDS = {
     examples: ['mlld store copy --from .', 'mlld store copy --to /mnt/archive/patrol'],
     exits: [[1, 'a run was left out, or something could not be read or written']],
   },
+  'store push': {
+    does: 'bring into the store what runs here recorded while it could not be reached; every command that records does so first',
+    flags: [JSON_FLAG('print the report as JSON')],
+    examples: ['mlld store push'],
+    exits: [[1, 'something could not be brought in; it is kept here']],
+  },
   'store seal': {
     does: 'take a run away from a writer that was not heard of for a lease: it can append nothing more, and its run reads as crashed',
     arguments: [{ written: '<run>', does: 'a run of the store: its id, the beginning of it, or the name of a script', completes: 'run' }],

@@ -41,6 +41,7 @@ export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action>
   'modules outdated': async () => (await import('./modules.js')).outdated,
   'store status': async () => (await import('./store/status.js')).status,
   'store copy': async () => (await import('./store/upkeep.js')).copy,
+  'store push': async () => (await import('./store/upkeep.js')).push,
   'store seal': async () => (await import('./store/upkeep.js')).seal,
   'store migrate': async () => (await import('./store/status.js')).migrate,
   answer: async () => (await import('./answer.js')).answer,

@@ -9,6 +9,7 @@ import type { JournalStore } from '../store.js';
 import { Connection, type Connect, type Row, type Sql } from './connection.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
+import type { PushedSpill } from './spill/push-spills.js';
 import type { SpillPlace } from './spill/spill-file.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
 import { mayBeRestarting, mayPass } from './store-errors.js';
@@ -40,7 +41,15 @@ export interface TeamStoreOptions {
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & KeptStore & { close(): Promise<void> };
+export type TeamStore = JournalStore & KeptStore & Pushing & { close(): Promise<void> };
+
+export interface Pushing {
+  /**
+   * Brings in what processes that are gone have left here while the store could not be reached, and says of each run what became of it.
+   * Rejects with STORE_UNREACHABLE.
+   */
+  pushSpills(): Promise<readonly PushedSpill[]>;
+}
 
 export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const { project, keys, leaseMs = LEASE_MS, waitMs = STORE_WAIT_MS } = options;

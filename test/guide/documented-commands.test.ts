@@ -30,6 +30,7 @@ const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly pri
   'mlld store migrate --dry-run': NO_STORE,
   'mlld store copy --from .': NO_STORE,
   'mlld store copy --to /mnt/archive/patrol': NO_STORE,
+  'mlld store push': NO_STORE,
   'mlld store seal latest': { status: 1, printed: /a run in files needs no seal/ },
   'mlld journal show ID': NO_RUN,
   'mlld run patrol --checkpont': { status: 1, printed: /^Error: --checkpont is not an option of mlld/ },

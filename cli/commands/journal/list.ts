@@ -79,6 +79,7 @@ const STATUSES: { readonly [S in ListedRun['status']]: 'well' | 'needs somebody'
   cleaned: 'well',
   rejected: 'well',
   restored: 'well',
+  salvaged: 'well',
   incomplete: 'needs somebody',
   failed: 'needs somebody',
   paused: 'needs somebody',
@@ -109,6 +110,12 @@ function sinceMs(text: string, nowMs: number): number {
   return ms;
 }
 
+/** Undefined for a run in which something ran. */
+function recordStatus({ cleaned, marked, salvages }: NonNullable<RunFile['finished']>): ListedRun['status'] | undefined {
+  if (salvages !== undefined) return 'salvaged';
+  return cleaned === true ? 'cleaned' : marked;
+}
+
 /** A run that ended in order has its totals in its last event; only other runs are read in full. */
 async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
   const { ref, finished } = file;
@@ -121,7 +128,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
-    const status = finished.cleaned === true ? 'cleaned' : (finished.marked ?? listedStatus(finished.status, counts));
+    const status = recordStatus(finished) ?? listedStatus(finished.status, counts);
     return { ...common, durationMs: runDurationMs(ref.run, Date.parse(finished.ts)), status, ...counts, inFlight: [] };
   }
   if (file.isOfUnknownVersion) {

@@ -1,7 +1,16 @@
-/** `mlld store copy|seal`: brings runs into the store of a team or back, and takes a run away from a writer that is gone. */
+/** `mlld store copy|push|seal`: brings runs into the store of a team or back, and takes a run away from a writer that is gone. */
 import path from 'node:path';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
-import { copyRuns, openProjectStore, sealRun, storeUrl, type NotCopied } from '../../../src/api/commands/store.js';
+import {
+  copyRuns,
+  describePush,
+  openProjectStore,
+  pushSpills,
+  sealRun,
+  storeUrl,
+  type NotCopied,
+} from '../../../src/api/commands/store.js';
+import type { Project } from '../../../src/api/commands/project.js';
 import { MlldError } from '../../../src/errors.js';
 import { oneLine } from '../../render/one-line.js';
 import { counted } from '../../render/reports/garbage-collection.js';
@@ -27,11 +36,7 @@ export async function copy(io: Io, { from, to, json }: JsonOption & { readonly f
     });
   }
   const project = await projectOf(io);
-  if (storeUrl({ project, environment: io.environment }) === undefined) {
-    throw new MlldError('USAGE', 'mlld store copy: the runs of this project are kept in files', {
-      hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names a store",
-    });
-  }
+  refuseFiles(io, project, 'mlld store copy');
   const root = path.resolve(io.workingDirectory, folder);
   const place = { project: { ...project, root }, environment: { MLLD_STORE: 'files' }, sealingKey: 'none', stderr: io.stderr } as const;
   const files = { store: await openProjectStore(place), root };
@@ -44,6 +49,25 @@ export async function copy(io: Io, { from, to, json }: JsonOption & { readonly f
     for (const { ref, because } of left) io.stderr(`run ${ref.run} of ${oneLine(ref.workflow)} was left out: it ${BECAUSE[because]}\n`);
   }
   return left.length === 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+export async function push(io: Io, { json }: JsonOption): Promise<number> {
+  const { project, store } = await openProject(io);
+  refuseFiles(io, project, 'mlld store push');
+  const pushed = await pushSpills(store);
+  if (json) {
+    const report = pushed.map(({ ref, events, salvaged, error }) => ({ ...ref, events, salvaged, ...(error && { error: error.message }) }));
+    io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  } else if (pushed.length === 0) io.stdout('Nothing is kept here for this store.\n');
+  else for (const each of pushed) (each.error === undefined ? io.stdout : io.stderr)(`${oneLine(describePush(each))}\n`);
+  return pushed.some(({ error }) => error !== undefined) ? EXIT_FAILED : EXIT_OK;
+}
+
+function refuseFiles(io: Io, project: Project, command: string): void {
+  if (storeUrl({ project, environment: io.environment }) !== undefined) return;
+  throw new MlldError('USAGE', `${command}: the runs of this project are kept in files`, {
+    hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names a store",
+  });
 }
 
 export async function seal(io: Io, text: string, { json }: JsonOption): Promise<void> {

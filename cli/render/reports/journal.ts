@@ -19,7 +19,7 @@ export interface ListedRun {
   readonly started: string;
   readonly durationMs: number | null;
   /** `incomplete`: it reached its end, and calls are unresolved. `unreadable`: a newer program recorded it. */
-  readonly status: ReportedStatus | 'incomplete' | 'cleaned' | 'rejected' | 'restored' | 'unreadable';
+  readonly status: ReportedStatus | 'incomplete' | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'unreadable';
   /** This and the members up to `savedUsd` are null where the run can't be read. */
   readonly executed: number | null;
   readonly reused: number | null;
@@ -119,7 +119,7 @@ function rowOf(run: ListedRun, style: Style): readonly Cell[] {
 
 function colourOf(status: ListedRun['status'], style: Style): (text: string) => string {
   if (status === 'completed') return style.green;
-  if (status === 'cleaned' || status === 'rejected' || status === 'restored') return style.dim;
+  if (status === 'cleaned' || status === 'rejected' || status === 'restored' || status === 'salvaged') return style.dim;
   return status === 'running' || status === 'paused' || status === 'incomplete' ? style.yellow : style.red;
 }
 

@@ -5,6 +5,7 @@ import type { StoreAddress } from '../../../journal/postgres/store-address.js';
 import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
 
 export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
+export { describePush, pushSpills } from '../../session/upkeep/push-spills.js';
 export { sealRun } from '../../session/upkeep/seal-run.js';
 export { openProjectStore, storeUrl } from '../../session/project-store.js';
 

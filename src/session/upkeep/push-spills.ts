@@ -1,10 +1,7 @@
 /** Brings into the store of a team what runs here recorded while it could not be reached. team-store.md 4.4. */
+import type { Pushing } from '../../../journal/postgres/open-store.js';
 import type { PushedSpill } from '../../../journal/postgres/spill/push-spills.js';
 import type { JournalStore } from '../../../journal/store.js';
-
-interface Pushing {
-  pushSpills(): Promise<readonly PushedSpill[]>;
-}
 
 /** Does nothing for files. */
 export async function pushSpills(store: JournalStore): Promise<readonly PushedSpill[]> {

@@ -40,6 +40,7 @@ const READERS: readonly (readonly [words: string, expected: string])[] = [
   ['checkpoint list hi', 'Total: 2'],
   ['checkpoint inspect hi', 'one'],
   ['journal list', 'gate.dot'],
+  ['store push', 'Nothing is kept here'],
   ['journal show hi', 'reused from event'],
   ['journal show gate.dot', 'warden'],
   ['journal show audit.js', 'audit'],

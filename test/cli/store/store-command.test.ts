@@ -204,8 +204,11 @@ show @ask("three")
     expect(JSON.parse((await run('migrate', '--dry-run', '--json')).stdout)).toEqual({
       store: expect.stringContaining('?project='),
       from: 0,
-      to: 1,
-      migrations: [{ version: 1, title: expect.any(String) }],
+      to: 2,
+      migrations: [
+        { version: 1, title: expect.any(String) },
+        { version: 2, title: expect.any(String) },
+      ],
     });
     expect(await run('migrate')).toMatchObject({ status: 1, stderr: expect.stringContaining('--yes') });
     const both = await Promise.all([run('migrate', '--yes'), run('migrate', '--yes')]);
@@ -218,7 +221,7 @@ show @ask("three")
       store: expect.stringContaining('?project='),
       project: 'p1',
       server: expect.any(String),
-      schema: { version: 1, minClient: 1 },
+      schema: { version: 2, minClient: 1 },
       bytes: expect.any(Number),
       runs: { total: 0, alive: 0 },
     });
