@@ -126,7 +126,7 @@ show @ask("three")
     await database.query(`update mlld.runs set lease_until = '-infinity' where not finished`, []);
     const again = await runCli(['run', 'slow', '--resume'], { cwd, env });
     expect(again).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\nanswer to three\n' });
-    expect(again.stderr).toContain('1 reused, 2 executed');
+    expect(again.stderr).toContain('2 reused, 1 executed');
   });
 
   it('copies runs into the store and back unchanged, once, and names those that it leaves out', async () => {
