@@ -32,7 +32,7 @@ export interface TeamStoreOptions {
   readonly leaseMs?: number;
   /** A run waits so long for a store that was reached before. */
   readonly waitMs?: number;
-  /** What the server does not take is kept there until it does. */
+  /** Lines that the server does not take are kept there until it does. */
   readonly spill?: SpillPlace;
   /** For a server that restarts when a run begins; absent where it must be there. */
   readonly firstWait?: FirstWait;

@@ -30,7 +30,7 @@ export function mayPass(error: unknown): boolean {
   return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
 }
 
-/** True for what a server answers, or does not, while it stops and starts: not for a name that nobody knows, or an address without a way. */
+/** True for an error that a server which stops and starts causes: not for a name that nobody knows, or an address without a way. */
 export function mayBeRestarting(error: JournalError): boolean {
   return stateOf(error.cause) !== undefined || RESTARTING.has(codeOf(error.cause) ?? '');
 }

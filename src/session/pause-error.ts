@@ -34,7 +34,7 @@ function isTaken(error: unknown): boolean {
   return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
 }
 
-/** What the store did not take lies on the own disk. */
+/** The store was away for too long: the own disk has what it did not take. */
 function isSpilled(error: unknown): boolean {
   return error instanceof JournalError && error.code === 'STORE_SPILLED';
 }

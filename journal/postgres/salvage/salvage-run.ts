@@ -1,8 +1,8 @@
 /**
  * Records how the calls of a sealed run ended: it takes no event more, and what they cost must not be lost. team-store.md 4.5.
  *
- * SALVAGE-1 For each attempt whose end the sealed run does not have, a run of its own gets a `call.started` that names the event which began
- *    it, and the end. It begins with the first of them: a sealed run that left nothing has no salvage run.
+ * SALVAGE-1 For each attempt whose end the sealed run does not have, a run of its own gets a `call.started` that names the event which
+ *    began it, and the end. It begins with the first of them: a sealed run that left nothing has no salvage run.
  * SALVAGE-2 An end that any salvage run of the sealed run has is left out, so the same lines can be handed over again after a kill. A kill
  *    in the middle leaves a salvage run without `run.finished`, whose ends count.
  * SALVAGE-3 A call whose beginning nobody can read any more, because the sealed run was deleted, is left out: its key is known no longer.
@@ -28,7 +28,6 @@ export interface SalvagePorts {
 
 type End = EventOf<'call.completed'> | EventOf<'call.failed'>;
 
-/** What the sealed run says. */
 interface Sealed {
   readonly started: EventOf<'run.started'> | undefined;
   /** The number of its last event. */
@@ -62,7 +61,7 @@ export class SalvageRun implements Salvage {
     await Promise.all(this.appending.values());
   }
 
-  /** How many ends this process has recorded. */
+  /** The number of ends that this process has recorded. */
   get count(): number {
     return this.executed + this.failed;
   }

@@ -1,10 +1,10 @@
 /**
  * Brings lines into the database that processes which are gone have left in spills. team-store.md 4.4, 4.5.
  *
- * PUSH-1 The lines go behind the head of their run, which must be one of the places that they pass through: what is there already is left
- *    out. A run that was sealed meanwhile takes nothing: the ends of its calls go into a salvage run.
- * PUSH-2 One process at a time brings in the spills of a workflow, and a spill is removed when all of it is recorded. A kill before leaves
- *    it whole, and bringing it in again does nothing twice (PUSH-1, SALVAGE-2).
+ * PUSH-SPILLS-1 The lines go behind the head of their run, which must be one of the places that they pass through: what is there already
+ *    is left out. A run that was sealed meanwhile takes nothing: the ends of its calls go into a salvage run.
+ * PUSH-SPILLS-2 One process at a time brings in the spills of a workflow, and a spill is removed when all of it is recorded. A kill before
+ *    leaves it whole, and bringing it in again does nothing twice (PUSH-SPILLS-1, SALVAGE-2).
  */
 import type { RunRef, Workflow } from '../../ids.js';
 import { JournalError } from '../../errors.js';
@@ -39,7 +39,7 @@ export async function pushSpills(ports: PushPorts): Promise<readonly PushedSpill
   for (const path of await spillsIn(ports.place, ports.store)) {
     const seen = await readSpill(ports.place.disk, path);
     if (seen === undefined || seen.project !== ports.project) continue;
-    const unlock = await ports.lock(seen.ref.workflow); // PUSH-2
+    const unlock = await ports.lock(seen.ref.workflow); // PUSH-SPILLS-2
     try {
       const spill = await readSpill(ports.place.disk, path); // another process may have brought it in meanwhile
       if (spill === undefined) continue;
@@ -63,7 +63,7 @@ async function push(ports: PushPorts, spill: Spilled): Promise<PushedSpill> {
   }
 }
 
-/** PUSH-1 */
+/** PUSH-SPILLS-1 */
 async function recorded(ports: PushPorts, spill: Spilled): Promise<{ readonly events: number; readonly salvaged: number }> {
   const { ref, fence, lines } = spill;
   const [row] = await ports.sql.query(

@@ -1,12 +1,12 @@
 /**
  * Takes the lines of a run into the database, and through times in which it can't be reached. team-store.md 4.3 to 4.5.
  *
- * SPILLING-1 What was not committed 2 s after it was handed over, or when the connection is lost, goes to a spill on the own disk, and is
- *    durable from then on: results of calls in flight may be used. `committed` resolves for a line only when the database has it, so no
- *    call begins before. A kill leaves the spill, which a later command brings in (`push-spills.ts`).
+ * SPILLING-1 Lines that are not committed 2 s after they were handed over, or when the connection is lost, go to a spill on the own disk,
+ *    and are durable from then on: results of calls in flight may be used. `committed` resolves for a line only when the database has
+ *    it, so no call begins before. A kill leaves the spill, which a later command brings in (`push-spills.ts`).
  * SPILLING-2 Meanwhile the head of the run is asked for again and again, and what is behind it is sent (ROWS-2). When the time for that is
  *    over, `committed` rejects with STORE_SPILLED, and further lines go to the spill only. `settle` tries once more.
- * SPILLING-3 Where the run was sealed, `committed` rejects, and the ends of its calls go into a salvage run; every other line is dropped.
+ * SPILLING-3 Once the run was sealed, `committed` rejects, and the ends of its calls go into a salvage run; every other line is dropped.
  *    They count as durable when that run has them, or the spill.
  * SPILLING-4 Without a spill, or while the own disk refuses it, lines wait in memory, and `sync` fails when the time is over.
  */
