@@ -4,7 +4,8 @@
  * program which starts at the same moment sees the old one or the new one.
  *
  *   dist/mlld.cjs   the command: answers `--version`, else loads cli.cjs through V8's code cache
- *   dist/cli.cjs    the command line in one CommonJS file; what `await import()` names is only run when it is asked for
+ *   dist/cli.cjs    the command line in one file: a function like that around a CommonJS module, which `dist/mlld.cjs` calls; what
+ *                   `await import()` names is only run when it is asked for
  *   dist/prices.cjs the table of prices, which is loaded when a cost is looked up in it
  *   dist/lsp.cjs    the language server protocol, which is loaded by `mlld lsp`
  *   dist/index.js   the library, an ES module; packages stay imports
@@ -87,7 +88,12 @@ const commandLine = {
   supported: { 'dynamic-import': false },
   // Packages that are ES modules ask where they are.
   define: { ...common.define, 'import.meta.url': 'fileUrl' },
-  banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
+  // The function that Node puts around a module is in the file: put around the text when it is read, it would cost a copy of it.
+  banner: {
+    js: `(function (exports, require, module, __filename, __dirname) {
+const fileUrl = require('node:url').pathToFileURL(__filename).href;`,
+  },
+  footer: { js: '})' },
   // The client of PostgreSQL stays a package: it is loaded when the store of a team is opened.
   external: ['pg'],
   plugins: [lazyBuiltins, pricesApart, protocolApart],

@@ -10,7 +10,7 @@
  * START-4 the flags of V8 are set before the program is compiled or read from a cache: V8 refuses a cache made under other flags.
  */
 import fs from 'node:fs';
-import { createRequire, wrap } from 'node:module';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
 import { makeFolders } from '../journal/storage/make-folders.js';
@@ -72,8 +72,8 @@ function load(file: string, kind: string, { require, setFlags }: { require: Node
   const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
   const cacheFile = cacheFileFor(file, kind);
   const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
-  // The build sees to it that it is ASCII.
-  const script = new vm.Script(wrap(fs.readFileSync(file, 'latin1')), {
+  // The build sees to it that it is ASCII, and an expression whose value is the function that Node puts around a module.
+  const script = new vm.Script(fs.readFileSync(file, 'latin1'), {
     filename: file,
     ...(cachedData ? { cachedData } : {}),
   });
