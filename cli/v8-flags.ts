@@ -29,11 +29,12 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--no-parallel-scavenge', from: OLDEST, to: NEWEST },
   /**
    * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 132 KB a third of the processor
-   * time of a run of ten thousand calls went into optimizing code that was about to end. A longer run is worth it, and
-   * hot loops in the code of a script are optimized while they run, whatever is set here. Later versions have a quick compiler in between,
-   * and count invocations instead: no other number was faster there than V8's own.
+   * time of a run of ten thousand calls went into optimizing code that was about to end; with several megabytes such a run was never
+   * optimized and took a fifth longer, while one of some hundred calls takes the same either way. Hot loops in the code of a script are
+   * optimized while they run, whatever is set here. Later versions have a quick compiler in between, and count invocations instead: no
+   * other number was faster there than V8's own.
    */
-  { first: '--interrupt-budget=3000000', later: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
+  { first: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
   /** A heap that is small still is marked quicker at once than in steps and by other threads. */
   { first: '--no-incremental-marking', later: '--incremental-marking', from: OLDEST, to: NEWEST },
   /** A regular expression of a script that backtracks too much goes over to the linear engine: `src/values/methods/regex.ts`. */
