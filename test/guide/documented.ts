@@ -23,12 +23,12 @@ export function documentedCommands(): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The lines of fences that begin with `mlld`, or with `$ mlld` where outputs are shown, without the remark behind a `#`. */
+/** The lines of fences that begin with `mlld`, without the remark behind a `#`. What stands behind `$ ` is played with its output. */
 export function commandsIn(page: string): string[] {
   const fences = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)];
   return fences
     .flatMap(([, language = '', inside = '']) => (['', 'sh', 'fish'].includes(language) ? inside.split('\n') : []))
-    .map((line) => line.replace(/^\$ /, '').replace(/\s+# .*$/, ''))
+    .map((line) => line.replace(/\s+# .*$/, ''))
     .filter((line) => line.startsWith('mlld '));
 }
 

@@ -19,6 +19,8 @@ it('finds files, commands with what they print, and blocks that do nothing', () 
 
 it('takes what differs from run to run as the same, and nothing else', () => {
   const printed = ['RUN                       TOOK', '20261122-154549-494-jmge  2.2s', '3 calls: 1 executed, 1m2s', '', 'done (a+b)'];
+  expect(isShown(['     1 10:00:00.000 12 calls'], ['    12 10:00:00.034 12 calls'])).toBe(true);
+  expect(isShown(['     1 10:00:00.000 12 calls'], ['    12 10:00:00.034 13 calls'])).toBe(false);
   const shown = ['RUN        TOOK', '20261123-010203-004-abcd  12ms', '3 calls: 1 executed, 0.4s', '', 'done (a+b)'];
   expect(isShown(shown, printed)).toBe(true);
   expect(isShown(['…', '3 calls: …', '…', 'done (a+b)'], printed)).toBe(true);
@@ -33,6 +35,17 @@ it('runs commands one after the other in one folder, with the status of the one 
   const page = fenced('text file=in/words.txt', 'tide') + fenced('sh', '$ cat in/words.txt', '$ ls lost', '$ echo $?', '$ echo ~/x');
   const played = await play(stepsOf(page));
   expect(played.map(({ printed }) => printed)).toEqual([['tide'], [expect.stringContaining('lost')], ['2'], ['~/x']]);
+});
+
+it('does what happens in a story beside the commands of a reader, and says when that fails', async () => {
+  const page = '<!-- meanwhile: echo tide > words.txt -->\n' + fenced('', '$ cat words.txt', 'tide');
+  expect((await play(stepsOf(page))).map(({ printed }) => printed)).toEqual([['tide']]);
+  await expect(play(stepsOf('text\n<!-- meanwhile: cat lost -->\n'))).rejects.toThrow('line 2: cat lost ended with 1: cat: lost');
+});
+
+it('shows a killed command as an interactive shell does', async () => {
+  const page = fenced('sh', "$ node -e 'process.kill(process.pid, 9)'", 'Killed', '$ echo $?');
+  expect((await play(stepsOf(page))).map(({ printed }) => printed)).toEqual([['Killed'], ['137']]);
 });
 
 it('has stand-ins for agent programs, which answer by the plan of the page', async () => {

@@ -1,6 +1,6 @@
 /**
  * A page of the guide is a story in one folder: its fenced blocks write files and run commands, in order. The line of a fence says which:
- * three backticks and `mlld file=hello.mld` write the file, `sh` holds commands (`$ ` before each) and what they print.
+ * three backticks and `mlld file=hello.mld` write the file, `sh` or no language holds commands (`$ ` before each) and what they print.
  */
 
 export interface FileStep {
@@ -39,18 +39,27 @@ export interface ServerStep {
   readonly plan: string;
 }
 
+/** Does what is no command of a reader, such as an edit or a kill: `<!-- meanwhile: COMMAND -->`, which ends with status 0. */
+export interface MeanwhileStep {
+  readonly kind: 'meanwhile';
+  readonly line: number;
+  readonly command: string;
+}
+
 /** A block that does nothing: no command in it, and no file to write. */
 export interface IdleStep {
   readonly kind: 'idle';
   readonly line: number;
 }
 
-export type Step = FileStep | CommandStep | AgentsStep | ServerStep | IdleStep;
+export type Step = FileStep | CommandStep | AgentsStep | ServerStep | MeanwhileStep | IdleStep;
 
 const FENCE = /^```(\w*)\s*(.*)$/;
 const FILE = /^file=(\S+)$/;
 const AGENTS = /^<!-- agents: (.*) -->$/;
 const SERVER = /^<!-- server: ([A-Z_]+) (.*) -->$/;
+const MEANWHILE = /^<!-- meanwhile: (.*) -->$/;
+const COMMAND_LANGUAGES = ['', 'sh'];
 const PROMPT = '$ ';
 
 export function stepsOf(page: string): Step[] {
@@ -61,6 +70,8 @@ export function stepsOf(page: string): Step[] {
     if (plan !== undefined) steps.push({ kind: 'agents', line: at, plan });
     const [, variable, served] = SERVER.exec(lines[at] ?? '') ?? [];
     if (variable !== undefined && served !== undefined) steps.push({ kind: 'server', line: at, variable, plan: served });
+    const [, meanwhile] = MEANWHILE.exec(lines[at] ?? '') ?? [];
+    if (meanwhile !== undefined) steps.push({ kind: 'meanwhile', line: at, command: meanwhile });
     const [, language, rest = ''] = FENCE.exec(lines[at] ?? '') ?? [];
     if (language === undefined) continue;
     const from = at + 1;
@@ -69,7 +80,7 @@ export function stepsOf(page: string): Step[] {
     const inside = lines.slice(from, end);
     const [, name] = FILE.exec(rest.trim()) ?? [];
     if (name !== undefined) steps.push({ kind: 'file', line: at, name, text: `${inside.join('\n')}\n` });
-    else if (language === 'sh' && inside[0]?.startsWith(PROMPT)) steps.push(...commandsOf(inside, from));
+    else if (COMMAND_LANGUAGES.includes(language) && inside[0]?.startsWith(PROMPT)) steps.push(...commandsOf(inside, from));
     else steps.push({ kind: 'idle', line: at });
     at = end;
   }
@@ -114,6 +125,7 @@ function steady(line: string): string {
     .replace(/\b\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'TIME')
     .replace(/\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ms|s)\b/g, 'LASTED')
     .replace(/\bevent \d+/g, 'event N')
+    .replace(/^ *\d+ TIME/, 'N TIME')
     .replace(/ {2,}/g, ' ')
     .trimEnd();
 }

@@ -12,6 +12,9 @@ import { serve, type PageServer, type Served } from './server.js';
 /** The commands of a page, which work on nothing but the reader's folder. The package and `tsc` are as if they were installed. */
 const PROGRAMS = ['mlld', 'cat', 'cp', 'echo', 'grep', 'head', 'ls', 'mkdir', 'mv', 'node', 'npx', 'rm', 'sed', 'tail', 'timeout', 'wc'];
 
+/** A shell that runs a script says more of a killed command than one that a reader types into. */
+const KILLED = /^bash: line \d+: +\d+ (Killed) .*$/gm;
+
 export interface Played {
   readonly step: CommandStep;
   /** Standard output and errors in the order they came, by lines; the home folder is `~`. */
@@ -52,11 +55,15 @@ export async function play(steps: readonly Step[], from?: string): Promise<Playe
         // The plan is a page's own, and a wrong member shows in what the page prints.
         servers.set(step.variable, await serve(JSON.parse(step.plan) as Served, cwd));
       }
+      if (step.kind === 'meanwhile') {
+        const { status: failed, printed } = await inShell(step.command, cwd, env());
+        if (failed !== 0) throw new Error(`line ${step.line + 1}: ${step.command} ended with ${failed}: ${printed}`);
+      }
       if (step.kind !== 'command') continue;
       refuseStrangePrograms(step);
-      const ended = await inShell(`(exit ${status})\n${step.command}`, cwd, env());
+      const ended = await inShell(`(exit ${status})\n${step.command}\nexit $?`, cwd, env());
       status = ended.status;
-      const lines = ended.printed.replaceAll(home, '~').replace(/\n$/, '').split('\n');
+      const lines = ended.printed.replaceAll(home, '~').replace(KILLED, '$1').replace(/\n$/, '').split('\n');
       played.push({ step, printed: ended.printed === '' ? [] : lines });
     }
   } finally {
