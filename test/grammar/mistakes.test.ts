@@ -382,6 +382,18 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'Unclosed block: expected `]`',
     'by the indentation of the lines below; as it is, the `]` is missing for line 1',
   ],
+  [
+    'exe @f(x) = js {\n  for (const y of x) {\n    if (y) {\n      return y;\n    } else {\n      return 0;\n  }\n}\nshow @f([1])',
+    '5:12',
+    'Unclosed code block in `exe`: expected `}`',
+    'by the indentation of the lines below; as it is, the `}` is missing for line 1',
+  ],
+  [
+    'run sh {\n  stop() {\n    exit 1\n  }\n',
+    '1:8',
+    'Unclosed code block in `run`: expected `}`',
+    'braces and quotes in the code must balance',
+  ],
   ['show "x" + 1)', '1:10', '`show` takes one value and no operators', 'bind the result first: `var @result = …`'],
   ['var @x = (1 + 2))', '1:17', '`)` without an opening `(`', ''],
   ['shwo "x"', '1:1', '`shwo` is not a statement', 'did you mean `show`?'],

@@ -1,5 +1,5 @@
 /** Explains mistakes in pipelines and in the code of other languages. */
-import { builtIn, otherOperator, fail, look, describe, type ErrorContext } from './error-context.js';
+import { builtIn, byIndentation, describe, fail, lineOf, look, otherOperator, skippedOpener, type ErrorContext } from './error-context.js';
 
 export function stage(context: ErrorContext): false {
   const word = look(/([A-Za-z_][\w-]*)(?:\.[\w-]+)*/y, context)?.[0];
@@ -28,14 +28,14 @@ export function whileCall(context: ErrorContext): never {
   fail(context.at, '`while(CAP)` needs a function after it', 'write `| while(10) @step`');
 }
 
+/** Points at the innermost brace that the indentation of the lines below shows to be unclosed, else at that of the block. */
 export function unclosedCode(context: ErrorContext & { readonly opener: number }): never {
   const { text, at, statementAt } = context;
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
-  fail(
-    context.opener,
-    `Unclosed code block${word ? ` in \`${word}\`` : ''}: expected \`}\``,
-    at < text.length ? 'braces and quotes in the code must balance' : undefined,
-  );
+  const message = `Unclosed code block${word ? ` in \`${word}\`` : ''}: expected \`}\``;
+  const skipped = skippedOpener(text, context.opener, '{', '}');
+  if (skipped !== undefined) fail(skipped, message, byIndentation('}', lineOf(text, context.opener)));
+  fail(context.opener, message, at < text.length ? 'braces and quotes in the code must balance' : undefined);
 }
 
 /** Refuses an operator of the shell outside quotes in a `cmd` body. `rest` is the text from the operator on, if it is not the source. */

@@ -74,23 +74,27 @@ export function otherLetter({ text, at }: Pick<ErrorContext, 'text' | 'at'>): vo
  * one lacks its own: every bracket below closes the one around the right one, and the outermost is left over.
  */
 export function unclosedBracket({ text, bracketAt }: ErrorContext, message: string): never {
-  const skipped = skippedOpener(text, bracketAt);
+  const skipped = skippedOpener(text, bracketAt, '[', ']');
   if (skipped === undefined) fail(bracketAt, message);
-  fail(skipped, message, `by the indentation of the lines below; as it is, the \`]\` is missing for line ${lineOf(text, bracketAt)}`);
+  fail(skipped, message, byIndentation(']', lineOf(text, bracketAt)));
+}
+
+export function byIndentation(closer: string, line: number): string {
+  return `by the indentation of the lines below; as it is, the \`${closer}\` is missing for line ${line}`;
 }
 
 /** Returns the first block below `from` that a bracket further to the left closes. */
-function skippedOpener(text: string, from: number): number | undefined {
+export function skippedOpener(text: string, from: number, opener: string, closer: string): number | undefined {
   const open: { readonly at: number; readonly indent: number }[] = [];
   let at = text.indexOf('\n', from) + 1;
-  if (at === 0 || text[from] !== '[') return undefined;
+  if (at === 0 || text[from] !== opener) return undefined;
   for (const line of text.slice(at).split('\n')) {
     const indent = line.length - line.trimStart().length;
-    if (line.trimStart().startsWith(']')) {
-      const opener = open.pop();
-      if (opener && opener.indent > indent) return opener.at;
+    if (line.trimStart().startsWith(closer)) {
+      const closed = open.pop();
+      if (closed && closed.indent > indent) return closed.at;
     }
-    if (line.trimEnd().endsWith('[')) open.push({ at: at + line.lastIndexOf('['), indent });
+    if (line.trimEnd().endsWith(opener)) open.push({ at: at + line.lastIndexOf(opener), indent });
     at += line.length + 1;
   }
   return undefined;
