@@ -65,3 +65,18 @@ it('finds the record of a script by its meta.name', async () => {
   expect((await run('run', 'other', '--backend', 'simulated', '--fork', 'audit')).stderr).toContain('1 call: 1 reused');
   expect((await run('journal', 'show', 'nobody')).stderr).toContain('There is no run "nobody"');
 });
+
+it('names the first item of a parallel() or pipeline() whose function failed', async () => {
+  const thunks = `[() => 1, () => { throw new Error('torn') }]`;
+  const stages = `[1, 2, 3], (x) => { if (x > 1) throw new TypeError('odd'); return x }`;
+  const cwd = await projectFolder({
+    'mlld-config.json': '{}',
+    'job.js': script('job', `return [await parallel(${thunks}), await pipeline(${stages})]`),
+  });
+  const { status, stderr } = await runCli(['run', 'job.js', '--backend', 'simulated'], { cwd });
+  expect(status).toBe(0);
+  expect(stderr).toContain('warning: in parallel(), item 2 of 2: a function failed, so that its result is null: torn (job.js:2:');
+  expect(stderr).toContain(
+    'warning: 2 times, first: in pipeline(), item 2 of 3: a function failed, so that its result is null: TypeError: odd',
+  );
+});

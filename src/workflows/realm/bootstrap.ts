@@ -102,7 +102,7 @@ const CORE = String.raw`
     return copy;
   };
   const wanted = (value) => value instanceof P ? 'a promise: what it stands for has begun already' : typeof value;
-  const lost = (error) => now('lost', ...told(error));
+  const lost = (error, name, i, list) => now('lost', name + '(), item ' + (i + 1) + ' of ' + list.length, ...told(error));
   const put = (list, i, value) => defineProperty(list, i, { value, writable: true, enumerable: true, configurable: true });
 
   const parallel = async (thunks) => {
@@ -117,7 +117,7 @@ const CORE = String.raw`
       put(results, i, null);
       put(running, i, within(branches[i], async () => {
         const thunk = list[i];
-        try { put(results, i, await thunk()); } catch (error) { lost(error); }
+        try { put(results, i, await thunk()); } catch (error) { lost(error, 'parallel', i, list); }
       }));
     }
     for (let i = 0; i < running.length; i++) await running[i];
@@ -143,7 +143,7 @@ const CORE = String.raw`
             value = await within(now('stage', branches[i], s), async () => stage(value, list[i], i));
           }
           put(results, i, value);
-        } catch (error) { lost(error); }
+        } catch (error) { lost(error, 'pipeline', i, list); }
       }));
     }
     for (let i = 0; i < running.length; i++) await running[i];

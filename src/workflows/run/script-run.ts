@@ -143,7 +143,7 @@ class ScriptRun {
         this.log(String(first));
         return [0];
       case 'lost':
-        this.lost(values as unknown as Thrown);
+        this.lost(String(first), values.slice(1) as unknown as Thrown);
         return [0];
       case 'spent':
         return [0, this.ports.totals.spentTokens];
@@ -307,10 +307,10 @@ class ScriptRun {
   }
 
   /** No loss is silent: an error that became `null`. workflows-js.md 4. */
-  private lost(thrown: Thrown): void {
+  private lost(item: string, thrown: Thrown): void {
     const { message, location } = scriptError(thrown, this.request.source);
     const place = location ? ` (${location.file}:${location.line}:${location.column})` : '';
-    this.root.frame.run.warn(`a function failed, so that its result is null: ${message}${place}`, `lost${place || message}`);
+    this.root.frame.run.warn(`in ${item}: a function failed, so that its result is null: ${message}${place}`, `lost${place || message}`);
   }
 
   private timer(id: number, ms: number): void {
