@@ -45,7 +45,8 @@ function returnsValue(script: Script): boolean {
     const { kind } = node as { readonly kind?: unknown };
     if (kind === 'return') return true;
     if (kind === 'exe' || kind === 'hook' || kind === 'guard') return false;
-    return Object.values(node).some(returns);
+    for (const name in node) if (returns((node as { readonly [name: string]: unknown })[name])) return true;
+    return false;
   };
   return returns(script.statements);
 }

@@ -1,13 +1,11 @@
 /** Collects the loads of files in a script, wherever they are written. */
 import type { Load } from '../../grammar/ast.js';
+import { eachNode } from './each-node.js';
 
-export function loadsOf(part: unknown, found: Load[] = []): readonly Load[] {
-  if (typeof part !== 'object' || part === null) return found;
-  if (isLoad(part)) found.push(part);
-  for (const below of Object.values(part)) loadsOf(below, found);
+export function loadsOf(tree: unknown): readonly Load[] {
+  const found: Load[] = [];
+  eachNode(tree, (node) => {
+    if (node.kind === 'load') found.push(node as Load);
+  });
   return found;
-}
-
-function isLoad(part: object): part is Load {
-  return 'kind' in part && part.kind === 'load';
 }

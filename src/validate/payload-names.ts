@@ -3,6 +3,7 @@
  * another name for the whole (`import "@payload" as @p`, `var @p = @payload`). It does not find computed names.
  */
 import type { CallStage, Import, IndexStep, Reference, Script, Template } from '../../grammar/ast.js';
+import { eachNode, type SomeNode } from './each-node.js';
 import { staticText } from './static-path.js';
 
 const WHOLE = 'payload';
@@ -10,41 +11,31 @@ const WHOLE = 'payload';
 export function payloadNames(tree: Script | Template): ReadonlySet<string> {
   const aliases = new Set([WHOLE]);
   // A function may use a name that is declared below it: all aliases come first.
-  visit(tree, (node) => {
+  eachNode(tree, (node) => {
     const alias = aliasIn(node, aliases);
     if (alias !== undefined) aliases.add(alias);
   });
   const names = new Set<string>();
-  visit(tree, (node) => {
+  eachNode(tree, (node) => {
     for (const name of namesIn(node, aliases)) names.add(name);
   });
   return names;
 }
 
-interface Node {
-  readonly kind?: unknown;
-}
-
-function visit(part: unknown, look: (node: Node) => void): void {
-  if (typeof part !== 'object' || part === null) return;
-  if (!Array.isArray(part)) look(part);
-  for (const child of Object.values(part)) visit(child, look);
-}
-
 /** Returns another name for the whole of `@payload`, if the node declares one. */
-function aliasIn(node: Node, aliases: ReadonlySet<string>): string | undefined {
+function aliasIn(node: SomeNode, aliases: ReadonlySet<string>): string | undefined {
   if (node.kind === 'import') {
     const { source, names, alias } = node as Import;
     return isPayload(source) && names === undefined ? alias : undefined;
   }
   if (node.kind !== 'var' && node.kind !== 'let') return undefined;
-  const { name, value } = node as { readonly name: string; readonly value: Node };
+  const { name, value } = node as { readonly name: string; readonly value: SomeNode };
   if (value.kind !== 'reference') return undefined;
   const { name: read, steps } = value as Reference;
   return steps.length === 0 && aliases.has(read) ? name : undefined;
 }
 
-function namesIn(node: Node, aliases: ReadonlySet<string>): readonly string[] {
+function namesIn(node: SomeNode, aliases: ReadonlySet<string>): readonly string[] {
   if (node.kind === 'import') {
     const { source, names = [] } = node as Import;
     return isPayload(source) ? names.map(({ name }) => name) : [];

@@ -27,20 +27,21 @@ export interface Declaration {
  */
 export type UsePlace = 'text' | 'value' | 'test' | 'stage';
 
+/** Every use has all members, so that a rule, which looks at all of them, reads objects of one shape. */
 export interface Use {
   readonly name: string;
   readonly at: number;
   readonly place: UsePlace;
-  /** Is absent when the file does not declare the name before its use. */
-  readonly target?: Declaration;
+  /** Is undefined when the file does not declare the name before its use. */
+  readonly target: Declaration | undefined;
   /** Counts the arguments of a call, the piped value included. */
-  readonly argumentsPassed?: number;
+  readonly argumentsPassed: number | undefined;
   /** Counts the arguments in parentheses. */
-  readonly argumentsWritten?: number;
+  readonly argumentsWritten: number | undefined;
   /** Is the member of `@lib.member`. */
-  readonly member?: Member;
+  readonly member: Member | undefined;
   /** Is the function around the use. */
-  readonly within?: Declaration;
+  readonly within: Declaration | undefined;
   /** Returns the declared names in scope, for suggestions. */
   readonly visible: () => readonly string[];
   /** Returns the declaration of a name in scope. */
@@ -51,8 +52,8 @@ export interface Use {
 
 export interface Member {
   readonly name: string;
-  readonly argumentsPassed?: number;
-  readonly argumentsWritten?: number;
+  readonly argumentsPassed?: number | undefined;
+  readonly argumentsWritten?: number | undefined;
 }
 
 /** One `@x += …`. */

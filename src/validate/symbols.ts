@@ -238,15 +238,22 @@ function declare(declaration: Declaration, scope: StaticScope, pass: Pass): Decl
   return complete;
 }
 
-function use(found: Omit<Use, 'target' | 'within' | 'visible' | 'find' | 'isLocal'>, scope: StaticScope, pass: Pass): void {
-  const target = scope.find(found.name);
-  const { within } = scope;
-  const lookUps = {
+type Found = Pick<Use, 'name' | 'at' | 'place'> & Partial<Pick<Use, 'argumentsPassed' | 'argumentsWritten' | 'member'>>;
+
+function use({ name, at, place, argumentsPassed, argumentsWritten, member }: Found, scope: StaticScope, pass: Pass): void {
+  pass.uses.push({
+    name,
+    at,
+    place,
+    target: scope.find(name),
+    argumentsPassed,
+    argumentsWritten,
+    member,
+    within: scope.within,
     visible: () => scope.visible(),
-    find: (name: string) => scope.find(name),
-    isLocal: (name: string) => scope.isLocal(name),
-  };
-  pass.uses.push({ ...found, ...(target && { target }), ...(within && { within }), ...lookUps });
+    find: (other) => scope.find(other),
+    isLocal: (other) => scope.isLocal(other),
+  });
 }
 
 function refer(node: Reference, place: UsePlace, scope: StaticScope, pass: Pass): void {
@@ -255,9 +262,8 @@ function refer(node: Reference, place: UsePlace, scope: StaticScope, pass: Pass)
   const isTest = last?.kind === 'method' && Object.hasOwn(typeChecks, last.name);
   const count = first?.kind === 'apply' ? first.args.length : undefined;
   const { name, at } = node;
-  const member = memberOf(node);
-  const counts = count !== undefined && { argumentsPassed: count, argumentsWritten: count };
-  use({ name, at, place: isTest ? 'test' : place, ...counts, ...(member && { member }) }, scope, pass);
+  const counts = { argumentsPassed: count, argumentsWritten: count };
+  use({ name, at, place: isTest ? 'test' : place, ...counts, member: memberOf(node) }, scope, pass);
   if (first?.kind === 'apply' && EXISTENCE_TESTS.includes(name)) {
     for (const arg of first.args) {
       if (arg.kind === 'reference') refer(arg, 'test', scope, pass);

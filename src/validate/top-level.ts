@@ -2,5 +2,10 @@
 import type { RunFence, Script, Statement } from '../../grammar/ast.js';
 
 export function topLevel({ statements }: Pick<Script, 'statements'>): readonly Exclude<Statement, RunFence>[] {
-  return statements.flatMap((statement) => (statement.kind === 'fence' ? topLevel(statement) : [statement]));
+  if (!statements.some(isFence)) return statements as readonly Exclude<Statement, RunFence>[]; // a script, which a copy of each list would slow down
+  return statements.flatMap((statement) => (isFence(statement) ? topLevel(statement) : [statement]));
+}
+
+function isFence(statement: Statement): statement is RunFence {
+  return statement.kind === 'fence';
 }

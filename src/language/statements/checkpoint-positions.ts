@@ -7,11 +7,12 @@ export function misplacedCheckpoints(script: Script): Checkpoint[] {
   const misplaced: Checkpoint[] = [];
   // A list instead of recursion: the parser accepts deeper nesting than our stack would.
   const left: unknown[] = [...script.statements];
-  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+  while (left.length > 0) {
+    const node = left.pop();
     if (typeof node !== 'object' || node === null) continue;
     if ((node as { kind?: unknown }).kind === 'checkpoint') {
       if (!allowed.has(node as Checkpoint)) misplaced.push(node as Checkpoint);
-    } else for (const member of Object.values(node)) if (member !== undefined) left.push(member);
+    } else for (const name in node) left.push((node as { readonly [name: string]: unknown })[name]);
   }
   return misplaced.toSorted((a, b) => a.at - b.at);
 }

@@ -14,9 +14,9 @@ export function* surplusArguments(
   { symbols }: Pick<ParsedScript, 'symbols'>,
   exeOf: (declaration: Declaration) => Exe | undefined,
 ): Generator<Violation> {
-  for (const { name, at, target, ...counts } of symbols.uses) {
-    const exe = target && exeOf(target);
-    if (exe) yield* surplusOf(exe, { name, at, ...counts });
+  for (const use of symbols.uses) {
+    const exe = use.target && exeOf(use.target);
+    if (exe) yield* surplusOf(exe, use);
   }
 }
 

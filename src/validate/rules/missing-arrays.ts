@@ -3,6 +3,7 @@
  * control.md 13.
  */
 import type { Foreach } from '../../../grammar/ast.js';
+import { eachNode } from '../each-node.js';
 import type { Rule } from '../rule.js';
 
 export const missingArraysRule: Rule = {
@@ -20,8 +21,10 @@ export const missingArraysRule: Rule = {
   },
 };
 
-function* foreachIn(node: unknown): Generator<Foreach> {
-  if (typeof node !== 'object' || node === null) return;
-  if ((node as { readonly kind?: unknown }).kind === 'foreach') yield node as Foreach;
-  for (const child of Object.values(node)) yield* foreachIn(child);
+function foreachIn(tree: unknown): readonly Foreach[] {
+  const found: Foreach[] = [];
+  eachNode(tree, (node) => {
+    if (node.kind === 'foreach') found.push(node as Foreach);
+  });
+  return found;
 }

@@ -1,26 +1,24 @@
 /** Finds arms of `when` and rules of guards that are never reached, because one above always matches first. control.md 9.2. */
 import { locate } from '../../../grammar/parse.js';
 import type { Expression, Guard, TemplatePart, TextPart, When } from '../../../grammar/ast.js';
+import { eachNode } from '../each-node.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
 
 export const unreachableArmsRule: Rule = {
   code: 'unreachable-arm',
   list: 'antiPatterns',
-  *check(file) {
-    yield* below(file.script.statements, file);
+  check(file) {
+    const found: Violation[] = [];
+    eachNode(file.script.statements, (node) => {
+      if (node.kind === 'when') found.push(...unreachable((node as When).entries, file));
+      if (node.kind === 'guard') found.push(...unreachable((node as Guard).rules, file));
+    });
+    return found;
   },
 };
 
 /** Kinds of nodes that may evaluate to another value the second time. */
 const IMPURE = new Set(['apply', 'method', 'load', 'load-part', 'pipeline', 'code', 'when', 'for', 'loop', 'foreach', 'new', 'denied']);
-
-function* below(node: unknown, file: ParsedScript): Generator<Violation> {
-  if (typeof node !== 'object' || node === null) return;
-  const { kind } = node as { readonly kind?: unknown };
-  if (kind === 'when') yield* unreachable((node as When).entries, file);
-  if (kind === 'guard') yield* unreachable((node as Guard).rules, file);
-  for (const child of Object.values(node)) yield* below(child, file);
-}
 
 function* unreachable(entries: When['entries'] | Guard['rules'], { text }: ParsedScript): Generator<Violation> {
   const seen = new Map<string, number>();

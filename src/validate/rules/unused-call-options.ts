@@ -4,6 +4,7 @@
  */
 import type { Exe, Expression } from '../../../grammar/ast.js';
 import { CALL_OPTIONS } from '../../../grammar/mlld/build/exe-options.js';
+import { eachNode } from '../each-node.js';
 import { exportList } from '../exports.js';
 import type { ParsedScript, Rule } from '../rule.js';
 import type { Declaration } from '../static-scope.js';
@@ -32,7 +33,7 @@ function hintFor({ labels, name }: Exe): string {
 
 /** Returns functions that may be called as `llm`: exported ones, and those used as values, which may be called by another name. */
 function calledAsLlm({ script, symbols }: ParsedScript): ReadonlySet<Declaration> {
-  const heads = new Set(llmHeads(script.statements));
+  const heads = llmHeads(script.statements);
   const exported = exportList(script);
   const found = new Set<Declaration>();
   for (const { at, target, argumentsPassed, place } of symbols.uses) {
@@ -45,12 +46,14 @@ function calledAsLlm({ script, symbols }: ParsedScript): ReadonlySet<Declaration
   return found;
 }
 
-/** Yields the positions of calls that are the right side of a `var llm`. */
-function* llmHeads(node: unknown): Generator<number> {
-  if (typeof node !== 'object' || node === null) return;
-  const { kind, labels, value } = node as { readonly kind?: unknown; readonly labels?: readonly string[]; readonly value?: Expression };
-  if (kind === 'var' && value && labels?.includes('llm')) yield headOf(value).at;
-  for (const child of Object.values(node)) yield* llmHeads(child);
+/** Returns the positions of calls that are the right side of a `var llm`. */
+function llmHeads(tree: unknown): ReadonlySet<number> {
+  const found = new Set<number>();
+  eachNode(tree, (node) => {
+    const { kind, labels, value } = node as { readonly kind?: unknown; readonly labels?: readonly string[]; readonly value?: Expression };
+    if (kind === 'var' && value && labels?.includes('llm')) found.add(headOf(value).at);
+  });
+  return found;
 }
 
 function headOf(value: Expression): Expression {
