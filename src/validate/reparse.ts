@@ -3,15 +3,16 @@
  * can't wait for the rest.
  *
  * REPARSE-1  A result is equal to that of a whole parse. In doubt there is none, and the caller parses all of the text: where a statement
- *            is broken, where the statement behind the change does not begin where it did, and where the change has quotes or brackets:
- *            their partners may be anywhere below. One mistake is found later, by the next whole parse: a misspelt word behind an arrow,
- *            which may be a label that only another part of the script mentions.
+ *            is broken, where the statement behind the change does not begin where it did (which a bracket without its partner shows, too),
+ *            and where the change has quotes or the signs of comments, loads and templates: what they open may end anywhere below. One
+ *            mistake is found later, by the next whole parse: a misspelt word behind an arrow, which may be a label that only another part
+ *            of the script mentions.
  */
 import type { Script, Statement } from '../../grammar/ast.js';
 import { SyntaxFailure } from '../../grammar/errors.js';
 import { parseScript } from '../../grammar/parse.js';
 
-const PLAIN = /^[\w\s@.,=+*!?-]*$/;
+const PLAIN = /^[^`'"<>:#/\\]*$/;
 
 interface Parsed {
   readonly text: string;

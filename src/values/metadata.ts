@@ -88,6 +88,9 @@ const FIELDS: { readonly [name: string]: Field } = {
   failed: isErrorMarker,
 };
 
+/** The names of all fields, for whoever writes a script. */
+export const METADATA_FIELDS: readonly string[] = Object.keys(FIELDS);
+
 /** False for null, functions and objects of the host, which have neither text nor data. */
 function isSized(value: Value): boolean {
   const kind = kindOf(value);

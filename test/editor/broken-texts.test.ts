@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { completionAt } from '../../src/editor/completion.js';
+import { completionAt } from '../../src/editor/completion/completion.js';
 import { definitionAt } from '../../src/editor/definition.js';
 import { Editor } from '../../src/editor/editor.js';
 import { hoverAt } from '../../src/editor/hover.js';

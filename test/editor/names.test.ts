@@ -4,6 +4,7 @@ import {
   type DocumentSymbol, type Location, type MarkupContent, type TextEdit,
 } from 'vscode-languageserver-protocol/node'; // prettier-ignore
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli.js';
 import { startEditor, withCursor, type EditorSession } from './support/editor-session.js';
 
 const LIB = `>> Draws a picture.
@@ -27,6 +28,8 @@ beforeAll(async () => {
 });
 
 afterAll(() => editor.end());
+
+const isFields = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 let files = 0;
 
@@ -170,6 +173,61 @@ describe('completion', () => {
     const inBlock = await labels('if true [\n  s|\n]\n');
     expect(inBlock).toContain('show');
     expect(inBlock).not.toContain('import');
+  });
+
+  it('offers what the module of an import list exports, that of an export list, and files for a path', async () => {
+    expect(await labels('import { @| } from "./lib.mld"\n')).toEqual(['draw', 'frame', 'conf']);
+    expect(await labels('import {\n  @draw,\n  f|\n} from "./lib.mld"\n')).toEqual(['@frame', '@conf']);
+    expect(await labels('import { @| } from "./gone.mld"\n')).toEqual([]);
+    expect(await labels('var @tide = 3\nexport { @| }\n')).toEqual(['tide']);
+    expect(await labels('import { @draw } from "./|"\n')).toEqual(expect.arrayContaining(['lib.mld', 'card.att']));
+  });
+
+  it('offers the fields of `@mx` that a run has, and the metadata of a value', async () => {
+    const { stdout } = await runCli(['-e', 'var @mx_now = @mx\nshow @mx_now'], { cwd: editor.folder });
+    const context = JSON.parse(stdout) as { readonly [field: string]: unknown };
+    expect(await labels('show `@mx.|`\n')).toEqual(Object.keys(context));
+    const nested = Object.entries(context).filter(([name, value]) => name !== 'usage' && isFields(value));
+    expect(nested.length).toBeGreaterThan(5);
+    for (const [name, fields] of nested) expect(await labels(`show \`@mx.${name}.|\`\n`)).toEqual(Object.keys(fields as object));
+    expect(await labels('var @f = <a.md>\nshow `@f.mx.|`\n')).toEqual(expect.arrayContaining(['filename', 'fm', 'labels', 'cost']));
+    expect(await labels('var @tide = 3\nshow `@tide.|`\n')).toContain('mx');
+  });
+
+  it('offers parameters in templates: in double braces, and in a file of their own', async () => {
+    expect(await labels('exe @t(who) = :::\nDear {{w|}}\n:::\n')).toContain('who');
+    await editor.write('maker.mld', 'var @sign = "Ada"\nexe @post(who, day) = template "./post.att"\n');
+    const { position, text } = withCursor('Dear @who, @|\n');
+    await editor.open('post.att', text);
+    const found = await editor.connection.sendRequest(CompletionRequest.type, { textDocument: editor.document('post.att'), position });
+    expect(found).toMatchObject([{ label: 'who', detail: 'parameter' }, { label: 'day' }, { label: 'sign' }, { label: 'post' }]);
+  });
+
+  it('offers attributes, their values and nodes in a pipeline', async () => {
+    const inPipeline = async (statement: string): Promise<readonly string[]> => {
+      const marked = `digraph g {\n  graph [goal="x"] // not a [node]\n  start [shape=Mdiamond]\n  work [prompt="a -> b"]\n  ${statement}\n}\n`;
+      const { textDocument, position } = await show(marked, `text-${(files += 1)}.dot`);
+      const found = (await editor.connection.sendRequest(CompletionRequest.type, { textDocument, position })) as readonly CompletionItem[];
+      return found.map(({ label }) => label);
+    };
+    expect(await inPipeline('start -> |')).toEqual(['start', 'work']);
+    expect(await inPipeline('|')).toEqual(['start', 'work', 'graph', 'node', 'edge', 'subgraph']);
+    expect(await inPipeline('done [|]')).toEqual(expect.arrayContaining(['shape', 'prompt', 'goal_gate']));
+    expect(await inPipeline('graph [|]')).toEqual(expect.arrayContaining(['goal', 'max_jumps']));
+    expect(await inPipeline('start -> work [label="x", |]')).toEqual([
+      'label',
+      'condition',
+      'weight',
+      'fidelity',
+      'thread_id',
+      'loop_restart',
+    ]);
+    expect(await inPipeline('start -> work [condition="|"]')).toContain('outcome=success');
+    expect(await inPipeline('done [shape=|]')).toContain('Msquare');
+    expect(await inPipeline('done [join_policy=|]')).toEqual(['wait_all', 'first_success', 'k_of_n', 'quorum']);
+    expect(await inPipeline('done [goal_gate=|]')).toEqual(['true', 'false']);
+    expect(await inPipeline('done [retry_target=|]')).toEqual(['start', 'work', 'done']);
+    expect(await inPipeline('done [prompt="write |"]')).toEqual([]);
   });
 
   it('offers nothing in a comment', async () => {

@@ -23,7 +23,7 @@ function parsed(text: string): Script | undefined {
   }
 }
 
-const PIECES = ['', 'x', '\n', ' ', '@a', ' | @trim', ' with { timeout: 1s }', '\n=> @a', '[', ']', '"', '`', '>> ', ' + 1', '\nshow "x"\n', '\nvar @z = 1\n', 'resume: auto\n', '\n---\na: 1\n---\n', ' when ', '\nelse [ show "y" ]', 'run ']; // prettier-ignore
+const PIECES = ['', 'x', '\n', ' ', '@a', ' | @trim', ' with { timeout: 1s }', '\n=> @a', '[', ']', '"', '`', '>> ', ' + 1', '\nshow "x"\n', '\nvar @z = 1\n', 'resume: auto\n', '\n---\na: 1\n---\n', ' when ', '{', '}', '(', ')', '[1, 2]', ' [\n  show @a\n]', '\nelse [ show "y" ]', 'run ']; // prettier-ignore
 
 describe('a script after a change', () => {
   it('has scripts to change', () => {

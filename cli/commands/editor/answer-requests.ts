@@ -1,6 +1,6 @@
 /** Answers the requests of an editor about a place in a file. */
 import {
-  completionAt, definitionAt, hoverAt, offsetAt, outlineOf, readableScript, renameAt, renamingAt,
+  completionAt, completionBeside, definitionAt, hoverAt, offsetAt, outlineOf, readableScript, renameAt, renamingAt,
   type Editor, type OutlineEntry, type ProjectView, type Suggestion,
 } from '../../../src/api/commands/editor/texts.js'; // prettier-ignore
 import { CompletionItemKind, ErrorCodes, MarkupKind, refusal, SymbolKind, type Connection } from './language-server-protocol.js';
@@ -43,6 +43,13 @@ export function answerRequests(connection: Connection, editor: Editor): void {
     return inScript(textDocument.uri, (script, view) => answer(script, offsetAt(script.text, position), view));
   }
 
+  async function beside({ textDocument, position }: Placed): Promise<readonly Suggestion[] | undefined> {
+    const file = fileOf(textDocument.uri);
+    const text = file === undefined ? undefined : editor.textOf(file);
+    if (file === undefined || text === undefined) return undefined;
+    return completionBeside(file, text, position, await editor.viewFor(file));
+  }
+
   connection.onHover(async (params) => {
     const hover = await at(params, hoverAt);
     return hover ? { contents: { kind: MarkupKind.Markdown, value: hover.markdown }, range: hover.range } : null;
@@ -62,7 +69,7 @@ export function answerRequests(connection: Connection, editor: Editor): void {
     }));
   });
   connection.onCompletion(async (params) => {
-    const suggestions = (await at(params, completionAt)) ?? [];
+    const suggestions = (await at(params, completionAt)) ?? (await beside(params)) ?? [];
     // The order is ours: names of the script first.
     return suggestions.map(({ label, kind, detail }, index) => ({
       label,

@@ -1,5 +1,7 @@
 /** Answers an editor about the files that it shows: `mlld lsp`. */
-export { completionAt, type Suggestion } from '../../../editor/completion.js';
+export { completionAt } from '../../../editor/completion/completion.js';
+export type { Suggestion } from '../../../editor/completion/suggestion.js';
+export { completionBeside } from '../../../editor/completion/beside.js';
 export { definitionAt } from '../../../editor/definition.js';
 export { Editor } from '../../../editor/editor.js';
 export { hoverAt } from '../../../editor/hover.js';

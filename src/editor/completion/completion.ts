@@ -2,36 +2,34 @@
  * Offers what may be written at a place. The text up to there is completed by a name of our own and parsed, so that the scope of that name
  * is known; a statement that can't be parsed even then has the names of the file.
  */
-import type { Expression } from '../../grammar/ast.js';
-import { statementWords, topLevelWords } from '../../grammar/keywords.js';
-import { EXE_OPTIONS } from '../../grammar/mlld/build/exe-options.js';
-import { importedFile } from '../validate/linking/import-target.js';
-import type { ParsedScript } from '../validate/rule.js';
-import type { Declaration, Use } from '../validate/static-scope.js';
-import { arrayMethods } from '../values/methods/array-methods.js';
-import { textMethods } from '../values/methods/text-methods.js';
-import { typeChecks } from '../values/methods/type-checks.js';
-import { RESERVED, TRANSFORMERS } from './built-in-names.js';
-import { definitionOf } from './definition.js';
-import type { ProjectView } from './project-view.js';
-import { readableScript, scriptOf } from './readable-script.js';
-
-export interface Suggestion {
-  readonly label: string;
-  readonly kind: 'variable' | 'function' | 'field' | 'method' | 'option' | 'keyword';
-  readonly detail?: string;
-}
+import type { Expression } from '../../../grammar/ast.js';
+import { statementWords, topLevelWords } from '../../../grammar/keywords.js';
+import { EXE_OPTIONS } from '../../../grammar/mlld/build/exe-options.js';
+import type { ParsedScript } from '../../validate/rule.js';
+import type { Declaration, Use } from '../../validate/static-scope.js';
+import { METADATA_FIELDS } from '../../values/metadata.js';
+import { arrayMethods } from '../../values/methods/array-methods.js';
+import { textMethods } from '../../values/methods/text-methods.js';
+import { typeChecks } from '../../values/methods/type-checks.js';
+import { RESERVED, TRANSFORMERS } from '../built-in-names.js';
+import { CONTEXT_FIELDS } from './context-fields.js';
+import { definitionOf } from '../definition.js';
+import { exportedBy, importCompletionAt } from './imports.js';
+import { suggestionFor, type Suggestion } from './suggestion.js';
+import type { ProjectView } from '../project-view.js';
+import { scriptOf } from '../readable-script.js';
 
 /** Stands where the cursor is; no script has such a name. */
 const CURSOR = 'mlld_cursor_';
 const CALL_ONLY_OPTIONS = ['guards'];
 const CLOSERS: { readonly [opener: string]: string } = { '(': ')', '[': ']', '{': '}' };
-const SHORT = 60;
 
 /** `at` is the place of the cursor in the text of the file. */
 export async function completionAt(file: ParsedScript, at: number, view: ProjectView): Promise<readonly Suggestion[]> {
   const before = file.text.slice(file.text.lastIndexOf('\n', at - 1) + 1, at);
   if (/(?:^|\s)(?:>>|<<)/.test(before) || /^\s*#/.test(before)) return [];
+  const imported = await importCompletionAt(file, at, view);
+  if (imported) return imported;
   const chain = /@([A-Za-z_][\w-]*)((?:\.\w+|\[\d+\])*)\.\w*$/.exec(before);
   if (chain)
     return membersOf(
@@ -41,6 +39,7 @@ export async function completionAt(file: ParsedScript, at: number, view: Project
       at,
       view,
     );
+  if (/\{\{\s*\w*$/.test(before)) return namesIn(file, at, '');
   const stage = /\|\s*(\w*)$/.exec(before);
   if (/(?<![\w@\\])@[\w-]*$/.test(before) || (stage && !before.endsWith('||'))) return namesIn(file, at, stage === null ? '' : '@');
   if (/\bwith\s*\{[^{}]*$/.test(file.text.slice(Math.max(0, at - 2000), at)) && /[{,\n]\s*\w*$/.test(`\n${before}`)) return OPTIONS;
@@ -64,20 +63,6 @@ function namesIn(file: ParsedScript, at: number, sign: '' | '@'): readonly Sugge
     ...Object.entries(RESERVED).map(([label, detail]): Suggestion => ({ label, kind: 'variable', detail })),
   ];
   return [...names, ...builtIn.filter(({ label }) => !known.has(label))].map((each) => ({ ...each, label: sign + each.label }));
-}
-
-function suggestionFor({ name, kind, exe, import: imported, value }: Declaration): Suggestion {
-  if (exe) {
-    const params = exe.params.map((param) => param.name).join(', ');
-    return { label: name, kind: 'function', detail: `(${params})${exe.labels.length > 0 ? ` [${exe.labels.join(', ')}]` : ''}` };
-  }
-  const detail = imported ? `from ${imported.written}` : kind === 'param' ? 'parameter' : kind === 'loop' ? 'item' : brief(value);
-  return { label: name, kind: 'variable', ...(detail !== undefined && { detail }) };
-}
-
-function brief(value: Expression | undefined): string | undefined {
-  if (value?.kind === 'literal') return JSON.stringify(value.value).slice(0, SHORT);
-  return value?.kind === 'array' || value?.kind === 'object' ? value.kind : undefined;
 }
 
 /** Returns the declarations that a name at the place could mean, by name. */
@@ -139,9 +124,11 @@ async function membersOf(
   at: number,
   view: ProjectView,
 ): Promise<readonly Suggestion[]> {
+  if (name === 'mx') return contextFields(fields);
+  if (fields.at(-1) === 'mx') return METADATA_FIELDS.map((label) => ({ label, kind: 'field' }));
   const declaration = declarationsAt(file, at).get(name);
   const namespace = declaration?.import && !declaration.import.names ? declaration : undefined;
-  if (namespace && fields.length === 0) return exportsOf(namespace, file, view);
+  if (namespace && fields.length === 0) return exportedBy(namespace, file, view);
   const found = declaration && (await definitionOf({ name, from: at, to: at, role: 'uses', declaration }, file, view));
   let value = found?.declaration.value;
   for (const field of fields) value = memberOf(value, field);
@@ -149,19 +136,20 @@ async function membersOf(
     value?.kind === 'object'
       ? value.entries.flatMap((entry): Suggestion[] => ('key' in entry ? [{ label: entry.key, kind: 'field' }] : []))
       : [];
-  return [...keys, ...methodsOf(value)];
+  return [...keys, ...methodsOf(value), { label: 'mx', kind: 'field', detail: 'metadata' }];
+}
+
+/** Values of a run, such as the arguments of a call, have fields that nobody knows before. */
+function contextFields([field, ...further]: readonly string[]): readonly Suggestion[] {
+  if (field === undefined) return Object.entries(CONTEXT_FIELDS).map(([label, { detail }]) => ({ label, kind: 'field', detail }));
+  const known = Object.hasOwn(CONTEXT_FIELDS, field) ? CONTEXT_FIELDS[field]?.fields : undefined;
+  return further.length > 0 ? [] : (known ?? []).map((label) => ({ label, kind: 'field' }));
 }
 
 function memberOf(value: Expression | undefined, field: string): Expression | undefined {
   if (value?.kind === 'array') return value.elements[Number(field)]?.value;
   const entry = value?.kind === 'object' ? value.entries.find((each) => 'key' in each && each.key === field) : undefined;
   return entry && 'key' in entry ? entry.value : undefined;
-}
-
-async function exportsOf({ import: imported }: Declaration, file: ParsedScript, view: ProjectView): Promise<readonly Suggestion[]> {
-  const module = imported && (await importedFile(imported, file, view.workspace));
-  const script = module === undefined ? undefined : await readableScript(module, view);
-  return script ? [...script.symbols.module.values()].map(suggestionFor) : [];
 }
 
 /** A value whose kind is not known before a run has the methods of all kinds. */
