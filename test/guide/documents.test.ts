@@ -14,6 +14,9 @@ import { differences } from './printed.js';
 const HARBOUR = path.join(PROJECT, 'test/guide/documented-project');
 const PAGES = ['README.md', ...globSync('docs/*.md', { cwd: PROJECT }).sort()];
 
+/** A page is up to thirty commands, one after the other. */
+const PLAYING_MS = 300_000;
+
 const stepsIn = (page: string): ReturnType<typeof stepsOf> => stepsOf(readFileSync(path.join(PROJECT, page), 'utf8'));
 const SHOWING = PAGES.filter((page) => stepsIn(page).some((step) => step.kind === 'command'));
 
@@ -21,9 +24,13 @@ it('finds the pages that show outputs', () => {
   expect(SHOWING).toEqual(expect.arrayContaining(['README.md', 'docs/looking-back.md', 'docs/replay.md', 'docs/resume.md']));
 });
 
-it.concurrent.each(SHOWING)('%s prints what it shows', async (page) => {
-  expect(await differences(path.join(PROJECT, page), HARBOUR)).toEqual([]);
-});
+it.concurrent.each(SHOWING)(
+  '%s prints what it shows',
+  async (page) => {
+    expect(await differences(path.join(PROJECT, page), HARBOUR)).toEqual([]);
+  },
+  PLAYING_MS,
+);
 
 it.each(PAGES)('%s shows no output without its command', (page) => {
   const lines = readFileSync(path.join(PROJECT, page), 'utf8').split('\n');
