@@ -24,7 +24,7 @@ import {
   workflowOfFolder,
 } from './layout.js';
 import { openIndexFiles } from './index-files.js';
-import { isAlive, markAlive } from './run-liveness.js';
+import { isAlive, markAlive, unmark } from './run-liveness.js';
 import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
 import { openKeyring, projectKeySource, type SealingKey } from '../secrets/keyring.js';
@@ -105,7 +105,7 @@ class FileStore implements RunStore {
       if (isLocked) await disk.remove(lock); // it may be half written
       markAlive(disk, lock, () => (isLocked = true)); // RUN-FILE-1
     });
-    const release = (): Promise<void> => (isLocked ? disk.remove(lock) : Promise.resolve());
+    const release = async (): Promise<void> => (isLocked ? unmark(disk, lock) : undefined);
     try {
       await files.begin();
     } catch (error) {
@@ -114,7 +114,7 @@ class FileStore implements RunStore {
       // A file of another process is kept, and the first error is the one to report.
       if (files.hasBegun) await disk.remove(runPath(journal, ref)).catch(() => undefined);
       files.close();
-      await release().catch(() => undefined);
+      await release();
       if (codeOf(error) !== 'EEXIST') throw failure;
       throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
     }

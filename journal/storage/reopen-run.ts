@@ -15,7 +15,7 @@ import { journalError, JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
 import { lockPath, runPath } from './layout.js';
 import { RunFiles } from './run-files.js';
-import { markAlive } from './run-liveness.js';
+import { markAlive, unmark } from './run-liveness.js';
 import type { CreateOptions, Defect, Journal, RunFile, RunStore, ScanReport } from '../store.js';
 import { RunWriter } from '../writer.js';
 
@@ -27,13 +27,13 @@ export async function reopenRun(store: Reads, disk: Disk, journal: string, ref: 
   try {
     const end = await endOf(store, ref);
     const lock = lockPath(journal, ref);
-    const release = (): Promise<void> => disk.remove(lock);
-    await release(); // of the dead process
+    const release = (): Promise<void> => unmark(disk, lock);
+    await disk.remove(lock); // of the dead process
     try {
       markAlive(disk, lock, () => undefined);
       return new RunWriter(ref, await RunFiles.reopen(disk, runPath(journal, ref), end), release, options, { end });
     } catch (error) {
-      await release().catch(() => undefined); // the first error is the one to report
+      await release();
       throw error;
     }
   } catch (error) {

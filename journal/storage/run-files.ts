@@ -26,8 +26,10 @@ export class RunFiles implements RunSink {
   /** The offset in the file at which its lines begin. */
   private head = 0;
   private isNameDurable = false;
-  /** The offset in the run up to which the file holds it, durable or not. */
+  /** The offset in the run up to which the file holds it, durable or not; after a failed sync, up to which it can be trusted to. */
   private written = 0;
+  /** The offset in the run up to which whole lines were written, trusted or not. They may be all that is left of a result, so they stay. */
+  private held = 0;
 
   /** `path` is that of the first file; `prepare` makes the folder and the lock, and is called again after it has failed. */
   constructor(
@@ -44,7 +46,7 @@ export class RunFiles implements RunSink {
     const files = new RunFiles(disk, path, async () => undefined);
     const last = lastSegment(disk, path);
     files.file = disk.openToContinue(segmentPath(path, last.segment));
-    Object.assign(files, { ...last, written: end.offset });
+    Object.assign(files, { ...last, written: end.offset, held: end.offset });
     try {
       await syncFile(disk, files.file);
       await files.begin();
@@ -80,6 +82,7 @@ export class RunFiles implements RunSink {
   write(bytes: Uint8Array): void {
     writeAll(this.disk, this.opened(), bytes, this.written - this.from + this.head);
     this.written += bytes.length;
+    this.held = Math.max(this.held, this.written);
   }
 
   sync(done: (error: Error | null) => void): void {
@@ -118,7 +121,7 @@ export class RunFiles implements RunSink {
     const next = new RunFiles(this.disk, this.path, this.prepare);
     const head = headOf(segment, unsynced.start, unsynced.hashBefore);
     next.file = this.disk.create(temporary);
-    next.written = next.from = unsynced.start;
+    next.written = next.held = next.from = unsynced.start;
     next.head = head.length;
     try {
       writeAll(this.disk, next.file, head, 0);
@@ -131,7 +134,8 @@ export class RunFiles implements RunSink {
       throw error;
     }
     this.close();
-    Object.assign(this, { file: next.file, segment, from: next.from, head: next.head, written: next.written, isNameDurable: false });
+    const { file, from, written, held } = next;
+    Object.assign(this, { file, segment, from, head: next.head, written, held, isNameDurable: false });
     await this.begin();
   }
 
@@ -148,7 +152,7 @@ export class RunFiles implements RunSink {
   /** Cuts off what a failed write left behind the last line. When that fails, readers find a torn tail. */
   cut(): void {
     try {
-      if (this.file !== undefined) this.disk.cut(this.file, this.written - this.from + this.head);
+      if (this.file !== undefined) this.disk.cut(this.file, this.held - this.from + this.head);
     } catch {
       // The first error is the one to report.
     }

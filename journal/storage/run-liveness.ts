@@ -27,6 +27,11 @@ export function markAlive(disk: Disk, path: string, onCreated: () => void): void
   }
 }
 
+/** A file that can't be removed says nothing wrong: readers ask first whether the run has ended, and then whether its process lives. */
+export async function unmark(disk: Disk, path: string): Promise<void> {
+  await disk.remove(path).catch(() => undefined);
+}
+
 /** Returns the content of a lock that this process owns. */
 export function thisProcess(): Uint8Array {
   return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Owner));

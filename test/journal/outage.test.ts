@@ -219,6 +219,22 @@ it('leaves what was acknowledged, and no torn line, when the disk stays full', a
   expect(defects).toEqual([]);
 });
 
+it('leaves the lines that were written before a sync failed, when the disk takes nothing more', async () => {
+  const root = temporaryFolder();
+  const troubles = new Set<Trouble>();
+  const journal = await openFileStore(root, { disk: brokenDisk(troubles) }).create(RUN, { waitMs: 30 });
+  await journal.append(started);
+  await journal.append(callStarted(1));
+  troubles.add('sync');
+  await expect(journal.append(callCompleted(1))).rejects.toMatchObject({ code: 'JOURNAL_DISK_FULL' });
+  troubles.add('half write');
+  await expect(journal.append(callStarted(2))).rejects.toMatchObject({ code: 'JOURNAL_DISK_FULL' });
+  await expect(journal.close()).rejects.toMatchObject({ code: 'JOURNAL_DISK_FULL' });
+  const { events, defects } = await readRun(openFileStore(root), RUN);
+  expect(events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
+  expect(defects).toEqual([]);
+});
+
 it('gives up when what it keeps is too large, keeps no more, and says at the end how much is missing', async () => {
   const root = temporaryFolder();
   const troubles = new Set<Trouble>();
