@@ -95,9 +95,9 @@ export async function executeAndRecord(
   show(call, options, progress);
   const files = new CallFileWatch(call, identity, options);
   const record: AttemptRecord = {
-    started(view, started) {
+    started(view, started, mayBegin) {
       const looking = view.try === 1 ? files.begin() : undefined;
-      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passedOver, view, started);
+      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passedOver, { view, started, mayBegin });
       return looking ? looking.then(recording) : recording();
     },
     failed: async (fact) => {
@@ -125,8 +125,11 @@ async function recordStart(
   call: CacheableCall,
   identity: CallIdentity,
   passedOver: PassedOver,
-  view: AttemptView,
-  started: Started | undefined,
+  {
+    view,
+    started,
+    mayBegin,
+  }: { readonly view: AttemptView; readonly started: Started | undefined; readonly mayBegin: (() => boolean) | undefined },
 ): Promise<Seq | undefined> {
   const { run, op, operation } = call;
   const { cache, recorder, secrets } = run;
@@ -135,6 +138,7 @@ async function recordStart(
   const stored = storing instanceof Promise ? await storing : storing;
   const args = stored ?? { digest: await cache.digest(canonicalJson(request.args)) };
   const preview = stored && !('inline' in stored) ? cache.preview(request.args) : undefined;
+  if (mayBegin?.() === false) return undefined; // its lane was stopped while the arguments were stored
   const recorded = await recorder.append({
     type: 'call.started',
     key,

@@ -114,6 +114,12 @@ export class Budget {
     if (costs.known.length > HISTORY_MAX) costs.known.shift();
   }
 
+  /** The attempt was not executed after all, so that it is none of the number that the budget allows. */
+  release(reserved: Reserved): void {
+    this.settle(reserved, {});
+    this.attempts--;
+  }
+
   private costsOf(fn: string): FunctionCosts {
     const found = this.functions.get(fn);
     if (found) return found;

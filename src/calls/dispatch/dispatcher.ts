@@ -4,7 +4,7 @@
  *
  * DISPATCH-1 At each start spent + reserved <= budget, attempts in flight <= concurrency, and the lane's own limits hold.
  * DISPATCH-2 In a stopped lane nothing starts, and once all are stopped nothing does. Attempts that have started end, and their results
- *    are used.
+ *    are used. It counts from the moment at which the failure is known (`judged`): until `finish` its recording may take a while.
  * DISPATCH-3 The run is paused when something waits for what is stopped, and nothing is in flight that could continue the script: an
  *    attempt counts as such unless it waits itself, for a call inside it.
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
@@ -17,10 +17,11 @@ import type { Headers } from '../evidence/times.js';
 import { announcedLimits } from '../lanes/announced-limits.js';
 import type { LaneChange, Start } from '../lanes/lane-limits.js';
 import { AttemptsInFlight, isInside } from './attempts-in-flight.js';
-import { openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
+import { laneFact, openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
-import { Sleepers } from './sleepers.js';
-import { budgetStop, interrupted, isStopping, stopFact, type Stop } from './stop.js';
+import { Alarm, Sleepers } from './sleepers.js';
+import { StoppingAttempts } from './stopping-attempts.js';
+import { budgetStop, interrupted, isStopping, NO_COST, stopFact, type Stop } from './stop.js';
 
 /** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
 const IDLE_CONFIRM_MS = 20;
@@ -35,16 +36,17 @@ export class Dispatcher {
   private learning: Promise<void> | undefined;
   private stopAll: Stop | undefined;
   private firstStop: Stop | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private timerAtMs = Number.POSITIVE_INFINITY;
+  private readonly alarm: Alarm;
   private idleTimer: NodeJS.Timeout | undefined;
   private budgetTimer: NodeJS.Timeout | undefined;
   private busy = 0;
   private isOver = false;
+  private readonly stopping = new StoppingAttempts<Lane<Started>>();
   private readonly sleepers = new Sleepers();
 
   constructor(private readonly ports: DispatcherPorts) {
     this.beganMs = ports.monotonicMs();
+    this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
     const { budget } = ports.settings;
     if (budget) this.budget = new Budget(budget);
     ports.signal.addEventListener('abort', () => this.end(), { once: true });
@@ -124,11 +126,37 @@ export class Dispatcher {
     return this.learning;
   }
 
+  /** The attempt failed, and that is not recorded yet: a lane that it stops starts nothing in the meantime. */
+  judged({ op, lane }: Started, failure: Failure): void {
+    if (isStopping(failure)) this.stopping.add(op, this.laneOf(lane));
+  }
+
+  /** The attempt cost this, and that is not recorded yet: where it stops all lanes, nothing starts in the meantime. */
+  priced({ op }: Started, cost: AttemptEnd['cost']): void {
+    if (this.isTooLittle(cost)) this.stopping.add(op, 'all');
+  }
+
+  /** False when the lane of an attempt that was let go was stopped before the attempt began. */
+  mayBegin({ lane }: Started): boolean {
+    return !this.isClosed(this.laneOf(lane));
+  }
+
+  private isClosed(lane: Lane<Started>): boolean {
+    return this.isOver || this.stopAll !== undefined || lane.isClosed || this.stopping.close(lane);
+  }
+
+  /** calls.md 13.4 */
+  private isTooLittle(cost: AttemptEnd['cost']): boolean {
+    const { budget, budgetStrict } = this.ports.settings;
+    return budgetStrict === true && uncountedBy(budget, cost).length > 0;
+  }
+
   /** The attempt has ended: settles its reservation and teaches the lane. */
   finish({ op, lane: name, start, charge }: Started, { failure, cost, headers }: AttemptEnd): void {
     const lane = this.laneOf(name);
     const nowMs = this.ports.monotonicMs();
     this.inFlight.delete(op);
+    this.stopping.delete(op);
     if (charge) this.budget?.settle(charge, cost ?? {});
     this.teach(lane, op, start, failure, nowMs);
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
@@ -137,13 +165,7 @@ export class Dispatcher {
       this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
     }
     if (failure && isStopping(failure)) this.stopFor(lane, failure, op);
-    const { budget, budgetStrict } = this.ports.settings;
-    if (budgetStrict && uncountedBy(budget, cost).length > 0) {
-      this.stop(
-        { class: 'budget', message: 'an attempt reported no cost, and --budget-strict lets nothing start that could cost more' },
-        op,
-      );
-    }
+    if (this.isTooLittle(cost)) this.stop(NO_COST, op);
     this.pumpAll();
     this.pauseIfIdle();
   }
@@ -151,7 +173,7 @@ export class Dispatcher {
   /** The attempt was not executed after all: it cost nothing, and teaches nothing. */
   abandon({ op, lane, charge }: Started): void {
     this.inFlight.delete(op);
-    if (charge) this.budget?.settle(charge, {});
+    if (charge) this.budget?.release(charge);
     this.laneOf(lane).limiter.ended();
     this.pauseIfIdle();
   }
@@ -162,12 +184,8 @@ export class Dispatcher {
     return failure === undefined || !isStopping(failure) || this.waitsOut(this.laneOf(lane), failure);
   }
 
-  /** The allowance is there again so soon that the run waits for it. calls.md 12.7. */
-  private waitsOut(lane: Lane<Started>, { class: failureClass, resetsAtMs }: Failure): boolean {
-    const { waitQuotaMs = 0 } = this.ports.settings;
-    if (failureClass !== 'quota' || resetsAtMs === undefined) return false;
-    const leftMs = resetsAtMs - this.ports.nowMs();
-    return leftMs <= waitQuotaMs && lane.mayWaitForReset(Math.max(0, leftMs), waitQuotaMs);
+  private waitsOut(lane: Lane<Started>, failure: Failure): boolean {
+    return lane.waitsOut(failure, this.ports.settings.waitQuotaMs ?? 0, this.ports.nowMs());
   }
 
   /** Waits for the pause of the run: for a call whose lane was stopped. Rejects with INTERRUPTED. */
@@ -190,7 +208,7 @@ export class Dispatcher {
   end(): void {
     if (this.isOver) return;
     this.isOver = true;
-    clearTimeout(this.timer);
+    this.alarm.clear();
     clearTimeout(this.idleTimer);
     clearTimeout(this.budgetTimer);
     for (const lane of this.lanes.values()) for (const { reject } of lane.drain()) reject(interrupted());
@@ -233,10 +251,9 @@ export class Dispatcher {
     this.recordLane(lane, { ...lane.limiter.limits, heldUntilMs: nowMs + lane.announced.waitMs(nowMs), why: 'told' });
   }
 
-  private recordLane(lane: Lane<Started>, { heldUntilMs, ...change }: RecordedChange): void {
-    const nowMs = this.ports.monotonicMs();
-    const heldUntil = heldUntilMs === undefined || heldUntilMs <= nowMs ? {} : { heldUntil: this.momentOf(heldUntilMs, nowMs) };
-    this.journal?.record({ type: 'lane.changed', lane: lane.name, ...change, ...heldUntil });
+  private recordLane(lane: Lane<Started>, change: RecordedChange): void {
+    const { monotonicMs, nowMs } = this.ports;
+    this.journal?.record(laneFact(lane.name, change, monotonicMs(), nowMs));
   }
 
   /** A lane whose allowance is there again soon is only held. */
@@ -299,14 +316,14 @@ export class Dispatcher {
     waiting: Waiting<Started> | undefined,
   ): Started | 'not of this function' | undefined {
     const { ports, budget } = this;
-    if (this.isOver || this.stopAll || lane.stop) return undefined;
+    if (this.isClosed(lane)) return undefined;
     if (this.isFull(request.op)) return undefined;
     const nowMs = ports.monotonicMs();
     const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.inFlight.around(request.op, lane) : 0);
     if (waitMs > 0) {
       if (waiting && waitMs < Number.POSITIVE_INFINITY) {
         waiting.waitedForGap = true;
-        this.wakeAt(nowMs + waitMs);
+        this.alarm.at(nowMs + waitMs);
       }
       return undefined;
     }
@@ -346,20 +363,6 @@ export class Dispatcher {
     return this.inFlight.every(isAround);
   }
 
-  private wakeAt(atMs: number): void {
-    if (this.timerAtMs <= atMs) return;
-    clearTimeout(this.timer);
-    this.timerAtMs = atMs;
-    const delayMs = Math.ceil(Math.max(0, atMs - this.ports.monotonicMs()));
-    this.timer = setTimeout(
-      () => {
-        this.timerAtMs = Number.POSITIVE_INFINITY;
-        this.pumpAll();
-      },
-      Math.min(delayMs, TIMER_MAX_MS),
-    );
-  }
-
   /** DISPATCH-3 */
   private pauseIfIdle(): void {
     if (this.isOver || this.idleTimer || !this.isIdle()) return;
@@ -391,9 +394,5 @@ export class Dispatcher {
     this.lanes.set(name, lane);
     this.recordLane(lane, { ...lane.limiter.limits, why: learned ? 'restored' : 'began' });
     return lane;
-  }
-
-  private momentOf(monotonicMs: number, nowMs: number): string {
-    return new Date(this.ports.nowMs() + monotonicMs - nowMs).toISOString();
   }
 }

@@ -1,4 +1,5 @@
 /** The attempts that share a rate limit: those that wait, and when the next may start. calls.md 12. */
+import type { CallFact } from '../../../journal/facts/call-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { Cost } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
@@ -6,6 +7,7 @@ import { AnnouncedWindow } from '../lanes/announced-window.js';
 import { Limiter } from '../lanes/limiter.js';
 import type { LaneLimits, LimiterOptions } from '../lanes/lane-limits.js';
 import type { CallSettings, LaneSettings } from '../options.js';
+import type { RecordedChange } from './ports.js';
 import { Queue } from './queue.js';
 import type { Stop } from './stop.js';
 
@@ -65,16 +67,25 @@ export class Lane<S> {
     return Math.max(this.limiter.waitMs(nowMs, around), this.announced.waitMs(nowMs));
   }
 
+  /** True while no attempt may start, whatever its limits are. */
+  get isClosed(): boolean {
+    return this.stop !== undefined || this.waitsForReset;
+  }
+
   hadResult(nowMs: number): void {
     this.lastResultMs = nowMs;
     this.fruitless = 0;
     this.resets = { count: 0, waitedMs: 0 };
   }
 
-  /** Returns whether a reset that is so far away may be waited for: an allowance that gives no result after each is not tried for ever. */
-  mayWaitForReset(leftMs: number, mostMs: number): boolean {
+  /**
+   * Returns whether the allowance is there again so soon that the run waits for it: one that gives no result after each reset is not tried
+   * for ever. calls.md 12.7.
+   */
+  waitsOut({ class: failureClass, resetsAtMs }: Failure, mostMs: number, nowMs: number): boolean {
+    if (failureClass !== 'quota' || resetsAtMs === undefined || resetsAtMs - nowMs > mostMs) return false;
     if (this.waitsForReset) return true;
-    return this.resets.count < RESETS_MAX && this.resets.waitedMs + leftMs <= mostMs;
+    return this.resets.count < RESETS_MAX && this.resets.waitedMs + Math.max(0, resetsAtMs - nowMs) <= mostMs;
   }
 
   waitForReset(leftMs: number): void {
@@ -140,4 +151,16 @@ export function openLane<S>(name: string, { settings, random, monotonicMs, nowMs
 function laneSettings(name: string, { lanes }: Pick<CallSettings, 'lanes'>): LaneSettings {
   const fits = (pattern: string): boolean => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern);
   return lanes.find(([pattern]) => fits(pattern))?.[1] ?? {};
+}
+
+/** `nowMs` is that of the clock in which the change holds the lane; the fact names moments of the wall clock. */
+export function laneFact(
+  lane: string,
+  { heldUntilMs, ...change }: RecordedChange,
+  nowMs: number,
+  wallMs: () => number,
+): Extract<CallFact, { type: 'lane.changed' }> {
+  const isHeld = heldUntilMs !== undefined && heldUntilMs > nowMs;
+  const heldUntil = isHeld ? { heldUntil: new Date(wallMs() + heldUntilMs - nowMs).toISOString() } : {};
+  return { type: 'lane.changed', lane, ...change, ...heldUntil };
 }

@@ -1,4 +1,4 @@
-/** Waits that end early when the run must stop. */
+/** Waits for moments: those of calls, which end early when the run must stop, and those of lanes. */
 import { TIMER_MAX_MS } from '../../world/clock.js';
 
 export class Sleepers {
@@ -21,5 +21,35 @@ export class Sleepers {
       reject(error);
     }
     this.sleeping.clear();
+  }
+}
+
+/** One timer for the earliest of the moments that something waits for. */
+export class Alarm {
+  private timer: NodeJS.Timeout | undefined;
+  private setForMs = Number.POSITIVE_INFINITY;
+
+  constructor(
+    private readonly monotonicMs: () => number,
+    private readonly ring: () => void,
+  ) {}
+
+  at(atMs: number): void {
+    if (this.setForMs <= atMs) return;
+    this.clear();
+    this.setForMs = atMs;
+    const delayMs = Math.ceil(Math.max(0, atMs - this.monotonicMs()));
+    this.timer = setTimeout(
+      () => {
+        this.setForMs = Number.POSITIVE_INFINITY;
+        this.ring();
+      },
+      Math.min(delayMs, TIMER_MAX_MS),
+    );
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+    this.setForMs = Number.POSITIVE_INFINITY;
   }
 }

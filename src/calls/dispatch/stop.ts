@@ -27,6 +27,12 @@ export function budgetStop(limit: keyof BudgetLimits, budget: BudgetLimits): Sto
   return { class: 'budget', message: `the budget of ${LIMIT_WORDS[limit](budget[limit] ?? 0)} is reached` };
 }
 
+/** calls.md 13.4 */
+export const NO_COST: Stop = {
+  class: 'budget',
+  message: 'an attempt reported no cost, and --budget-strict lets nothing start that could cost more',
+};
+
 /** True for a failure that stops its lane. */
 export function isStopping({ class: failureClass }: Failure): boolean {
   return failureClass === 'quota' || failureClass === 'auth';

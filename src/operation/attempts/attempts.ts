@@ -79,13 +79,14 @@ class Attempts {
     for (;;) {
       const starting = this.calls?.dispatcher.start(this.request());
       const started = starting instanceof Promise ? await this.waitFor(starting) : starting; // ATTEMPT-1
-      let judged: Judgement;
+      let judged: Judgement | 'not begun';
       try {
         judged = await this.runOnce(started);
       } catch (error) {
         this.finishLast(started);
         throw error;
       }
+      if (judged === 'not begun') continue;
       if (judged.kind === 'failed') {
         const passedOn = await this.failed(judged, started);
         if (passedOn) return passedOn.value;
@@ -132,14 +133,21 @@ class Attempts {
     return last.length === 2 && last.every((each) => waitsForLane(each));
   }
 
-  private async runOnce(started: Started | undefined): Promise<Judgement> {
+  /** Gives `not begun` when the lane was stopped after it had let the attempt go: the attempt then waits in the lane again. */
+  private async runOnce(started: Started | undefined): Promise<Judgement | 'not begun'> {
     const { call, progress, calls, record, options } = this;
     const { monotonicMs } = call.run;
     const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK, calls?.sessions);
     attempt.report = new BodyReport(attempt, calls?.reportFiles, (topic, message) => this.warnOnce(topic, message));
     progress.attempt = attempt;
     progress.usage = undefined;
-    const seq = await record?.started(this.view, started);
+    let isStopped = false;
+    const mayBegin = (): boolean => !(isStopped = started !== undefined && calls?.dispatcher.mayBegin(started) === false);
+    const seq = await record?.started(this.view, started, mayBegin);
+    if (started && isStopped) {
+      calls?.dispatcher.abandon(started);
+      return 'not begun';
+    }
     if (seq !== undefined) attempt.traceparent = call.run.trace?.attempt(call.op.path, seq);
     if (calls?.dispatcher.stoppedBy?.class === 'journal') {
       if (started) calls.dispatcher.abandon(started); // the journal was lost by this very append
@@ -151,6 +159,8 @@ class Attempts {
     progress.tries = this.view.try;
     progress.startedMs = monotonicMs();
     const judged = await this.execute(attempt);
+    const failure = judged.kind === 'failed' ? judged.failure : undefined;
+    if (started && failure) calls?.dispatcher.judged(started, failure);
     if (attempt.reply?.truncated && judged.kind === 'completed') {
       this.warnOnce('truncated', 'a reply was cut at its limit of tokens; the result is what came until then');
     }
@@ -160,8 +170,10 @@ class Attempts {
     const pricing = reported && calls?.price(reported, options.model);
     const usage = pricing instanceof Promise ? await pricing : pricing;
     progress.usage = usage;
-    if (judged.kind !== 'ended') this.warnOfNoCost(costOf(usage, attempt, judged.kind === 'failed' ? judged.failure : undefined));
-    if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, judged.kind === 'failed' ? judged.failure : undefined));
+    const cost = costOf(usage, attempt, failure);
+    if (started) calls?.dispatcher.priced(started, cost);
+    if (judged.kind !== 'ended') this.warnOfNoCost(cost);
+    if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, failure));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
   }

@@ -24,8 +24,11 @@ export interface AttemptParts {
 
 /** Records the attempts of one call. A call that nothing is recorded of has none. */
 export interface AttemptRecord {
-  /** Resolves with the number of `call.started` when it is with the kernel; with undefined where it is not recorded. */
-  started(view: AttemptView, started: Started | undefined): Promise<Seq | undefined>;
+  /**
+   * Resolves with the number of `call.started` when it is with the kernel; with undefined where it is not recorded. Asks `mayBegin` last
+   * of all: where that says no, nothing is recorded, and the attempt must not begin.
+   */
+  started(view: AttemptView, started: Started | undefined, mayBegin?: () => boolean): Promise<Seq | undefined>;
   failed(fact: Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>): Promise<void>;
 }
 

@@ -7,7 +7,8 @@ import type { CacheableCall } from '../cacheable-call.js';
 export function countedAttempts({ run: { recorder }, op, llm }: CacheableCall): AttemptRecord {
   const call = { key: op.path as string as CallKey, op: op.path }; // the count looks at the key of an end alone
   return {
-    async started({ try: tried }, started) {
+    async started({ try: tried }, started, mayBegin) {
+      if (mayBegin?.() === false) return undefined;
       const lane = started && { lane: started.lane };
       recorder.count?.({ type: 'call.started', ...call, fn: llm.fn, ...lane, ...(tried > 1 && { try: tried }) });
       return undefined;

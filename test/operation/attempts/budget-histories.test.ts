@@ -78,9 +78,12 @@ type Ended = FactOf<'call.completed'> | FactOf<'call.failed'>;
 function check({ facts, ledger, isPaused }: VirtualRun, { usd, tokens, concurrency }: History): void {
   const inFlight = new Map<string, Started>();
   const paid: string[] = [];
+  const stopped = new Set<string>();
   let [spentUsd, spentTokens, excessUsd, excessTokens] = [0, 0, 0, 0];
   for (const fact of facts as readonly Fact[]) {
+    if (fact.type === 'dispatch.stopped') stopped.add(fact.lane ?? 'all');
     if (fact.type === 'call.started') {
+      expect([...stopped].filter((lane) => lane === 'all' || lane === fact.lane)).toEqual([]);
       expect(inFlight.has(fact.op)).toBe(false);
       inFlight.set(fact.op, fact);
       expect(inFlight.size).toBeLessThanOrEqual(concurrency ?? Number.POSITIVE_INFINITY);
@@ -93,6 +96,7 @@ function check({ facts, ledger, isPaused }: VirtualRun, { usd, tokens, concurren
       const begun = inFlight.get(op);
       expect(begun).toBeDefined();
       inFlight.delete(op);
+      if ('class' in fact && fact.class === 'quota' && begun?.lane !== undefined) stopped.add(begun.lane);
       const cost = usage?.costUsd ?? 0;
       const used = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
       [spentUsd, spentTokens] = [spentUsd + cost, spentTokens + used];
@@ -109,8 +113,7 @@ function check({ facts, ledger, isPaused }: VirtualRun, { usd, tokens, concurren
   );
   if (usd !== null) expect(Math.max(0, spentUsd - usd / 100)).toBeLessThanOrEqual(excessUsd + 1e-6);
   if (tokens !== null) expect(Math.max(0, spentTokens - tokens)).toBeLessThanOrEqual(excessTokens);
-  const stopped = facts.some(({ type }) => type === 'dispatch.stopped');
-  if (isPaused) expect(stopped).toBe(true);
+  if (isPaused) expect(facts.some(({ type }) => type === 'dispatch.stopped')).toBe(true);
 }
 
 it(
