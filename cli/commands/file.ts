@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { findProject, scriptName } from '../../src/api/commands/project.js';
+import { LOCK_FILE, findProject, scriptName, type Project } from '../../src/api/commands/project.js';
 import type { ScriptSource } from '../../src/api/commands/script.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
@@ -31,7 +31,7 @@ export async function fileCommand(io: Io): Promise<number> {
     if (isReadOnce(script))
       throw new MlldError('USAGE', `--strict: ${request.script} is no regular file, so it can't be checked before it runs`);
     if (!(await (await preflight()).passes('print'))) return EXIT_FAILED;
-  } else if (request.warnings && declaresNeeds(script)) await (await preflight()).warnsOfNeeds();
+  } else if (request.warnings && hasNeeds(script, project)) await (await preflight()).warnsOfNeeds();
   const payload = request.strict ? await payloadFor(request, await preflight()) : request.payload;
   const execution = { request: { ...request, payload }, form: 'file' as const, argv: io.argv, script, project, name };
   await checkFlags(io, execution, async () => (await preflight()).payloadNames());
@@ -50,11 +50,12 @@ function refuseUnrecordable(request: RunRequest): void {
   });
 }
 
-/** The script is checked before it runs only where it asks for it: `mlld FILE` starts at once. */
-function declaresNeeds(script: ScriptSource): boolean {
+/** The script is checked before it runs only where it, or a published module that it imports, may need something: `mlld FILE` starts at once. */
+function hasNeeds(script: ScriptSource, { root }: Pick<Project, 'root'>): boolean {
   if (isReadOnce(script)) return false;
   const text = script.kind === 'text' ? script.text : readText(script.path);
-  return /^[ \t]*\/?needs\b/m.test(text);
+  if (/^[ \t]*\/?needs\b/m.test(text)) return true;
+  return /\bfrom\s+["<]?@[\w-]+\//.test(text) && fs.existsSync(path.join(root, LOCK_FILE));
 }
 
 /** True for a pipe: what the check before the run read of it, the run would miss. */

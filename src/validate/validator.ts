@@ -6,6 +6,7 @@ import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';
 import { checkLoads } from './loads-beside.js';
 import { checkNeeds } from './needs/check-needs.js';
+import { checkNeedsOfImports } from './needs/needs-of-imports.js';
 import { readFrontmatter } from './needs/frontmatter.js';
 import { freeNames, unknownInTemplate, type TemplateUse } from './linking/template-names.js';
 import { payloadNames } from './payload-names.js';
@@ -82,7 +83,7 @@ async function validateScript(absolute: string, filepath: string, { workspace, s
   if (opened.kind === 'broken') return reportFor(filepath, {}, brokenBy(opened.file), opened.file.display, settings);
   const { file } = opened;
   const linked = settings.depth === 'deep' ? await linkImports(file, workspace) : [];
-  const needs = await checkNeeds(file, workspace);
+  const needs = [...(await checkNeeds(file, workspace)), ...(await checkNeedsOfImports(file, workspace))];
   const loads = await checkLoads(file, workspace);
   const { facts } = await readFrontmatter(file.script, file.text);
   return reportFor(

@@ -62,6 +62,18 @@ describe('needs', () => {
     expect(found.join('\n')).toContain(expected);
   });
 
+  it('names once what frontmatter and statements repeat, at the statement', async () => {
+    const script = '---\nneeds: { cmd: [nosuch, git] }\n---\nneeds { cmd: [nosuch] }\nneeds { cmd: nosuch }\nshow "1"';
+    expect(await complaints(script)).toEqual([
+      '4:15 missing-need needs: the program nosuch is not on PATH: install it, or add its folder to PATH',
+    ]);
+    const { needs } = await analyze({ ...host, 'main.mld': script });
+    expect(needs).toEqual([
+      { kind: 'program', name: 'git' },
+      { kind: 'program', name: 'nosuch' },
+    ]);
+  });
+
   it('says what a module is', async () => {
     const text = '---\nname: fmt\nauthor: m\nversion: 1.2.0\nabout: brackets\nneeds: sh\n---\nshow "1"';
     const { module, needs } = await analyze(text);

@@ -1,2 +1,3 @@
 /** Finds the project that a command works in, and its scripts. */
 export { findProject, findScript, isUpload, listScripts, scriptName, type Project, type WorkingProject } from '../../session/project.js';
+export { LOCK_FILE } from '../../modules/published/lock.js';

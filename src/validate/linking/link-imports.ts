@@ -21,7 +21,7 @@ import { linkCollection, linkTemplate } from './link-templates.js';
 import { report, type LinkState } from './link-state.js';
 import { linkDirectory, locateModule } from './locate-module.js';
 import { namedModule, pathOf } from './import-target.js';
-import { checkNeeds } from '../needs/check-needs.js';
+import { checkNeedsOfModule } from '../needs/needs-of-imports.js';
 import { partsOf, resolveStatic, staticText } from '../static-path.js';
 import type { Declaration } from '../static-scope.js';
 import { unknownInTemplate } from './template-names.js';
@@ -166,7 +166,7 @@ async function moduleExports(
     // An undefined export is harmless in a script, but makes an import of the file fail.
     found.push(finding.code === exportedNamesRule.code ? { ...finding, list: 'errors' } : finding);
   }
-  found.push(...(await checkNeeds(file, workspace)));
+  found.push(...(await checkNeedsOfModule(file, workspace)));
   return linkScript(file, inside, linking);
 }
 

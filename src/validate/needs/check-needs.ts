@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isBuiltin } from 'node:module';
 import { closest } from '../../values/suggest.js';
 import type { LocatedFinding } from '../located-finding.js';
-import type { ParsedScript } from '../rule.js';
+import type { ParsedScript, Violation } from '../rule.js';
 import type { SourceFiles } from '../../world/files/source-files.js';
 import { readFrontmatter } from './frontmatter.js';
 import { NEEDS_WORDS, needsOf, type Need } from './needs-of.js';
@@ -18,12 +18,21 @@ export const MISSING_NEED = 'missing-need';
 
 /** A frontmatter that can't be read is an error, as it is in a run. */
 export async function checkNeeds(file: ParsedScript, host: NeedsHost): Promise<readonly LocatedFinding[]> {
-  const found: LocatedFinding[] = [];
-  const { facts, problem } = await readFrontmatter(file.script, file.text);
-  if (problem) found.push({ list: 'errors', code: 'syntax', file, violation: problem });
+  const { problem } = await readFrontmatter(file.script, file.text);
+  const missing = await missingNeeds(file, host);
+  return [
+    ...(problem ? [{ list: 'errors', code: 'syntax', file, violation: problem } as const] : []),
+    ...missing.map((violation) => ({ list: 'warnings', code: MISSING_NEED, file, violation }) as const),
+  ];
+}
+
+/** Returns one violation for each name, however often the file names it. */
+export async function missingNeeds(file: ParsedScript, host: NeedsHost): Promise<readonly Violation[]> {
+  const { facts } = await readFrontmatter(file.script, file.text);
+  const found: Violation[] = [];
   for (const need of needsOf(file.script, facts?.needs ?? [])) {
     const message = await complaint(need, path.dirname(file.absolute), host);
-    if (message !== undefined) found.push({ list: 'warnings', code: MISSING_NEED, file, violation: { at: need.at, message } });
+    if (message !== undefined) found.push({ at: need.at, message });
   }
   return found;
 }

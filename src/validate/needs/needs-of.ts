@@ -25,10 +25,18 @@ const CAPABILITIES: ReadonlySet<string> = new Set(['network', 'net', 'filesystem
 /** Is for messages: the words that mean something in `needs`. */
 export const NEEDS_WORDS = ['sh', 'bash', 'cmd', 'js', 'node', 'py', 'rb', 'go', 'rust', 'network', 'filesystem', 'packages', 'runtimes'];
 
-/** Returns what all `needs` of a file name, in the order of the source; `inFrontmatter` are the needs of its frontmatter. */
+/**
+ * Returns what all `needs` of a file name, in the order of the source, each name once; `inFrontmatter` are the needs of its frontmatter.
+ * A statement that repeats a name of the frontmatter has the more exact place, so that place is kept.
+ */
 export function needsOf(script: Script, inFrontmatter: readonly NeedsEntry[]): readonly Need[] {
   const written = topLevel(script).flatMap((statement) => (statement.kind === 'needs' ? statement.entries : []));
-  return [...inFrontmatter, ...written].flatMap(needsOfEntry);
+  const places = new Map<string, Need>();
+  for (const need of [...written, ...inFrontmatter].flatMap(needsOfEntry)) {
+    const key = `${need.kind} ${need.name}`;
+    if (!places.has(key)) places.set(key, need);
+  }
+  return [...places.values()].toSorted((a, b) => a.at - b.at);
 }
 
 function needsOfEntry({ name, at, value }: NeedsEntry): readonly Need[] {

@@ -76,6 +76,29 @@ describe('mlld modules', () => {
     expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toContain('\nwith @m/fmt 1.1.0 (before: 1.0.0)\n');
   });
 
+  it('warns at the import of what a module needs and is missing, once a file', async () => {
+    const cwd = await folderOf();
+    await runCli(['modules', 'add', 'shared/fmt.mld'], { cwd });
+    fs.writeFileSync(path.join(cwd, 'outer.mld'), 'import { @text } from "./shared/inner.mld"\nshow @text\n');
+    fs.writeFileSync(path.join(cwd, 'shared/inner.mld'), 'import { @fmt } from @m/fmt\nvar @text = @fmt("a")\n');
+    const warning = '1:22 - @m/fmt needs: the program nosuch-tool is not on PATH: install it, or add its folder to PATH';
+    expect(await runCli(['job.mld'], { cwd })).toMatchObject({
+      stdout: '[a]\n',
+      stderr: expect.stringContaining(`Pre-flight warnings:\n  warning: job.mld:${warning}\n`) as string,
+    });
+    expect((await runCli(['run', 'job.mld', '--no-warn'], { cwd })).stderr).not.toContain('nosuch-tool');
+    for (const depth of [[], ['--deep']]) {
+      const { warnings } = JSON.parse((await runCli(['validate', 'job.mld', '--format', 'json', ...depth], { cwd })).stdout) as {
+        warnings: { message: string }[];
+      };
+      expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('@m/fmt needs: the program nosuch-tool')]);
+    }
+    const deep = await runCli(['validate', 'outer.mld', '--deep'], { cwd });
+    expect(deep.stdout).toContain(`shared/inner.mld:${warning}`.replace(' - ', ') - '));
+    expect(await runCli(['run', 'outer.mld', '--strict'], { cwd })).toMatchObject({ status: 1 });
+    expect(await runCli(['job.mld', '--strict'], { cwd })).toMatchObject({ status: 1, stdout: '' });
+  });
+
   it('adds from a registry by name and by address, and a run asks nobody', async () => {
     const requests: string[] = [];
     const text = moduleText('2.0.0', 'exe @fmt(t) = `{@t}`');
