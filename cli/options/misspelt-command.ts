@@ -6,6 +6,7 @@ import type { Execution } from '../commands/run-script.js';
 import type { Io } from '../terminal/io.js';
 import type { CommandForm } from '../command-table/rows.js';
 import { suggestedFlags } from '../command-table/run-flags.js';
+import { inCamelCase } from './run-request.js';
 import { resembles } from './resembles.js';
 import { shellWords } from '../render/shell-words.js';
 
@@ -38,8 +39,12 @@ export async function checkFlags(io: Io, execution: Execution, payloadNames: () 
   const strange: string[] = [];
   for (const flag of request.looseFlags) {
     const meant = resembledOption(flag, form);
-    if (meant === undefined) strange.push(flag);
-    else if (!(await payloadNames()).has(flag)) throw misspeltOption(flag, meant, execution);
+    if (meant === undefined) {
+      strange.push(flag);
+      continue;
+    }
+    const read = await payloadNames();
+    if (![flag, inCamelCase(flag)].some((name) => read.has(name))) throw misspeltOption(flag, meant, execution);
   }
   const names = strange.filter((name) => name.length >= SHORTEST);
   if (names.length === 0) return;
@@ -48,7 +53,7 @@ export async function checkFlags(io: Io, execution: Execution, payloadNames: () 
   for (const name of names) {
     const meant = closest(name, long, Math.min(EDITS_MAX, Math.floor(name.length / 3)));
     // A script that writes the name knows its flags.
-    if (meant === undefined || sourceOf(script).includes(name)) continue;
+    if (meant === undefined || [name, inCamelCase(name)].some((each) => sourceOf(script).includes(each))) continue;
     io.stderr(
       `warning: --${name} is not an option of mlld, so the script gets it as @payload.${name}; did you mean --${meant}? (a script that names ${name} is not warned about)\n`,
     );

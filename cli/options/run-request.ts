@@ -242,11 +242,18 @@ function keepOption(
 function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['payload'] {
   const members = new Map(payload);
   if (options.has('plan')) members.delete('json');
-  // The older spelling of one flag that scripts have always had.
-  const dryRun = members.get('dry-run');
-  if (dryRun !== undefined) members.set('dryRun', dryRun);
+  // A flag that was given in camel case itself has precedence.
+  for (const [name, value] of payload) {
+    const camel = inCamelCase(name);
+    if (members.has(name) && !members.has(camel)) members.set(camel, value);
+  }
   if (form === 'run' && options.has('fresh')) members.set('new', true);
   return Object.fromEntries(members);
+}
+
+/** Spells `max-items` as `maxItems`, the name that a script can import. */
+export function inCamelCase(flag: string): string {
+  return flag.replaceAll(/(?<=[^-])-([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
 }
 
 /** checkpoint-resume.md 3 and 16: which flags exclude each other. */

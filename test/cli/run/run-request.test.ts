@@ -22,7 +22,20 @@ describe('flags of the script', () => {
     expect(run('main', ...flags).payload).toEqual(payload);
   });
 
-  it('gives --dry-run its older name as well, behind all others', () => {
+  it('spells flags with hyphens in camel case as well, unless that is given', () => {
+    expect(file('main.mld', '--max-items', '3', '--a-b-2c', '--dry_run', '--ends-', '--maxSize', '1', '--max-size=2').payload).toEqual({
+      'max-items': '3',
+      'a-b-2c': true,
+      dry_run: true,
+      'ends-': true,
+      maxSize: '1',
+      'max-size': '2',
+      maxItems: '3',
+      aB2c: true,
+    });
+  });
+
+  it('puts names in camel case behind all others', () => {
     expect(Object.entries(file('main.mld', '--dry-run', '--force').payload)).toEqual([
       ['dry-run', true],
       ['force', true],
