@@ -15,7 +15,7 @@ import { createReach, addReach, type MutableReach } from '../runtime/definitions
 import type { Scope } from '../runtime/scope.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { shortened } from '../values/shortened.js';
-import { compactJson } from '../values/text.js';
+import { compactText } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 
 /** Digests secret texts with the key of the project. */
@@ -85,7 +85,7 @@ async function collect(definable: Definable, collection: Collection, kind: 'body
 const PREVIEW_UNITS = 80;
 
 async function variablePart(name: string, value: Value, keyed: KeyedDigest, secrets: SecretRegistry | undefined): Promise<DefinitionPart> {
-  const text = compactJson(value);
+  const text = compactText(value);
   if (isSecret(value)) return { kind: 'variable', name, digest: await keyed(text) };
   return { kind: 'variable', name, digest: sha256(text), preview: shortened(secrets?.redact(text) ?? text, PREVIEW_UNITS) };
 }

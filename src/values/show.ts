@@ -2,6 +2,7 @@
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
 import { isFileList } from './kinds/element.js';
+import { withExactNumbers } from './formats/exact-numbers.js';
 import { parseStructure } from './formats/json-text.js';
 import { namespaceDisplay, namespaceOf } from './kinds/namespace.js';
 import { compactJson, printedText, textOf } from './text.js';
@@ -23,21 +24,22 @@ export function showText(value: Value): string {
 
 function showPlainText(text: string): string {
   const data = parseStructure(text);
-  return data === undefined ? text : layoutJson(data);
+  return data === undefined ? text : withExactNumbers(layoutJson(data), text);
 }
 
 function showAnnotated(value: Annotated): string {
   const printed = printedText(value);
   if (printed !== undefined) return printed;
   const { file } = value.metadata;
-  const text = file && value.text;
-  return file && text !== undefined ? showFile(file.absolute.toLowerCase(), text, value) : showText(value.data);
+  const { text } = value;
+  if (file && text !== undefined) return showFile(file.absolute.toLowerCase(), text, value);
+  return withExactNumbers(showText(value.data), text ?? '');
 }
 
 /** Returns the text of the file; of a strict `.json` file the data. Records of a `.jsonl` file are lines even when there is only one. */
 function showFile(name: string, text: string, value: Annotated): string {
   if (name.endsWith('.jsonl')) return text;
-  return name.endsWith('.json') && isStrictJson(text) ? showText(value.data) : showPlainText(text);
+  return name.endsWith('.json') && isStrictJson(text) ? withExactNumbers(showText(value.data), text) : showPlainText(text);
 }
 
 function isStrictJson(text: string): boolean {

@@ -3,6 +3,7 @@
  * (values.md 6.2 and 15.3). Never fails.
  */
 import { Annotated, HostObject, type Value } from './value.js';
+import { withExactNumbers } from './formats/exact-numbers.js';
 import { Callable } from './kinds/callable.js';
 import { isFileList } from './kinds/element.js';
 import { isDataObject } from './plain-object.js';
@@ -11,7 +12,7 @@ export function textOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'null';
   if (typeof value !== 'object') return value === undefined ? '' : String(value);
-  if (value instanceof Annotated) return originalText(value) ?? textOf(value.data);
+  if (value instanceof Annotated) return originalText(value) ?? withExactNumbers(textOf(value.data), value.text ?? '');
   if (value instanceof Callable) return String(value.toJSON());
   if (value instanceof HostObject) return value.toJSON();
   if (isFileList(value)) return value.map(textOf).join('\n\n');
@@ -37,6 +38,12 @@ export function printedText(value: Value): string | undefined {
 export function loadedText(value: Value, name: string): string | undefined {
   if (!(value instanceof Annotated) || !value.metadata.file || typeof value.data === 'string') return undefined;
   return isDataObject(value.data) && Object.hasOwn(value.data, name) ? undefined : originalText(value);
+}
+
+/** Does what `compactJson` does, with the digits of the text that the data was read from, where it has one. */
+export function compactText(value: Value): string {
+  const text = value instanceof Annotated ? value.text : undefined;
+  return withExactNumbers(compactJson(value), text ?? '');
 }
 
 /** Writes JSON without blanks or metadata. NaN and infinities are `null`; functions and objects of the host are their texts. */

@@ -14,6 +14,7 @@ import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { HostFunction } from '../../values/kinds/host-function.js';
+import { losesDigits } from '../../values/formats/exact-numbers.js';
 import { valueOfText } from '../../values/formats/json-text.js';
 import { partOf } from '../../values/failures.js';
 import { toJson } from '../../values/native.js';
@@ -328,7 +329,13 @@ function isCommandBody(executable: Executable): boolean {
   return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;
 }
 
-/** Returns the arguments as the call key and the journal have them. */
+/**
+ * Returns the arguments as the call key and the journal have them. Data whose text has digits that a double can't hold is that text there:
+ * the body may read them, so without it two arguments that differ would have one key.
+ */
 function callArguments(inputs: readonly Value[]): Json[] {
-  return inputs.map(toJson);
+  return inputs.map((input) => {
+    const text = input instanceof Annotated && typeof input.data !== 'string' ? input.text : undefined;
+    return text !== undefined && losesDigits(text) ? text : toJson(input);
+  });
 }

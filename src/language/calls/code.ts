@@ -10,7 +10,7 @@ import { resolveDirectory } from '../paths.js';
 import { fromNative, shellText, toNative, toJson } from '../../values/native.js';
 import { canKeep } from '../../values/keep-metadata.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
-import { compactJson, originalText, textOf } from '../../values/text.js';
+import { compactText, originalText, textOf } from '../../values/text.js';
 import { shortened } from '../../values/shortened.js';
 import { readableAsText } from '../../values/kinds/native-text.js';
 import { isDataObject } from '../../values/plain-object.js';
@@ -293,7 +293,7 @@ function stdinText(value: Value): string {
   const data = dataOf(value);
   const text = originalText(value);
   if (text !== undefined) return text;
-  return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
+  return typeof data === 'object' && data !== null ? compactText(value) : textOf(value);
 }
 
 /** Returns the functions that code of this language may call: the latest set that the module declared. control.md 7. */

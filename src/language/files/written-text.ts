@@ -1,8 +1,9 @@
 /** Turns values into the text that `output` and `append` write. world.md 14. */
+import { withExactNumbers } from '../../values/formats/exact-numbers.js';
 import { parseStructure } from '../../values/formats/json-text.js';
 import { isFileList } from '../../values/kinds/element.js';
 import { toYaml } from '../../values/formats/frontmatter.js';
-import { compactJson, printedText, textOf } from '../../values/text.js';
+import { compactJson, compactText, printedText, textOf } from '../../values/text.js';
 import { indentedJson } from '../../values/show.js';
 import { Annotated, dataOf, HostObject, metadataOf, type Value } from '../../values/value.js';
 import { Callable } from '../../values/kinds/callable.js';
@@ -11,7 +12,8 @@ import { Callable } from '../../values/kinds/callable.js';
 export function writtenText(value: Value): string {
   const printed = printedText(value);
   if (printed !== undefined) return printed;
-  if (isStructure(value)) return metadataOf(value)?.isResult ? compactJson(value) : indentedJson(value);
+  if (isStructure(value))
+    return metadataOf(value)?.isResult ? compactText(value) : withExactNumbers(indentedJson(value), sourceOf(value) ?? '');
   return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
 }
 
@@ -27,7 +29,7 @@ export async function formatted(value: Value, format: string | undefined): Promi
   if (format !== 'json' && format !== 'yaml') return text;
   const data = isStructure(value) ? dataOf(value) : jsonIn(text);
   if (data === undefined) return text;
-  return format === 'json' ? indentedJson(data) : toYaml(data);
+  return format === 'json' ? withExactNumbers(indentedJson(data), sourceOf(value) ?? text) : toYaml(data);
 }
 
 /** Returns one line of a `.jsonl` file: text that is JSON is written as that JSON, other text as a JSON string. */
@@ -35,14 +37,19 @@ export function recordLine(value: Value): string {
   const printed = printedText(value);
   if (printed !== undefined) return withoutBlanks(printed);
   const data = dataOf(value);
-  if (typeof data !== 'string') return compactJson(data ?? null);
+  if (typeof data !== 'string') return compactText(value ?? null);
   const json = jsonIn(data);
-  return json === undefined ? JSON.stringify(data) : compactJson(json);
+  return json === undefined ? JSON.stringify(data) : withExactNumbers(compactJson(json), data);
 }
 
 /** Puts JSON on one line, and keeps the spelling of its texts and numbers. */
 function withoutBlanks(json: string): string {
   return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+}
+
+/** Returns the text that data was read from. */
+function sourceOf(value: Value): string | undefined {
+  return value instanceof Annotated ? value.text : undefined;
 }
 
 function isStructure(value: Value): boolean {

@@ -1,7 +1,7 @@
 /** Executes control words, `=>` and `bail`. control.md 16 to 18, instrumentation.md 3.3 for labels on a return. */
 import type { Bail as BailNode, Control, Expression, Return as ReturnNode } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { textOf, compactJson } from '../../values/text.js';
+import { compactText, textOf } from '../../values/text.js';
 import { dataOf, flow, type Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { outcomeOf } from '../../runtime/evaluator-ports.js';
@@ -61,5 +61,5 @@ export async function executeBail(node: BailNode, frame: Frame): Promise<never> 
 }
 
 function compactOf(value: Value): string {
-  return typeof dataOf(value) === 'object' ? compactJson(value) : textOf(value);
+  return typeof dataOf(value) === 'object' ? compactText(value) : textOf(value);
 }

@@ -4,7 +4,7 @@ import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { showText } from '../../values/show.js';
-import { compactJson, textOf } from '../../values/text.js';
+import { compactText, textOf } from '../../values/text.js';
 import { Annotated, dataOf, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
 import { codeIn, prepareCode } from '../calls/inline-code.js';
@@ -138,7 +138,7 @@ function isCode(operand: Expression): boolean {
 async function showRunText(value: Value, frame: Frame, isRaw = false): Promise<void> {
   const data = dataOf(value);
   const printed = value instanceof Annotated && (isRaw || value.metadata.isPrinted) ? value.text : undefined;
-  const text = printed ?? (typeof data === 'object' && data !== null ? compactJson(value) : textOf(value));
+  const text = printed ?? (typeof data === 'object' && data !== null ? compactText(value) : textOf(value));
   if ((data === null && printed === undefined) || text === '') return;
   await frame.run.document.show(text, value, frame);
 }

@@ -6,6 +6,7 @@ import { annotate, type Data, dataOf, type DataObject, flow, type Value } from '
 import { sortByText } from './array-methods.js';
 import { toCsv } from '../formats/csv.js';
 import { normaliseDocument } from '../kinds/document.js';
+import { withExactNumbers } from '../formats/exact-numbers.js';
 import { parseStructure, valueOfText } from '../formats/json-text.js';
 import { kept } from '../keep-metadata.js';
 import { kindOf } from '../kinds/kind.js';
@@ -82,7 +83,9 @@ function structureOf(value: Value): Data {
 /** Returns the value with indented JSON as its text view. */
 function pretty(value: Value): Value {
   const data = structureOf(value);
-  return typeof data === 'object' && data !== null ? annotate(data, { text: indentedJson(data) }) : textOf(data);
+  return typeof data === 'object' && data !== null
+    ? annotate(data, { text: withExactNumbers(indentedJson(data), textOf(value)) })
+    : textOf(data);
 }
 
 function sort(value: Value): Value {
