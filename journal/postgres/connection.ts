@@ -88,6 +88,9 @@ export class Connection implements Transactions {
 
   private begin(): Promise<SqlClient> {
     const opening: Promise<SqlClient> = this.open(() => this.leave(opening));
+    opening.catch(() => {
+      if (this.opening === opening) this.opening = undefined; // a later one may have been opened meanwhile
+    });
     return opening;
   }
 
@@ -103,7 +106,6 @@ export class Connection implements Transactions {
       }
       return client;
     } catch (error) {
-      this.opening = undefined;
       throw this.explained(error);
     }
   }

@@ -73,6 +73,7 @@ export class SpillFile {
     const pieces = [...lines];
     if (this.file === undefined) {
       await makeDurableFolder(this.disk, this.folder);
+      await this.disk.remove(`${this.path}.tmp`).catch(() => undefined); // what a killed process has left, when the run is continued
       this.file = this.disk.create(`${this.path}.tmp`);
     }
     if (this.isEmpty) pieces.unshift(headLine(this.head));

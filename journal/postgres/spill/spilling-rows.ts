@@ -9,6 +9,10 @@
  * SPILLING-3 Once the run was sealed, `committed` rejects, and the ends of its calls go into a salvage run; every other line is dropped.
  *    They count as durable when that run has them, or the spill.
  * SPILLING-4 Without a spill, or while the own disk refuses it, lines wait in memory, and `sync` fails when the time is over.
+ * SPILLING-5 Somebody is responsible for each line from its `sync` on: `send` ends in the same step in which it has seen that nothing is
+ *    left to send, so what comes in the next one begins another. (It once ended a step later: lines that came in between, as those of a
+ *    `flush` do, were never sent.) Whoever waits is released by the database, by the spill, or by the error that ends the run.
+ * SPILLING-6 A spill has no gap: one whose lines the database has is removed before a further line goes to a new one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { journalError, JournalError } from '../../errors.js';
@@ -58,7 +62,9 @@ export class SpillingRows implements RunSink {
   private spilledTo: number;
   /** Writing to the spill and removing it are one after the other. */
   private spilling: Promise<void> = Promise.resolve();
-  private pumping: Promise<void> | undefined;
+  private pumping: Promise<void> = Promise.resolve();
+  /** SPILLING-5 */
+  private isSending = false;
   private outage: { readonly sinceMs: number } | undefined;
   private isReported = false;
   private salvage: Salvage | undefined;
@@ -124,7 +130,10 @@ export class SpillingRows implements RunSink {
   /** Resolves when all that was synced is recorded in the database, or will not be by this process. */
   async settle(isHurried: boolean): Promise<void> {
     if (isHurried) this.waitMs = Math.min(this.waitMs, this.outageMs() + HURRIED_MS);
-    await this.pumping;
+    do {
+      this.pump();
+      await this.pumping;
+    } while (this.isLeft());
     await this.spilling;
     if (this.end?.code === 'STORE_SPILLED') await this.tryAgain().catch(() => undefined); // it stays in the spill
     await this.spilling;
@@ -160,12 +169,18 @@ export class SpillingRows implements RunSink {
   }
 
   private pump(): void {
-    this.pumping ??= this.send().finally(() => (this.pumping = undefined));
+    if (this.isSending) return;
+    this.isSending = true;
+    this.pumping = this.send();
+  }
+
+  private isLeft(): boolean {
+    return this.uncommitted.start < this.uncommitted.end && !this.isOver;
   }
 
   private async send(): Promise<void> {
     let delayMs = RETRY_FIRST_MS;
-    while (this.uncommitted.start < this.uncommitted.end && !this.isOver) {
+    while (this.isLeft()) {
       try {
         const end = await this.sendAll();
         this.endOutage();
@@ -177,6 +192,7 @@ export class SpillingRows implements RunSink {
         delayMs = Math.min(2 * delayMs, RETRY_MAX_MS, this.ports.leaseMs / 4);
       }
     }
+    this.isSending = false; // SPILLING-5: in the step of the last look
   }
 
   /** Returns the offset up to which everything is recorded now. More lines may have come meanwhile, and some of them may be among those. */
@@ -204,11 +220,12 @@ export class SpillingRows implements RunSink {
     if (mayPass(error)) {
       this.beginOutage(error);
       if (this.outageMs() < this.waitMs) return false;
-    } else this.spillSoon();
+    }
     this.isOver = true;
+    this.spillSoon();
     await this.spilling;
     this.stop(mayPass(error) && this.spill !== undefined ? spilled(error) : error);
-    this.failUnspilled();
+    this.spillSoon(); // and fails the lines that the own disk does not take
     return true;
   }
 
@@ -240,7 +257,7 @@ export class SpillingRows implements RunSink {
     this.uncommitted.synced(end);
     this.waiting = release(this.waiting, end);
     this.committing = release(this.committing, end);
-    if (this.spill !== undefined) this.spilling = this.spilling.then(() => this.removeSpill());
+    if (this.spill !== undefined) this.afterSpilling(() => this.removeSpill());
   }
 
   private async removeSpill(): Promise<void> {
@@ -251,10 +268,20 @@ export class SpillingRows implements RunSink {
   }
 
   private spillSoon(): void {
-    this.spilling = this.spilling.then(() => this.spillNow());
+    this.afterSpilling(() => this.spillNow());
+  }
+
+  /** SPILLING-5: what should never throw ends the run, not only the lines that it was about. */
+  private afterSpilling(work: () => Promise<void>): void {
+    this.spilling = this.spilling.then(work).catch((error: unknown) => {
+      this.isOver = true;
+      this.stop(journalError(error, 'keep what the store did not take'));
+      this.failWaiting(Infinity);
+    });
   }
 
   private async spillNow(): Promise<void> {
+    await this.removeSpill(); // SPILLING-6
     const { start, end, hashBefore } = this.uncommitted;
     const from = this.spill === undefined ? start : Math.max(start, this.spilledTo);
     const pieces = this.uncommitted.from(from).map(({ bytes }) => bytes);
@@ -264,7 +291,7 @@ export class SpillingRows implements RunSink {
       if (this.spill !== undefined && (await this.isKept(this.spill, pieces))) this.spilledTo = end;
     }
     if (this.spill !== undefined) this.waiting = release(this.waiting, this.spilledTo);
-    if (this.isOver) this.failUnspilled();
+    if (this.isOver) this.failWaiting(end);
   }
 
   /** SPILLING-4: the error of the store is the one to report. */
@@ -280,11 +307,13 @@ export class SpillingRows implements RunSink {
     }
   }
 
-  private failUnspilled(): void {
+  /** Fails those whose lines the spill was just asked to take, and did not; lines behind them are in a later try. */
+  private failWaiting(tried: number): void {
     const { end } = this;
     if (end === undefined) return;
-    for (const { reject } of this.waiting) reject(end);
-    this.waiting = [];
+    const failed = this.waiting.filter((waiter) => waiter.end <= tried);
+    this.waiting = this.waiting.filter((waiter) => waiter.end > tried);
+    for (const { reject } of failed) reject(end);
   }
 }
 
