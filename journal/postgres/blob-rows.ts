@@ -25,6 +25,8 @@ export interface BlobPorts {
   /** Runs work in a transaction of a connection that it has for itself. */
   readonly inTransaction: (work: (sql: Sql) => Promise<void>) => Promise<void>;
   readonly project: string;
+  /** A part that takes longer counts as lost. */
+  readonly timeoutMs: number;
 }
 
 export async function putBlobRows(ports: BlobPorts, content: string | Uint8Array): Promise<StoredBlob> {
@@ -117,21 +119,22 @@ export function newBlobRows(ports: BlobPorts): BlobWriter {
 
 /** Only touches a blob that is there already, which keeps it from garbage collection. */
 async function store(ports: BlobPorts, { blob, bytes }: StoredBlob, partOf: (part: number) => Promise<Buffer>): Promise<void> {
-  const { sql, inTransaction, project } = ports;
+  const { sql, inTransaction, project, timeoutMs } = ports;
   const touched = await sql.query(
     `update mlld.blobs b set touched_at = clock_timestamp() from mlld.projects p
      where p.project_id = b.project_id and p.name = $1 and b.digest = $2 returning 1`,
     [project, blob],
+    timeoutMs,
   );
   if (touched.length > 0) return;
   if (bytes <= PART_BYTES) {
-    await sql.query('select mlld.put_blob($1, $2, $3, $4)', [project, blob, bytes, await partOf(0)]);
+    await sql.query('select mlld.put_blob($1, $2, $3, $4)', [project, blob, bytes, await partOf(0)], timeoutMs);
     return;
   }
   await inTransaction(async (own) => {
     for (let part = 0; part * PART_BYTES < bytes; part++) {
-      await own.query('select mlld.put_part($1, $2, $3, $4)', [project, blob, part, await partOf(part)]);
+      await own.query('select mlld.put_part($1, $2, $3, $4)', [project, blob, part, await partOf(part)], timeoutMs);
     }
-    await own.query('select mlld.put_blob($1, $2, $3, null)', [project, blob, bytes]); // BLOB-ROWS-1
+    await own.query('select mlld.put_blob($1, $2, $3, null)', [project, blob, bytes], timeoutMs); // BLOB-ROWS-1
   });
 }

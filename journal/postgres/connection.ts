@@ -31,6 +31,14 @@ export interface Transactions extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
+/** A statement counts as lost after so long. Undefined: it may work for as long as it likes. */
+export interface Limits {
+  /** For one that has no limit of its own. */
+  readonly statementMs?: number;
+  /** For the beginning and the end of a transaction. */
+  readonly briefMs?: number;
+}
+
 export class Connection implements Transactions {
   private opening: Promise<SqlClient> | undefined;
   /** Ends when the last transaction that was asked for has ended. */
@@ -40,6 +48,7 @@ export class Connection implements Transactions {
     private readonly connect: Connect,
     private readonly prepare: (sql: Sql) => Promise<void>,
     private readonly shown: string,
+    private readonly limits: Limits = {},
   ) {}
 
   query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]> {
@@ -59,18 +68,24 @@ export class Connection implements Transactions {
 
   private async inTransaction<T>(opening: Promise<SqlClient>, work: (sql: Sql) => Promise<T>): Promise<T> {
     const sql: Sql = { query: (text, values, timeoutMs) => this.send(opening, text, values, timeoutMs) };
-    await sql.query('begin');
+    const { briefMs } = this.limits;
+    await sql.query('begin', undefined, briefMs);
     try {
       const result = await work(sql);
-      await sql.query('commit');
+      await sql.query('commit', undefined, briefMs);
       return result;
     } catch (error) {
-      await sql.query('rollback').catch(() => undefined); // the first error is the one to report
+      await sql.query('rollback', undefined, briefMs).catch(() => undefined); // the first error is the one to report
       throw error;
     }
   }
 
-  private async send(opening: Promise<SqlClient>, text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]> {
+  private async send(
+    opening: Promise<SqlClient>,
+    text: string,
+    values?: readonly unknown[],
+    timeoutMs = this.limits.statementMs,
+  ): Promise<readonly Row[]> {
     const client = await opening;
     try {
       return await client.query(text, values, timeoutMs);

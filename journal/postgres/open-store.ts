@@ -6,7 +6,7 @@ import { withPayloads } from '../secrets/payload-store.js';
 import type { RunRef } from '../ids.js';
 import type { KeptStore } from '../upkeep/keeper.js';
 import type { JournalStore } from '../store.js';
-import { Connection, type Connect, type Row, type Sql } from './connection.js';
+import { Connection, type Connect, type Limits, type Row, type Sql } from './connection.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
 import type { PushedSpill } from './spill/push-spills.js';
@@ -55,16 +55,16 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const { project, keys, leaseMs = LEASE_MS, waitMs = STORE_WAIT_MS } = options;
   const server = new ServerCheck(options.allowUnsafe === true);
   const connections: Connection[] = [];
-  const connection = (): Connection => {
-    const made = new Connection(options.connect, (sql) => server.check(sql), options.shown);
+  const connection = (limits?: Limits): Connection => {
+    const made = new Connection(options.connect, (sql) => server.check(sql), options.shown, limits);
     connections.push(made);
     return made;
   };
   const store = new PgStore({
     writer: connection(),
     reader: patient(connection(), server, waitMs, options.firstWait),
-    side: connection(),
-    bulk: connection(),
+    side: connection({ statementMs: READ_TIMEOUT_MS }),
+    bulk: connection({ briefMs: Math.max(1000, leaseMs / 2) }),
     project,
     leaseMs,
     waitMs,

@@ -5,14 +5,18 @@ import { JournalError } from '../errors.js';
 import type { SqlClient, Row } from './connection.js';
 import type { StoreAddress } from './store-address.js';
 
+/** A connection that is closed waits so long for statements under way, and for the server. */
+const END_MS = 5000;
+
 export interface ClientSettings {
   readonly connectMs: number;
   /** Called once when the connection is lost, whether a statement is under way or not. */
   readonly onLost: () => void;
 }
 
-/** Methods of a client that its types leave out. */
+/** Members of a client that its types leave out. */
 interface Socket {
+  readonly connection: { readonly stream: { destroy(): void } };
   ref(): void;
   unref(): void;
 }
@@ -25,6 +29,7 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
   client.on('end', onLost);
   await client.connect();
   const socket = client as unknown as Socket;
+  const { connection } = socket;
   let statements = 0;
   return {
     async query(text, values, timeoutMs) {
@@ -38,7 +43,8 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
     },
     async end() {
       socket.ref();
-      await client.end();
+      const giveUp = setTimeout(() => connection.stream.destroy(), END_MS); // a server that is gone does not say goodbye
+      await client.end().finally(() => clearTimeout(giveUp));
     },
   };
 }

@@ -56,7 +56,7 @@ export class PgStore implements RunStore {
   constructor(private readonly ports: PgStorePorts) {
     const { side, project, leaseMs } = ports;
     this.heartbeat = new Heartbeat(side, leaseMs);
-    this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work) };
+    this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work), timeoutMs: this.timeoutMs };
   }
 
   /** The clock of the server, which all machines share. */
