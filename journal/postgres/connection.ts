@@ -6,7 +6,6 @@
  * CONNECTION-3 Only statements under way keep the process alive.
  * CONNECTION-4 A transaction has one connection from its beginning to its end: when that is lost, it fails as a whole.
  */
-import type { JournalError } from '../errors.js';
 import { failureOf, storeError } from './store-errors.js';
 
 export interface Row {
@@ -91,7 +90,7 @@ export class Connection implements Transactions {
       return await client.query(text, values, timeoutMs);
     } catch (error) {
       if (failureOf(error) === 'lost') this.leave(opening);
-      throw this.explained(error);
+      throw storeError(error, this.shown, text);
     }
   }
 
@@ -121,7 +120,7 @@ export class Connection implements Transactions {
       }
       return client;
     } catch (error) {
-      throw this.explained(error);
+      throw storeError(error, this.shown);
     }
   }
 
@@ -130,9 +129,5 @@ export class Connection implements Transactions {
     if (this.opening !== opening) return;
     this.opening = undefined;
     void opening.then((client) => client.end()).catch(() => undefined);
-  }
-
-  private explained(error: unknown): JournalError {
-    return storeError(error, this.shown);
   }
 }

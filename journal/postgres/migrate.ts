@@ -8,6 +8,7 @@
 import { JournalError } from '../errors.js';
 import type { Sql, Transactions } from './connection.js';
 import { MIGRATIONS, SCHEMA_VERSION, type Migration } from './schema/migrations.js';
+import { giveRoles, ownsSchema, type RolesReport } from './schema/roles.js';
 
 export interface MigrationReport {
   /** 0 where there was no schema. */
@@ -15,6 +16,8 @@ export interface MigrationReport {
   readonly to: number;
   /** Applied, or to be applied when it was a dry run. */
   readonly migrations: readonly { readonly version: number; readonly title: string }[];
+  /** Absent after a dry run, and for a user who does not own the schema. */
+  readonly roles?: RolesReport;
 }
 
 /** One of the numbers that locks of a database go by. */
@@ -35,13 +38,21 @@ export async function migrate(sql: Transactions, { dryRun, asSuperuser }: Migrat
     if (!asSuperuser) await refuseSuperuser(sql);
     for (const migration of due) await apply(sql, migration);
   }
-  return { from, to: SCHEMA_VERSION, migrations: due.map(({ version, title }) => ({ version, title })) };
+  const roles = dryRun || !(await ownsSchema(sql)) ? undefined : await withLock(sql, giveRoles);
+  return { from, to: SCHEMA_VERSION, migrations: due.map(({ version, title }) => ({ version, title })), ...(roles && { roles }) };
+}
+
+/** MIGRATE-2 */
+function withLock<T>(sql: Transactions, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return sql.transaction(async (own) => {
+    await own.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    return work(own);
+  });
 }
 
 /** MIGRATE-1, MIGRATE-2 */
 async function apply(sql: Transactions, { version, statements, minClient }: Migration): Promise<void> {
-  await sql.transaction(async (own) => {
-    await own.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  await withLock(sql, async (own) => {
     if ((await versionOf(own)) >= version) return;
     await own.query(statements);
     await own.query(

@@ -1,5 +1,6 @@
 /** Explains to people what the database's errors mean for a store, and tells those that pass from those that don't. */
 import { codeOf, JournalError } from '../errors.js';
+import { roleFor } from './schema/roles.js';
 
 /** Conditions that functions of the schema raise. */
 export const SEALED_STATE = 'ML001';
@@ -50,7 +51,7 @@ function isAboutTls(error: unknown): boolean {
 }
 
 /** Turns an error of the database's client into one for people. `shown` is the store's address without its password. */
-export function storeError(error: unknown, shown: string): JournalError {
+export function storeError(error: unknown, shown: string, statement = ''): JournalError {
   if (error instanceof JournalError) return error;
   const reason = reasonOf(error);
   if (failureOf(error) !== 'final') {
@@ -60,11 +61,11 @@ export function storeError(error: unknown, shown: string): JournalError {
       cause,
     });
   }
-  const [code, message, hint] = explained(stateOf(error) ?? '', error);
+  const [code, message, hint] = explained(stateOf(error) ?? '', error, statement);
   return new JournalError(code, `the store ${shown} ${message}: ${reason}`, { hint, cause: error });
 }
 
-function explained(state: string, error: unknown): readonly [code: string, message: string, hint: string] {
+function explained(state: string, error: unknown, statement: string): readonly [code: string, message: string, hint: string] {
   if (isAboutTls(error)) return ['STORE_TLS', 'could not prove who it is', 'set sslrootcert= to the certificate of its authority'];
   if (/^(28|3D)/.test(state)) {
     return ['STORE_REFUSED', 'did not let us in', 'check user, password (PGPASSWORD, ~/.pgpass) and name of the database'];
@@ -72,8 +73,12 @@ function explained(state: string, error: unknown): readonly [code: string, messa
   if (state === '42P01' || state === '3F000' || state === '42883') {
     return ['STORE_MIGRATE', 'has not the tables of this version', 'run mlld store migrate as the owner of the schema'];
   }
-  if (state === '42501' || state === '25006') {
-    return ['STORE_DENIED', 'does not allow this', 'ask the owner of the database for the role that it needs (docs/team.md)'];
+  if (state === '42501') {
+    const { name, may } = roleFor(statement);
+    return ['STORE_DENIED', 'does not allow this', `this needs the role ${name}, which may ${may}: ask its owner to grant it to your user`];
+  }
+  if (state === '25006') {
+    return ['STORE_DENIED', 'takes nothing', 'the server is a standby, or was set to reading only: use the address of the one that writes'];
   }
   return ['STORE_FAILED', 'did not take a statement', 'this is a mistake of mlld or a change to its tables; docs/team.md names them'];
 }

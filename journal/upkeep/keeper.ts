@@ -21,8 +21,11 @@ export interface Keeper {
   editedLines(ref: RunRef, edit: Edit, because: Redacted): Promise<Uint8Array>;
   /** Adds runs and their blobs as they are. Rejects with JOURNAL_RUN_EXISTS before anything is written. */
   storeBundle(bundle: Bundle): Promise<readonly StoredRun[]>;
-  /** Makes what was removed unreadable as far as the store can. Called when all of it is removed. */
-  purge(): Promise<void>;
+  /**
+   * Makes what was removed unreadable as far as the store can. Called when all of it is removed. Returns the statements that the owner of
+   * the store has to run for that, where this user may not.
+   */
+  purge(): Promise<string | undefined>;
   readonly blobs: Deleter | NamedBlobs;
 }
 

@@ -44,7 +44,7 @@ async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: stri
   });
 }
 
-function render({ run, dryRun, events, results, blobs, blobsLeft, sharedBlobs }: RedactionReport): string {
+function render({ run, dryRun, events, results, blobs, blobsLeft, sharedBlobs, vacuum }: RedactionReport): string {
   const lines = [
     dryRun
       ? `Would change ${counted(events, 'event')} of ${run}.`
@@ -56,6 +56,7 @@ function render({ run, dryRun, events, results, blobs, blobsLeft, sharedBlobs }:
     ...(sharedBlobs.length === 0
       ? []
       : [`${counted(sharedBlobs.length, 'blob')} kept, because another run has the same: redact that run too (mlld journal list).`]),
+    ...(vacuum === undefined ? [] : [`Dead rows of the tables hold it until their owner (mlld_owner) says: ${vacuum}`]),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -25,12 +25,20 @@ export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: 
     });
   }
   if (options.json) return io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
-  const { store, migrations, to } = report;
+  const { store, migrations, to, roles } = report;
   io.stdout(
     migrations.length === 0
       ? `${oneLine(store)}: the tables are of version ${to} already\n`
       : migrations.map(({ version, title }) => `${dryRun ? 'would make' : 'made'} version ${version}: ${title}\n`).join(''),
   );
+  if (roles === undefined) return;
+  if (roles.ready.length > 0) io.stdout(`gave their rights to ${roles.ready.join(', ')}\n`);
+  if (roles.missing.length > 0) {
+    const statements = roles.missing.map((name) => `create role ${name} nologin;`).join(' ');
+    io.stderr(
+      `warning: your user may not make the roles ${roles.missing.join(', ')}\n  hint: a superuser says ${statements} then migrate again\n`,
+    );
+  }
 }
 
 function textOf({ store, server, schema, bytes, runs }: StoreStatus): string {

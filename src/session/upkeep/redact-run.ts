@@ -30,6 +30,8 @@ export interface RedactionReport {
   readonly blobsLeft: BlobsLeft | null;
   /** Blobs that this run doesn't name any more and another one does. */
   readonly sharedBlobs: readonly BlobId[];
+  /** The statements that the owner of the store has to run, because this user may not: dead rows of the tables still hold the content. */
+  readonly vacuum?: string;
 }
 
 /** Throws RUN_RUNNING while any run is in flight. A dry run changes nothing. `root` is the folder of the project. */
@@ -64,10 +66,10 @@ export async function redactRun(
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
   const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, keeper, { going: [], dryRun });
-  if (!dryRun) await keeper.purge();
+  const vacuum = dryRun ? undefined : await keeper.purge();
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
-  return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
+  return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared, ...(vacuum && { vacuum }) };
 }
 
 async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {

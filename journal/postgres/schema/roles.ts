@@ -1,0 +1,133 @@
+/**
+ * Gives the users of a store roles with the least rights that their commands need. team-store.md 9.1.
+ *
+ * ROLES-1 Events are append-only by privilege: who records may neither change nor delete them, nor seal a run (raise its fence).
+ * ROLES-2 The statements can be repeated: each `mlld store migrate` of the owner makes what is missing, and gives rights to new tables.
+ * ROLES-3 Each role has its rights itself, and is a member of no other: roles belong to the whole server, and stores that are migrated at
+ *    the same time would be in each other's way.
+ */
+
+interface Row {
+  readonly [column: string]: unknown;
+}
+
+/** A connection of the owner. */
+interface Sql {
+  query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+}
+
+interface Role {
+  readonly name: string;
+  /** Begins behind "may". */
+  readonly may: string;
+  readonly grants: readonly string[];
+}
+
+const LOOK = ['usage on schema mlld', 'select on all tables in schema mlld'];
+/** The index of results and the locks of calls are written by whoever executes calls. */
+const CALLS = ['answers', 'claims', 'reservations', 'limits'].map((table) => `insert, update, delete on mlld.${table}`);
+const RECORD = [
+  ...LOOK,
+  ...['projects', 'workflows', 'runs', 'events', 'blobs', 'blob_parts', 'blob_uses'].map((table) => `insert on mlld.${table}`),
+  'update (next_seq, bytes, hash, finished, lease_until) on mlld.runs',
+  'update (touched_at) on mlld.blobs',
+  ...CALLS,
+];
+const RUN = [...RECORD, ...['asides', 'turns', 'offers', 'budgets'].map((table) => `insert, update, delete on mlld.${table}`)];
+
+const ROLES: readonly Role[] = [
+  { name: 'mlld_read', may: 'list, show and compare runs', grants: LOOK },
+  { name: 'mlld_run', may: 'record runs', grants: RUN },
+  {
+    name: 'mlld_worker',
+    may: 'execute calls of other runs',
+    grants: [
+      ...RECORD,
+      'update, delete on mlld.offers',
+      'update (spent, reserved) on mlld.budgets',
+      'insert, update, delete on mlld.turns',
+    ],
+  },
+  {
+    name: 'mlld_keeper',
+    may: 'seal, redact and remove runs',
+    grants: [
+      ...RUN,
+      'update, delete on mlld.runs',
+      'update, delete on mlld.events',
+      ...['blobs', 'blob_parts', 'blob_uses'].map((table) => `delete on mlld.${table}`),
+    ],
+  },
+];
+
+/** Owns schema and tables: its members migrate, and vacuum behind a redaction. */
+export const OWNER = 'mlld_owner';
+
+export interface RolesReport {
+  /** The roles that have their rights now. */
+  readonly ready: readonly string[];
+  /** Those that the user may not make. */
+  readonly missing: readonly string[];
+}
+
+/** Makes the roles that are missing, where the user may, and gives all of them their rights. Must be called in a transaction. */
+export async function giveRoles(sql: Sql): Promise<RolesReport> {
+  const names = [...ROLES.map(({ name }) => name), OWNER];
+  const [user] = await sql.query('select rolsuper or rolcreaterole as "mayMake" from pg_catalog.pg_roles where rolname = current_user');
+  if (user?.['mayMake'] === true) await sql.query(names.map(makeRole).join('\n'));
+  const found = new Set((await sql.query('select rolname from pg_catalog.pg_roles where rolname = any ($1)', [names])).map(nameOf));
+  for (const { name, grants } of ROLES) {
+    if (found.has(name)) await sql.query(grants.map((grant) => `grant ${grant} to ${name};`).join('\n'));
+  }
+  if (found.has(OWNER)) await sql.query(HAND_OVER);
+  return { ready: names.filter((name) => found.has(name)), missing: names.filter((name) => !found.has(name)) };
+}
+
+/** True for the user who may give rights to the tables. */
+export async function ownsSchema(sql: Sql): Promise<boolean> {
+  const [schema] = await sql.query(
+    `select pg_catalog.pg_has_role(nspowner, 'usage') as owns from pg_catalog.pg_namespace where nspname = 'mlld'`,
+  );
+  return schema?.['owns'] === true;
+}
+
+const nameOf = (row: Row): string => String(row['rolname']);
+
+/** Another store of the same server may be making it at this moment. */
+const makeRole = (name: string): string => `do $$ begin
+  if not exists (select from pg_catalog.pg_roles where rolname = '${name}') then
+    create role ${name} nologin;
+  end if;
+exception when duplicate_object or unique_violation then null;
+end $$;`;
+
+/** Whoever migrates keeps the rights of an owner: as its member, or as a superuser. Where it is neither, it stays the owner. */
+const HAND_OVER = `do $$
+declare
+  v_name text;
+begin
+  if not pg_catalog.pg_has_role('${OWNER}', 'member') then return; end if;
+  if exists (select from pg_catalog.pg_namespace where nspname = 'mlld' and nspowner <> '${OWNER}'::regrole) then
+    execute 'alter schema mlld owner to ${OWNER}';
+  end if;
+  for v_name in select c.oid::regclass::text from pg_catalog.pg_class c
+    where c.relnamespace = 'mlld'::regnamespace and c.relkind = 'r' and c.relowner <> '${OWNER}'::regrole loop
+    execute 'alter table ' || v_name || ' owner to ${OWNER}';
+  end loop;
+  for v_name in select p.oid::regprocedure::text from pg_catalog.pg_proc p
+    where p.pronamespace = 'mlld'::regnamespace and p.proowner <> '${OWNER}'::regrole loop
+    execute 'alter function ' || v_name || ' owner to ${OWNER}';
+  end loop;
+exception when insufficient_privilege then null; -- a member that may not act as the role
+end $$;`;
+
+const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
+const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
+const WRITES = /^\s*(insert|update|delete)\b|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims)\(/;
+
+/** Returns the role that a statement needs which was refused, and what it may. */
+export function roleFor(statement: string): { readonly name: string; readonly may: string } {
+  if (OWNERS.test(statement)) return { name: OWNER, may: 'migrate and vacuum the tables' };
+  const name = KEEPERS.test(statement) ? 'mlld_keeper' : WRITES.test(statement) ? 'mlld_run' : 'mlld_read';
+  return ROLES.find((role) => role.name === name) as Role;
+}

@@ -1,0 +1,151 @@
+/** Each role may do what its commands need and nothing else, and errors name the one that is missing. team-store.md 9.1. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { JournalEvent } from '../../../journal/event.js';
+import { Connection } from '../../../journal/postgres/connection.js';
+import { migrate } from '../../../journal/postgres/migrate.js';
+import type { TeamStore } from '../../../journal/postgres/open-store.js';
+import { connectClient } from '../../../journal/postgres/pg-client.js';
+import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
+import { runRef, smallRun, workflow } from '../support/facts.js';
+import { readRun } from '../support/read.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+
+const BECAUSE = { at: '2026-11-21T09:00:00.000Z', reason: 'asked for' };
+
+describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const empty = noServer === undefined ? await makeDatabase({ migrated: false }) : database;
+  const mark = randomBytes(4).toString('hex');
+  const users: string[] = [];
+
+  afterAll(async () => {
+    for (const user of users) await database.query(`drop owned by ${user}; drop role ${user}`);
+  });
+
+  /** Makes a user of the server that has a role, and returns the address of the store as theirs. */
+  async function userWith(role: string, url: string): Promise<string> {
+    const user = `mlld_test_${mark}_${users.length}`;
+    await database.query(`create role ${user} login; ${role === '' ? '' : `grant ${role} to ${user}`}`);
+    users.push(user);
+    const own = new URL(url);
+    own.username = user;
+    return own.href;
+  }
+
+  async function record(store: TeamStore, n: number): Promise<void> {
+    const unlock = await store.acquireWorkflowLock(workflow);
+    const journal = await store.create(runRef(n));
+    for (const fact of smallRun) await journal.append(fact);
+    await store.putBlob(`of one part ${n}`);
+    await store.putBlob(Buffer.alloc(2_500_000, n));
+    await store.writeDerived(workflow, 'index', 'derived');
+    await store.writeDerived(workflow, 'index', 'derived again');
+    await journal.close();
+    await unlock();
+  }
+
+  const connectionOf = (url: string): Connection => {
+    const address = parseStoreAddress(url, { environment: {} });
+    return new Connection(
+      (onLost) => connectClient(address, { connectMs: 5000, onLost }),
+      async () => undefined,
+      address.shown,
+    );
+  };
+  const edit = (event: JournalEvent): JournalEvent | undefined =>
+    event.type === 'call.completed' ? { ...event, result: { redacted: 'x' } } : undefined;
+
+  it('let a runner record and read, and neither change nor remove what is recorded', async () => {
+    const url = await userWith('mlld_run', database.project());
+    const store = openTestStore(url);
+    await record(store, 1);
+    await record(store, 2);
+    expect((await store.runs(workflow)).map(({ liveness }) => liveness)).toEqual(['finished', 'finished']);
+    expect((await readRun(store, runRef(1))).defects).toEqual([]);
+    const keeper = await store.keeper();
+    const denied = { code: 'STORE_DENIED', hint: expect.stringContaining('mlld_keeper') };
+    await expect(keeper.rewriteRun(runRef(1), edit, BECAUSE)).rejects.toMatchObject(denied);
+    await expect(keeper.deleteRun(runRef(1))).rejects.toMatchObject(denied);
+    await store.close();
+    const own = connectionOf(url);
+    for (const statement of [
+      `update mlld.events set line = ''`,
+      'delete from mlld.events',
+      'delete from mlld.runs',
+      'update mlld.runs set fence = fence + 1',
+      'delete from mlld.blobs',
+      'truncate mlld.events',
+      'drop table mlld.events',
+    ]) {
+      await expect(own.query(statement, []), statement).rejects.toMatchObject({ code: 'STORE_DENIED' });
+    }
+    await own.close();
+  });
+
+  it('let a reader read everything, and record nothing', async () => {
+    const project = database.project();
+    const writing = openTestStore(project);
+    await record(writing, 1);
+    await writing.close();
+    const store = openTestStore(await userWith('mlld_read', project));
+    expect((await readRun(store, runRef(1))).events).toHaveLength(smallRun.length);
+    expect(Buffer.from((await store.readDerived(workflow, 'index'))!).toString()).toBe('derived again');
+    const denied = { code: 'STORE_DENIED', hint: expect.stringContaining('mlld_run') };
+    await expect(store.create(runRef(2))).rejects.toMatchObject(denied);
+    await expect(store.putBlob('x')).rejects.toMatchObject(denied);
+    await expect(store.acquireWorkflowLock(workflow)).rejects.toMatchObject(denied);
+    await store.close();
+  });
+
+  it('say which one is missing to a user who has none', async () => {
+    const store = openTestStore(await userWith('', database.project()));
+    await expect(store.runs(workflow)).rejects.toMatchObject({ code: 'STORE_DENIED', hint: expect.stringContaining('mlld_read') });
+    await store.close();
+  });
+
+  it('let a keeper redact and remove, and say what the owner has to do', async () => {
+    const store = openTestStore(await userWith('mlld_keeper', database.project()));
+    await record(store, 1);
+    await record(store, 2);
+    const keeper = await store.keeper();
+    await keeper.recover();
+    expect(await keeper.rewriteRun(runRef(1), edit, BECAUSE)).toBe(2);
+    expect(await keeper.purge()).toBe('vacuum mlld.events; vacuum mlld.blob_parts; vacuum mlld.asides;');
+    await keeper.deleteRun(runRef(2));
+    expect(await store.runs(workflow)).toHaveLength(1);
+    await store.close();
+  });
+
+  it('let only the owner migrate, whose role its members share', async () => {
+    const runner = connectionOf(await userWith('mlld_run', empty.project()));
+    const options = { dryRun: false, asSuperuser: false };
+    const denied = { code: 'STORE_DENIED', hint: expect.stringContaining('mlld_owner') };
+    await expect(migrate(runner, options)).rejects.toMatchObject(denied);
+    await runner.close();
+
+    const url = await userWith('mlld_owner', empty.project());
+    await empty.query(`grant create on database ${new URL(url).pathname.slice(1)} to mlld_owner`, []);
+    const owner = connectionOf(url);
+    const { from, roles } = await migrate(owner, options);
+    expect({ from, roles }).toEqual({
+      from: 0,
+      roles: { ready: ['mlld_read', 'mlld_run', 'mlld_worker', 'mlld_keeper', 'mlld_owner'], missing: [] },
+    });
+    await owner.close();
+    const other = connectionOf(await userWith('mlld_owner', url));
+    expect(await migrate(other, options)).toMatchObject({ migrations: [], roles: { missing: [] } });
+    await other.query('vacuum mlld.events', []);
+    await other.close();
+  });
+
+  it('have rights to each table of the schema', async () => {
+    const tables = await database.query(
+      `select c.relname, has_table_privilege('mlld_run', c.oid, 'insert') as runs, has_table_privilege('mlld_read', c.oid, 'select') as reads
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'mlld' and c.relkind = 'r'`,
+      [],
+    );
+    expect(tables.filter(({ reads }) => reads !== true)).toEqual([]);
+    expect(tables.filter(({ runs }) => runs !== true).map(({ relname }) => relname)).toEqual(['meta']);
+  });
+});
