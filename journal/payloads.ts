@@ -37,10 +37,16 @@ export const INLINE_MAX = 64 * 1024;
  */
 const PLAIN_TEXT_MIN = 16 * 1024 * 1024;
 /**
+ * UTF-16 units of the smallest payload of a call that goes into a pack when it continues another one. It costs a sync of the pack, where
+ * a line costs none of its own, so shorter ones are in their lines (docs/decisions/0048-short-conversations.md).
+ */
+const CONTINUED_MIN = 6 * 1024;
+
+/**
  * Bytes. A payload of so many or more shares space with payloads that repeat parts of it. Lines that name such a blob are of version 2, so
  * programs that can't read packs say that they don't know these lines (`docs/journal-format.md`).
  */
-export const PACKED_BYTES_MIN = 16 * 1024;
+export const PACKED_BYTES_MIN = CONTINUED_MIN;
 /** UTF-8 can't encode it, JSON can. */
 const LONE_SURROGATE = /\p{Cs}/u;
 /** UTF-8 bytes. A string of V8 has at most so many units, whatever they are. */
@@ -55,12 +61,19 @@ export interface Blobs {
   putBlob(content: string | Uint8Array): Promise<StoredBlob>;
   packBlob(content: string): Promise<StoredBlob>;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
+  /** True for a text that `packBlob` would store as little more than its new end. Absent where texts share no space. */
+  continues?(text: string): boolean;
 }
 
-export function storePayload(blobs: Blobs, value: Json): Payload | Promise<Payload> {
+/** `ofCall`: it is what a call got or returned, which in a conversation continues what an earlier one did. */
+export function storePayload(blobs: Blobs, value: Json, ofCall = false): Payload | Promise<Payload> {
   if (typeof value === 'string' && value.length >= PLAIN_TEXT_MIN && !LONE_SURROGATE.test(value)) return storeText(blobs, value);
   // The line of an event is written by `JSON.stringify`, which knows no -0.
-  return jsonSize(value) <= INLINE_MAX && !holdsNegativeZero(value) ? { inline: value } : blobs.packBlob(exactJson(value));
+  const size = jsonSize(value);
+  if (size > INLINE_MAX || holdsNegativeZero(value)) return blobs.packBlob(exactJson(value));
+  if (!ofCall || size < CONTINUED_MIN || !blobs.continues) return { inline: value };
+  const text = exactJson(value);
+  return blobs.continues(text) ? blobs.packBlob(text) : { inline: value };
 }
 
 /** Tells whether a member of an event is a payload that may be in a pack. Sealed and plain texts are files of their own. */

@@ -144,6 +144,8 @@ export interface RunStore {
    * Stores a blob that may repeat parts of earlier ones, once for all that repeat them. The run that it is for must have been created.
    */
   packBlob(content: string): Promise<StoredBlob>;
+  /** True for a text that continues one that it was asked about lately, and that `packBlob` would store as little more than its end. */
+  continues?(text: string): boolean;
   /** Begins a blob that is written in pieces. The run that it is for must have been created. */
   newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
@@ -187,8 +189,11 @@ export interface PayloadStore {
    * held in memory.
    */
   readonly immediate?: ImmediateReads;
-  /** Returns the value inline, at once, below the threshold; else a durable blob. Throws what `jsonSize` throws. */
-  payload(value: Json): Payload | Promise<Payload>;
+  /**
+   * Returns the value inline, at once, below the threshold; else a durable blob. What a call got or returned (`ofCall`) may be a blob below
+   * it, too, where it continues an earlier text. Throws what `jsonSize` throws.
+   */
+  payload(value: Json, ofCall?: boolean): Payload | Promise<Payload>;
   /** Seals the value for the call that it is about, or returns only a keyed digest where there is no sealing key. */
   secretPayload(value: Json, about: string): Promise<Payload>;
   /** Returns the value; undefined when the payload is gone, was sealed with another key or for another call, or doesn't match its name. */

@@ -7,6 +7,7 @@ import { PACKED_BYTES_MIN } from '../payloads.js';
 import { PackFolder } from './packs/pack-folder.js';
 import { PACKED_BYTES_MAX } from './packs/pack-record.js';
 import { PackWriter } from './packs/pack-writer.js';
+import { RecentTexts } from './packs/recent-texts.js';
 import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
@@ -74,6 +75,7 @@ class FileStore implements RunStore {
   private readonly skipped = new Set<RunId>();
   private readonly packs: PackFolder;
   private readonly packer: PackWriter;
+  private readonly recentTexts = new RecentTexts();
 
   constructor(
     private readonly journal: string,
@@ -175,6 +177,10 @@ class FileStore implements RunStore {
 
   putBlob(content: string | Uint8Array): Promise<StoredBlob> {
     return putBlob(this.disk, this.journal, content);
+  }
+
+  continues(text: string): boolean {
+    return this.recentTexts.continues(text);
   }
 
   async packBlob(content: string): Promise<StoredBlob> {

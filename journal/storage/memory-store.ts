@@ -10,6 +10,7 @@ import type { OwnFact } from '../own-fact.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Seq, type Workflow } from '../ids.js';
 import { PACKED_BYTES_MIN } from '../payloads.js';
 import { PACKED_BYTES_MAX } from './packs/pack-record.js';
+import { RecentTexts } from './packs/recent-texts.js';
 import { openKeyring, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
@@ -101,6 +102,7 @@ class MemoryStore implements RunStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
   private readonly pack = new MemoryPack();
+  private readonly recentTexts = new RecentTexts();
   private readonly derived = new Map<string, Buffer>();
   /** Each promise resolves when the last lock that was requested is released. */
   private readonly locks = new Map<Workflow, Promise<void>>();
@@ -189,6 +191,10 @@ class MemoryStore implements RunStore {
     const blob = sha256(bytes);
     this.blobs.set(blob, bytes);
     return { blob, bytes: bytes.length };
+  }
+
+  continues(text: string): boolean {
+    return this.recentTexts.continues(text);
   }
 
   async packBlob(content: string): Promise<StoredBlob> {

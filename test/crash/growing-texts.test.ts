@@ -13,11 +13,14 @@ import { projectFolder, type CliResult } from '../support/cli.js';
 import { journalFiles, run, runIdOf } from './workflow.js';
 
 const TURNS = 24;
-const START_UNITS = 90_000;
-const GROWTH_UNITS = 4000;
+
+interface Sizes {
+  readonly start: number;
+  readonly growth: number;
+}
 
 /** Each call writes a line into `calls.log`. With `kill.json`, the process is killed so long after it has returned the n-th result. */
-async function talkProject(): Promise<string> {
+async function talkProject({ start, growth }: Sizes): Promise<string> {
   const words = [
     '  const { createHash } = require("crypto");',
     '  let text = "";',
@@ -36,8 +39,8 @@ async function talkProject(): Promise<string> {
     ...words,
     '  return history + text.slice(0, length);',
     '}',
-    `var @h0 = @words("start", ${START_UNITS})`,
-    ...Array.from({ length: TURNS }, (_, n) => `var @h${n + 1} = @turn(@h${n}, "turn ${n}", ${GROWTH_UNITS})`),
+    `var @h0 = @words("start", ${start})`,
+    ...Array.from({ length: TURNS }, (_, n) => `var @h${n + 1} = @turn(@h${n}, "turn ${n}", ${growth})`),
     `show @h${TURNS}`,
   ].join('\n');
   return projectFolder({ 'llm/run/hull.mld': `${script}\n` });
@@ -53,12 +56,15 @@ async function runKilled(cwd: string, kill: { readonly turn: number; readonly af
   return result;
 }
 
-it('loses no stored history, wherever in the storing of one the process is killed', async () => {
-  const undisturbed = await run(await talkProject());
+it.each([
+  ['that are packed because they are long', { start: 90_000, growth: 4000 }],
+  ['that are packed because they continue', { start: 4000, growth: 1000 }],
+])('loses no stored history of texts %s, wherever in the storing of one the process is killed', async (_title, sizes) => {
+  const undisturbed = await run(await talkProject(sizes));
   expect(undisturbed.status).toBe(0);
-  expect(undisturbed.stdout.length).toBeGreaterThanOrEqual(START_UNITS + TURNS * GROWTH_UNITS); // a blank at the end isn't shown
+  expect(undisturbed.stdout.length).toBeGreaterThanOrEqual(sizes.start + TURNS * sizes.growth); // a blank at the end isn't shown
 
-  const cwd = await talkProject();
+  const cwd = await talkProject(sizes);
   let kills = 0;
   for (const [turn, afterMs] of [1, 5, 6, 12, 13, 20, TURNS - 1].map((each, n) => [each, n % 4] as const)) {
     const { status } = await runKilled(cwd, { turn, afterMs });

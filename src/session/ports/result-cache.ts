@@ -274,7 +274,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     },
     payload(value: Json, isPaid = false) {
       try {
-        const payload = (isPaid ? sources.retrying : store).payload(value);
+        const payload = (isPaid ? sources.retrying : store).payload(value, isPaid);
         return payload instanceof Promise ? payload.catch((error: unknown) => notStored(error, isPaid)) : payload;
       } catch (error) {
         return notStored(error, isPaid);

@@ -64,9 +64,9 @@ export function retryingStore(
     }
   };
   const changes: Partial<JournalStore> = {
-    payload: (value): Payload | Promise<Payload> => {
-      const payload = store.payload(value);
-      return payload instanceof Promise ? payload.catch(() => retry(() => store.payload(value))) : payload;
+    payload: (value, ofCall): Payload | Promise<Payload> => {
+      const payload = store.payload(value, ofCall);
+      return payload instanceof Promise ? payload.catch(() => retry(() => store.payload(value, ofCall))) : payload;
     },
     secretPayload: (value, about) => retry(() => store.secretPayload(value, about)),
     putBlob: (content) => retry(() => store.putBlob(content)),
