@@ -32,7 +32,7 @@ interface Planned {
   readonly body?: Gate;
   /** Before `call.failed` is appended. */
   readonly failing?: Gate;
-  /** Of the first attempt. */
+  /** Ends the first attempt. */
   readonly failure?: Failure;
   readonly costUsd?: number;
 }
