@@ -1,7 +1,7 @@
 /** `mlld serve`: runs pipelines that are sent over HTTP, and serves a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
 import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
-import type { RunPageServer } from '../../src/server/server.js';
+import type { RunPageServer, RunPageSource } from '../../src/server/server.js';
 import { nextSteps } from '../render/reports/next-steps.js';
 import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
@@ -61,7 +61,7 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
 }
 
 /** Serves the page of a run for `mlld journal open`: this file alone meets the server. */
-export async function servePage(page: () => Promise<Iterable<string>>, log: (line: string) => void): Promise<RunPageServer> {
+export async function servePage(page: RunPageSource, log: (line: string) => void): Promise<RunPageServer> {
   const { serveRunPage } = await import('../../src/server/server.js');
   return serveRunPage(page, log);
 }

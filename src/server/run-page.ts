@@ -2,7 +2,8 @@
  * Serves the page of a run to a browser of this machine.
  *
  * RUN-PAGE-1 The address holds a random word: other users of this machine, and pages of other sites, do not know it.
- * RUN-PAGE-2 Each request reads the journal again, so that the page of a run that is still running can be loaded anew.
+ * RUN-PAGE-2 Each request reads the journal again, so that the page of a run that is still running can follow it. A page that has the
+ *            version of what it shows in `If-None-Match` gets 304 while nothing has changed.
  */
 import { randomBytes } from 'node:crypto';
 import { listen, type HttpListener, type HttpResponse } from '../world/http.js';
@@ -28,8 +29,15 @@ export interface RunPageServer {
   close(): Promise<void>;
 }
 
-/** `page` makes the parts of the HTML file. */
-export async function serveRunPage(page: () => Promise<Iterable<string>>, log: (line: string) => void): Promise<RunPageServer> {
+/** Makes the page that is served. */
+export interface RunPageSource {
+  /** Changes whenever the page does; it is quicker to make. */
+  version(): Promise<string>;
+  /** Returns the parts of the HTML file. */
+  page(version: string): Promise<Iterable<string>>;
+}
+
+export async function serveRunPage({ version, page }: RunPageSource, log: (line: string) => void): Promise<RunPageServer> {
   const home = `/${randomBytes(WORD_BYTES).toString('hex')}/`; // RUN-PAGE-1
   const listener: HttpListener = await listen({
     host: HOST,
@@ -39,7 +47,9 @@ export async function serveRunPage(page: () => Promise<Iterable<string>>, log: (
         checkAccess(request, { host: HOST, token: undefined }, 'page');
         if (request.path !== home || request.method !== 'GET')
           return textResponse(404, 'text/plain; charset=utf-8', 'There is no such page.\n');
-        return htmlResponse(await page()); // RUN-PAGE-2
+        const current = await version(); // RUN-PAGE-2
+        if (request.headers['if-none-match'] === current) return { status: 304, headers: HEADERS };
+        return htmlResponse(await page(current));
       } catch (error) {
         const refused = errorResponse(error);
         if (refused) return refused;

@@ -23,7 +23,7 @@ import { route, type Services } from './routes.js';
 import { resumeRun, handleInterruptedRuns } from './resume-runs.js';
 import { removeOrphanedUploads } from './orphaned-uploads.js';
 
-export { serveRunPage, type RunPageServer } from './run-page.js';
+export { serveRunPage, type RunPageServer, type RunPageSource } from './run-page.js';
 
 export interface ServerOptions extends RunManagerOptions {
   readonly store: JournalStore;

@@ -37,9 +37,11 @@ export interface Following {
 export interface AppProps {
   readonly model: Model;
   readonly following?: Following;
+  /** Says whether the page follows its run. */
+  readonly notice?: string;
 }
 
-export function App({ model, following }: AppProps) {
+export function App({ model, following, notice = '' }: AppProps) {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
     const follow = (): void => setRoute(parseRoute(location.hash));
@@ -51,6 +53,12 @@ export function App({ model, following }: AppProps) {
   return (
     <>
       <Head model={model} following={following} />
+      {notice !== '' && (
+        <p class="notice" role="status">
+          {notice}
+        </p>
+      )}
+      {model.data.defects.length > 0 && <Incomplete model={model} />}
       {following?.first}
       <nav class="views" aria-label="Parts of the page">
         <ul>
@@ -67,6 +75,23 @@ export function App({ model, following }: AppProps) {
         {shown(view, model, route, following)}
       </main>
     </>
+  );
+}
+
+/** A page that shows less than what happened says so. */
+function Incomplete({ model: { data, report } }: { readonly model: Model }) {
+  return (
+    <section class="card trouble" aria-labelledby="title-incomplete">
+      <h2 id="title-incomplete">The journal of this run is incomplete</h2>
+      <ul class="plain">
+        {data.defects.map((message) => (
+          <li key={message}>{message}</li>
+        ))}
+      </ul>
+      <p class="muted">
+        What happened there is missing on this page. <code>mlld journal verify {report.run}</code> says more.
+      </p>
+    </section>
   );
 }
 

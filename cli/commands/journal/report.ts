@@ -63,19 +63,27 @@ async function reportRun(io: Io, text: string, { output: file, diff: other, json
     output.finish();
     return;
   }
-  const page = await pageOf(io, store, run, other === undefined ? undefined : await resolveRun(store, project, other));
+  const page = await pageOf(io, store, run, { other: other === undefined ? undefined : await resolveRun(store, project, other) });
   const output = openOutput(io, file);
   for (const part of page) output.write(part);
   output.finish();
 }
 
-/** Returns the parts of the HTML file of a run, with what differs from another run. */
-export async function pageOf(io: Io, store: JournalStore, run: RunFile, other: RunFile | undefined): Promise<Iterable<string>> {
+/**
+ * Returns the parts of the HTML file of a run, with what differs from another run. `version` is that of a page which follows a run and
+ * is served anew.
+ */
+export async function pageOf(
+  io: Io,
+  store: JournalStore,
+  run: RunFile,
+  { other, version }: { readonly other?: RunFile | undefined; readonly version?: string | undefined },
+): Promise<Iterable<string>> {
   const onDefect = reportDefects(io);
   const page = await openPage(store, run, { onDefect, stepsOf: nextSteps });
   const diff = other === undefined ? undefined : await diffRuns(store, other, run, { onDefect });
   const [viewer, style] = await Promise.all([builtFile('report.js'), builtFile('report.css')]);
-  return pageHtml({ ...page, diff, viewer, style });
+  return pageHtml({ ...page, diff, viewer, style, ...(version !== undefined && { version }) });
 }
 
 /** The viewer lies beside the program. */

@@ -108,6 +108,8 @@ export interface PageData {
   readonly filesCount: number;
   /** Null for the run of a script. */
   readonly pipeline: PagePipeline | null;
+  /** What can't be read of the journal, once for each kind: the page then shows less than what happened. */
+  readonly defects: readonly string[];
 }
 
 export interface RunPage {
@@ -142,7 +144,12 @@ export async function openPageOf(
   { nowMs, onDefect, stepsOf, pipeline }: PageOptions,
 ): Promise<OpenPage> {
   const { ref, liveness } = file;
-  const spans = await foldRun(store, ref, timeline, { onDefect });
+  const defects = new Map<Defect['kind'], Defect>();
+  const note = (defect: Defect): void => {
+    if (!defects.has(defect.kind)) defects.set(defect.kind, defect);
+    onDefect(defect);
+  };
+  const spans = await foldRun(store, ref, timeline, { onDefect: note });
   // The first scan has reported the damage.
   const silent = { onDefect: () => undefined };
   const facts = await foldRun(store, ref, runFacts, silent);
@@ -159,6 +166,8 @@ export async function openPageOf(
     files: [...facts.files.keys()].slice(0, FILES_MAX),
     filesCount: facts.files.size,
     pipeline,
+    // A run that is still running may be in the middle of a line.
+    defects: [...defects.values()].filter(({ kind }) => !(isRunning && kind === 'torn-tail')).map(({ message }) => message),
   };
   return {
     data,

@@ -8,11 +8,14 @@ export interface Viewer {
   /** The built script and style of a folder of `viewer`. */
   readonly viewer: string;
   readonly style: string;
+  /** True for a page that asks its server for changes. */
+  readonly follows?: boolean;
 }
 
 /** Returns everything before the data. */
-export function beginDocument(title: string, { viewer, style }: Viewer): string {
-  const policy = `default-src 'none'; script-src '${digest(viewer)}'; style-src '${digest(style)}'; base-uri 'none'; form-action 'none'`;
+export function beginDocument(title: string, { viewer, style, follows = false }: Viewer): string {
+  const requests = follows ? "connect-src 'self'; " : '';
+  const policy = `default-src 'none'; ${requests}script-src '${digest(viewer)}'; style-src '${digest(style)}'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
 <head>
