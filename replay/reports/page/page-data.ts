@@ -108,7 +108,7 @@ export interface PageData {
   readonly filesCount: number;
   /** Null for the run of a script. */
   readonly pipeline: PagePipeline | null;
-  /** What can't be read of the journal, once for each kind: the page then shows less than what happened. */
+  /** Names what can't be read of the journal, each kind of damage once: the page then shows less than what happened. */
   readonly defects: readonly string[];
 }
 

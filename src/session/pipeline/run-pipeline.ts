@@ -14,6 +14,8 @@ import { MlldError } from '../../errors.js';
 import { recordSource } from '../../operation/sources.js';
 import { isReservedKey } from '../../pipeline/model/context-keys.js';
 import { compilePipeline, type CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
+import type { Graph } from '../../pipeline/model/graph.js';
+import { declaredInputs, undeclaredKeys, valuesOfInputs } from '../../pipeline/model/inputs.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import { createCallRuntime } from '../script/call-runtime.js';
@@ -44,10 +46,11 @@ export function runPipeline(options: PipelineRunOptions): Promise<PipelineReport
   });
 }
 
-async function prepareAndRun(options: PipelineRunOptions, world: World, signal: AbortSignal, calls: CallRuntime): Promise<PipelineReport> {
-  refuseReservedKeys(options);
-  const { text, graph, refusal } = await loadGraph(options, world);
+async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: AbortSignal, calls: CallRuntime): Promise<PipelineReport> {
+  refuseReservedKeys(asked);
+  const { text, graph, refusal } = await loadGraph(asked, world);
   if (!graph) return withoutUndefined<PipelineReport>({ status: 'failed', error: refusal });
+  const options = withInputs(asked, graph);
   const store = await storeOf(options, world);
   const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
   const { recordable, secrets } = separateSecrets(options, graph);
@@ -75,11 +78,26 @@ async function prepareAndRun(options: PipelineRunOptions, world: World, signal: 
   }
 }
 
-function refuseReservedKeys({ set }: PipelineRunOptions): void {
+function refuseReservedKeys({ set }: Pick<PipelineRunOptions, 'set'>): void {
   for (const key of Object.keys(set)) {
     if (isReservedKey(key))
-      throw new MlldError('CONTEXT_KEY', `--set ${key}: this key belongs to the engine`, { hint: 'choose another name' });
+      throw new MlldError('CONTEXT_KEY', `${key} can't be set: this key belongs to the engine`, { hint: 'choose another name' });
   }
+}
+
+/**
+ * Adds the defaults of the inputs that the graph declares, and warns about values that are none of them; a resumed run keeps the values of
+ * its first run. Throws as `valuesOfInputs`.
+ */
+function withInputs(options: PipelineRunOptions, graph: Graph): PipelineRunOptions {
+  for (const key of undeclaredKeys(graph, options.set)) {
+    const keys = declaredInputs(graph).map(({ key: each }) => each);
+    options.io.stderr(`warning: --set ${key}: the pipeline declares no such input; it declares ${keys.join(', ')}\n`);
+  }
+  const set = valuesOfInputs(graph, options.set);
+  if (options.resume !== undefined) return options;
+  refuseReservedKeys({ set });
+  return { ...options, set };
 }
 
 interface SingleRun {
