@@ -83,5 +83,8 @@ export interface CallIdentity {
 
 /** Members of the events of a call that say where it is written. */
 export function sitesOf({ call }: Operation): { site?: string; declared?: string } {
-  return call ? { site: call.site(), declared: call.declaredAt() } : {};
+  if (!call) return {};
+  const site = call.site();
+  const declared = call.declaredAt();
+  return site === undefined ? { declared } : { site, declared };
 }

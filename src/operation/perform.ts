@@ -18,7 +18,7 @@ import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret
 import { textOf } from '../values/text.js';
 import { metadataOf, type Value } from '../values/value.js';
 import { callOrReuse } from './cache-stage.js';
-import type { CacheableCall, Lookup } from './cacheable-call.js';
+import { sitesOf, type CacheableCall, type Lookup } from './cacheable-call.js';
 import { guarded, guardsOf, withCarried } from './guards/guarded.js';
 import { isRequestedAgain, repeated } from './guards/repeats.js';
 import { performEffect } from './perform-effect.js';
@@ -212,14 +212,14 @@ function started(
   hasSecret: boolean,
   secrets: SecretRegistry,
 ): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
-  const { kind, name, group, labels, call, llm, total, index, inputs } = operation;
+  const { kind, name, group, labels, llm, total, index, inputs } = operation;
   return {
     type: 'op.started',
     op: node.path,
     kind,
     ...(name === null ? {} : { name }),
     ...(group === undefined ? {} : { group }),
-    ...(call && !llm ? { site: call.site(), declared: call.declaredAt() } : {}), // the events of an llm call have them
+    ...(llm ? {} : sitesOf(operation)), // the events of an llm call have them
     ...(labels.length === 0 ? {} : { labels }),
     ...(index === undefined || kind !== 'for:iteration' || hasSecret ? {} : { item: itemText(inputs[0], secrets) }),
     ...(total === undefined ? {} : { total }),

@@ -76,8 +76,11 @@ export interface CallFacts {
   readonly params: readonly string[];
   /** The language of a body that is code: guards filter by it. */
   readonly language?: string;
-  /** `file:line:column` of the call. A function, because the place is worked out only for what is recorded. */
-  readonly site: () => string;
+  /**
+   * `file:line:column` of the call; undefined where no code of the user made it. A function, because the place is worked out only for what
+   * is recorded.
+   */
+  readonly site: () => string | undefined;
   readonly declaredAt: () => string;
   /** The call is a stage of a pipeline whose source can run again, so that a guard's `retry` has an effect. */
   readonly repeatable: boolean;

@@ -49,7 +49,12 @@ export async function recordedScript(store: JournalStore, project: WorkingProjec
   if (workflow !== undefined) return workflow;
   const near = await nearScript(store, project, text);
   throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${text}" is recorded`, {
-    hint: near === undefined ? 'run it with --checkpoint to record it' : `did you mean ${near}?`,
+    hint:
+      near === undefined
+        ? /\.m?js$/.test(text)
+          ? 'each run of it is recorded'
+          : 'run it with --checkpoint to record it'
+        : `did you mean ${near}?`,
   });
 }
 

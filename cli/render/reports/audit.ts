@@ -3,6 +3,7 @@ import type { AuditConclusion, AuditedCall, AuditEntry, Evidence, FileOrigin } f
 import { counted } from './garbage-collection.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
+import { placeOfCall } from '../place-of-call.js';
 import type { Style } from '../style.js';
 import { costOrDash, duration, money, moneyOrDash } from '../units.js';
 
@@ -19,7 +20,8 @@ export function renderEntry(entry: AuditEntry, style: Style): string {
 
 function entryLine(entry: AuditEntry, style: Style): string {
   const op = entry.op === undefined ? '' : `  ${style.dim(entry.op)}`;
-  return `${String(entry.seq).padStart(6)} ${style.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, style)}${op}`;
+  const place = entry.entry === 'call' ? placeOfCall(entry.op, entry.site, style) : '';
+  return `${String(entry.seq).padStart(6)} ${style.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, style)}${op}${place}`;
 }
 
 function sentenceOf(entry: AuditEntry, style: Style): string {

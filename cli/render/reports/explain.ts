@@ -4,6 +4,7 @@ import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
+import { isOfJavaScript, placeOfCall } from '../place-of-call.js';
 import type { Style } from '../style.js';
 import { duration, time } from '../units.js';
 
@@ -39,13 +40,13 @@ function countsOf(calls: readonly ReportedCall[]): string {
 }
 
 function lineOf(call: ReportedCall, run: string, style: Style): string {
-  const { op, fn, preview, attempt, phase, hit, miss, resembles, outcome } = call;
+  const { op, fn, preview, attempt, phase, site, hit, miss, resembles, outcome } = call;
   const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}${phase === undefined ? '' : ` [${phase}]`}`;
   const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not ended' : '';
   const verdict = hit
     ? `${style.green('reused')} ${reusedFrom(hit, run)}`
-    : `${style.yellow(outcome === 'not-executed' ? 'not executed' : 'executed')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
-  return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}`;
+    : `${style.yellow(outcome === 'not-executed' ? 'not executed' : 'executed')}: ${miss ? because(miss, run, resembles, isOfJavaScript(op)) : ''}${ended}`;
+  return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}${placeOfCall(op, site, style)}`;
 }
 
 function reusedFrom({ from, edited, changes }: Hit, run: string): string {
@@ -54,7 +55,7 @@ function reusedFrom({ from, edited, changes }: Hit, run: string): string {
   return edited ? `${where}, from before ${describeEdit(changes)}` : where;
 }
 
-function because(miss: Miss, run: string, resembles: Resembles | undefined): string {
+function because(miss: Miss, run: string, resembles: Resembles | undefined, records: boolean): string {
   const inRun = (at: { readonly run: string }): string => (at.run === run ? 'in this run' : `in run ${at.run}`);
   switch (miss.why) {
     case 'new':
@@ -84,7 +85,7 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
     case 'manual':
       return `there is a result ${inRun(miss)}, and the mode is manual`;
     case 'off':
-      return `there is a result ${inRun(miss)}, and --checkpoint was not given`;
+      return `there is a result ${inRun(miss)}, and --${records ? 'resume' : 'checkpoint'} was not given`;
     case 'edited':
       return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
     case 'outputs':

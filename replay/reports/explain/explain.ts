@@ -92,6 +92,8 @@ export interface ExplainedCall {
   readonly attempt: number | undefined;
   /** The phase of a call of a workflow script. */
   readonly phase?: string;
+  /** Where it is called: `llm/run/job.mld:12:9`. */
+  readonly site?: string;
   outcome: CallOutcome | 'unfinished';
   /** Exactly one of the two is there. */
   readonly hit?: Hit;
@@ -199,7 +201,7 @@ function started(state: Explanation, event: EventOf<'call.started'>, place: Plac
   if (forkSources !== undefined) {
     const preview = event.preview ?? previewOf(event.args);
     const miss = whyExecuted(state, event, forkSources);
-    call = { op, seq, fn, key, preview, attempt, ...phaseOf(state, op), outcome: 'unfinished', miss };
+    call = { op, seq, fn, key, preview, attempt, ...placesOf(state, event), outcome: 'unfinished', miss };
     state.calls.push(call);
   } else noteEarlier(state, fn, op, key);
   state.argumentsOf.set(key, place);
@@ -230,12 +232,15 @@ function reused(state: Explanation, event: EventOf<'call.reused'>, forkSources: 
   const edit = editSince(known?.fingerprint, fingerprint, state.index, forkSources);
   const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
   const preview = event.preview ?? known?.preview;
-  state.calls.push({ op, seq, fn, key, preview, attempt: known?.attempt, ...phaseOf(state, op), outcome: 'reused', hit });
+  state.calls.push({ op, seq, fn, key, preview, attempt: known?.attempt, ...placesOf(state, event), outcome: 'reused', hit });
 }
 
-function phaseOf({ phases }: Explanation, op: OpPath): Pick<ExplainedCall, 'phase'> {
+function placesOf(
+  { phases }: Explanation,
+  { op, site }: { readonly op: OpPath; readonly site?: string },
+): Pick<ExplainedCall, 'phase' | 'site'> {
   const phase = phases.get(op);
-  return phase === undefined ? {} : { phase };
+  return { ...(phase !== undefined && { phase }), ...(site !== undefined && { site }) };
 }
 
 function isFrom(answer: UsableEntry['result'] | undefined, { run, seq }: EventRef): boolean {

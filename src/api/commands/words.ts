@@ -1,5 +1,6 @@
 /** Says in words what reports name: durations, changes of definitions. */
 export { describeChange, describeEdit } from '../../../replay/memo/definitions.js';
+export { questionOf } from '../../../replay/workflows/agent-calls.js';
 export { duration } from '../../../replay/fold/duration.js';
 export { budgetText, parseBudget } from '../../calls/budget/limits.js';
 export { wordsOfCause } from '../../calls/failure.js';

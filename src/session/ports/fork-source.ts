@@ -55,8 +55,9 @@ async function unknownFork(
   const which = run === undefined ? '' : `, so @${run} names none`;
   const recorded = (await store.workflows()).slice(0, WORKFLOWS_SHOWN).map((each) => scriptName(project, each));
   const others = recorded.length === 0 ? '' : `; runs are recorded of ${recorded.join(', ')}`;
+  const command = /\.m?js$/.test(name) ? `run ${name}` : `${isPath(name) ? name : `run ${name}`} --checkpoint`;
   return new MlldError('FORK_UNKNOWN', `--fork ${text}: there is no recorded run of ${name}${which}`, {
-    hint: `record one first: mlld ${isPath(name) ? name : `run ${name}`} --checkpoint${others}`,
+    hint: `record one first: mlld ${command}${others}`,
   });
 }
 

@@ -11,9 +11,11 @@ import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { durationOf } from '../../values/durations.js';
 import { readAgentRequest, RequestRefused } from '../run/agent-options.js';
-import { askAgent } from '../run/ask-agent.js';
+import { askAgent, type AgentCaller } from '../run/ask-agent.js';
+import type { CallFacts } from '../../runtime/operation.js';
 import type { Branch } from '../run/branch.js';
 import type { AgentPorts } from '../run/ports.js';
+import { callerOf } from './caller.js';
 import { AgentError, type Context, type StepOptions } from './context.js';
 import { durableCall, signalOf, stopped, type DurablePorts, type DurableRequest } from './durable-call.js';
 import { checkOptions, checkText } from './check-options.js';
@@ -32,6 +34,7 @@ interface CallOfProgram {
   readonly args: readonly Json[];
   readonly body: (...args: never) => unknown;
   readonly options: StepOptions | undefined;
+  readonly site: CallFacts['site'];
 }
 
 /** The function that records when a sleep ends. */
@@ -69,29 +72,30 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     );
   }
 
-  function call(where: 'llm' | 'step', { name, args, body, options = {} }: CallOfProgram): Promise<Json> {
+  function call(where: 'llm' | 'step', { name, args, body, options = {}, site }: CallOfProgram): Promise<Json> {
     checkText(`ctx.${where}()`, 'the name', name); // PROGRAM-1
     if (!Array.isArray(args)) throw new MlldError('BAD_OPTION', `ctx.${where}(): the arguments of ${name} must be a list`);
     if (typeof body !== 'function') throw new MlldError('BAD_OPTION', `ctx.${where}(): ${name} needs a function that does the work`);
     const checked = checkOptions(`ctx.${where}()`, options);
     const list = args.map((arg, index) => jsonOf(arg, `argument ${index + 1} of ${name}`));
     const source = Function.prototype.toString.call(body);
-    return durable({ kind: where, fn: name, args: list, options: checked, source }, body as (...args: readonly Json[]) => unknown);
+    return durable({ kind: where, fn: name, args: list, options: checked, source, site }, body as (...args: readonly Json[]) => unknown);
   }
 
   async function agent(prompt: string, options: object = {}): Promise<Json> {
     const { branch } = here();
+    const caller = { scriptDirectory: run.settings.scriptDirectory, site: callerOf(agent, run.settings) };
     if (run.signal.aborted) throw stopped();
-    const result = await track(asking(branch, prompt, jsonOf(options, 'the options of the agent')));
+    const result = await track(asking(branch, prompt, jsonOf(options, 'the options of the agent'), caller));
     if ('value' in result) return result.value;
     throw new AgentError((options as { readonly label?: string }).label ?? prompt, result.class, result.unfit ?? result.failed);
   }
 
-  async function asking(branch: Branch, prompt: string, options: Json): ReturnType<typeof askAgent> {
+  async function asking(branch: Branch, prompt: string, options: Json, caller: AgentCaller): ReturnType<typeof askAgent> {
     try {
       const request = readAgentRequest(prompt, options);
       ports.totals.calls++;
-      return await askAgent(ports, branch, request, run.settings.scriptDirectory);
+      return await askAgent(ports, branch, request, caller);
     } catch (error) {
       if (error instanceof RequestRefused) throw new MlldError('BAD_OPTION', `ctx.${error.message}`, { cause: error });
       throw error;
@@ -151,11 +155,12 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   async function sleep(time: number | string | Date): Promise<void> {
     const { branch } = here();
+    const site = callerOf(sleep, run.settings);
     if (time instanceof Date && Number.isNaN(time.getTime())) throw new MlldError('BAD_DURATION', 'Not a time: the date is invalid');
     const written = time instanceof Date ? time.toISOString() : time;
     const ms = time instanceof Date ? undefined : durationOf(time);
     const body = (): string => new Date(ms === undefined ? (time as Date).getTime() : ports.nowMs() + ms).toISOString();
-    const wakes = Date.parse(String(await durable({ kind: 'sleep', fn: SLEEP, args: [written], options: {}, source: SLEEP }, body)));
+    const wakes = Date.parse(String(await durable({ kind: 'sleep', fn: SLEEP, args: [written], options: {}, source: SLEEP, site }, body)));
     if (!run.replayed) await waitUntil(wakes, { nowMs: ports.nowMs, signal: run.signal });
     branch.notBefore(wakes);
   }
@@ -168,8 +173,10 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   const context: Context = {
     // A body returned JSON of the type that it declares.
-    llm: async (name, args, body, options) => call('llm', { name, args, body, options }) as never,
-    step: async (name, args, body, options) => call('step', { name, args, body, options }) as never,
+    llm: async (name, args, body, options) =>
+      call('llm', { name, args, body, options, site: callerOf(context.llm, run.settings) }) as never,
+    step: async (name, args, body, options) =>
+      call('step', { name, args, body, options, site: callerOf(context.step, run.settings) }) as never,
     agent,
     parallel,
     checkpoint,

@@ -14,6 +14,7 @@ import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import { valueIn } from '../../runtime/completion.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { CallFacts } from '../../runtime/operation.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
@@ -30,6 +31,7 @@ export interface DurableRequest {
   readonly fn: string;
   readonly args: readonly Json[];
   readonly options: StepOptions;
+  readonly site: CallFacts['site'];
   /** The text of the body, for the fingerprint. */
   readonly source: string;
   /** Runs where there is no result; the arguments are those that hooks left. */
@@ -53,7 +55,7 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
   const { frame } = branch;
   const { run } = frame;
   const { label, secret = false, writes } = options;
-  const call = sampledCall(ports, branch, { kind, fn, args, key: options.key });
+  const call = sampledCall(ports, branch, { kind, fn, args, key: options.key, site: request.site });
   const thrown: { error?: unknown } = {};
   const labels = secret ? [SECRET] : [];
   const operation = call.operation({

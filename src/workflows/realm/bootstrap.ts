@@ -91,7 +91,7 @@ const CORE = String.raw`
     if (typeof prompt !== 'string') throw new TE('agent(prompt, options?): the prompt must be a text');
     if (options !== undefined && (typeof options !== 'object' || options === null || isArray(options)))
       throw new TE('agent(prompt, options?): the options must be an object');
-    return later('agent', [prompt, options ?? {}]);
+    return later('agent', [prompt, options ?? {}, new E('').stack]);
   };
 
   const listOf = (items, name) => {

@@ -15,6 +15,7 @@ import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import { valueIn } from '../../runtime/completion.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Denial } from '../../runtime/denial.js';
+import type { CallFacts } from '../../runtime/operation.js';
 import { isSecret, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
 import { shortened } from '../../values/shortened.js';
@@ -44,13 +45,24 @@ export interface AgentFailure {
 
 export type AgentResult = { readonly value: Json } | AgentFailure;
 
-/** @param scriptDirectory relative paths of backends begin there. Throws RequestRefused for what the script has to see as an error. */
-export function askAgent(ports: AgentPorts, branch: Branch, request: AgentRequest, scriptDirectory: string): Promise<AgentResult> {
+export interface AgentCaller {
+  /** Relative paths of backends begin there. */
+  readonly scriptDirectory: string;
+  readonly site: CallFacts['site'];
+}
+
+/** Throws RequestRefused for what the script has to see as an error. */
+export function askAgent(
+  ports: AgentPorts,
+  branch: Branch,
+  request: AgentRequest,
+  { scriptDirectory, site }: AgentCaller,
+): Promise<AgentResult> {
   const { frame } = branch;
   const { run } = frame;
   const backend = request.backend === undefined ? ports.backend : backendFor(ports, request.backend);
   const model = request.model ?? ports.model;
-  const call = sampledCall(ports, branch, { kind: FN, fn: FN, args: [request.prompt, request.asked] });
+  const call = sampledCall(ports, branch, { kind: FN, fn: FN, args: [request.prompt, request.asked], site });
   const phase = request.phase ?? branch.phase;
   const { records, reuses } = run.cache.policy();
   if (!records && !reuses) refuseWithoutBudget(ports);

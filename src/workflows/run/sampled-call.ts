@@ -11,6 +11,7 @@ import { SECRET_QUESTION, type CallKey, type Fingerprint, type OpPath } from '..
 import { callKey, type CallRequest } from '../../runtime/calls/call-key.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
+import type { CallFacts } from '../../runtime/operation.js';
 import { siteOf } from '../../runtime/position.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
@@ -25,6 +26,7 @@ interface CalledFunction {
   readonly args: readonly Json[];
   /** Identifies the call in the place of its arguments. */
   readonly key?: readonly Json[] | undefined;
+  readonly site: CallFacts['site'];
 }
 
 /** Completes the operation; its `llm` may replace `request`. */
@@ -47,7 +49,7 @@ const QUESTION_DIGITS = 8;
 const PREVIEW_UNITS = 80;
 
 export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branch: Branch, called: CalledFunction): SampledCall {
-  const { kind, fn, args, key: identity } = called;
+  const { kind, fn, args, key: identity, site } = called;
   const { op: around, run, module } = branch.frame;
   const requestOf = (number: number, asked: readonly Json[]): CallRequest => ({ fn, args: asked, ...(number > 1 && { attempt: number }) });
   const keyOf = (number: number, asked: readonly Json[]): CallKey => callKey(requestOf(number, asked));
@@ -56,7 +58,7 @@ export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branc
   const segment = `${kind}~${run.secrets.contains(identity ?? args) ? SECRET_QUESTION : question}`; // SAMPLED-2
   const ordinal = branch.nextOrdinal(segment); // SAMPLED-1
   const op = `${around.path}/${segment}#${ordinal}` as OpPath;
-  const site = (): string => siteOf(module, 0);
+  const declaredAt = (): string => siteOf(module, 0);
   const startedMs = run.monotonicMs();
   let taken: TakenSample | undefined;
   let taking: Promise<TakenSample> | undefined;
@@ -76,7 +78,7 @@ export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branc
     sample,
     request,
     operation({ labels, params, llm, ...own }) {
-      const call = { declared: fn, called: [fn], params, site, declaredAt: site, repeatable: false };
+      const call = { declared: fn, called: [fn], params, site, declaredAt, repeatable: false };
       // A prompt of an agent names the problem in the words of the dialect.
       const common = { fn, isCommand: false, sources: [], mentionsProblem: () => true, request };
       return { ...own, kind, segment, ordinal, labels: ['llm', ...labels], call, llm: { ...common, ...llm } };

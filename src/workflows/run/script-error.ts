@@ -1,4 +1,4 @@
-/** Turns what a script threw into an error with its place in the script's file. */
+/** Turns what a script threw into an error with its place in the script's file, and finds places in stacks. */
 import { MlldError, type SourceLocation } from '../../errors.js';
 import type { WorkflowSource } from './ports.js';
 
@@ -30,13 +30,18 @@ export function compiledScript<C>(
   }
 }
 
-/** The innermost frame that is in this file. */
-function placeIn(stack: string, file: string, text: string): SourceLocation | undefined {
-  for (const line of stack.split('\n')) {
-    const found = /(?:\(|at (?:async )?)([^()]*):(\d+):(\d+)\)?$/.exec(line.trim());
-    if (found?.[1] === file) return { file, at: offsetOf(text, Number(found[2]), Number(found[3])), text };
-  }
-  return undefined;
+/** Finds the innermost frame that is in this file. */
+export function placeIn(stack: string, file: string, text: string): SourceLocation | undefined {
+  const found = framesIn(stack).find((frame) => frame.file === file);
+  return found && { file, at: offsetOf(text, found.line, found.column), text };
+}
+
+/** Returns the frames that have a file, from the innermost on. */
+export function framesIn(stack: string): readonly { readonly file: string; readonly line: number; readonly column: number }[] {
+  return stack.split('\n').flatMap((line) => {
+    const [, file, row, column] = /(?:\(|at (?:async )?)([^()]*):(\d+):(\d+)\)?$/.exec(line.trim()) ?? [];
+    return file === undefined ? [] : [{ file, line: Number(row), column: Number(column) }];
+  });
 }
 
 function offsetOf(text: string, line: number, column: number): number {

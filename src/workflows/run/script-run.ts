@@ -11,13 +11,14 @@ import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { recordSource } from '../../operation/sources.js';
 import type { Frame } from '../../runtime/frame.js';
+import { siteOf } from '../../runtime/position.js';
 import { createModule } from '../../language/source-module.js';
 import { compileCode, createClosedRealm, currentContext, type ClosedRealm } from '../../world/code/closed-realm.js';
 import { BOOTSTRAP } from '../realm/bootstrap.js';
 import { readAgentRequest, RequestRefused } from './agent-options.js';
 import { askAgent } from './ask-agent.js';
 import { Branch } from './branch.js';
-import { compiledScript, scriptError, type Thrown } from './script-error.js';
+import { compiledScript, placeIn, scriptError, type Thrown } from './script-error.js';
 import type { WorkflowPorts, WorkflowSource } from './ports.js';
 
 /** The most agents of one run, reused results included. */
@@ -41,6 +42,13 @@ export function runScript(ports: WorkflowPorts, frame: Frame, request: ScriptReq
 interface Group {
   readonly branches: readonly Branch[];
   readonly end: () => void;
+}
+
+interface AskedAgent {
+  readonly prompt: Json;
+  readonly options: Json;
+  /** Says where the script called; the text of the realm, which a script may have made. */
+  readonly stack: string;
 }
 
 type Answer = readonly [0, Json?] | readonly [1, string, string];
@@ -185,10 +193,10 @@ class ScriptRun {
     return id;
   }
 
-  private started(name: string, [first = null, second]: readonly Json[], branch: Branch): Promise<Json | undefined> {
+  private started(name: string, [first = null, second, third]: readonly Json[], branch: Branch): Promise<Json | undefined> {
     switch (name) {
       case 'agent':
-        return this.agent(branch, first, second ?? {});
+        return this.agent(branch, { prompt: first, options: second ?? {}, stack: String(third) });
       case 'workflow':
         return this.workflow(branch, first, second === undefined ? [] : [second]);
       case 'group':
@@ -204,7 +212,7 @@ class ScriptRun {
     if (!this.isOver) this.realm?.deliver([id, JSON.stringify(answer)]);
   }
 
-  private agent(branch: Branch, prompt: Json, options: Json): Promise<Json | undefined> {
+  private agent(branch: Branch, { prompt, options, stack }: AskedAgent): Promise<Json | undefined> {
     const request = readAgentRequest(prompt, options);
     const { totals } = this.ports;
     if (++totals.calls > AGENTS_MAX)
@@ -215,7 +223,12 @@ class ScriptRun {
     for (const name of request.unknown) {
       if (run.calls?.isFirst(`agent option ${name}`) ?? true) run.warn(`agent(): the option ${name} is not known, and not passed on`);
     }
-    const asking = askAgent(this.ports, branch, request, this.root.frame.module.directory);
+    const { module } = this.root.frame;
+    const site = (): string | undefined => {
+      const found = placeIn(stack, module.display, module.text);
+      return found && siteOf(module, found.at);
+    };
+    const asking = askAgent(this.ports, branch, request, { scriptDirectory: module.directory, site });
     return asking.then((result) => {
       if ('value' in result) return result.value;
       if (result.unfit !== undefined) throw new RequestRefused('Error', result.unfit);
