@@ -3,7 +3,7 @@ import type { Language } from '../ast.js';
 
 /** Returns the offset of the brace that closes the code beginning at `from`, or -1. Braces in strings and comments do not count. */
 export function codeEnd(text: string, from: number, language: Language): number {
-  const skip = language === 'js' || language === 'node' ? skipScript : language === 'py' ? skipPython : skipShell;
+  const skip = skipIn(language);
   let depth = 1;
   for (let i = from; i < text.length;) {
     const c = text[i];
@@ -14,6 +14,26 @@ export function codeEnd(text: string, from: number, language: Language): number 
     i = Math.max(next, i + 1);
   }
   return -1;
+}
+
+/**
+ * Returns the offset of the first string or comment in code beginning at `from` that never ends, or that goes on behind a line which
+ * closes the code by its indentation. Undefined when there is none.
+ */
+export function runawayText(text: string, from: number, language: Language): number | undefined {
+  const skip = skipIn(language);
+  const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', from - 1) + 1, from))?.[0] ?? '';
+  for (let i = from; i < text.length;) {
+    const next = skip(text, i, from);
+    if (next < 0 || text.slice(i, next).includes(`\n${indent}}`)) return i;
+    i = Math.max(next, i + 1);
+  }
+  return undefined;
+}
+
+function skipIn(language: Language): Skip {
+  if (language === 'js' || language === 'node') return skipScript;
+  return language === 'py' ? skipPython : skipShell;
 }
 
 /** Returns the offset behind a string, comment or the like that begins at `i`, or -1 if it never ends. Else returns `i`. */

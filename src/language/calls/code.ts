@@ -161,8 +161,8 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
     const place = placeInOutput(language, stderr, code);
     const at = placeInScript(place, node, frame) ?? node.at;
     const hasSecret = used.some(isSecret);
-    const lines = (hasSecret ? (written.written ?? language) : code).trim();
-    const command = (at === node.at ? lines : (code.split('\n')[(place?.line ?? 1) - 1] ?? lines)).trim().split('\n')[0] ?? '';
+    const whole = hasSecret ? (written.written ?? language) : code;
+    const command = firstLine(at === node.at ? whole : (code.split('\n')[(place?.line ?? 1) - 1] ?? whole));
     if (!isBody) reportFailure(frame, { command, exitCode, stderr, at, listed, hasSecret });
     else if (at !== node.at && frame.attempt) frame.attempt.place = locationOf(frame.module, at);
   }
@@ -259,6 +259,12 @@ function reportFailure({ run, module }: Frame, { command, exitCode, stderr, at, 
   const said = output.split('\n').filter((line) => !ECHOED.test(line));
   const reason = hasSecret ? '' : shortened((said.at(-1) ?? '').replace(SHELL_PLACE, ''), REASON_UNITS);
   run.failedCommands.push({ command, exitCode, where: siteOf(module, at), item, reason });
+}
+
+/** Names code of several lines by its first one and their number: the first line alone would be blamed for what another one did. */
+function firstLine(code: string): string {
+  const [first = '', ...others] = code.trim().split('\n');
+  return others.length === 0 ? first : `${first.trimEnd()} … (${others.length + 1} lines)`;
 }
 
 /** The place of the warning says it already. */
