@@ -50,7 +50,7 @@ function refuseUnrecordable(request: RunRequest): void {
   });
 }
 
-/** The script is checked before it runs only where it, or a published module that it imports, may need something: `mlld FILE` starts at once. */
+/** Leaves a script unchecked that needs nothing, nor a published module that it imports: `mlld FILE` starts at once. */
 function hasNeeds(script: ScriptSource, { root }: Pick<Project, 'root'>): boolean {
   if (isReadOnce(script)) return false;
   const text = script.kind === 'text' ? script.text : readText(script.path);

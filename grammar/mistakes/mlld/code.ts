@@ -30,7 +30,10 @@ export function whileCall(context: ErrorContext): never {
   fail(context.at, '`while(CAP)` needs a function after it', 'write `| while(10) @step`');
 }
 
-/** Points at a string or comment that swallows the rest, else at the innermost brace that the indentation of the lines below shows to be unclosed, else at that of the block. */
+/**
+ * Points at a string or comment that swallows the rest, else at the innermost brace that the indentation of the lines below shows to be
+ * unclosed, else at that of the block.
+ */
 export function unclosedCode(context: ErrorContext & { readonly opener: number; readonly language?: Language }): never {
   const { text, at, statementAt, language } = context;
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];

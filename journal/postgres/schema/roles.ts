@@ -61,7 +61,7 @@ const ROLES: readonly Role[] = [
 ];
 
 /** Owns schema and tables: its members migrate, and vacuum behind a redaction. */
-export const OWNER = 'mlld_owner';
+const OWNER = 'mlld_owner';
 
 export interface RolesReport {
   /** The roles that have their rights now. */

@@ -44,7 +44,11 @@ describe('an error in a body', () => {
       'fi',
       'warning: command ended with status 2, 2 times: fi (job.mld:3:3): first for t = "one": syntax error near unexpected token `fi\'\n',
     ],
-    ['bash', 'echo no >&2; exit 3', 'warning: command ended with status 3, 2 times: x=1 … (2 lines) (job.mld:1:15): first for t = "one": no\n'],
+    [
+      'bash',
+      'echo no >&2; exit 3',
+      'warning: command ended with status 3, 2 times: x=1 … (2 lines) (job.mld:1:15): first for t = "one": no\n',
+    ],
   ])('in %s is one warning for all items: %s', async (language, line, expected) => {
     const cwd = await projectFolder({
       'job.mld': `exe @ask(t) = ${language} {\n  x=1\n  ${line}\n}\nvar @r = for @t in ["one", "two"] => @ask(@t)\n`,
