@@ -31,7 +31,7 @@ export interface Step {
   call: InFlightCall | undefined;
 }
 
-interface LoopCount {
+export interface LoopCount {
   readonly total: number;
   begun: number;
   /** Iterations that a pause ended; they do not count as begun. */

@@ -1,7 +1,8 @@
 /** Estimates what resuming a run would take now: results to reuse, calls to make, time and cost as measured in that run. */
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
-import { causeChain } from './in-flight-operations.js';
+import { isInside } from '../../fold/op-path.js';
+import { causeChain, type LoopCount } from './in-flight-operations.js';
 import type { ResolvedCall, PostMortem, Rate, Unresolved } from './postmortem.js';
 
 export interface ResumeEstimate {
@@ -41,8 +42,7 @@ export function estimateResume(
   for (const { fn } of unresolved) add(fn, 1);
   let inLoops = 0;
   const inLoopsBy = new Map<string, number>();
-  const loops = new Set([...state.steps.values(), ...causeChain(state)].map(({ loop }) => loop).filter((loop) => loop !== undefined));
-  for (const { total, begun, calls, pausedBegun, paused } of loops) {
+  for (const { total, begun, calls, pausedBegun, paused } of unfinishedLoops(state)) {
     // If a pause ended all iterations that had begun, they are the only measure.
     const [seenBegun, seenCalls] = begun > 0 ? [begun, calls] : [pausedBegun, paused];
     if (seenBegun === 0) continue;
@@ -62,6 +62,16 @@ export function estimateResume(
   const notStarted = missing - recorded;
   const price = priced(state, ahead, Math.max(0, notStarted - inLoopsLeft));
   return { reused: seen - unresolved.length + recorded, unresolved, notStarted, ...price };
+}
+
+/**
+ * Returns the loops that tell what is still to do. A loop in an iteration that a pause ended is none of them where the loop around it knows
+ * what a whole iteration makes, because the rest of that iteration is counted there.
+ */
+function unfinishedLoops(state: PostMortem): readonly LoopCount[] {
+  const known = [...new Set([...state.steps.values(), ...causeChain(state)])].flatMap(({ op, loop }) => (loop ? [{ op, loop }] : []));
+  const covering = known.filter(({ loop }) => loop.begun > 0 && loop.pausedBegun > 0);
+  return known.filter(({ op }) => !covering.some((around) => op !== around.op && isInside(op, around.op))).map(({ loop }) => loop);
 }
 
 type Price = Pick<ResumeEstimate, 'durationMs' | 'callsMs' | 'costUsd'>;

@@ -45,6 +45,30 @@ describe('POSTMORTEM-5: a pause', () => {
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 2, unresolved: [], notStarted: 8 });
   });
 
+  it('counts the rest of an iteration once where a loop inside it was paused', () => {
+    const rows = (n: number, cells: number, end: (cell: string) => Fact[]): Fact[] => [
+      begin(`main/for#0[${n}]`, { kind: 'for:iteration' }),
+      begin(`main/for#0[${n}]/for#0`, { kind: 'for', total: 4 }),
+      ...Array.from({ length: cells }, (_, m) => `main/for#0[${n}]/for#0[${m}]`).flatMap((cell, m) => [
+        begin(cell, { kind: 'for:iteration' }),
+        ...call(`${cell}/ask#0`, `cell ${n} ${m}`),
+        ok(cell),
+      ]),
+      ...end(`main/for#0[${n}]/for#0[${cells}]`),
+    ];
+    const whole = (n: number): Fact[] => rows(n, 4, () => [ok(`main/for#0[${n}]/for#0`), ok(`main/for#0[${n}]`)]);
+    const half = rows(2, 2, (cell) => [
+      begin(cell, { kind: 'for:iteration' }),
+      begin(`${cell}/ask#0`),
+      ...[`${cell}/ask#0`, cell, 'main/for#0[2]/for#0', 'main/for#0[2]'].map((op) => fail(op, PAUSED)),
+    ]);
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 5 })], whole(0), whole(1), half, [
+      fail('main/for#0', PAUSED),
+      finished('paused'),
+    ]);
+    expect(estimateResume(state, undefined)).toMatchObject({ reused: 10, notStarted: 10 });
+  });
+
   it('leaves all elements where the first one met it', () => {
     const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], refused(0), [fail('main/for#0', PAUSED), finished('paused')]);
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 0, unresolved: [{ why: 'failed' }], notStarted: 9 });
