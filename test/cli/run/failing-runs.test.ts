@@ -66,7 +66,7 @@ const LOSSES: { readonly [name: string]: Loss } = {
     askedAgain: hard(6),
   },
   'a time-out': {
-    options: 'reply: "claude", timeout: 1s, retries: 0',
+    options: 'reply: "claude", timeout: 5s, retries: 0',
     plan: matching(hard(3), { do: 'hang' }),
     asked: 10,
     status: 1,
