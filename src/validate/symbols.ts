@@ -106,8 +106,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     pass.later.push(() => {
       const inside = new StaticScope('function', pass.module, own);
       for (const { name } of node.params) declare({ name, kind: 'param', at: node.nameAt, made: 'always' }, inside, pass);
-      walk(node.body, inside, pass);
-      options(node.options, inside, pass);
+      withOptions(node.body, node.options, inside, pass);
     });
   },
   shadow(node, scope, pass) {
@@ -121,8 +120,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     for (const { name, at } of bound) declare({ name, kind: 'import', at, made: 'always', import: node }, scope, pass);
   },
   block(node, scope, pass) {
-    markStatements(node.statements, pass);
-    walk(node.statements, new StaticScope('block', scope), pass);
+    withOptions(node, [], scope, pass);
   },
   when(node, scope, pass) {
     walk(node.subject, scope, pass);
@@ -190,8 +188,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     walk(node.right, scope, pass);
   },
   with(node, scope, pass) {
-    walk(node.value, scope, pass);
-    options(node.options, scope, pass);
+    withOptions(node.value, node.options, scope, pass);
   },
   code(node, scope, pass) {
     for (const name of node.variables ?? []) use({ name, at: node.at, place: 'value' }, scope, pass);
@@ -284,6 +281,18 @@ function memberOf({ steps: [first, second] }: Reference): Member | undefined {
 function operand(node: Expression, place: UsePlace, scope: StaticScope, pass: Pass): void {
   if (node.kind === 'reference') refer(node, place, scope, pass);
   else walk(node, scope, pass);
+}
+
+/** The options of a block see what it binds. control.md 3.1. */
+function withOptions(node: Expression, found: Options, scope: StaticScope, pass: Pass): void {
+  if (node.kind !== 'block') {
+    walk(node, scope, pass);
+    return options(found, scope, pass);
+  }
+  const inside = new StaticScope('block', scope);
+  markStatements(node.statements, pass);
+  walk(node.statements, inside, pass);
+  options(found, inside, pass);
 }
 
 /** Skips `guards`: the names of guards look like variables but are not. instrumentation.md 4.6. */

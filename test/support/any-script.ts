@@ -82,8 +82,11 @@ const load = fc.oneof(
 );
 
 /** `depth` bounds the size: each construct has parts of a smaller one. */
-function expressions(depth: number): { readonly simple: Gen; readonly any: Gen } {
-  if (depth <= 0) return { simple: fc.oneof(literal, template, plain), any: fc.oneof(literal, template, plain) };
+function expressions(depth: number): { readonly simple: Gen; readonly any: Gen; readonly stages: fc.Arbitrary<readonly unknown[]> } {
+  if (depth <= 0) {
+    const leaf = fc.oneof(literal, template, plain);
+    return { simple: leaf, any: leaf, stages: is([{ kind: 'call-stage', name: 'f', path: [], args: [], called: false }]) };
+  }
   const { simple, any } = expressions(depth - 1);
   const args = list(simple);
   const step = fc.oneof(
@@ -128,7 +131,8 @@ function expressions(depth: number): { readonly simple: Gen; readonly any: Gen }
   const code = fc
     .tuple(language, fc.constantFrom(' echo 1 ', ' return 1 '))
     .map(([lang, body]) => ({ kind: 'code', language: lang, text: [{ kind: 'text', text: body }] }));
-  const arm = (condition: fc.Arbitrary<unknown>) => node('arm', { condition, action: fc.oneof(actions(depth - 1), any) });
+  const arm = (condition: fc.Arbitrary<unknown>) =>
+    node('arm', { condition, action: fc.oneof(actions(depth - 1), any, valueBlock(depth - 1)) });
   const rest = is({ kind: 'arm', condition: 'any', action: { kind: 'literal', value: 1 } });
   const arms = fc.tuple(list(arm(any), 2), rest).map(([some, last]) => [...some, last]);
   const pattern = fc
@@ -156,7 +160,7 @@ function expressions(depth: number): { readonly simple: Gen; readonly any: Gen }
       fields: is([]),
       source: simpleHere,
       filter: fc.option(any, { nil: undefined }),
-      body: fc.oneof(actions(depth - 1), any),
+      body: fc.oneof(actions(depth - 1), any, valueBlock(depth - 1)),
     }),
     node('foreach', {
       call: call.filter((made) =>
@@ -165,7 +169,7 @@ function expressions(depth: number): { readonly simple: Gen; readonly any: Gen }
     }),
     node('loop', { limit: number, until: fc.option(any, { nil: undefined }), body: block(depth - 1, 'loop') }),
   );
-  return { simple: simpleHere, any: anyHere };
+  return { simple: simpleHere, any: anyHere, stages };
 }
 
 function actions(depth: number): Gen {
@@ -184,8 +188,9 @@ const isShown = ({ kind, value }: Tree): boolean =>
 function block(depth: number, within: 'body' | 'loop'): Gen {
   if (depth < 0) return is({ kind: 'block', statements: [{ kind: 'log', value: { kind: 'literal', value: 1 } }] });
   const { any, simple } = expressions(depth);
+  const bound = depth > 0 ? fc.oneof({ weight: 6, arbitrary: any }, valueBlock(depth - 1)) : any;
   const inner = fc.oneof(
-    node('let', { name: variable, value: any }),
+    node('let', { name: variable, value: bound }),
     node('append-to', { name: variable, value: any }),
     node('var', { labels: fc.constantFrom([], ['pii']), name: variable, value: any }),
     statements(depth - 1),
@@ -196,10 +201,21 @@ function block(depth: number, within: 'body' | 'loop'): Gen {
   const last =
     within === 'loop'
       ? node('control', { word: fc.constantFrom('done', 'continue'), value: simple }, ['value'])
-      : fc.oneof(node('return', { labels: is([]), value: any }), is({ kind: 'control', word: 'skip', isReturn: true }));
+      : fc.oneof(node('return', { labels: is([]), value: bound }), is({ kind: 'control', word: 'skip', isReturn: true }));
   return fc
     .tuple(list(inner, 3, 1), fc.option(last, { nil: undefined }))
     .map(([some, end]) => ({ kind: 'block', statements: end ? [...some, end] : some }));
+}
+
+/** A block that is bound or returned, with the stages and options that may follow it. */
+function valueBlock(depth: number): Gen {
+  const { any, stages } = expressions(Math.max(depth, 0));
+  const plainBlock = fc
+    .tuple(node('let', { name: variable, value: any }), list(statements(depth - 1), 1), node('return', { labels: is([]), value: any }))
+    .map(([first, some, last]) => ({ kind: 'block', statements: [first, ...some, last] }));
+  const streams = [{ name: 'stream', value: { kind: 'reference', name: 'a', steps: [] } }];
+  const own = fc.oneof(plainBlock, node('with', { value: plainBlock, options: is(streams) }));
+  return fc.oneof(own, node('pipeline', { source: own, stages }));
 }
 
 function statements(depth: number): Gen {
@@ -264,7 +280,14 @@ const imported = fc.oneof(
   is({ source: { kind: 'provided', name: '@payload' }, names: [{ name: 'a' }] }),
 );
 const top = fc.oneof(
-  { weight: 3, arbitrary: node('var', { labels: fc.constantFrom([], ['secret']), name: variable, value: expressions(depth).any }) },
+  {
+    weight: 3,
+    arbitrary: node('var', {
+      labels: fc.constantFrom([], ['secret']),
+      name: variable,
+      value: fc.oneof({ weight: 6, arbitrary: expressions(depth).any }, valueBlock(depth)),
+    }),
+  },
   {
     weight: 3,
     arbitrary: node('exe', {

@@ -90,9 +90,14 @@ function target(node: Tree): string {
   return node.kind === 'file' ? `"${parts(node['path'])}"` : node.kind;
 }
 
+function beginsWithBlock({ kind, source, value: held }: Tree): boolean {
+  if (kind === 'pipeline') return beginsWithBlock(tree(source));
+  return kind === 'block' || (kind === 'with' && beginsWithBlock(tree(held)));
+}
+
 /** Prints what follows an arrow: a bracket in front would be a block. */
 function action(node: Tree): string {
-  if (node.kind === 'block') return block(node).replace('[', '[;'); // `[ @f() ]` would be an array
+  if (beginsWithBlock(node)) return statement(node).replace('[', '[;'); // `[ @f() ]` would be an array
   const written = statement(node);
   return written.startsWith('[') ? `(${written})` : written;
 }
@@ -127,10 +132,15 @@ const values: { readonly [kind: string]: (node: Tree) => string } = {
   binary: (node) => `${operand(tree(node['left']))} ${text(node['operator'])} ${operand(tree(node['right']))}`,
   ternary: (node) => `${operand(tree(node['condition']))} ? ${operand(tree(node['then']))} : ${operand(tree(node['otherwise']))}`,
   code: (node) => `${text(node['language'])} {${parts(node['text'])}}`,
-  pipeline: (node) =>
-    `${operand(tree(node['source']))}${trees(node['stages'])
+  pipeline: (node) => {
+    const from = tree(node['source']);
+    const stages = trees(node['stages'])
       .map((each) => ` | ${stage(each)}`)
-      .join('')}`,
+      .join('');
+    if (!beginsWithBlock(from)) return `${operand(from)}${stages}`;
+    // The options of a block follow its stages.
+    return from.kind === 'block' ? `${block(from)}${stages}` : `${block(tree(from['value']))}${stages}${options(from)}`;
+  },
   stream: (node) => {
     const held = tree(node['value']);
     if (held.kind !== 'leading-group') return `stream ${value(held)}`;
@@ -142,10 +152,7 @@ const values: { readonly [kind: string]: (node: Tree) => string } = {
     trees(tree(node['group'])['members'])
       .map((member) => `|| ${stage(member)}`)
       .join(' '),
-  with: (node) =>
-    `${value(tree(node['value']))} with { ${trees(node['options'])
-      .map((option) => `${text(option['name'])}: ${value(tree(option['value']))}`)
-      .join(', ')} }`,
+  with: (node) => `${value(tree(node['value']))}${options(node)}`,
   when: (node) => {
     const entries = trees(node['entries']);
     const arms = entries.map((arm) => `${condition(arm)} => ${action(tree(arm['action']))}`);
@@ -162,6 +169,11 @@ const values: { readonly [kind: string]: (node: Tree) => string } = {
   loop: (node) =>
     `loop(${value(tree(node['limit']))})${part(node['until'], (held) => ` until ${test(held)}`)} ${block(tree(node['body']))}`,
 };
+
+function options(node: Tree): string {
+  const written = trees(node['options']).map((option) => `${text(option['name'])}: ${value(tree(option['value']))}`);
+  return ` with { ${written.join(', ')} }`;
+}
 
 function value(node: Tree): string {
   const print = values[node.kind];

@@ -2,6 +2,7 @@
 import type {
   Binary,
   BinaryOperator,
+  Block,
   CallStage,
   Chain,
   Expression,
@@ -118,6 +119,13 @@ export function value(head: Expression, pipes: readonly Stage[], options: readon
   if (stages) result = { kind: 'pipeline', at: result.at, source: result, stages: limit(stages, limits) };
   const left = stdin && head.kind !== 'code' && rest === pipes ? [...others, { at: stdin.at, name: 'stdin', value: stdin }] : others;
   return left.length ? { kind: 'with', at: result.at, value: result, options: left } : result;
+}
+
+/** Builds a block with what follows it. Its options are those of the block itself, and see what it binds; `guards` covers the stages, too. */
+export function valueBlock(block: Block, pipes: readonly Stage[], options: readonly RawOption[]): Expression {
+  const own = sortOptions(options).others.filter(({ name }) => name !== 'guards');
+  const head: Expression = own.length > 0 ? { kind: 'with', at: block.at, value: block, options: own } : block;
+  return value(head, pipes, options.filter(({ name }) => !own.some((option) => option.name === name))); // prettier-ignore
 }
 
 function sortOptions(options: readonly RawOption[]) {

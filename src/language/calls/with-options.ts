@@ -7,18 +7,28 @@ import { textOf } from '../../values/text.js';
 import { dataOf, type DataObject, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 import { evaluateCall } from '../expressions/reference.js';
+import { frameOfValueBlock, valueOfBlockEnd } from '../statements/block.js';
 
 /** `labels` are those of the `var` whose right side the call is. */
 export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
-  const { value, frame: applied } = await withApplied(node, frame);
+  const { value: operand, frame: guarded } = await withoutGuards(node, frame);
+  if (operand.kind === 'with' && operand.value.kind === 'block') {
+    const { value: block, options } = operand;
+    return valueOfBlockEnd(await executeBlockWith(block.statements, options, frameOfValueBlock(guarded)), block, guarded);
+  }
+  const { value, frame: applied } = await optionsApplied(operand, guarded);
   return evaluateOperand(value, applied, labels);
 }
 
 /** Takes the clause off an expression: what is left of it, and the frame in which that is evaluated. */
 export async function withApplied(node: With, frame: Frame): Promise<{ readonly value: Expression; readonly frame: Frame }> {
   const { value, frame: guarded } = await withoutGuards(node, frame);
-  if (value.kind !== 'with') return { value, frame: guarded };
-  return { value: withOptions(value.value, value.options), frame: await streamed(value.options, guarded) };
+  return optionsApplied(value, guarded);
+}
+
+async function optionsApplied(value: Expression, frame: Frame): Promise<{ readonly value: Expression; readonly frame: Frame }> {
+  if (value.kind !== 'with') return { value, frame };
+  return { value: withOptions(value.value, value.options), frame: await streamed(value.options, frame) };
 }
 
 /**

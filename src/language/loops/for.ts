@@ -1,5 +1,5 @@
 /** Executes `for` as a statement and evaluates it as a value. control.md 11, instrumentation.md 5.8. */
-import type { Action, Expression, For, When } from '../../../grammar/ast.js';
+import type { Action, For, When } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
 import { aKind, kindOf } from '../../values/kinds/kind.js';
@@ -14,7 +14,7 @@ import { riseFromItem } from './item-place.js';
 import { parallelSettings, runParallel, type Settled } from './parallel.js';
 import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
-import { callStatement, executeCall, showOperand } from '../statements/show.js';
+import { showAction } from '../statements/show.js';
 import { isStatement } from '../statements/statement-kinds.js';
 import { valueOfAction } from '../statements/action-value.js';
 import { decide } from '../statements/when.js';
@@ -192,14 +192,6 @@ async function runBody(node: For, frame: Frame): Promise<Completion> {
     return frame.execute([body], body.kind === 'when' ? { ...frame, within: 'script' } : { ...frame, within: 'for' });
   }
   return showAction(body, frame);
-}
-
-/** Shows the result of the call in `for … => @f(x)`, and the text in `for … => "text"`. */
-async function showAction(body: Expression, frame: Frame): Promise<Completion> {
-  if (body.kind === 'reference') return callStatement(body, frame);
-  if (body.kind === 'stream') return executeCall({ kind: 'call', at: body.at, value: body }, frame);
-  await showOperand(body, frame);
-  return undefined;
 }
 
 function collect(settled: readonly Settled[], source: Value): Value {

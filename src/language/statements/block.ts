@@ -4,9 +4,9 @@ import { MlldError } from '../../errors.js';
 import { bodyTimedOut } from '../../runtime/body-deadline.js';
 import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
-import { Return, type Completion } from '../../runtime/completion.js';
+import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
-import { rise } from '../../runtime/errors.js';
+import { locationOf, rise } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
 
@@ -29,10 +29,29 @@ export async function runInSequence(
   return undefined;
 }
 
-/** Returns the value of the first `=>` in `var @x = [ let …; => … ]`, null without one. */
+/** Returns the value of the first `=>` in `var @x = [ let …; => … ]`, null without one, or the control word that ends the block. */
+export async function boundBlockOutcome(node: Block, frame: Frame): Promise<Outcome> {
+  const completion = await frame.execute(node.statements, frameOfValueBlock(frame));
+  return completion instanceof Return ? completion.value : (completion ?? null);
+}
+
+/** Evaluates a block that stages follow, or that is a part of an expression. */
 export async function evaluateBlock(node: Block, frame: Frame): Promise<Value> {
-  const completion = await frame.execute(node.statements, { ...frame, scope: new Scope('block', frame.scope), within: 'body' });
-  return completion instanceof Return ? completion.value : null;
+  return valueOfBlockEnd(await frame.execute(node.statements, frameOfValueBlock(frame)), node, frame);
+}
+
+export function frameOfValueBlock(frame: Frame): Frame {
+  return { ...frame, scope: new Scope('block', frame.scope), within: 'body' };
+}
+
+/** Throws WORD_IN_VALUE for a control word: there is no way from here to the loop or pipeline that it is meant for. */
+export function valueOfBlockEnd(completion: Completion, { at }: Block, frame: Frame): Value {
+  if (!(completion instanceof Signal)) return completion?.value ?? null;
+  const { word } = completion;
+  throw new MlldError('WORD_IN_VALUE', `\`${word}\` can't leave a block that stages or options follow`, {
+    location: locationOf(frame.module, at),
+    hint: `bind the block's value first: let @x = [ … ], which \`${word}\` may leave`,
+  });
 }
 
 /** Executes `if`, which has no value of its own: a `=>` in it ends the block around it. */

@@ -9,6 +9,7 @@ import { Bail, locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { evaluateReference } from '../expressions/reference.js';
 import { soleReference } from '../expressions/template.js';
+import { boundBlockOutcome } from './block.js';
 
 /** Evaluates the value with the locals of its block. `pass` is the value null. */
 export async function evaluateControl(node: Control, frame: Frame): Promise<Outcome> {
@@ -43,7 +44,8 @@ export async function executeReturn(node: ReturnNode, frame: Frame): Promise<Com
 
 /** Evaluates a value to bind or return. An arm of a `when` may return a control word instead, for the loop or pipeline around it. */
 export async function boundOutcome(node: Expression, frame: Frame): Promise<Outcome> {
-  return node.kind === 'when' ? ((await outcomeOf(node, frame)) ?? null) : bound(node, frame);
+  if (node.kind === 'when') return (await outcomeOf(node, frame)) ?? null;
+  return node.kind === 'block' ? boundBlockOutcome(node, frame) : bound(node, frame);
 }
 
 /** Evaluates a value that is bound or returned: a template that is one reference is the referenced value itself. values.md 5.3. */

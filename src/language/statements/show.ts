@@ -53,7 +53,7 @@ export async function showValue(
 }
 
 /** Shows what an action evaluates to. */
-export async function showOperand(node: Expression, frame: Frame): Promise<Value> {
+async function showOperand(node: Expression, frame: Frame): Promise<Value> {
   return effect('show', await effectInput(node, frame), frame, showEmitted);
 }
 
@@ -157,11 +157,21 @@ export async function executeCall(node: CallStatement, frame: Frame): Promise<Co
 
 /** True for a pipeline whose last stage is an effect: what it does with the value is all that the statement is for. */
 function endsInEffect(value: Expression): boolean {
+  if (value.kind === 'with' || value.kind === 'stream') return endsInEffect(value.value);
   return value.kind === 'pipeline' && value.stages.at(-1)?.kind === 'effect-stage';
 }
 
+/** Shows the value of an arm or an iteration at the top level: the result of a call, or another value, once. control.md 8.2 and 9.5. */
+export async function showAction(action: Expression, frame: Frame): Promise<Completion> {
+  if (action.kind === 'reference') return callStatement(action, frame);
+  if (action.kind === 'stream') return executeCall({ kind: 'call', at: action.at, value: action }, frame);
+  if (endsInEffect(action)) await frame.evaluate(action, frame);
+  else await showOperand(action, frame);
+  return undefined;
+}
+
 /** Executes `@f(x)` as `run @f(x)`, and shows any other value. */
-export async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
+async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
   const isCall = node.kind !== 'reference' || isCallOf(node);
   if (!isCall) {
     await showValue(await frame.evaluate(node, frame), frame);

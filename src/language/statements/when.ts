@@ -5,7 +5,7 @@ import { isTruthy } from '../../values/truth.js';
 import type { Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { lenient, outcomeOf } from '../../runtime/evaluator-ports.js';
-import { callStatement, executeCall, showOperand } from './show.js';
+import { showAction } from './show.js';
 import { valueOfAction } from './action-value.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -113,8 +113,5 @@ async function executeInScript(node: When, frame: Frame): Promise<Completion> {
   if (action.kind === 'var') return frame.execute([action], frame); // `when C => var @m = V` declares in the module
   if (action.kind === 'when') return executeInScript(action, found.frame);
   if (action.kind === 'for' || action.kind === 'loop' || isStatement(action)) return frame.execute([action], found.frame);
-  if (action.kind === 'reference') return callStatement(action, found.frame);
-  if (action.kind === 'stream') return executeCall({ kind: 'call', at: action.at, value: action }, found.frame);
-  await showOperand(action, found.frame);
-  return undefined;
+  return showAction(action, found.frame);
 }
