@@ -124,6 +124,8 @@ export type Fact =
       readonly error?: string;
       readonly errorCode?: string;
       readonly errorHint?: string;
+      /** Says where in the text of its body code threw the error, both from 1: a replay reports it at the same place of the script. */
+      readonly errorAt?: { readonly line: number; readonly column: number };
       readonly elapsedMs?: number;
     }
   /** The kernel has it before a program that the run started does anything: a resume of a killed run finds the processes it left. */

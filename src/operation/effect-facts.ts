@@ -1,12 +1,12 @@
 /** The facts that record an effect. */
 import { canonicalJson, canonicalJsonIfPlain, isTooDeep, sha256 } from '../../journal/canonical.js';
-import type { Json, Payload } from '../../journal/event.js';
+import type { EventOf, Json, Payload } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
 import { isSecret, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
 import { exceedingOutput } from '../world/process/output.js';
-import type { EffectResult, EffectRequest, EffectKind } from '../world/world.js';
+import { WorldError, type EffectResult, type EffectRequest, type EffectKind } from '../world/world.js';
 import { isRecordedByCall } from './deduplicate-effect.js';
 import type { EffectFrame } from './effect-frame.js';
 import { hideLiterals } from './secret-literals.js';
@@ -80,12 +80,16 @@ export function canonicalRequest(request: object): string {
   return canonicalJsonIfPlain(recorded) ?? canonicalJson(plain(recorded));
 }
 
-function errorFacts(error: unknown, secrets: SecretRegistry): { error: string; errorCode?: string; errorHint?: string } {
+function errorFacts(
+  error: unknown,
+  secrets: SecretRegistry,
+): Pick<EventOf<'effect.performed'>, 'errorCode' | 'errorHint' | 'errorAt'> & { readonly error: string } {
   const { code, hint } = error as { code?: unknown; hint?: unknown };
   return {
     error: secrets.messageOf(error),
     ...(typeof code === 'string' ? { errorCode: code } : {}),
     ...(typeof hint === 'string' ? { errorHint: secrets.redact(hint) } : {}),
+    ...(error instanceof WorldError && error.place ? { errorAt: error.place } : {}),
   };
 }
 

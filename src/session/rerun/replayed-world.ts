@@ -168,7 +168,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     if (isInterrupted || recorded.holds === 'error') {
       const output = event?.result && textTooLarge(event.result);
       if (output) throw new OutputExceedsText(output);
-      throw new WorldError(event?.errorCode ?? 'CODE_THREW', event?.error ?? '', { hint: event?.errorHint });
+      throw new WorldError(event?.errorCode ?? 'CODE_THREW', event?.error ?? '', { hint: event?.errorHint, place: event?.errorAt });
     }
     const kept = event?.result && (await store.resolve(event.result, event.request));
     const result = recorded.holds === 'call' ? await resultOfCall(recorded, kind, kept, release) : kept;

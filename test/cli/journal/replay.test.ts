@@ -405,3 +405,23 @@ describe('the system calls of a replay', () => {
     expect(telling.filter((line) => !line.includes('/.cache') && !line.includes('/dev/'))).toEqual([]);
   });
 });
+
+it('reports what code throws at the line of its body, as the run did', async () => {
+  const { mlld } = await project({
+    'job.mld': `exe @bad(n) = js {
+  const list = [n];
+
+  if (n === 7) throw new Error("no " + list);
+  return n;
+}
+var @r = for parallel(2) @n in [8, 7] => @bad(@n)
+show @r[1].message
+`,
+  });
+  const place = (text: string) => /failed: no 7 \((job\.mld:4:\d+)\)/.exec(text)?.[1];
+  const run = await mlld('job.mld', '--checkpoint');
+  expect(run).toMatchObject({ status: 0, stdout: 'no 7\n' });
+  expect(place(run.stderr)).toMatch(/^job\.mld:4:/);
+  const { stdout, stderr } = await mlld('journal', 'replay', 'latest');
+  expect(place(stdout + stderr)).toBe(place(run.stderr));
+});
