@@ -5,6 +5,7 @@
 export { backendFor } from '../pipeline/backends/select-backend.js';
 export { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
 export { isReservedKey } from '../pipeline/model/context-keys.js';
+export { declaredInputs, valuesOfInputs, type PipelineInput } from '../pipeline/model/inputs.js';
 export { renderGraph } from '../pipeline/render/render-graph.js';
 export { followPage, type OpenPage, type PageOptions } from './reports/page.js';
 export { answerQuestion, choiceIn } from '../session/pipeline/answer-question.js';

@@ -39,8 +39,8 @@ const HTML = `<!doctype html>
 /** Returns undefined when the request is not for a file of the page. */
 export function pageResponse({ method, path }: HttpRequest, { script, style }: PageFiles): HttpResponse | undefined {
   if (method !== 'GET') return undefined;
-  // The page of a run has an address of its own; behind the `#` is what it shows of the run.
-  switch (/^\/runs\/[\w-]+$/.test(path) ? '/' : path) {
+  // The page of a run and the start form have addresses of their own; behind the `#` is what is shown of the run.
+  switch (path === '/start' || /^\/runs\/[\w-]+$/.test(path) ? '/' : path) {
     case '/':
       return textResponse(200, 'text/html; charset=utf-8', HTML, { 'content-security-policy': POLICY });
     case '/page.js':

@@ -1,21 +1,38 @@
 /** Parses the bodies of requests. Each function throws an `HttpError` that names the defect. */
 import { isObject } from '../api/check.js';
 import type { HttpRequest } from '../world/http.js';
-import type { Submission } from './run-manager.js';
 import { HttpError } from './http-error.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
 type JsonObject = { readonly [member: string]: unknown };
 
-/** Reads `{"dot": "digraph …", "set": {"berth": "4"}, "backend": "simulated"}`; `set` and `backend` are optional. */
-export async function submissionIn(request: HttpRequest): Promise<Submission> {
-  const { dot, set = {}, backend } = await objectIn(request, ['dot', 'set', 'backend']);
+/** Names a pipeline by its text, or a pipeline of the project by its path. */
+export type NamedPipeline = { readonly dot: string } | { readonly file: string };
+
+export type StartRequest = NamedPipeline & { readonly set: { readonly [key: string]: string }; readonly backend?: string };
+
+/** Reads `{"dot": "digraph …"}`, or `{"file": "release.dot"}`. */
+export async function pipelineIn(request: HttpRequest): Promise<NamedPipeline> {
+  return namedIn(await objectIn(request, ['dot', 'file']));
+}
+
+function namedIn({ dot, file }: JsonObject): NamedPipeline {
+  if (dot !== undefined && file !== undefined) throw invalid('it needs either "dot" or "file"');
+  if (typeof file === 'string') return { file };
+  if (file !== undefined) throw invalid('"file" has to be a string, the path of a pipeline in the project');
   if (typeof dot !== 'string') throw invalid('"dot" has to be a string, the text of a pipeline');
+  return { dot };
+}
+
+/** Reads `{"dot": "digraph …", "set": {"berth": "4"}, "backend": "simulated"}`: the last two are optional, and `file` may replace `dot`. */
+export async function startIn(request: HttpRequest): Promise<StartRequest> {
+  const { set = {}, backend, ...rest } = await objectIn(request, ['dot', 'file', 'set', 'backend']);
+  const named = namedIn(rest);
   if (!isObject(set) || !Object.values(set).every((value) => typeof value === 'string'))
     throw invalid('"set" has to be an object whose values are strings');
   if (backend !== undefined && typeof backend !== 'string') throw invalid('"backend" has to be a string');
-  return { dot, set: set as Submission['set'], ...(backend === undefined ? {} : { backend }) };
+  return { ...named, set: set as StartRequest['set'], ...(backend === undefined ? {} : { backend }) };
 }
 
 /** Reads `{"value": "O"}`, a key, or `{"text": "Open"}`, the text of a person. */

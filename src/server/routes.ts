@@ -1,19 +1,21 @@
 /** Routes requests: the table has a row per kind of request. graph-pipelines.md 13.2. */
 import type { JournalStore } from '../../journal/store.js';
-import type { PipelineRuns, PipelineRun } from '../api/pipeline-runs.js';
+import type { PipelineRuns, PipelineRun, Project } from '../api/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { jsonResponse, textResponse } from './responses.js';
 import type { createAnswerQueue } from './submit-answer.js';
-import { answerIn, submissionIn } from './request-bodies.js';
+import { answerIn, pipelineIn, startIn, type NamedPipeline } from './request-bodies.js';
+import { formOf, listProjectPipelines, readProjectPipeline } from './project-pipelines.js';
 import { eventResponse } from './event-stream.js';
 import type { Feed, FeedRun } from './feeds.js';
-import type { RunManager } from './run-manager.js';
+import { withFiles, type RunManager } from './run-manager.js';
 import type { Drawings } from './drawings.js';
 import type { LivePages } from './live-pages.js';
 import { HttpError } from './http-error.js';
 
 export interface Services {
   readonly store: JournalStore;
+  readonly project: Project;
   readonly runs: PipelineRuns;
   readonly manager: RunManager;
   readonly drawings: Drawings;
@@ -32,7 +34,22 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
   {
     method: 'POST',
     path: '/pipelines',
-    respond: async ({ manager }, request) => jsonResponse(201, { id: await manager.start(await submissionIn(request)), status: 'running' }),
+    respond: async (services, request) => {
+      const { set, backend, ...named } = await startIn(request);
+      const settings = { set, ...(backend === undefined ? {} : { backend }) };
+      const id = await services.manager.start({ ...(await textOf(services, named)), ...settings });
+      return jsonResponse(201, { id, status: 'running' });
+    },
+  },
+  {
+    method: 'GET',
+    path: '/files',
+    respond: async ({ project }) => jsonResponse(200, await withFiles((world) => listProjectPipelines(world, project))),
+  },
+  {
+    method: 'POST',
+    path: '/inputs',
+    respond: async (services, request) => jsonResponse(200, formOf((await textOf(services, await pipelineIn(request))).dot)),
   },
   { method: 'GET', path: '/pipelines', respond: async ({ runs }) => jsonResponse(200, await runs.list()) },
   { method: 'GET', path: '/pipelines/{id}', respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).status) },
@@ -113,6 +130,11 @@ function namesIn(pattern: readonly string[], parts: readonly string[]): { readon
     else if (part !== value) return undefined;
   }
   return named;
+}
+
+/** Reads a pipeline that is named by its path. */
+async function textOf({ project }: Services, named: NamedPipeline): Promise<{ readonly dot: string; readonly file?: string }> {
+  return 'dot' in named ? named : withFiles((world) => readProjectPipeline(world, project, named.file));
 }
 
 async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {

@@ -3,8 +3,8 @@
  * answered from other processes.
  *
  * MANAGER-1 A client gets the id of its run when the first event is with the kernel: whatever happens then, the run is known.
- * MANAGER-2 The text is written to a file before the run starts, so that the run can be resumed. A kill in between leaves an upload without
- *           a run, which a later server removes (`orphaned-uploads.ts`).
+ * MANAGER-2 A text that was sent is written to a file before the run starts, so that the run can be resumed. A kill in between leaves an
+ *           upload without a run, which a later server removes (`orphaned-uploads.ts`). A pipeline of the project runs in its place.
  * MANAGER-3 A run ends in order or not at all; its slot is free when it has ended.
  * MANAGER-4 A run of this process is never resumed a second time: it is known as running from before the resume starts.
  */
@@ -21,14 +21,18 @@ import {
   type Project,
   runPipeline,
   uploadFolder,
+  valuesOfInputs,
 } from '../api/pipeline-runs.js';
+import { MlldError } from '../errors.js';
 import { randomDigits } from '../world/host.js';
 import { createLiveWorld } from '../world/live.js';
-import { WorldError } from '../world/world.js';
+import { WorldError, type World } from '../world/world.js';
 import { HttpError } from './http-error.js';
 
 export interface Submission {
   readonly dot: string;
+  /** The absolute path of a pipeline of the project, whose text `dot` is; absent for one that was sent. */
+  readonly file?: string;
   readonly set: { readonly [key: string]: string };
   readonly backend?: string;
 }
@@ -94,8 +98,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   async function start(submission: Submission): Promise<RunId> {
     refuseMore();
     const name = checkedName(submission);
+    const { dot, set, backend, file: own } = submission;
+    if (own !== undefined) return launch({ name, file: own, set, backend });
     const file = path.join(uploadFolder(options.project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
-    const { dot, set, backend } = submission;
     return launch({ name, file, dot, set, backend });
   }
 
@@ -161,6 +166,12 @@ function checkedName({ dot, set, backend }: Submission): string {
   }
   const { report, graph } = diagnosePipeline({ file: 'pipeline.dot', text: dot });
   if (!graph) throw unsound(report.diagnostics);
+  try {
+    valuesOfInputs(graph, set);
+  } catch (error) {
+    if (!(error instanceof MlldError)) throw error;
+    throw new HttpError(422, error.code, error.message, { hint: error.hint });
+  }
   try {
     if (backend !== undefined) backendFor(backend);
   } catch (error) {
@@ -254,11 +265,12 @@ async function removeUpload(file: string): Promise<void> {
   await withFiles((world) => world.perform('file.remove', { path: file }));
 }
 
-async function withFiles(act: (world: ReturnType<typeof createLiveWorld>) => Promise<unknown>): Promise<void> {
+/** Lets the files of this machine be read and written outside of a run. */
+export async function withFiles<T>(act: (world: World) => Promise<T>): Promise<T> {
   const nowhere = { stdin: async () => undefined, stdout: () => undefined, stderr: () => undefined, environment: {} };
   const world = createLiveWorld(nowhere);
   try {
-    await act(world);
+    return await act(world);
   } finally {
     await world.close('the file is written');
   }

@@ -77,6 +77,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
   const resume = (run: PipelineRun): Promise<void> => resumeRun(resuming, run);
   const services: Services = {
     store,
+    project: options.project,
     runs,
     manager,
     drawings: createDrawings(store),

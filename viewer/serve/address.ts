@@ -11,8 +11,28 @@ export function addressOf(id: string): string {
   return `/runs/${id}`;
 }
 
+const START = '/start';
+
+export function isStart(): boolean {
+  return location.pathname === START;
+}
+
+/** The address of the start form, for a pipeline of the project. */
+export function startAddress(file = ''): string {
+  return file === '' ? START : `${START}#file=${encodeURIComponent(file)}`;
+}
+
+/** The pipeline that the address of the start form names. */
+export function fileToStart(): string {
+  return new URLSearchParams(location.hash.slice(1)).get('file') ?? '';
+}
+
 /** Shows another run without loading the page again. */
 export function goTo(id: string): void {
-  history.pushState(undefined, '', addressOf(id));
+  goToAddress(addressOf(id));
+}
+
+export function goToAddress(address: string): void {
+  history.pushState(undefined, '', address);
   dispatchEvent(new PopStateEvent('popstate'));
 }

@@ -13,7 +13,39 @@ export interface Question {
   readonly default: string | null;
 }
 
+/** Describes a pipeline for the start form. */
+export interface Startable {
+  /** Empty when the pipeline can't be run. */
+  readonly name: string;
+  readonly goal: string;
+  readonly dot: string;
+  readonly inputs: readonly Input[];
+  readonly diagnostics: readonly Finding[];
+}
+
+export interface Input {
+  readonly key: string;
+  readonly kind: 'integer' | 'number' | 'boolean' | 'text';
+  readonly default: string;
+  readonly secret: boolean;
+}
+
+export interface Finding {
+  readonly severity: string;
+  readonly message: string;
+  readonly line: number;
+  readonly fix?: string;
+}
+
+/** A pipeline of the project by its path, or one by its text. */
+export type Pipeline = { readonly file: string } | { readonly dot: string };
+
 export interface Api {
+  /** The paths of the project's pipelines. */
+  files(): Promise<readonly string[]>;
+  inputs(pipeline: Pipeline): Promise<Startable>;
+  /** Returns the id of the run. */
+  start(pipeline: Pipeline, settings: { readonly set: { readonly [key: string]: string }; readonly backend?: string }): Promise<string>;
   list(): Promise<readonly Status[]>;
   status(id: string): Promise<Status>;
   questions(id: string): Promise<readonly Question[]>;
@@ -52,11 +84,16 @@ export function createApi(token: string | undefined): Api {
     throw new ApiError(response.status, error?.message ?? response.statusText);
   }
   const read = async <T>(path: string): Promise<T> => (await (await request(path)).json()) as T;
-  const post = async (path: string, body: object): Promise<void> => {
-    await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const send = async <T>(path: string, body: object): Promise<T> => {
+    const response = await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    return (await response.json()) as T;
   };
+  const post = async (path: string, body: object): Promise<void> => void (await send(path, body));
 
   return {
+    files: () => read('/files'),
+    inputs: (pipeline) => send('/inputs', pipeline),
+    start: async (pipeline, settings) => (await send<{ readonly id: string }>('/pipelines', { ...pipeline, ...settings })).id,
     list: () => read('/pipelines'),
     status: (id) => read(`/pipelines/${id}`),
     questions: (id) => read(`/pipelines/${id}/questions`),

@@ -1,9 +1,10 @@
 /** Lists the runs of a server, and shows the chosen one. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { addressOf, chosenRun, goTo } from './address.js';
+import { addressOf, chosenRun, goTo, goToAddress, isStart, startAddress } from './address.js';
 import type { Api, Status } from './api.js';
 import { hasCalls, listWords } from './calls.js';
 import { LiveRun } from './live-run.js';
+import { StartForm } from './start-form.js';
 
 const LIST_MS = 2000;
 /** A long list takes longer, and is requested less often. */
@@ -13,11 +14,13 @@ export function Shell({ api }: { readonly api: Api }) {
   const [runs, setRuns] = useState<readonly Status[]>();
   const [isLost, setLost] = useState(false);
   const [address, setAddress] = useState(chosenRun);
+  const [isStarting, setStarting] = useState(isStart);
   const wake = useRef<() => void>(() => undefined);
 
   useEffect(() => {
     const follow = (): void => {
       setAddress(chosenRun());
+      setStarting(isStart());
       wake.current();
     };
     addEventListener('popstate', follow);
@@ -53,13 +56,26 @@ export function Shell({ api }: { readonly api: Api }) {
     };
   }, [api]);
 
-  const chosen = address === undefined ? runs?.[0] : runs?.find(({ id }) => id === address);
+  const named = address === undefined ? runs?.[0] : runs?.find(({ id }) => id === address);
+  const chosen = isStarting ? undefined : named;
   useEffect(() => {
     if (chosen) document.title = `${chosen.pipeline_name} ${chosen.id}`;
   }, [chosen?.id]);
   return (
     <div class="shell">
       <nav class="runs" aria-label="Runs">
+        <a
+          href={startAddress()}
+          class="new"
+          aria-current={isStarting ? 'page' : undefined}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            goToAddress(startAddress());
+          }}
+        >
+          Start a run
+        </a>
         <h2>Runs</h2>
         {isLost && (
           <p class="message" role="alert">
@@ -75,7 +91,8 @@ export function Shell({ api }: { readonly api: Api }) {
       </nav>
       <div id="page">
         {chosen && <LiveRun key={chosen.id} api={api} listed={chosen} onChange={() => wake.current()} />}
-        {runs && !chosen && (
+        {isStarting && <StartForm api={api} />}
+        {runs && !chosen && !isStarting && (
           <main>
             <p>{address === undefined ? 'No pipeline has run here yet.' : `There is no run ${address}.`}</p>
           </main>
