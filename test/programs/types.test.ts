@@ -26,6 +26,8 @@ const LINES: readonly (readonly ['ok' | 'no', string])[] = [
     "void workflow('job', async (c, input: { berths: string[] }) => c.now() + input.berths.length).run({ berths: [] }, { resume: true });",
   ],
   ['ok', "void workflow('job', async (c) => c.checkpoint('a', { resume: 'never' })).run(null);"],
+  ['ok', "void ctx.agent('look', { effort: 'low', isolation: 'worktree', retries: 2 });"],
+  ['no', "void ctx.agent('look', { effort: 'lots' });"],
   ['no', "void ctx.llm('rank', [() => 1], async () => 1);"],
   ['no', "void ctx.llm('rank', [{ by() {} }], async () => 1);"],
   ['no', "void ctx.llm('rank', [new Map()], async () => 1);"],

@@ -3,10 +3,14 @@ import type { Json } from '../../../journal/event.js';
 import { isObject, type JsonObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** How hard an agent thinks. */
+type Effort = (typeof EFFORTS)[number];
+
 export interface AgentOptions {
   readonly schema?: JsonObject;
   readonly model?: string;
-  readonly effort?: string;
+  readonly effort?: Effort;
   readonly agentType?: string;
   readonly isolation?: 'worktree';
   readonly backend?: string;
@@ -35,7 +39,6 @@ export class RequestRefused extends Error {
   }
 }
 
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 /** Options that say how, and not what: the same question with others is the same question. */
 const NOT_ASKED = new Set(['label', 'phase', 'timeoutMs', 'retries']);
 const ASKED = new Set(['schema', 'model', 'effort', 'agentType', 'isolation', 'backend']);
@@ -58,7 +61,7 @@ export function readAgentRequest(prompt: Json, options: Json): AgentRequest {
   const { schema } = members;
   if (schema !== undefined) refuseSchema(schema);
   const [effort, isolation] = [text('effort'), text('isolation')];
-  if (effort !== undefined && !EFFORTS.includes(effort)) throw refused(`effort must be one of ${EFFORTS.join(', ')}`);
+  if (!isEffort(effort)) throw refused(`effort must be one of ${EFFORTS.join(', ')}`);
   if (isolation !== undefined && isolation !== 'worktree') throw refused("isolation must be 'worktree'");
   const asked = Object.fromEntries(Object.entries(members).filter(([name, value]) => value !== undefined && !NOT_ASKED.has(name)));
   return withoutUndefined<AgentRequest>({
@@ -76,6 +79,10 @@ export function readAgentRequest(prompt: Json, options: Json): AgentRequest {
     timeoutMs: number('timeoutMs', (value) => value > 0, 'a number of milliseconds above 0'),
     retries: number('retries', (value) => Number.isInteger(value) && value >= 0, 'a whole number'),
   });
+}
+
+function isEffort(text: string | undefined): text is Effort | undefined {
+  return text === undefined || (EFFORTS as readonly string[]).includes(text);
 }
 
 function refuseSchema(schema: Json): void {
