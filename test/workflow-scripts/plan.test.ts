@@ -50,3 +50,30 @@ it('compares the version of a program, and says what it can not compare', async 
   });
   expect(await job.plan(null, { ...plan, version: '2' })).toMatchObject({ reused: 0, toExecute: [{ label: 'look' }] });
 });
+
+const GUARD = 'guard @strict before op:agent = when [ @input[0] == "never" => deny "no"\n  * => allow ]\n';
+
+it.each([
+  ['is added', '', GUARD, ['model', 'other', 'plain', 'type']],
+  ['is edited', GUARD, GUARD.replace('never', 'nothing'), ['model', 'other', 'plain', 'type']],
+  ['is taken away', GUARD, '', ['model', 'other', 'plain', 'type']],
+  ['holds for one label', '', GUARD.replace('op:agent', 'plain'), ['plain']],
+  ['comes from another module', '', 'import "./more.mld"\n', ['model', 'other', 'plain', 'type']],
+  ['is moved down', GUARD, `\n\n${GUARD}`, []],
+])('counts the calls that a guard of the module would be asked about anew, when it %s', async (_what, before, after, again) => {
+  const { cwd, run } = await project();
+  writeFileSync(join(cwd, 'mlld-config.json'), JSON.stringify({ agent: { backend: 'simulated', hooks: 'hooks.mld' } }));
+  writeFileSync(join(cwd, 'more.mld'), GUARD);
+  writeFileSync(join(cwd, 'hooks.mld'), before);
+  expect(await run()).toMatchObject({ status: 0 });
+  writeFileSync(join(cwd, 'hooks.mld'), after);
+  const planned = async (changed: string): Promise<readonly string[]> => {
+    const { stdout } = await run('--changed', changed, '--plan', '--json');
+    const plan = JSON.parse(stdout) as { readonly toExecute: readonly { readonly label: string }[]; readonly notices: readonly string[] };
+    expect(plan.notices).toEqual([]);
+    return plan.toExecute.map(({ label }) => label).sort();
+  };
+  expect([await planned('ask-guards'), await planned('ask'), await planned('serve')]).toEqual([again, again, []]);
+  const { stderr } = await run('--changed', 'ask-guards');
+  expect(stderr).toMatch(again.length === 0 ? /4 calls: 4 reused/ : new RegExp(`4 calls: .*${again.length} executed`));
+});

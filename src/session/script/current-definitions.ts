@@ -17,6 +17,7 @@ import { bindFrontmatter } from '../../language/source-module.js';
 import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
 import { withInterceptors } from '../../operation/interceptors.js';
 import type { Operation } from '../../runtime/operation.js';
+import type { Interceptors } from '../../runtime/ports.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { RunOptions } from './run-options.js';
@@ -57,13 +58,21 @@ class Refusals {
   }
 }
 
-interface DefinitionsRequest {
-  readonly script: Script;
+interface DeclaringRequest {
   readonly module: Module;
   readonly options: RunOptions;
   readonly world: World;
+}
+
+interface DefinitionsRequest extends DeclaringRequest {
+  readonly script: Script;
   /** Digests secret texts with the key that recorded runs used. */
   readonly keyed: KeyedDigest;
+}
+
+interface Declared {
+  readonly frame: Frame;
+  readonly run: Frame['run'];
 }
 
 /** A definition with the options that decide about results and prices; undefined where only the run can tell them. */
@@ -72,13 +81,24 @@ export interface ScriptDefinition extends CurrentDefinition {
 }
 
 /** Returns the definitions by name of the function; there are several if modules declare the same name. */
-export async function currentDefinitions({
-  script,
-  module,
-  options,
-  world,
-  keyed,
-}: DefinitionsRequest): Promise<ReadonlyMap<string, readonly ScriptDefinition[]>> {
+export async function currentDefinitions(request: DefinitionsRequest): Promise<ReadonlyMap<string, readonly ScriptDefinition[]>> {
+  const { script, module, keyed } = request;
+  const { frame, run } = await declaring(request, async (inner) => {
+    await bindFrontmatter(script, module);
+    await inner.execute(script.statements, inner);
+  });
+  const modules = [module];
+  for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
+  return definitionsIn(modules, keyed, frame);
+}
+
+/** Returns the guards and hooks that hold once `load` has loaded a module into the frame. Throws what `load` throws. */
+export async function currentInterceptors(request: DeclaringRequest, load: (frame: Frame) => Promise<unknown>): Promise<Interceptors> {
+  return (await declaring(request, load)).run.interceptors;
+}
+
+/** Evaluates declarations only, and registers the guards and hooks behind them. */
+async function declaring({ module, options, world }: DeclaringRequest, load: (frame: Frame) => Promise<unknown>): Promise<Declared> {
   const refusals = new Refusals();
   const silent = { ...options, io: { ...options.io, stdout: () => undefined, stderr: () => undefined } };
   const run = createRunState({
@@ -93,12 +113,9 @@ export async function currentDefinitions({
     signal: options.signal,
   });
   const frame = rootFrame(run, module, (list, inner) => (isTopLevel(inner) ? declare(list, inner, refusals) : execute(list, inner)));
-  await bindFrontmatter(script, module);
-  await frame.execute(script.statements, frame);
-  const modules = [module];
-  for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
+  await load(frame);
   for (const { node, frame: at } of refusals.interceptors) register(node, at);
-  return definitionsIn(modules, keyed, frame);
+  return { frame, run };
 }
 
 /** Skips one that can't be registered: the run itself reports why. */

@@ -64,7 +64,9 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     for (const fact of invalidations) {
       if (fact.type === 'memo.invalidated') for (const key of fact.keys) (fact.borrowed === true ? refused : invalidated).add(key);
     }
-    const isEdited = await plannedEdits(store, [usable, ...forks], planned);
+    const calls = await callsOf({ store, prior: loaded, forks, onDefect: () => undefined });
+    const labelOf = (key: CallKey): string | undefined => calls.about.get(key)?.label;
+    const isEdited = await plannedEdits(store, [usable, ...forks], planned, { world, labelOf });
     const hasResult = (memo: Memo, key: CallKey): boolean => {
       const entry = usableEntry(memo, key);
       return entry !== undefined && !isEdited(entry);
@@ -79,7 +81,6 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
         isReused,
       ),
     ];
-    const calls = await callsOf({ store, prior: loaded, forks, onDefect: () => undefined });
     const memos = [loaded.memo, ...forks.map(({ memo }) => memo)];
     const toExecute = predicted.filter((key) => !isReused(key));
     return {
@@ -92,15 +93,13 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
         return { label, phase, prompt };
       }),
       lastRun: loaded.runs.at(-1)?.ref.run ?? null,
-      notices: [...(invalidations.length === 0 ? notices : []), ...(comparesMore(given, phases) ? [NOT_COMPARED] : [])],
+      notices: [...(invalidations.length === 0 ? notices : []), ...(phases === undefined && comparesEdits(given) ? [NOT_COMPARED] : [])],
     };
   } finally {
     await world.close('the plan is made');
   }
 }
 
-/** There are hooks and guards, or functions of a program, which only the run knows. */
-function comparesMore({ cache, project }: RunOptions, phases: readonly string[] | undefined): boolean {
-  const isCompared = cache.changed !== undefined && cache.changed !== 'serve';
-  return isCompared && (phases === undefined || project.config.agent?.hooks !== undefined);
+function comparesEdits({ cache: { changed = 'serve' } }: RunOptions): boolean {
+  return changed !== 'serve';
 }

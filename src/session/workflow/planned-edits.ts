@@ -1,17 +1,26 @@
 /** Tells, for a plan, which results `--changed` does not reuse: their calls would be made another way now. workflows-js.md 6.3 and 7. */
+import path from 'node:path';
 import { sha256 } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
-import type { CallKey } from '../../../journal/ids.js';
+import type { CallKey, Fingerprint } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
-import { definitionChanges, isRefused, type Parts, type RecordedDefinition } from '../../../replay/memo/definitions.js';
+import { definitionChanges, isInterceptor, isRefused, type Parts, type RecordedDefinition } from '../../../replay/memo/definitions.js';
 import { usable, type UsableEntry } from '../../../replay/memo/memo.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { readPayload } from '../../../replay/reports/call/call-record.js';
+import { AGENT_FUNCTION } from '../../../replay/workflows/resolve-workflow-target.js';
+import { createModule } from '../../language/source-module.js';
+import { withInterceptors } from '../../operation/interceptors.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
+import type { Data } from '../../values/value.js';
+import { loadModule } from '../../workflows/backends/executable.js';
 import { VERSION } from '../../workflows/program/durable-call.js';
 import type { AgentOptions } from '../../workflows/run/agent-options.js';
-import { definitionOfAgent } from '../../workflows/run/ask-agent.js';
+import { definitionOfAgent, labelsOf } from '../../workflows/run/ask-agent.js';
+import type { World } from '../../world/world.js';
+import { currentInterceptors } from '../script/current-definitions.js';
 import type { RunOptions } from '../script/run-options.js';
 import { agentDefinition } from './agent-definition.js';
 import { backendFor, modelFor, type AgentSettings } from './recorded-work.js';
@@ -23,19 +32,29 @@ export interface PlannedWork {
   readonly version?: string | undefined;
 }
 
+/** What a plan compares the recorded calls with. */
+interface Now {
+  readonly world: World;
+  /** The label of a recorded call. */
+  readonly labelOf: (key: CallKey) => string | undefined;
+}
+
 /** `--changed` compares them, and no plan can. */
-export const NOT_COMPARED = 'hooks, guards and the functions of a program are compared when it runs: --changed may refuse more results';
+export const NOT_COMPARED = 'the functions of a program are compared when it runs: --changed may refuse more results';
 
 /** Returns whether a recorded result is refused. Throws AGENT_BACKEND. */
 export async function plannedEdits(
   store: JournalStore,
   sources: readonly Pick<ForkSource, 'memo' | 'definitions'>[],
   work: PlannedWork,
+  now: Now,
 ): Promise<(entry: UsableEntry) => boolean> {
   const { changed = 'serve' } = work.options.cache;
+  if (changed === 'serve') return () => false;
+  const held = await interceptorsNow(store, work, now);
   const refused = new Set<string>();
   const runs = new Map<string, Promise<ReadonlyMap<CallKey, EventOf<'call.started'>>>>();
-  for (const { memo, definitions } of changed === 'serve' ? [] : sources) {
+  for (const { memo, definitions } of sources) {
     for (const [key, entry] of usable(memo)) {
       const { ref } = entry.result;
       const events = runs.get(ref.run) ?? foldRun(store, ref, starts);
@@ -43,8 +62,10 @@ export async function plannedEdits(
       const start = (await events).get(key);
       const recorded = start && definitions.get(start.fingerprint);
       const parts = recorded && (await partsNow(start, recorded, store, work));
-      const changes = parts ? definitionChanges(recorded, { parts, interceptors: false }) : [];
-      if (isRefused({ definition: changes.length > 0, interceptors: false, changes }, changed)) refused.add(placeOf(entry));
+      const changes = parts ? definitionChanges(recorded, { parts: [...parts, ...(await held(start))], interceptors: true }) : [];
+      const interceptors = changes.some(isInterceptor);
+      const definition = changes.some((each) => !isInterceptor(each));
+      if (isRefused({ definition, interceptors, changes }, changed)) refused.add(placeOf(entry));
     }
   }
   return (entry) => refused.has(placeOf(entry));
@@ -57,6 +78,34 @@ const starts: Projection<Map<CallKey, EventOf<'call.started'>>> = {
 
 function placeOf({ result: { ref, seq } }: UsableEntry): string {
   return `${ref.run}:${seq}`;
+}
+
+/** Returns the parts of the guards that would be asked about a recorded call, which are those of the module of the configuration. */
+async function interceptorsNow(
+  store: JournalStore,
+  { options }: PlannedWork,
+  { world, labelOf }: Now,
+): Promise<(start: EventOf<'call.started'>) => Promise<Parts>> {
+  const { root, config } = options.project;
+  const hooks = config.agent?.hooks;
+  if (hooks === undefined) return async () => [];
+  const module = createModule({ path: path.join(root, options.name), display: options.name, directory: root, text: '', isMain: true });
+  const request = { module, options, world };
+  const interceptors = await currentInterceptors(request, (frame) => loadModule(path.resolve(root, hooks), frame));
+  const secrets = await store.knownSecrets().catch(() => undefined);
+  const keyed = async (text: string): Promise<string> => secrets?.digest(text) ?? sha256(text);
+  return async ({ op, fn, key, args }) => {
+    const kind = /([a-z]+)~[^/]*$/.exec(op)?.[1] ?? fn;
+    const read = await readPayload(store, args, key);
+    const inputs = 'value' in read && Array.isArray(read.value) ? (read.value as Data[]) : [];
+    const label = labelOf(key);
+    const params = inputs.map((_, index) => `${index + 1}`);
+    const call = { declared: fn, called: [fn], params, site: () => undefined, declaredAt: () => '', repeatable: false };
+    const labels = ['llm', ...(kind === AGENT_FUNCTION ? labelsOf(label) : [])];
+    const operation = { kind, segment: kind, name: label ?? null, labels, inputs, call };
+    const none: Definition = { fingerprint: '' as Fingerprint, parts: [] };
+    return (await withInterceptors(none, interceptors.holding(operation, undefined, 'nothing'), keyed)).parts;
+  };
 }
 
 /** Undefined where nothing is known. */

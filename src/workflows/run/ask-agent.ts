@@ -179,7 +179,7 @@ function callOptions(
 }
 
 /** The label's part before the colon: `look` of `look:north`. */
-function labelsOf(label: string | undefined): readonly string[] {
+export function labelsOf(label: string | undefined): readonly string[] {
   const name = label?.split(':')[0]?.trim() ?? '';
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name) && name !== 'llm' ? [name] : [];
 }
