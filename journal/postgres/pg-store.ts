@@ -14,7 +14,8 @@ import { RunWriter } from '../writer.js';
 import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
 import type { Sql, Transactions } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
-import { listRows, readRowAt, scanRows } from './read-rows.js';
+import { ReadAhead } from './read-ahead.js';
+import { listRows, scanRows } from './read-rows.js';
 import { RunRows, type Head, type RunRow } from './run-rows.js';
 import { SalvageRun } from './salvage/salvage-run.js';
 import type { PushedSpill } from './spill/push-spills.js';
@@ -52,10 +53,12 @@ const OF_RUN = `from mlld.workflows w join mlld.projects p using (project_id)
 export class PgStore implements RunStore {
   private readonly blobs: BlobPorts;
   private readonly heartbeat: Heartbeat;
+  private readonly results: ReadAhead;
 
   constructor(private readonly ports: PgStorePorts) {
     const { side, project, leaseMs } = ports;
     this.heartbeat = new Heartbeat(side, leaseMs);
+    this.results = new ReadAhead(ports.reader, project);
     this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work), timeoutMs: this.timeoutMs };
   }
 
@@ -255,7 +258,7 @@ export class PgStore implements RunStore {
   }
 
   readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
-    return readRowAt(this.ports.reader, this.ports.project, ref, position);
+    return this.results.readAt(ref, position);
   }
 
   putBlob(content: string | Uint8Array): Promise<StoredBlob> {

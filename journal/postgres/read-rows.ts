@@ -12,7 +12,7 @@ import { hasDied } from './writer-process.js';
 const PAGE_ROWS_MAX = 5000;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** The end of a line: its hash, a quote and a brace. */
-const LINE_END = 66;
+export const LINE_END = 66;
 const NOTHING = Buffer.alloc(0);
 
 const RUN = `from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
@@ -87,8 +87,14 @@ export async function readRowAt(
     [project, workflow, run, offset],
   );
   const [row, before] = rows;
-  if (row === undefined || Number(row['at']) !== offset || Buffer.byteLength(String(row['line'])) !== bytes) return undefined;
-  return usable(decodeLine(String(row['line']), hashAtEnd(before?.['line'])));
+  if (row === undefined || Number(row['at']) !== offset) return undefined;
+  return eventOf({ line: row['line'], before: before?.['line'] }, { bytes });
+}
+
+/** Undefined for a line that has changed. `before` is the end of the line before it, absent for the first one. */
+export function eventOf({ line, before }: Row, { bytes }: Pick<Position, 'bytes'>): JournalEvent | undefined {
+  if (Buffer.byteLength(String(line)) !== bytes) return undefined;
+  return usable(decodeLine(String(line), hashAtEnd(before)));
 }
 
 /** Oldest first. A process of this machine that is gone keeps no run alive: its leases are given back, where that is allowed. */

@@ -1,0 +1,123 @@
+/**
+ * Reads results of a run together with those that lie behind them: a run that reuses ten thousand results would make as many round trips.
+ *
+ * READ-AHEAD-1 A result is fetched with a page of its run, and the next page is asked for when half of this one was passed. A page is twice
+ *    as large as the one before as long as results of it are used, and half as large when few were: an order that jumps reads little more
+ *    than it needs.
+ * READ-AHEAD-2 Pages are few, of limited size, and held for a short time, because another process may redact a run that this one only
+ *    reads.
+ * READ-AHEAD-3 A result is verified as a single read verifies it: by its length, and by the hash of the line before it.
+ */
+import type { JournalEvent } from '../event.js';
+import type { RunRef } from '../ids.js';
+import type { Position } from '../store.js';
+import type { Row, Sql } from './connection.js';
+import { eventOf, LINE_END, readRowAt } from './read-rows.js';
+
+const PAGE_BYTES_MIN = 32 * 1024;
+const PAGE_BYTES_FIRST = 256 * 1024;
+const PAGE_BYTES_MAX = 2 * 1024 * 1024;
+const PAGES_MAX = 6;
+/** Larger ones are read alone and not held. */
+const HELD_LINE_BYTES_MAX = 64 * 1024;
+const HELD_MS = 5000;
+/** A page was worth it when so many results of it were used. */
+const USED_MIN = 4;
+
+interface Page {
+  /** Offsets in the run. */
+  readonly from: number;
+  readonly to: number;
+  /** Results, and what else is read by its place, by their offset. */
+  readonly rows: Promise<ReadonlyMap<number, Row>>;
+  readonly fetchedMs: number;
+  used: number;
+}
+
+interface ReadRun {
+  /** In the order in which they were fetched. */
+  pages: Page[];
+  pageBytes: number;
+  reads: number;
+}
+
+/** Reads of so many runs are followed; a run reuses results of a few. */
+const RUNS_MAX = 64;
+
+export class ReadAhead {
+  private readonly runs = new Map<string, ReadRun>();
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly project: string,
+  ) {}
+
+  /** Does what `readRowAt` does. */
+  async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    const run = this.runOf(ref);
+    // The first one may be all that is wanted.
+    if (++run.reads > 1 && position.bytes <= HELD_LINE_BYTES_MAX) {
+      const page = this.pageAt(ref, run, position.offset);
+      const row = (await page.rows).get(position.offset);
+      if (row !== undefined) return eventOf(row, position); // READ-AHEAD-3
+      page.used--;
+    }
+    return readRowAt(this.sql, this.project, ref, position); // also an event of another type
+  }
+
+  private runOf({ workflow, run }: RunRef): ReadRun {
+    const name = `${run} ${workflow}`;
+    const known = this.runs.get(name) ?? { pages: [], pageBytes: PAGE_BYTES_FIRST, reads: 0 };
+    this.runs.delete(name);
+    this.runs.set(name, known); // the latest is the last
+    const [oldest] = this.runs.keys();
+    if (this.runs.size > RUNS_MAX && oldest !== undefined) this.runs.delete(oldest);
+    return known;
+  }
+
+  private pageAt(ref: RunRef, run: ReadRun, offset: number): Page {
+    const held = pageWith(run, offset);
+    const page = held ?? this.fetch(ref, run, missed(run, offset));
+    page.used++;
+    // READ-AHEAD-1
+    if (page.used >= USED_MIN && offset > (page.from + page.to) / 2 && pageWith(run, page.to) === undefined) {
+      run.pageBytes = Math.min(2 * run.pageBytes, PAGE_BYTES_MAX);
+      this.fetch(ref, run, page.to);
+    }
+    return page;
+  }
+
+  private fetch({ workflow, run: id }: RunRef, run: ReadRun, from: number): Page {
+    const to = from + run.pageBytes;
+    const rows = this.sql.query(RESULTS, [this.project, workflow, id, from, to, HELD_LINE_BYTES_MAX]);
+    const byOffset = rows.then((found) => new Map(found.map((row) => [Number(row['at']), row])));
+    const page: Page = { from, to, rows: byOffset, fetchedMs: performance.now(), used: 0 };
+    byOffset.catch(() => (run.pages = run.pages.filter((other) => other !== page))); // who waits for it learns of the error
+    run.pages = [...run.pages.slice(1 - PAGES_MAX), page];
+    return page;
+  }
+}
+
+/** READ-AHEAD-2 */
+function pageWith(run: ReadRun, offset: number): Page | undefined {
+  const oldestMs = performance.now() - HELD_MS;
+  if (run.pages.some(({ fetchedMs }) => fetchedMs < oldestMs)) run.pages = run.pages.filter(({ fetchedMs }) => fetchedMs >= oldestMs);
+  return run.pages.findLast(({ from, to }) => from <= offset && offset < to);
+}
+
+/** Returns where a page for a result begins that no page has: behind the page before it, as long as that is near. */
+function missed(run: ReadRun, offset: number): number {
+  const last = run.pages.at(-1);
+  if (last !== undefined && last.used < USED_MIN) run.pageBytes = Math.max(run.pageBytes / 2, PAGE_BYTES_MIN);
+  const before = Math.max(0, ...run.pages.map(({ to }) => to).filter((to) => to <= offset));
+  return offset - before < run.pageBytes / 2 ? before : offset;
+}
+
+/** Only what runs and replays read by its place. The type of an event is among its first members. */
+const RESULTS = `select e.at::float8 as at, e.line, e.before
+  from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+  cross join lateral (select at, line, lag(right(line, ${LINE_END})) over (order by at) as before from mlld.events
+    where run_id = r.run_id and at < $5
+      and at >= coalesce((select max(at) from mlld.events where run_id = r.run_id and at < $4), 0)) e
+  where p.name = $1 and w.path = $2 and r.run = $3 and e.at >= $4
+    and left(e.line, 200) ~ '"type":"(call.completed|call.reused|effect.performed)"' and octet_length(e.line) <= $6`;
