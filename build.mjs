@@ -8,6 +8,7 @@
  *                   `await import()` names is only run when it is asked for
  *   dist/prices.cjs the table of prices, which is loaded when a cost is looked up in it
  *   dist/lsp.cjs    the language server protocol, which is loaded by `mlld lsp`
+ *   dist/pg.cjs     the client of PostgreSQL, which is loaded when the store of a team is opened
  *   dist/index.js   the library, an ES module; packages stay imports
  *   dist/mlld.tmLanguage.json   colours for editors
  *   dist/report.*   what a report page carries: its viewer and style
@@ -82,6 +83,14 @@ const protocolApart = {
   },
 };
 
+/** In one file, the client of PostgreSQL takes a quarter less time to load than in its many. */
+const databaseApart = {
+  name: 'database-apart',
+  setup(build) {
+    build.onResolve({ filter: /^pg$/ }, () => ({ path: './pg.cjs', external: true }));
+  },
+};
+
 const commandLine = {
   format: 'cjs',
   // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`.
@@ -94,9 +103,7 @@ const commandLine = {
 const fileUrl = require('node:url').pathToFileURL(__filename).href;`,
   },
   footer: { js: '})' },
-  // The client of PostgreSQL stays a package: it is loaded when the store of a team is opened.
-  external: ['pg'],
-  plugins: [lazyBuiltins, pricesApart, protocolApart],
+  plugins: [lazyBuiltins, pricesApart, protocolApart, databaseApart],
 };
 
 /** Runs in a browser, and is sent along with every report. */
@@ -127,6 +134,15 @@ async function main() {
       entryPoints: ['cli/commands/editor/language-server-protocol.ts'],
       format: 'cjs',
       outfile: 'dist/lsp.cjs',
+      minifyWhitespace: true,
+      lineLimit: LINE_COLUMNS,
+    }),
+    esbuild.build({
+      ...common,
+      entryPoints: [createRequire(import.meta.url).resolve('pg')],
+      external: ['pg-native', 'pg-cloudflare'], // other clients, which are never asked for
+      format: 'cjs',
+      outfile: 'dist/pg.cjs',
       minifyWhitespace: true,
       lineLimit: LINE_COLUMNS,
     }),

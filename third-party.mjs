@@ -39,7 +39,17 @@ function noticeOf(folder) {
   const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
   const files = readdirSync(folder).filter((file) => LICENCE_FILE.test(file));
   const text =
-    files.length === 0 ? TEXT_ELSEWHERE[name] : files.map((file) => readFileSync(path.join(folder, file), 'utf8').trim()).join('\n\n');
+    files.length === 0
+      ? (TEXT_ELSEWHERE[name] ?? licenceInReadme(folder))
+      : files.map((file) => readFileSync(path.join(folder, file), 'utf8').trim()).join('\n\n');
   if (text === undefined) throw new Error(`${name} is bundled, and there is no licence text in ${folder}`);
   return `${name} ${version} (${license})\n\n${text}\n`;
+}
+
+/** Returns the text of the licence from its copyright on, where a package has it at the end of its description. */
+function licenceInReadme(folder) {
+  const readme = readFileSync(path.join(folder, 'README.md'), 'utf8');
+  const start = readme.search(/^copyright \(c\)/im);
+  const text = start < 0 ? '' : readme.slice(start).trim();
+  return text.includes('Permission is hereby granted') ? text : undefined;
 }

@@ -66,7 +66,7 @@ describe('THIRD-PARTY.txt', () => {
       jsx: 'automatic',
       jsxImportSource: 'preact',
       bundle: true,
-      external: ['pg'], // stays a package, as build.mjs says
+      external: ['pg-native', 'pg-cloudflare'], // as in build.mjs
       write: false,
       metafile: true,
       platform: 'node',
@@ -86,7 +86,8 @@ describe('THIRD-PARTY.txt', () => {
       expect(notice, name).toMatch(/permi(t|ssion)/i);
       expect(notice.length, name).toBeGreaterThan(400);
     }
-    expect(notices).toHaveLength(names.length);
+    const noticed = new Set(notices.map((text) => text.slice(0, text.indexOf(' ')))); // of one, two versions may be in
+    expect(noticed.size).toBe(names.length);
   });
 });
 
