@@ -20,7 +20,7 @@ export type Failure = 'lost' | 'again' | 'final';
 
 /** Judges what the client of the database threw. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof TypeError || error instanceof RangeError) return 'final';
+  if (error instanceof TypeError || error instanceof RangeError || isOfStatementPool(error)) return 'final';
   const state = stateOf(error);
   if (state !== undefined) return LOST.test(state) ? 'lost' : AGAIN.test(state) ? 'again' : 'final';
   return isAboutTls(error) ? 'final' : 'lost'; // an error of the socket, or of the client about it
@@ -46,6 +46,11 @@ function stateOf(error: unknown): string | undefined {
   return code !== undefined && SQL_STATE.test(code) && code !== 'EPIPE' ? code : undefined;
 }
 
+/** PgBouncer in its statement mode says so with the state of a broken protocol. */
+function isOfStatementPool(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('statement pooling mode');
+}
+
 function isAboutTls(error: unknown): boolean {
   return TLS.test(codeOf(error) ?? '') || (error instanceof Error && error.message.includes('SSL'));
 }
@@ -67,6 +72,9 @@ export function storeError(error: unknown, shown: string, statement = ''): Journ
 
 function explained(state: string, error: unknown, statement: string): readonly [code: string, message: string, hint: string] {
   if (isAboutTls(error)) return ['STORE_TLS', 'could not prove who it is', 'set sslrootcert= to the certificate of its authority'];
+  if (isOfStatementPool(error)) {
+    return ['STORE_UNFIT', 'is behind a pool that takes single statements only', 'set pool_mode to transaction or session in PgBouncer'];
+  }
   if (/^(28|3D)/.test(state)) {
     return ['STORE_REFUSED', 'did not let us in', 'check user, password (PGPASSWORD, ~/.pgpass) and name of the database'];
   }
