@@ -22,6 +22,12 @@ export function pausedError({ pausedBy }: Paused): MlldError {
       cause: pausedBy?.error,
     });
   }
+  if (isOfStore(pausedBy?.error)) {
+    return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
+      hint: 'when the store records again, run it again with --resume; MLLD_STORE=files records on this machine instead',
+      cause: pausedBy?.error,
+    });
+  }
   // The reason is the cause, and not in the message: the warning about the lost journal has named it, and its remedy.
   return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
     hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
@@ -37,6 +43,11 @@ function isTaken(error: unknown): boolean {
 /** The store was away for too long: the own disk has what it did not take. */
 function isSpilled(error: unknown): boolean {
   return error instanceof JournalError && error.code === 'STORE_SPILLED';
+}
+
+/** `--unrecorded`, which helps with a disk that takes nothing, is refused with the store of a team. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof JournalError && error.code.startsWith('STORE_');
 }
 
 function dispatchStopped({ class: stopClass, lane, message, resetsAtMs }: Stop): MlldError {
