@@ -32,7 +32,7 @@ export interface PlannedWork {
   readonly version?: string | undefined;
 }
 
-/** What a plan compares the recorded calls with. */
+/** Holds the present state, with which a plan compares the recorded calls. */
 interface Now {
   readonly world: World;
   /** The label of a recorded call. */
