@@ -15,6 +15,7 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'op.finished': 'ordered',
   'call.started': 'written',
   'call.completed': 'synced',
+  'call.superseded': 'synced',
   'call.reused': 'ordered',
   'call.failed': 'written',
   'lane.changed': 'ordered',

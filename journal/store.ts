@@ -4,6 +4,7 @@
  */
 import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
 import type { JournalError } from './errors.js';
+import type { Claims, RecordedResult } from './storage/claims.js';
 import type { Durability } from './durability.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import type { OwnFact } from './own-fact.js';
@@ -23,11 +24,15 @@ export interface Recorded {
   /** Empty when the fact could not become a line. */
   readonly hash: string;
   readonly position: Position;
+  /** Set for a `call.completed` in the store of a team that came too late: the result of another run is the one to use. */
+  readonly supersededBy?: RecordedResult;
 }
 
 /** One open run and its only writer. */
 export interface Journal {
   readonly ref: RunRef;
+  /** Present where several machines write to the store. */
+  readonly claims?: Claims;
   /** Queues a fact behind all earlier ones; the kernel has it a few milliseconds later. Never throws: `append` reports write errors. */
   post(fact: Fact): Recorded;
   /**
@@ -52,6 +57,8 @@ export interface CreateOptions {
   readonly onOutage?: (error: JournalError | undefined, waitMs: number) => void;
   /** Called when a posted fact can't be a line. */
   readonly onLost?: (error: JournalError) => void;
+  /** Called with a fact that the store itself has appended to the run, when it has its place. */
+  readonly onAdded?: (fact: Fact, recorded: Recorded) => void;
 }
 
 export type RunLiveness = 'finished' | 'running' | 'crashed';

@@ -1,5 +1,5 @@
 /** The facts about llm calls: a part of `Fact`. calls.md 16. */
-import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../ids.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../ids.js';
 import type { Payload } from '../payloads.js';
 
 /**
@@ -105,6 +105,8 @@ export type CallFact =
       readonly unfit?: 'schema' | 'reply';
       /** A result was recorded but not reused, because these files that its call wrote are missing, and their content was not kept. */
       readonly gone?: readonly string[];
+      /** In the store of a team: the result of this call that was recorded then, and that the new one replaces. */
+      readonly refused?: EventRef;
       /** In a salvage run only: the event of the sealed run that began the attempt. Nothing began here. */
       readonly begun?: EventRef;
     }
@@ -151,6 +153,16 @@ export type CallFact =
       readonly exitCode?: number;
       /** A guard denied what it does, and its own `denied` branch returned the value, which is unusable too. */
       readonly denied?: true;
+    }
+  /** In the store of a team: another run's result of the same call was durable first, and is used instead of the one of this run. */
+  | {
+      readonly type: 'call.superseded';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      /** The `call.completed` of this run. */
+      readonly of: Seq;
+      /** The result that is used. */
+      readonly by: EventRef;
     }
   | {
       readonly type: 'call.reused';

@@ -3,6 +3,7 @@
  *
  * HEARTBEAT-1 It belongs to the event loop that makes the calls: a process that is stopped or starved must miss it.
  * HEARTBEAT-2 A run that somebody sealed keeps the end of its lease, whoever renews it.
+ * HEARTBEAT-3 It also frees what the dead have claimed, so that nothing lasts longer than a lease and a heartbeat.
  */
 import type { Sql } from './connection.js';
 import type { RunRow } from './run-rows.js';
@@ -14,6 +15,7 @@ export class Heartbeat {
   constructor(
     private readonly sql: Sql,
     private readonly leaseMs: number,
+    private readonly project: string,
   ) {}
 
   add(run: RunRow): void {
@@ -41,6 +43,7 @@ export class Heartbeat {
         [runs.map(({ id }) => id), runs.map(({ fence }) => fence)],
         this.leaseMs / 4,
       )
+      .then(() => this.sql.query('select mlld.sweep_claims($1)', [this.project], this.leaseMs / 4))
       .catch(() => undefined);
   }
 }

@@ -21,7 +21,8 @@ import type { Edit } from '../upkeep/rewrite.js';
 import type { Transactions } from './connection.js';
 import type { PgStore } from './pg-store.js';
 import { bytesOf, piecesOf, rawLines, writeChanged, type ChangedLines } from './raw-lines.js';
-import { appendTurn, digestsIn, hashOfLine, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX } from './run-rows.js';
+import { digestsIn, hashOfLine, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX } from './lines.js';
+import { appendTurn } from './run-rows.js';
 
 /** Blobs that one transaction removes. */
 const REMOVED_BLOBS_MAX = 500;
@@ -79,6 +80,7 @@ export class PgKeeper implements Keeper {
       if (head.length === 0) throw await this.ports.store.whyNotFree(ref, 'change'); // taken by another process meanwhile
       await sql.query('delete from mlld.blob_uses where run_id = $1 and digest <> all ($2::text[])', [id, [...digests]]);
       await sql.query('delete from mlld.answers where run_id = $1', [id]);
+      await sql.query('select mlld.index_results($1)', [id]);
       await sql.query(`delete from mlld.asides a using mlld.runs r where r.run_id = $1 and a.workflow_id = r.workflow_id`, [id]);
     });
     return changed.size;
@@ -188,6 +190,7 @@ export class PgKeeper implements Keeper {
         startsOf(piece, head.offset, ats);
         head = await appendTurn(sql, row, { head, lines: piece, ats });
       }
+      await sql.query('select mlld.index_results($1)', [row.id]);
       await sql.query(`update mlld.runs set lease_until = '-infinity' where run_id = $1`, [row.id]);
     });
   }

@@ -12,11 +12,14 @@ import type { CreateOptions, Journal, Position, RunFile, RunStore, ScanOptions, 
 import type { Visit } from '../reader.js';
 import { RunWriter } from '../writer.js';
 import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
+import { ClaimRows, RunClaims } from './claims/claim-rows.js';
+import type { Refusals } from './claims/results-in-lines.js';
 import type { Sql, Transactions } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
+import type { Head } from './lines.js';
 import { ReadAhead } from './read-ahead.js';
 import { listRows, scanRows } from './read-rows.js';
-import { RunRows, type Head, type RunRow } from './run-rows.js';
+import { RunRows, type RunRow } from './run-rows.js';
 import { SalvageRun } from './salvage/salvage-run.js';
 import type { PushedSpill } from './spill/push-spills.js';
 import { hasSpills, SpillFile, type SpillPlace } from './spill/spill-file.js';
@@ -54,11 +57,13 @@ export class PgStore implements RunStore {
   private readonly blobs: BlobPorts;
   private readonly heartbeat: Heartbeat;
   private readonly results: ReadAhead;
+  private readonly claiming: ClaimRows;
 
   constructor(private readonly ports: PgStorePorts) {
     const { side, project, leaseMs } = ports;
-    this.heartbeat = new Heartbeat(side, leaseMs);
+    this.heartbeat = new Heartbeat(side, leaseMs, project);
     this.results = new ReadAhead(ports.reader, project);
+    this.claiming = new ClaimRows(side, this.timeoutMs);
     this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work), timeoutMs: this.timeoutMs };
   }
 
@@ -101,7 +106,15 @@ export class PgStore implements RunStore {
 
   private journalOf(ref: RunRef, rows: RunRows, sink: SpillingRows, options: CreateOptions, end?: ScanReport['end']): Journal {
     const { onOutage: _reportedBySink, ...settings } = options;
-    return new TeamJournal(new RunWriter(ref, sink, () => this.release(rows), settings, { ...(end && { end }) }), sink);
+    const writer = new RunWriter(ref, sink, () => this.release(rows), settings, { ...(end && { end }) });
+    const journal = new TeamJournal(
+      writer,
+      sink,
+      new RunClaims(this.claiming, rows, settings.waitMs ?? this.ports.waitMs),
+      settings.onAdded,
+    );
+    sink.report(journal);
+    return journal;
   }
 
   /** Keeps what the calls of a sealed run ended with. */
@@ -148,7 +161,16 @@ export class PgStore implements RunStore {
       sql: this.ports.bulk,
       lock: (workflow) => this.acquireWorkflowLock(workflow),
       salvage: (ref) => this.salvage(ref),
+      refusals: (ref) => this.refusalsOf(ref),
     });
+  }
+
+  private async refusalsOf(ref: RunRef): Promise<Refusals> {
+    const refusals: Refusals = new Map();
+    await this.scan(ref, (event) => {
+      if (event.type === 'call.started' && event.refused !== undefined) refusals.set(event.op, event.refused);
+    });
+    return refusals;
   }
 
   private async begin(ref: RunRef, writer: string, ofRun?: string): Promise<RunRow> {
@@ -166,13 +188,18 @@ export class PgStore implements RunStore {
     return row;
   }
 
-  /** A lease that can't be given back runs out. */
+  /** A lease and claims that can't be given back run out. */
   private async release(rows: RunRows): Promise<void> {
     const { row } = rows;
     if (row === undefined) return;
     this.heartbeat.remove(row);
     await this.ports.writer
-      .query(`update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2`, [row.id, row.fence], this.timeoutMs)
+      .query(
+        `with gone as (update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2 returning run_id)
+         delete from mlld.claims c using gone where c.run_id = gone.run_id`,
+        [row.id, row.fence],
+        this.timeoutMs,
+      )
       .catch(() => undefined);
   }
 

@@ -7,30 +7,18 @@
  * ROWS-2 A turn whose answer did not arrive may have been done. `recover` asks for the head and sends only what is behind it.
  * ROWS-3 A raised fence means that somebody has sealed the run: nothing more is sent (STORE_SEALED). A head that is none of ours means that
  *    the database went back in time (STORE_WENT_BACK).
+ * ROWS-4 Results compete with those of other runs in the transaction that holds them. When one of them is late, nothing of the turn is
+ *    taken (`LateResults`), and the lines are to be sent again with a `call.superseded` for each that is late, as one turn (LATE-1).
  */
-import { CHAIN_SEED, HASH_DIGITS, isEndOfRun, TAIL_BYTES } from '../codec.js';
+import { isEndOfRun } from '../codec.js';
 import { JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
-import { NEWLINE } from '../line-buffer.js';
 import type { Piece, Unsynced } from '../unsynced.js';
+import { lateResults } from './claims/late-results.js';
+import { endsInLines, NO_ENDS, type CompetingResult, type Refusals } from './claims/results-in-lines.js';
 import type { Sql } from './connection.js';
-import { OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
-
-/** A turn ends behind the piece that reaches this many bytes or lines. A piece is at most 256 KB, or one line. */
-export const TURN_BYTES_MAX = 4 * 1024 * 1024;
-export const TURN_LINES_MAX = 5000;
-/** The end of a line: its hash, a quote and a brace. */
-const LINE_END = HASH_DIGITS + 2;
-const DIGEST_IN_LINE = /"(sha256:[0-9a-f]{64})"/g;
-
-export interface Head {
-  readonly offset: number;
-  /** The number of the next line. */
-  readonly seq: number;
-  readonly hash: string;
-}
-
-export const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
+import { digestsIn, firstSeq, hashBehind, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from './lines.js';
+import { LATE_RESULT_STATE, OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
 
 export interface RunRow {
   /** A bigint, as text. */
@@ -53,6 +41,8 @@ export class RunRows {
   /** The end of what the database has of the run, as far as its answers say. */
   private head: Head;
   private isClosed = false;
+  private readonly refusals: Refusals = new Map();
+  private isOneTurn = false;
 
   constructor(private readonly options: RunRowsOptions) {
     this.head = options.head ?? NO_LINES;
@@ -88,6 +78,11 @@ export class RunRows {
     await this.take(unsynced.from(head.offset).map(({ bytes }) => bytes));
   }
 
+  /** Sends the next lines as one turn, however many they are. ROWS-4 */
+  takeAsOne(): void {
+    this.isOneTurn = true;
+  }
+
   close(): void {
     this.isClosed = true;
   }
@@ -99,7 +94,7 @@ export class RunRows {
       let bytes = 0;
       let lines = 0;
       const ats: number[] = [];
-      while (to < pieces.length && bytes < TURN_BYTES_MAX && lines < TURN_LINES_MAX) {
+      while (to < pieces.length && (this.isOneTurn || (bytes < TURN_BYTES_MAX && lines < TURN_LINES_MAX))) {
         const piece = pieces[to++] as Uint8Array;
         lines += startsOf(piece, this.head.offset + bytes, ats);
         bytes += piece.length;
@@ -107,6 +102,7 @@ export class RunRows {
       await this.sendTurn(Buffer.concat(pieces.slice(from, to)), ats);
       from = to;
     }
+    this.isOneTurn = false;
   }
 
   private async sendTurn(lines: Buffer, ats: readonly number[]): Promise<void> {
@@ -114,7 +110,8 @@ export class RunRows {
     const { sql, timeoutMs } = this.options;
     // The server compares the head only, so lines that don't follow on it would be taken as well.
     if (firstSeq(lines) !== this.head.seq) throw new Error(`event ${firstSeq(lines)} does not follow on ${this.head.seq} events`);
-    this.head = await appendTurn(sql, await this.begin(), { head: this.head, lines, ats, timeoutMs }).catch((error: unknown) => {
+    const { refusals } = this;
+    this.head = await appendTurn(sql, await this.begin(), { head: this.head, lines, ats, refusals, timeoutMs }).catch((error: unknown) => {
       throw this.explained(error);
     });
   }
@@ -126,7 +123,7 @@ export class RunRows {
     return new JournalError('STORE_UNREACHABLE', 'the store has more of the run than it has answered', { cause: (error as Error).cause });
   }
 
-  private sealed(): JournalError {
+  sealed(): JournalError {
     const { run, workflow } = this.options.ref;
     return new JournalError('STORE_SEALED', `run ${run} of ${workflow} was sealed: this process may not go on with it`, {
       hint: 'another process took the run while this one did not answer; mlld run begins a new one, which reuses what is recorded',
@@ -147,25 +144,30 @@ interface Turn {
   readonly lines: Buffer;
   /** The offset of each. */
   readonly ats: readonly number[];
+  /** Absent: the results in the lines don't compete. */
+  readonly refusals?: Refusals;
   readonly timeoutMs?: number;
 }
 
-/** ROWS-1. Returns the head behind the lines. */
-export async function appendTurn(sql: Sql, { id, fence }: RunRow, { head, lines, ats, timeoutMs }: Turn): Promise<Head> {
+/** ROWS-1, ROWS-4. Returns the head behind the lines. */
+export async function appendTurn(sql: Sql, { id, fence }: RunRow, { head, lines, ats, refusals, timeoutMs }: Turn): Promise<Head> {
   const text = lines.toString('utf8', 0, lines.length - 1);
   const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: hashBehind(lines) };
   const isEnd = isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
-  await sql.query(
-    'select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-    [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)]],
-    timeoutMs,
-  );
+  const { results, ended } = refusals === undefined ? NO_ENDS : endsInLines(text, ats, refusals);
+  const competing = results.length === 0 ? null : JSON.stringify(results);
+  const values = [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)], competing, ended];
+  try {
+    await sql.query('select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)', values, timeoutMs);
+  } catch (error) {
+    throw stateBehind(error) === LATE_RESULT_STATE ? late(error, results) : error;
+  }
   return next;
 }
 
-/** Returns what lines name that may be a blob. */
-export function digestsIn(text: string): ReadonlySet<string> {
-  return new Set(Array.from(text.matchAll(DIGEST_IN_LINE), (match) => match[1] as string));
+function late(error: unknown, results: readonly CompetingResult[]): Error {
+  const { detail } = (error as { readonly cause: { readonly detail: string } }).cause; // ML003 has it
+  return lateResults(detail, results);
 }
 
 /** True when everything acknowledged is before the head, and the head is the end of one of our pieces. ROWS-3 */
@@ -174,31 +176,4 @@ function isOurs(unsynced: Unsynced, head: Head): boolean {
   return unsynced
     .from(unsynced.start)
     .some(({ offset, bytes, hash }: Piece) => offset + bytes.length === head.offset && hash === head.hash);
-}
-
-/** Adds the offset of each line, and returns how many there are. */
-export function startsOf(piece: Uint8Array, offset: number, ats: number[]): number {
-  let lines = 0;
-  for (let start = 0; start < piece.length; start = piece.indexOf(NEWLINE, start) + 1) {
-    ats.push(offset + start);
-    lines++;
-  }
-  return lines;
-}
-
-const SEQ_OF_LINE = /^\{"v":\d+,"seq":(\d+)[,}]/;
-
-/** Returns the number of the first of whole lines. */
-export function firstSeq(lines: Uint8Array): number {
-  const beginning = Buffer.from(lines.buffer, lines.byteOffset, Math.min(lines.length, 64)).toString('latin1');
-  return Number(SEQ_OF_LINE.exec(beginning)?.[1]);
-}
-
-/** Returns the hash that a line without its newline ends with, even when the line is damaged. */
-export const hashOfLine = (line: string): string => line.slice(-LINE_END, -2);
-
-/** Returns the hash of the last of whole lines, which ends with `"hash":"…"}` and its newline. */
-export function hashBehind(lines: Uint8Array): string {
-  const start = lines.length - TAIL_BYTES - 1 + ',"hash":"'.length;
-  return Buffer.from(lines.buffer, lines.byteOffset + start, HASH_DIGITS).toString('latin1');
 }

@@ -5,6 +5,7 @@ import { roleFor } from './schema/roles.js';
 /** Conditions that functions of the schema raise. */
 export const SEALED_STATE = 'ML001';
 export const OTHER_HEAD_STATE = 'ML002';
+export const LATE_RESULT_STATE = 'ML003';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** The server went, comes back, or has no room now. */

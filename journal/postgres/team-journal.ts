@@ -6,19 +6,26 @@
  */
 import type { Durability } from '../durability.js';
 import type { Fact } from '../event.js';
-import type { RunRef } from '../ids.js';
+import type { RecordedResult } from '../storage/claims.js';
+import type { RunRef, Seq } from '../ids.js';
 import type { OwnFact } from '../own-fact.js';
-import type { Journal, Recorded } from '../store.js';
+import type { CreateOptions, Journal, Recorded } from '../store.js';
 import type { RunWriter } from '../writer.js';
-import type { SpillingRows } from './spill/spilling-rows.js';
+import type { RunClaims } from './claims/claim-rows.js';
+import { supersededFact, type LateResult } from './claims/late-results.js';
+import type { LineSource, SpillingRows } from './spill/spilling-rows.js';
 
-export class TeamJournal implements Journal {
+export class TeamJournal implements Journal, LineSource {
   private isInterrupted = false;
   private closing: Promise<void> | undefined;
+  /** Late results of this run whose append has not returned yet. */
+  private readonly winners = new Map<Seq, RecordedResult>();
 
   constructor(
     private readonly writer: RunWriter,
     private readonly rows: SpillingRows,
+    readonly claims: RunClaims,
+    private readonly onAdded: CreateOptions['onAdded'],
   ) {}
 
   get ref(): RunRef {
@@ -35,6 +42,11 @@ export class TeamJournal implements Journal {
     if (fact.type === 'run.finished') this.isInterrupted = fact.status === 'interrupted';
     if (endedBy !== undefined && !MAY_FOLLOW.has(fact.type)) throw endedBy; // TEAM-JOURNAL-2
     const recorded = await this.writer.append(fact, placed);
+    if (fact.type === 'call.failed' && fact.retryInMs === undefined) this.claims.ended(fact.key);
+    if (fact.type === 'call.completed') {
+      this.claims.ended(fact.key);
+      return this.withWinner(recorded);
+    }
     if (fact.type === 'call.started') await this.rows.committed(recorded.position.offset + recorded.position.bytes); // TEAM-JOURNAL-1
     return recorded;
   }
@@ -44,6 +56,30 @@ export class TeamJournal implements Journal {
     const { endedBy } = this.rows;
     if (endedBy !== undefined) throw endedBy; // TEAM-JOURNAL-2
     return this.writer.appendOwn(fact, durability);
+  }
+
+  supersede(late: readonly LateResult[]): void {
+    this.wereSuperseded(late);
+    for (const each of late) {
+      const fact = supersededFact(each);
+      const recorded = this.writer.post(fact);
+      if (recorded.hash !== '') this.onAdded?.(fact, recorded);
+    }
+    this.handOver();
+  }
+
+  handOver(): void {
+    void this.writer.flush().catch(() => undefined); // hands over at once; whoever waits for a line learns why it failed
+  }
+
+  wereSuperseded(late: readonly LateResult[]): void {
+    for (const { of, by } of late) this.winners.set(of, by);
+  }
+
+  private withWinner(recorded: Recorded): Recorded {
+    const supersededBy = this.winners.get(recorded.seq);
+    this.winners.delete(recorded.seq);
+    return supersededBy === undefined ? recorded : { ...recorded, supersededBy };
   }
 
   flush(): Promise<void> {

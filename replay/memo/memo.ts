@@ -11,36 +11,17 @@
  *        folded first
  * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
  *        llm calls is predicted if the last completed run or a later one made it
+ * MEMO-10 a superseded result is not usable: the one that is used instead is in another run of the store
  * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
-import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
-import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
-import type { Position } from '../../journal/store.js';
+import type { EventOf } from '../../journal/event.js';
+import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
 import type { KeyedStates } from './keyed-states.js';
+import { storedResult, type StoredResult } from './stored-result.js';
 import { forgetRejections, rejectResult, restoreResult, type Rejection } from './rejected-results.js';
-
-/** The place of a result: the `call.completed` that holds it. */
-export interface StoredResult {
-  readonly ref: RunRef;
-  readonly seq: Seq;
-  readonly position: Position;
-  readonly form: ResultForm | undefined;
-  /** It takes a key to read it. */
-  readonly sealed: boolean;
-  /** The event holds more about it: labels or source markers that its arguments and function lack, that it was in a reply, or files. */
-  readonly carries: boolean;
-  /** Its call wrote files that its arguments name. */
-  readonly hasFiles: boolean;
-  readonly endedMs: number;
-  readonly elapsedMs: number;
-  /** Bytes that the result takes: its blob, or its line in the journal. */
-  readonly sizeBytes: number;
-  /** The cost of all attempts of its call, in US dollars; undefined where it is not known. */
-  readonly costUsd: number | undefined;
-}
 
 /** A call of the workflow; entries are in the order in which the calls were first made. */
 export interface MemoEntry {
@@ -132,6 +113,8 @@ export const memo: Projection<Memo> = {
         return startCall(state, event);
       case 'call.completed':
         return completeCall(state, event, place);
+      case 'call.superseded':
+        return supersede(state, event, place);
       case 'call.reused':
         return reuseCall(state, event);
       case 'call.failed':
@@ -226,25 +209,7 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
   state.rejected.delete(key);
   // MEMO-6
   if ('redacted' in result) return removeResult(state, key);
-  const stored: StoredResult = {
-    ref: place.ref,
-    seq: event.seq,
-    position: place.position,
-    form: event.form,
-    sealed: isSealed(result) || (event.notes !== undefined && isSealed(event.notes)),
-    carries:
-      event.notes !== undefined ||
-      event.labels !== undefined ||
-      event.sources !== undefined ||
-      event.removed !== undefined ||
-      event.reply?.inner === true ||
-      event.files !== undefined,
-    hasFiles: event.files !== undefined,
-    endedMs: Date.parse(event.ts),
-    elapsedMs: event.elapsedMs,
-    sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
-    costUsd: sumOf(event.usage?.costUsd, pending?.failedUsd),
-  };
+  const stored = storedResult(event, place, pending?.failedUsd);
   // A damaged `call.started` loses the names, not the paid result.
   const entry = pending?.key === key ? pending.entry : (state.entries.get(key) ?? nameless(state, event.op));
   state.entries.set(key, { ...entry, result: stored });
@@ -259,12 +224,10 @@ function failCall(state: Memo, { op, retryInMs, usage }: EventOf<'call.failed'>)
   return state;
 }
 
-function sumOf(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : one + other;
-}
-
-function isSealed(payload: Payload): boolean {
-  return 'sealed' in payload || ('blob' in payload && payload.keyId !== undefined);
+/** MEMO-10 */
+function supersede(state: Memo, { key, of }: EventOf<'call.superseded'>, { ref }: Place): Memo {
+  const result = state.entries.get(key)?.result;
+  return result?.ref.run === ref.run && result.seq === of ? removeResult(state, key) : state;
 }
 
 function removeResult(state: Memo, key: CallKey): Memo {

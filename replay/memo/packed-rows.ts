@@ -1,6 +1,7 @@
 /** Packs rows of calls into columns of numbers, which one parse reads at once; texts, runs and lists are numbered in tables. */
 import { isDigest, type CallKey, type Fingerprint, type RunRef, type Seq } from '../../journal/ids.js';
-import type { MemoEntry, StoredResult } from './memo.js';
+import type { MemoEntry } from './memo.js';
+import type { StoredResult } from './stored-result.js';
 import { NONE } from './numbering.js';
 import { newTables, packForm, unpackForm, type ReadTables, type Row } from './tiers/row.js';
 

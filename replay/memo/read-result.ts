@@ -6,7 +6,7 @@ import type { JournalStore } from '../../journal/store.js';
 import type { StoredBlob } from '../../journal/storage/blob-writer.js';
 import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/payloads.js';
 import { resolveResult, type RecordedResult } from '../fold/recorded-result.js';
-import type { StoredResult } from './memo.js';
+import type { StoredResult } from './stored-result.js';
 
 /** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
 export async function readResult(

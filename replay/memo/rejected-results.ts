@@ -7,7 +7,8 @@
  */
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, EventRef, Workflow } from '../../journal/ids.js';
-import type { Memo, StoredResult } from './memo.js';
+import type { Memo } from './memo.js';
+import type { StoredResult } from './stored-result.js';
 
 export interface Rejection {
   /** The event that holds the result; `workflow` is that of the fork source it was taken from. */

@@ -8,7 +8,7 @@
  */
 import type { EventOf, FactType, JournalEvent, ResultForm } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/facts/run-event.js';
-import type { BlobId, CallKey, OpPath, RunId, Seq, Workflow } from '../../journal/ids.js';
+import type { BlobId, CallKey, EventRef, OpPath, RunId, Seq, Workflow } from '../../journal/ids.js';
 import type { Payload } from '../../journal/event.js';
 import { ancestorsOf, isInside } from '../fold/op-path.js';
 import type { Place, Projection } from '../fold/projection.js';
@@ -37,9 +37,17 @@ export interface RecordedCall {
   /** The end of its last attempt, where that failed. */
   failed?: RecordedFailure;
   /** The place of its result. */
-  completed?: { readonly seq: Seq; readonly place: Place; readonly form: ResultForm | undefined };
+  completed?: RecordedCompletion;
   /** Set for a reused result: the event that holds it. */
   readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
+}
+
+export interface RecordedCompletion {
+  readonly seq: Seq;
+  readonly place: Place;
+  readonly form: ResultForm | undefined;
+  /** Another run's result of the call was durable first, and was used. */
+  readonly supersededBy?: EventRef;
 }
 
 /** A failed attempt of a call. */
@@ -133,6 +141,11 @@ export const recording: Projection<Recording> = {
         const call = state.calls.get(event.op);
         if (call) call.completed = { seq: event.seq, place, form: event.form };
         return handOver(state, event, event.op);
+      }
+      case 'call.superseded': {
+        const call = state.calls.get(event.op);
+        if (call?.completed?.seq === event.of) call.completed = { ...call.completed, supersededBy: event.by };
+        return state;
       }
       case 'call.failed': {
         const call = state.calls.get(event.op);

@@ -17,7 +17,8 @@ import {
 import type { ForkSource } from '../memo/overlay.js';
 import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
 import type { LatestRun } from './latest-run.js';
-import { usableEntry, type StoredResult, type UsableEntry, type MemoEntry } from '../memo/memo.js';
+import { usableEntry, type UsableEntry, type MemoEntry } from '../memo/memo.js';
+import type { StoredResult } from '../memo/stored-result.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
 

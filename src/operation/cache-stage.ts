@@ -7,24 +7,28 @@
  * CACHE-3  A call that is in flight is not executed a second time where results are reused: an identical one waits for its result.
  * CACHE-4  A journal that can't be written is waited for. One that is lost costs no result of a call that has started; no other call
  *          starts, unless the user chose to run without a record.
+ * CACHE-6  In the store of a team, a call is claimed before it is executed. What another run had as its result first is used instead of
+ *          the own result.
  * CACHE-5  A call with a secret in its request is recorded under a keyed digest. It is the same call as the plain one all the same.
  */
 import { isTooDeep } from '../../journal/canonical.js';
-import type { CallKey } from '../../journal/ids.js';
+import type { CallKey, EventRef } from '../../journal/ids.js';
+import type { Outcome } from '../runtime/completion.js';
+import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
-import type { CacheableCall, CacheRun, Execute, Found } from './cacheable-call.js';
+import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
-import { findReusable, reuse, type GoneFiles } from './find-result.js';
+import { findReusable, reuse, type GoneFiles, type Hit } from './find-result.js';
 import { definitionFor } from './interceptors.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
 import type { Unfit } from './replies/reused-result.js';
 
 export async function callOrReuse(call: CacheableCall, execute: Execute): Promise<Found> {
-  const { run, op, llm, operation } = call;
+  const { run, llm, operation } = call;
   const { cache } = run;
   const policy = cache.policy();
   const failures = run.failures.isEmpty ? [] : await failuresBefore(call);
@@ -56,34 +60,94 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const definition = defining instanceof Promise ? await defining : defining;
   recordDefinition(run, request.fn, definition);
   const identity = { key, plainKey, hasSecret, definition, request };
-  let outdated: OutdatedOutputs | undefined;
-  let unfit: Unfit | undefined;
-  let gone: GoneFiles | undefined;
+  return searchOrExecute(call, identity, (lookup, around) => execute(lookup, body, around));
+}
+
+type ExecuteMissed = (lookup: Lookup, around: (body: Body) => Body) => Promise<Outcome>;
+
+async function searchOrExecute(call: CacheableCall, identity: CallIdentity, execute: ExecuteMissed): Promise<Found> {
+  const { run, op } = call;
+  const { cache } = run;
+  const { key, plainKey, request } = identity;
+  const missed: Missed = { outdated: undefined };
+  let answer: EventRef | undefined;
+  for (;;) {
+    const hit = await search(call, identity, missed);
+    if (hit) return reuse(call, identity, hit);
+    const endFlight = cache.inFlight.start(plainKey, op.path);
+    try {
+      const claimed = await cache.claims?.claim({ key, fn: request.fn }, answer); // CACHE-6
+      if (claimed?.kind === 'answered') {
+        answer = claimed.by;
+        continue;
+      }
+      warnMissed(run, request.fn, missed);
+      return await executeClaimed(call, identity, { missed, replaces: claimed?.replaces, execute });
+    } finally {
+      endFlight();
+    }
+  }
+}
+
+/** Undefined when no recorded result can be reused, and no call of the key is in flight here. */
+async function search(call: CacheableCall, identity: CallIdentity, missed: Missed): Promise<Hit | undefined> {
+  const { run, op } = call;
+  const { cache } = run;
+  const { plainKey, request } = identity;
+  const { reuses } = cache.policy();
   do {
-    const waiting = policy.reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
+    const waiting = reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
     if (waiting) await waiting;
-    const search = findReusable(call, identity);
-    const found = search instanceof Promise ? await search : search;
+    const searching = findReusable(call, identity);
+    const found = searching instanceof Promise ? await searching : searching;
     if (found.kind === 'hit') {
       if (found.outdated) run.warn(`${found.outdated.because}; another recorded result is reused`, `outdated @${request.fn}`);
-      return reuse(call, identity, found);
+      return found;
     }
-    outdated = found.outdated ?? outdated;
-    unfit = found.unfit ?? unfit;
-    gone = found.gone ?? gone;
-  } while (policy.reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
+    missed.outdated = found.outdated ?? missed.outdated;
+    missed.unfit = found.unfit ?? missed.unfit;
+    missed.gone = found.gone ?? missed.gone;
+  } while (reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
+  return undefined;
+}
+
+/** Says why recorded results are not reused. */
+interface Missed {
+  outdated: OutdatedOutputs | undefined;
+  unfit?: Unfit | undefined;
+  gone?: GoneFiles | undefined;
+}
+
+function warnMissed(run: CacheRun, fn: string, { outdated, gone }: Missed): void {
   if (outdated) {
     const hint = outdated.hint === undefined ? '' : ` (${outdated.hint})`;
-    run.warn(`${outdated.because}; the call is executed again${hint}`, `outdated @${request.fn}, again`);
+    run.warn(`${outdated.because}; the call is executed again${hint}`, `outdated @${fn}, again`);
   }
-  if (gone && run.calls?.isFirst(`files gone @${request.fn}`)) run.warn(goneWarning(request.fn, gone));
+  if (gone && run.calls?.isFirst(`files gone @${fn}`)) run.warn(goneWarning(fn, gone));
+}
+
+interface Claimed {
+  readonly missed: Missed;
+  /** The result in the store of a team that the new one replaces. */
+  readonly replaces: EventRef | undefined;
+  readonly execute: ExecuteMissed;
+}
+
+async function executeClaimed(call: CacheableCall, identity: CallIdentity, { missed, replaces, execute }: Claimed): Promise<Found> {
+  const { cache } = call.run;
+  const { key } = identity;
   const lookup = { hit: false, key };
-  const passedOver = { ...(outdated && { outdated: outdated.files }), ...(unfit && { unfit }), ...(gone && { gone: gone.gone }) };
-  const endFlight = cache.inFlight.start(plainKey, op.path);
+  const { outdated, unfit, gone } = missed;
+  const passedOver = {
+    ...(outdated && { outdated: outdated.files }),
+    ...(unfit && { unfit }),
+    ...(gone && { gone: gone.gone }),
+    ...(replaces && { refused: { run: replaces.run, seq: replaces.seq } }),
+  };
   try {
-    return await executeAndRecord(call, identity, passedOver, lookup, (around) => execute(lookup, body, around));
+    return await executeAndRecord(call, identity, passedOver, lookup, (around) => execute(lookup, around));
   } finally {
-    endFlight();
+    cache.claims?.giveBack(key);
   }
 }
 

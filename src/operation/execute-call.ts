@@ -1,6 +1,7 @@
 /** Executes a call that no recorded result was found for, and records its end before anyone sees it (CACHE-1). */
 import { canonicalJson } from '../../journal/canonical.js';
 import type { FactOf, Json, Payload } from '../../journal/event.js';
+import type { RecordedResult } from '../../journal/storage/claims.js';
 import type { CallKey, Seq } from '../../journal/ids.js';
 import type { AttemptView } from '../calls/attempt.js';
 import type { CallOptions } from '../calls/options.js';
@@ -78,7 +79,7 @@ function show({ sight }: CacheableCall, { lane, model }: CallOptions, progress: 
 }
 
 /** Says why a recorded result was not reused. */
-type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone'>;
+type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused'>;
 
 export async function executeAndRecord(
   call: CacheableCall,
@@ -263,11 +264,19 @@ async function recordResult(
   });
   progress.isRecorded();
   const recorded = await recording;
+  if (recorded?.supersededBy) return (await winningResult(call, identity, recorded.supersededBy)) ?? value;
   if (!recorded || flaw !== undefined || 'redacted' in result || value instanceof Signal) return value;
   if (unusable === undefined) return cache.recall(recorded, encoded, { key, fn: request.fn }, value);
   const isInner = progress.attempt?.options.reply !== undefined;
   cache.hold(plainKey, recorded, { key, encoded, resultLabels, outputs, measured, ...(isInner && { isInner }) });
   return value;
+}
+
+/** Returns the result that another run had first, as a reused one would be; undefined when it can't be used here. CACHE-6 */
+async function winningResult(call: CacheableCall, identity: CallIdentity, by: RecordedResult): Promise<Outcome | undefined> {
+  const { run, operation, llm } = call;
+  const known = await run.cache.claims?.winner({ key: identity.key, fn: identity.request.fn }, by);
+  return known && withMeasured(withResultLabels(known.value(), operation.inputs, llm, known.resultLabels), known.measured);
 }
 
 /** Returns what `call.completed` says about the reply of the last attempt, and about a failure that was passed on. */

@@ -86,9 +86,16 @@ export interface ReplayedCall {
   /** After the failure the call waited until the run ended. */
   readonly waits: boolean;
   /** Present where the call has a result; `result` is undefined where it can't be read any more. */
-  readonly completed?: () => Promise<{ readonly fact: FactOf<'call.completed'>; readonly result: Encoded | undefined }>;
+  readonly completed?: () => Promise<ReplayedResult>;
   /** Waits for good: nothing more is recorded of the call. */
   readonly waitForGood: () => Promise<never>;
+}
+
+export interface ReplayedResult {
+  readonly fact: FactOf<'call.completed'>;
+  readonly result: Encoded | undefined;
+  /** It is another run's result, which was used instead of what the body made. */
+  readonly isOther?: true;
 }
 
 /** The end of a call inside an attempt that is not repeated, or of an attempt of it: what the usage of the run counts of it. */

@@ -1,6 +1,7 @@
 /** Lists the migrations of the schema in order. One that was released is never changed: what follows is a further one. */
 import { journalSchema } from './0001-journal.js';
 import { salvageSchema } from './0002-salvage.js';
+import { claimsSchema } from './0003-claims.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -15,6 +16,8 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, title: 'tables of the journal, and the functions that write runs', statements: journalSchema, minClient: 1 },
   { version: 2, title: 'salvage runs, and the process that writes a run', statements: salvageSchema, minClient: 1 },
+  // A program that appends without swapping its results in would leave a call with two.
+  { version: 3, title: 'claims of calls, and one result of each', statements: claimsSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

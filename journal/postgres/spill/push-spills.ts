@@ -9,7 +9,10 @@
 import type { RunRef, Workflow } from '../../ids.js';
 import { JournalError } from '../../errors.js';
 import type { Transactions } from '../connection.js';
-import { appendTurn, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from '../run-rows.js';
+import { LateResults, withSuperseded } from '../claims/late-results.js';
+import type { Refusals } from '../claims/results-in-lines.js';
+import { startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from '../lines.js';
+import { appendTurn } from '../run-rows.js';
 import { piecesOf } from '../raw-lines.js';
 import type { SalvageRun } from '../salvage/salvage-run.js';
 import { readSpill, spillsIn, type Spilled, type SpillPlace } from './spill-file.js';
@@ -32,6 +35,8 @@ export interface PushPorts {
   readonly sql: Transactions;
   readonly lock: (workflow: Workflow) => Promise<() => Promise<void>>;
   readonly salvage: (ref: RunRef) => SalvageRun;
+  /** The results that calls of the run may replace, as it had recorded them. */
+  readonly refusals: (ref: RunRef) => Promise<Refusals>;
 }
 
 export async function pushSpills(ports: PushPorts): Promise<readonly PushedSpill[]> {
@@ -67,7 +72,7 @@ async function push(ports: PushPorts, spill: Spilled): Promise<PushedSpill> {
 async function recorded(ports: PushPorts, spill: Spilled): Promise<{ readonly events: number; readonly salvaged: number }> {
   const { ref, fence, lines } = spill;
   const [row] = await ports.sql.query(
-    `select r.run_id::text as id, r.fence, r.next_seq as seq, r.bytes::float8 as offset, r.hash
+    `select r.run_id::text as id, r.fence, r.next_seq as seq, r.bytes::float8 as offset, r.hash, r.finished
      from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
      where p.name = $1 and w.path = $2 and r.run = $3`,
     [ports.project, ref.workflow, ref.run],
@@ -80,26 +85,44 @@ async function recorded(ports: PushPorts, spill: Spilled): Promise<{ readonly ev
     return { events: 0, salvaged: salvage.count };
   }
   let head: Head = { offset: Number(row['offset']), seq: Number(row['seq']), hash: String(row['hash']) };
+  // Only the process that spilled can have ended the run, with all that it had spilled before that.
+  if (row['finished'] === true && !isOnTheWay(spill, head)) return { events: 0, salvaged: 0 };
   const behind = linesBehind(spill, head);
   const taken = { id: String(row['id']), fence };
-  for (const piece of piecesOf(Buffer.concat(behind), { bytes: TURN_BYTES_MAX, count: TURN_LINES_MAX })) {
+  const refusals = await ports.refusals(ref);
+  let isOneTurn = false;
+  for (let left: Buffer = Buffer.concat(behind); left.length > 0;) {
+    const piece = isOneTurn ? left : firstPiece(left);
     const ats: number[] = [];
     startsOf(piece, head.offset, ats);
-    head = await appendTurn(ports.sql, taken, { head, lines: piece, ats });
+    try {
+      head = await appendTurn(ports.sql, taken, { head, lines: piece, ats, refusals });
+      left = left.subarray(piece.length);
+    } catch (error) {
+      if (!(error instanceof LateResults)) throw error;
+      if (isOneTurn) left = withSuperseded(left, head, error.late); // LATE-1
+      isOneTurn = true; // the spill may say further on which results were late
+    }
   }
   // Its process is gone; a lease that can't be given back runs out.
   await ports.sql.query(`update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2`, [taken.id, fence]);
   return { events: behind.length, salvaged: 0 };
 }
 
+function firstPiece(lines: Buffer): Buffer {
+  for (const piece of piecesOf(lines, { bytes: TURN_BYTES_MAX, count: TURN_LINES_MAX })) return piece;
+  return lines;
+}
+
 /** Throws STORE_WENT_BACK when the head is no place that the lines pass through. */
 function linesBehind(spill: Spilled, head: Head): readonly Buffer[] {
-  const { lines } = spill;
-  const place = [spill.head, ...lines.map(({ offset, bytes, hash }) => ({ offset: offset + bytes.length, hash }))].findIndex(
-    ({ offset, hash }) => offset === head.offset && hash === head.hash,
-  );
-  if (place < 0) throw wentBack(spill, `it holds ${head.offset} bytes, and ${spill.head.offset} were acknowledged`);
-  return lines.slice(place).map(({ bytes }) => bytes);
+  if (!isOnTheWay(spill, head)) throw wentBack(spill, `it holds ${head.offset} bytes, and ${spill.head.offset} were acknowledged`);
+  return spill.lines.filter(({ offset }) => offset >= head.offset).map(({ bytes }) => bytes);
+}
+
+function isOnTheWay({ head, lines }: Spilled, { offset, hash }: Head): boolean {
+  if (head.offset === offset) return head.hash === hash;
+  return lines.some((line) => line.offset + line.bytes.length === offset && line.hash === hash);
 }
 
 function wentBack({ ref: { run, workflow }, path }: Spilled, what: string): JournalError {

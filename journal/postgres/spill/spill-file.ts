@@ -16,7 +16,7 @@ import { NEWLINE } from '../../line-buffer.js';
 import { makeDurableFolder, syncFile, writeAll, type Disk } from '../../storage/disk.js';
 import { isOwnerAlive, thisProcess } from '../../storage/run-liveness.js';
 import { decodeLine } from '../read-rows.js';
-import { hashOfLine, type Head } from '../run-rows.js';
+import { hashOfLine, type Head } from '../lines.js';
 
 /** `folder` is `.mlld/spill` of the project. */
 export interface SpillPlace {

@@ -13,13 +13,17 @@
  *    left to send, so what comes in the next one begins another. (It once ended a step later: lines that came in between, as those of a
  *    `flush` do, were never sent.) Whoever waits is released by the database, by the spill, or by the error that ends the run.
  * SPILLING-6 A spill has no gap: one whose lines the database has is removed before a further line goes to a new one.
+ * SPILLING-7 Results that are late are sent again, with the lines that say so behind them (LATE-1). Behind the end of a run nothing can
+ *    be appended: there they go before `run.finished`, whose line nobody has acknowledged yet. The same once the writer takes no more.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { journalError, JournalError } from '../../errors.js';
 import type { RunSink } from '../../storage/run-sink.js';
 import type { CreateOptions } from '../../store.js';
 import { Unsynced } from '../../unsynced.js';
-import { firstSeq, hashBehind, type Head, type RunRows } from '../run-rows.js';
+import { endsRun, LateResults, withSuperseded, type LateResult } from '../claims/late-results.js';
+import { firstSeq, hashBehind, type Head } from '../lines.js';
+import type { RunRows } from '../run-rows.js';
 import type { Salvage } from '../salvage/salvage-run.js';
 import { mayPass } from '../store-errors.js';
 import type { SpillFile } from './spill-file.js';
@@ -43,6 +47,16 @@ export interface SpillingPorts {
   readonly onOutage: CreateOptions['onOutage'];
 }
 
+/** The journal whose lines these are. */
+export interface LineSource {
+  /** Appends what says that results are late, and hands over all that waits. The lines reach `write` before this returns. */
+  supersede(late: readonly LateResult[]): void;
+  /** Hands over all lines that wait. */
+  handOver(): void;
+  /** Called for results that are late, when the lines that say so were added here. */
+  wereSuperseded(late: readonly LateResult[]): void;
+}
+
 interface Waiter {
   readonly end: number;
   resolve(): void;
@@ -52,7 +66,7 @@ interface Waiter {
 export class SpillingRows implements RunSink {
   readonly survivesFrom = 'sync';
   /** Lines that the database is not known to have. */
-  private readonly uncommitted: Unsynced;
+  private uncommitted: Unsynced;
   private fresh: Uint8Array[] = [];
   private written: number;
   /** Those that wait until their lines are committed or spilled, and those that wait until they are committed. */
@@ -72,6 +86,7 @@ export class SpillingRows implements RunSink {
   /** Nothing is sent any more. */
   private isOver = false;
   private waitMs: number;
+  private source: LineSource | undefined;
 
   constructor(private readonly ports: SpillingPorts) {
     const { offset, hash } = ports.rows.headNow;
@@ -101,8 +116,7 @@ export class SpillingRows implements RunSink {
   }
 
   sync(done: (error: Error | null) => void): void {
-    for (const bytes of this.fresh) this.uncommitted.add(Buffer.from(bytes), hashBehind(bytes)); // the writer uses its memory again
-    this.fresh = [];
+    this.absorb();
     const { start, end } = this.uncommitted;
     if (start >= end) return done(null);
     const timer = setTimeout(() => this.spillSoon(), SPILL_AFTER_MS);
@@ -113,6 +127,16 @@ export class SpillingRows implements RunSink {
     this.waiting.push({ end, resolve: () => settle(null), reject: settle });
     if (this.outage !== undefined || this.isOver) this.spillSoon();
     this.pump();
+  }
+
+  /** Must be called before lines are written. */
+  report(source: LineSource): void {
+    this.source = source;
+  }
+
+  private absorb(): void {
+    for (const bytes of this.fresh) this.uncommitted.add(Buffer.from(bytes), hashBehind(bytes)); // the writer uses its memory again
+    this.fresh = [];
   }
 
   /** SPILLING-1. Resolves when the database has everything before this offset. */
@@ -164,8 +188,40 @@ export class SpillingRows implements RunSink {
 
   private async tryAgain(): Promise<void> {
     const { rows } = this.ports;
-    await rows.recover(this.uncommitted);
-    this.commit(rows.headNow.offset);
+    for (;;) {
+      try {
+        await rows.recover(this.uncommitted);
+        return this.commit(rows.headNow.offset);
+      } catch (error) {
+        if (!(error instanceof LateResults)) throw error;
+        this.sendWithSuperseded(error.late);
+      }
+    }
+  }
+
+  /** SPILLING-7 */
+  private sendWithSuperseded(late: readonly LateResult[]): void {
+    const { rows } = this.ports;
+    this.commit(rows.headNow.offset); // turns before the one that was refused
+    this.source?.handOver();
+    this.absorb();
+    const { end } = this.uncommitted;
+    const last = this.uncommitted.from(this.uncommitted.start).at(-1);
+    if (last === undefined || !endsRun(last.bytes)) this.source?.supersede(late);
+    this.absorb();
+    if (this.uncommitted.end === end) this.addSuperseded(late);
+    rows.takeAsOne();
+  }
+
+  private addSuperseded(late: readonly LateResult[]): void {
+    const { start, hashBefore } = this.uncommitted;
+    const pieces = this.uncommitted.from(start).map(({ bytes }) => bytes);
+    const [first] = pieces;
+    if (first === undefined) return;
+    const lines = withSuperseded(Buffer.concat(pieces), { offset: start, seq: firstSeq(first), hash: hashBefore }, late);
+    this.uncommitted = new Unsynced(start, hashBefore);
+    this.uncommitted.add(lines, hashBehind(lines));
+    this.source?.wereSuperseded(late);
   }
 
   private pump(): void {
@@ -187,6 +243,10 @@ export class SpillingRows implements RunSink {
         this.commit(end);
         delayMs = RETRY_FIRST_MS;
       } catch (error) {
+        if (error instanceof LateResults) {
+          this.sendWithSuperseded(error.late);
+          continue;
+        }
         if (await this.isStoppedBy(journalError(error, 'write to the store'))) continue;
         await sleep(delayMs * (0.75 + Math.random() / 2));
         delayMs = Math.min(2 * delayMs, RETRY_MAX_MS, this.ports.leaseMs / 4);

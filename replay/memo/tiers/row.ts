@@ -1,6 +1,7 @@
 /** The row of a call in a tier of the index: one line of JSON, with numbers for the texts that its page holds once. */
 import type { CallKey, Fingerprint, RunRef, Seq } from '../../../journal/ids.js';
-import type { MemoEntry, StoredResult } from '../memo.js';
+import type { MemoEntry } from '../memo.js';
+import type { StoredResult } from '../stored-result.js';
 import { NONE, numbering, type Numbering } from '../numbering.js';
 
 /** A member that is undefined has not changed since the row of the same call in an older tier. */

@@ -29,6 +29,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `@${fn} called${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
     `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
+  'call.superseded': ({ of, by }) => `superseded: event ${by.seq} of ${by.run} is used instead of event ${of}, which was paid for in vain`,
   'call.reused': ({ fn, from, preview }) =>
     `@${fn}${withArgument(preview)} reused from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
   'call.failed': ({ message, denied, class: failureClass, retryInMs }) =>

@@ -119,11 +119,12 @@ async function completed(recorded: ReplayedCall, parts: AttemptParts, judged: Ju
       factsOfFailure(failure, { call, inputs: parts.inputs, attempts: 1, classes: [] }),
     );
   }
-  const { fact, result } = end;
+  const { fact, result, isOther } = end;
   count(parts, fact);
   progress.isPassedOn = fact.class !== undefined;
   const made = judged.kind === 'completed' ? judged.value : judged.printed;
-  const isMadeOfReply = options.reply !== undefined || options.schema !== undefined || (judged.kind === 'failed' && !progress.isPassedOn);
+  const isMadeOfReply =
+    isOther === true || options.reply !== undefined || options.schema !== undefined || (judged.kind === 'failed' && !progress.isPassedOn);
   if (!result || !isMadeOfReply || made instanceof Signal) return made;
   // REPLAYED-CALL-3
   const decoded = decodeResult(result, call.run.settings.projectRoot);

@@ -2,6 +2,7 @@
 import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../../../journal/event.js';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
+import type { RecordedResult } from '../../../journal/storage/claims.js';
 import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
 import type { Recorded } from '../../../journal/store.js';
 import type { MeasuredCall, Value } from '../../values/value.js';
@@ -21,6 +22,8 @@ export interface ResultCache {
   /** Definitions that this run has recorded. */
   readonly recordedDefinitions: Set<Fingerprint>;
   readonly inFlight: InFlightCalls;
+  /** Present in the store of a team. */
+  readonly claims?: CallClaims;
   /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
   /** Present in a replay: resolves to what the recorded call of this operation used, because a replay repeats no attempt. */
@@ -53,6 +56,29 @@ export interface ResultCache {
   /** Warns that a result is reused although its definition has changed since. */
   warnStaleHit(fn: string, recorded: Fingerprint, now: Fingerprint): void;
 }
+
+/** One execution of a call at a time, of all runs that write to the store. team-store.md 6. */
+export interface CallClaims {
+  /**
+   * Resolves when this run is to execute the call, or when another run has a result of it, which `lookup` then finds. `refused` is such
+   * a result that could not be used. Rejects when the run must stop.
+   */
+  claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState>;
+  /** Must be called when the call has ended. */
+  giveBack(key: CallKey): void;
+  /** Returns the result that another run had first, which `lookup` finds from then on; undefined when it can't be read. */
+  winner(call: ClaimedCall, by: RecordedResult): Promise<CachedResult | undefined>;
+}
+
+export interface ClaimedCall {
+  /** The key that it is recorded under. */
+  readonly key: CallKey;
+  readonly fn: string;
+}
+
+export type ClaimedCallState =
+  /** `replaces` is the recorded result that the new one replaces. */
+  { readonly kind: 'claimed'; readonly replaces: EventRef | undefined } | { readonly kind: 'answered'; readonly by: EventRef };
 
 export interface CachePolicy {
   readonly records: boolean;

@@ -4,7 +4,8 @@ import { JournalError } from '../../../journal/errors.js';
 import type { Payload } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
-import { usable, type Memo, type StoredResult } from '../../../replay/memo/memo.js';
+import { usable, type Memo } from '../../../replay/memo/memo.js';
+import type { StoredResult } from '../../../replay/memo/stored-result.js';
 
 export interface JournalWarnings {
   /** The journal can't be written. `remains` says what works without it. */

@@ -1,4 +1,5 @@
 /** Builds the result cache of a run from the memos of its workflow and fork sources. */
+import type { Claims } from '../../../journal/storage/claims.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { createOverlay } from '../../../replay/memo/overlay.js';
@@ -17,6 +18,10 @@ interface CacheParts {
   readonly header: ResumeMode | undefined;
   readonly ref: RunRef;
   readonly store: JournalStore;
+  /** Present in the store of a team. */
+  readonly claims: Claims | undefined;
+  /** Aborted when the run must stop. */
+  readonly signal: AbortSignal;
   /** If false, `store` refuses to write, and waiting for it is useless. */
   readonly isRecorded: boolean;
   readonly prior: OpenedPriorRuns;
@@ -32,6 +37,8 @@ export async function openCache({
   header,
   ref,
   store,
+  claims,
+  signal,
   isRecorded,
   prior,
   warnings,
@@ -60,7 +67,24 @@ export async function openCache({
       })
     : store;
   const workflows = [ref.workflow, ...forks.map(({ workflow }) => workflow)];
+  const team = claims && (await import('./claims/team-results.js')).RunTeamResults;
   return createRunCache({
+    team:
+      team &&
+      ((reusesAll) =>
+        new team({
+          claims,
+          store,
+          workflow: ref.workflow,
+          prior: prior.loaded,
+          reusesAll,
+          signal,
+          hasStopped,
+          monotonicMs: io.monotonicMs,
+          stderr: io.stderr,
+          onOutage: warnings.outage,
+          onLost,
+        })),
     store,
     retrying,
     root: project.root,

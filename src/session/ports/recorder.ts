@@ -19,6 +19,8 @@ import { conceal } from './conceal.js';
 export type Follower = (event: JournalEvent, position: Position) => void;
 
 export interface RunRecorder extends Recorder {
+  /** Shows the followers a fact that the store itself has appended to the run. */
+  followAdded(fact: Fact, recorded: Recorded): void;
   /** As `Recorder.post`; returns whether the followers have seen the fact, which they don't once the journal has given up. */
   post(fact: Fact): boolean;
   /** As `append`, and says before it returns whether the followers have seen the fact. */
@@ -36,6 +38,7 @@ type Count = (fact: Fact | UnrecordedFact) => void;
 export function unrecordedRecorder(count: Count, loops?: LoopWatch): RunRecorder {
   return {
     on: false,
+    followAdded: () => undefined,
     ...(loops && { loops }),
     post(fact) {
       count(fact);
@@ -99,6 +102,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
   }
   return {
     on: true,
+    followAdded: follow,
     post(original) {
       const fact = bounded(conceal(original, secrets));
       const recorded = journal.post(fact);

@@ -8,12 +8,23 @@ import type { OverlayHit, Overlay } from '../../../replay/memo/overlay.js';
 import { previewOf } from '../../../replay/fold/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
 import { isTooDeep, jsonSize } from '../../../journal/canonical.js';
-import type { StoredResult, UsableEntry } from '../../../replay/memo/memo.js';
+import type { UsableEntry } from '../../../replay/memo/memo.js';
+import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { NO_RESULT_LABELS, recordedResultLabels, type ResultLabels } from '../../runtime/calls/result-labels.js';
 import { measuredIn } from '../../operation/measured-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import { metadataFrom } from '../../operation/result-metadata.js';
-import type { ResultCache, CacheQuery, HeldResult, CachedResult, OutputFiles } from '../../runtime/calls/result-cache.js';
+import type { RecordedResult } from '../../../journal/storage/claims.js';
+import type {
+  CallClaims,
+  ClaimedCall,
+  ClaimedCallState,
+  ResultCache,
+  CacheQuery,
+  HeldResult,
+  CachedResult,
+  OutputFiles,
+} from '../../runtime/calls/result-cache.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
 import { InFlightCalls } from '../../runtime/calls/in-flight-calls.js';
 import type { Outcome } from '../../runtime/completion.js';
@@ -47,7 +58,20 @@ export function NO_RESULT_CACHE(): ResultCache {
   };
 }
 
+/** Finds results that other runs record while this one runs, and claims calls. */
+export interface TeamResults {
+  claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState>;
+  giveBack(key: CallKey): void;
+  /** Returns the result of a call that was found since the start of the run. */
+  find(key: CallKey): OverlayHit | undefined;
+  decline(result: EventRef): void;
+  /** Reads a result, which `find` returns from then on; undefined when it can't be read. */
+  learn(call: ClaimedCall, by: RecordedResult): Promise<OverlayHit | undefined>;
+}
+
 export interface CacheSources {
+  /** Present in the store of a team. `reusesAll` says whether results of other runs may be reused now. */
+  readonly team?: ((reusesAll: () => boolean) => TeamResults) | undefined;
   readonly store: JournalStore;
   /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
   readonly retrying: JournalStore;
@@ -218,8 +242,13 @@ export function createRunCache(sources: CacheSources): RunCache {
     allowed = { records: policy.records, reuses: policy.reuses !== 'no' };
   };
   enter(undefined);
+  const team = sources.team?.(() => policy.reuses === 'all');
+  const decline = (result: EventRef): void => {
+    overlay.decline(result);
+    team?.decline(result);
+  };
   const candidate = (key: CallKey, { definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
-    const hit = overlay.lookup({ key, fingerprint, parts }, policy, nowMs());
+    const hit = overlay.lookup({ key, fingerprint, parts }, policy, nowMs()) ?? (policy.reuses === 'all' ? team?.find(key) : undefined);
     return hit && { key, hit };
   };
   const next = (query: CacheQuery): Candidate | undefined => {
@@ -241,7 +270,7 @@ export function createRunCache(sources: CacheSources): RunCache {
         await warnDeclined(declined, 'another recorded result is reused');
         return cacheHit(store, found, value);
       }
-      overlay.decline(sourceEvent(found));
+      decline(sourceEvent(found));
       declined.push(found.hit);
       found = next(query);
     }
@@ -252,7 +281,19 @@ export function createRunCache(sources: CacheSources): RunCache {
     return undefined;
   }
 
+  const claims: CallClaims | undefined = team && {
+    claim: (call, refused) => team.claim(call, refused),
+    giveBack: (key) => team.giveBack(key),
+    async winner(call, by) {
+      const hit = await team.learn(call, by);
+      const found = hit && { key: call.key, hit };
+      const read = found && (await readableResult(sources, found.key, found.hit.entry));
+      return found && read && cacheHit(store, found, read);
+    },
+  };
+
   return {
+    ...(claims && { claims }),
     staleHits,
     inFlight: new InFlightCalls(),
     recordedDefinitions: new Set<Fingerprint>(),
@@ -266,7 +307,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       if (found && read && !(read instanceof Promise)) return cacheHit(store, found, read);
       return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
     },
-    decline: (known) => overlay.decline(known.from),
+    decline: (known) => decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {
       if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX || !fitsInMemory(notes)) return fresh;
       const { text: _, ...metadata } = metadataOf(fresh) ?? NO_METADATA;

@@ -107,8 +107,20 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   for (const notice of prior.notices) stderr(`${notice}\n`);
   const notice = options.workflow?.notice(prior);
   if (notice !== undefined) stderr(`${notice}\n`);
-  const journal = await beginRun({ options, script, store, prior, warnings, onLost });
-  return openedRun({ options, script, ports, warnings, onLost, prior, settled, journal, store: journal ? store : readOnlyStore(store) });
+  const added: AddedFacts = { follow: () => undefined };
+  const journal = await beginRun({ options, script, store, prior, warnings, onLost, added });
+  return openedRun({
+    options,
+    script,
+    ports,
+    warnings,
+    onLost,
+    added,
+    prior,
+    settled,
+    journal,
+    store: journal ? store : readOnlyStore(store),
+  });
 }
 
 function unrecordedRun(
@@ -149,6 +161,11 @@ async function openStore({ project, environment, io, unrecorded, openStore: open
   const sealingKey = await sealingKeyFor({ project, environment }, world);
   if (open) return open(sealingKey);
   return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
+}
+
+/** Set when the recorder is there: nothing is added before. */
+interface AddedFacts {
+  follow: RunRecorder['followAdded'];
 }
 
 interface Opening {
@@ -195,12 +212,14 @@ async function beginRun({
   prior: { loaded, forks },
   warnings,
   onLost,
-}: Opening & { readonly prior: OpenedPriorRuns }): Promise<Journal | undefined> {
+  added,
+}: Opening & { readonly prior: OpenedPriorRuns; readonly added: AddedFacts }): Promise<Journal | undefined> {
   try {
     return await createRun(store, loaded, options.io.nowMs, {
       waitMs: options.journalWaitMs,
       onOutage: warnings.outage,
       onLost: (error) => warnings.error(error),
+      onAdded: (fact, recorded) => added.follow(fact, recorded),
     });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
@@ -212,6 +231,7 @@ async function beginRun({
 }
 
 interface OpenedRun extends Opening {
+  readonly added: AddedFacts;
   readonly ports: JournalPorts;
   readonly prior: OpenedPriorRuns;
   readonly settled: readonly RunId[];
@@ -241,6 +261,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   if (onEvent) followers.push((event) => onEvent(event));
   if (pipeline) followers.push(...pipeline.followers);
   const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : countingRecorder(counter, options, ref);
+  run.added.follow = (fact, recorded) => recorder.followAdded(fact, recorded);
   if (recorder.on) await recordStart(run, ref, recorder);
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)),
@@ -261,6 +282,8 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
     header: run.script.resume,
     ref,
     store,
+    claims: journal?.claims,
+    signal: ports.signal,
     isRecorded: journal !== undefined,
     prior,
     warnings: run.warnings,

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
 import { textTooLarge } from '../../../journal/payloads.js';
 import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal/event.js';
-import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
-import type { JournalStore, Position } from '../../../journal/store.js';
+import type { CallKey } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
 import { cachePolicy, type Scope } from '../../../replay/memo/policy.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
@@ -16,6 +16,7 @@ import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_RESULT_CACHE } from '../ports/result-cache.js';
 import type { EffectResult } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
+import { resultsOf, type Completed } from './recorded-results.js';
 import type { ReplayOrder } from './replay-order.js';
 import { endOfReplay } from './replayed-world.js';
 
@@ -29,8 +30,6 @@ export interface ReplayedCacheOptions {
   /** Makes a declared output file look as it did when a result was reused; `name` is the recorded path. */
   readonly placeFile: (name: string, file: EffectResult<'file.bytes'>) => void;
 }
-
-type Completed = EventOf<'call.completed'>;
 
 /** Describes a file that was not kept, in the words of the live world as far as they are known. */
 function unkeptFile(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): EffectResult<'file.bytes'> {
@@ -168,23 +167,4 @@ async function isSame(store: JournalStore, recorded: CallKey, key: CallKey): Pro
 
 function callDivergence({ seq, op, fn }: RecordedCall): Divergence {
   return { reason: 'changed', op, kind: 'call', expected: { seq, subject: `@${fn}` } };
-}
-
-/** Finds completed calls of other runs by their sequence numbers; reads each run once. */
-function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promise<Completed | undefined> {
-  const read = new Map<RunId, Promise<ReadonlyMap<Seq, Position>>>();
-  const positionsIn = async (run: RunId): Promise<ReadonlyMap<Seq, Position>> => {
-    const positions = new Map<Seq, Position>();
-    const ref = await store.find(run);
-    if (ref) await store.scan(ref, ({ type, seq }, position) => void (type === 'call.completed' && positions.set(seq, position)));
-    return positions;
-  };
-  return async (run, seq) => {
-    const known = read.get(run) ?? positionsIn(run);
-    read.set(run, known);
-    const position = (await known).get(seq);
-    const ref = position && (await store.find(run));
-    const event = ref && (await store.readAt(ref, position));
-    return event?.type === 'call.completed' ? event : undefined;
-  };
 }

@@ -5,12 +5,13 @@ import type { OpPath } from '../../../journal/ids.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import { endedCall } from '../../../replay/fold/call-counts.js';
 import { callAround, type RecordedEnd, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
+import { resultsOf } from './recorded-results.js';
 import { isFreeClass } from '../../calls/failure.js';
 import type { EndInside, ReplayedCall } from '../../runtime/ports.js';
 import type { ReplayOrder } from './replay-order.js';
 
 export interface ReplayedCallsOptions {
-  readonly store: Pick<JournalStore, 'readAt' | 'resolve'>;
+  readonly store: JournalStore;
   readonly recording: Recording;
   readonly order: ReplayOrder;
   /** Called when a call waits for something that the record does not have. */
@@ -27,6 +28,7 @@ export interface ReplayedCalls {
 
 export function createReplayedCalls({ store, recording, order, onStuck }: ReplayedCallsOptions): ReplayedCalls {
   const { calls, failedAttempts } = recording;
+  const results = resultsOf(store);
 
   const failureAt =
     ({ seq, place }: RecordedFailure) =>
@@ -76,7 +78,9 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
             try {
               const event = await store.readAt(completed.place.ref, completed.place.position);
               if (event?.type !== 'call.completed') throw new Error('the result of a call is not where it was recorded');
-              return { fact: event, result: await resolveResult(store, event) };
+              const by = completed.supersededBy;
+              const winner = by && (await results(by.run, by.seq));
+              return { fact: event, result: await resolveResult(store, winner ?? event), ...(winner && { isOther: true as const }) };
             } finally {
               release();
             }

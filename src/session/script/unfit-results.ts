@@ -2,7 +2,8 @@
 import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { readExceeding, readResult } from '../../../replay/memo/read-result.js';
-import { usable, type Memo, type StoredResult } from '../../../replay/memo/memo.js';
+import { usable, type Memo } from '../../../replay/memo/memo.js';
+import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import { resultNow, type Unfit } from '../../operation/replies/reused-result.js';
 import { NO_RESULT_LABELS } from '../../runtime/calls/result-labels.js';

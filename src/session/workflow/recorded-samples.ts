@@ -3,7 +3,7 @@ import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
-import type { StoredResult } from '../../../replay/memo/memo.js';
+import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { loadAgentCalls } from '../../../replay/workflows/load-agent-calls.js';
 import { withEarlier, type AgentCalls } from '../../../replay/workflows/agent-calls.js';
 import { Samples } from '../../../replay/workflows/samples.js';

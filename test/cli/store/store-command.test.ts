@@ -204,7 +204,7 @@ show @ask("three")
     expect(JSON.parse((await run('migrate', '--dry-run', '--json')).stdout)).toEqual({
       store: expect.stringContaining('?project='),
       from: 0,
-      to: 2,
+      to: 3,
       migrations: [
         { version: 1, title: expect.any(String) },
         { version: 2, title: expect.any(String) },

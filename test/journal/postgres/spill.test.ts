@@ -2,46 +2,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Connect, SqlClient } from '../../../journal/postgres/connection.js';
 import type { TeamStore } from '../../../journal/postgres/open-store.js';
-import { connectClient } from '../../../journal/postgres/pg-client.js';
-import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
 import { realDisk } from '../../../journal/storage/disk.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
 import { temporaryFolder } from '../support/folder.js';
 import { factOf, readRun } from '../support/read.js';
+import { Line } from './breakable-line.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
-
-/** A connection that can be cut, and refused until it is mended. */
-class Line {
-  isCut = false;
-  /** Called before each statement is sent. */
-  before: (text: string) => Promise<void> = async () => undefined;
-  private readonly clients: SqlClient[] = [];
-  readonly connect: Connect;
-
-  constructor(url: string) {
-    const address = parseStoreAddress(url, { environment: {} });
-    this.connect = async (onLost) => {
-      if (this.isCut) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      const client = await connectClient(address, { connectMs: 5000, onLost });
-      this.clients.push(client);
-      return {
-        ...client,
-        query: async (text, values, timeoutMs) => {
-          await this.before(text);
-          if (this.isCut) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-          return client.query(text, values, timeoutMs);
-        },
-      };
-    };
-  }
-
-  async cut(): Promise<void> {
-    this.isCut = true;
-    await Promise.all(this.clients.splice(0).map((client) => client.end()));
-  }
-}
 
 interface Opened {
   readonly store: TeamStore;

@@ -3,7 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Row, Sql } from '../../../journal/postgres/connection.js';
-import { NO_LINES, RunRows, type Head } from '../../../journal/postgres/run-rows.js';
+import { ClaimRows, RunClaims } from '../../../journal/postgres/claims/claim-rows.js';
+import { NO_LINES, type Head } from '../../../journal/postgres/lines.js';
+import { RunRows } from '../../../journal/postgres/run-rows.js';
 import type { Salvage } from '../../../journal/postgres/salvage/salvage-run.js';
 import { readSpill, SpillFile } from '../../../journal/postgres/spill/spill-file.js';
 import { SpillingRows } from '../../../journal/postgres/spill/spilling-rows.js';
@@ -93,7 +95,9 @@ function open(
   const newSpill = (head: Head): SpillFile =>
     new SpillFile(disk, { folder }, { store: 'a-store', project: 'p', ref: runRef(1), fence: 0, head });
   const sink = new SpillingRows({ rows, leaseMs: 200, waitMs, onOutage: undefined, newSpill, newSalvage: () => salvage });
-  return { journal: new TeamJournal(new RunWriter(runRef(1), sink, async () => undefined), sink), server, salvaged, folder };
+  const writer = new RunWriter(runRef(1), sink, async () => undefined);
+  const claims = new RunClaims(new ClaimRows(server, 1000), rows, waitMs);
+  return { journal: new TeamJournal(writer, sink, claims, undefined), server, salvaged, folder };
 }
 
 /** Appends as a run with two lanes does, with posts and flushes in between. Returns the calls whose ends were acknowledged. */

@@ -4,6 +4,7 @@ import { Connection, type SqlClient } from '../../../journal/postgres/connection
 import { migrate } from '../../../journal/postgres/migrate.js';
 import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
 import { journalStoreContract } from '../store-contract.js';
+import { claimsContract } from './claims-contract.js';
 import { makeDatabase, noServer, openTestStore } from './database.js';
 import { openPglite } from './pglite.js';
 
@@ -32,15 +33,22 @@ describe('in this process', async () => {
   );
   afterAll(() => pglite.end());
   let projects = 0;
-  journalStoreContract('PGlite', () =>
+  const open = (project: string): TeamStore =>
     kept(
       openTeamStore({
         connect: async () => shared,
-        project: `p${++projects}`,
+        project,
         shown: 'pglite',
         keys: { sealingKey: undefined, read: async () => undefined, make: async () => randomBytes(32) },
         allowUnsafe: true,
       }),
-    ),
-  );
+    );
+  journalStoreContract('PGlite', () => open(`p${++projects}`));
+  claimsContract('PGlite', {
+    project() {
+      const project = `p${++projects}`;
+      return () => open(project);
+    },
+    query: (text) => shared.query(text),
+  });
 });

@@ -4,7 +4,7 @@ import { opPath, workflowOf, type Fingerprint } from '../../../journal/ids.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
 import { planRun, type CurrentDefinition, type PlanFacts } from '../../../replay/resume/plan.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
-import type { StoredResult } from '../../../replay/memo/memo.js';
+import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { index } from '../../../replay/memo/snapshot.js';
 import { call, FINGERPRINT, callKeyOf, run, runRef } from '../../support/written-runs.js';
 

@@ -1,0 +1,113 @@
+/**
+ * Claims calls in the database. Requests that come together go in one statement, whose commit is synced: a claim that a crash of the
+ * server forgot would let two machines execute one call.
+ */
+import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../storage/claims.js';
+import { JournalError } from '../../errors.js';
+import { seqOf, type CallKey, type RunId } from '../../ids.js';
+import type { Row, Sql } from '../connection.js';
+import type { RunRow, RunRows } from '../run-rows.js';
+import { SEALED_STATE, stateBehind } from '../store-errors.js';
+
+interface Waiting {
+  readonly request: ClaimRequest;
+  resolve(claimed: Claimed): void;
+  reject(error: unknown): void;
+}
+
+/** The claims of all runs of a process. */
+export class ClaimRows {
+  constructor(
+    private readonly sql: Sql,
+    private readonly timeoutMs: number,
+  ) {}
+
+  async claim({ id, fence }: RunRow, requests: readonly ClaimRequest[]): Promise<ReadonlyMap<CallKey, Claimed>> {
+    const wanted = requests.map(({ key, refused, isAlone }) => ({
+      key,
+      ...(refused && { run: refused.run, refused: refused.seq }),
+      ...(isAlone === true && { alone: true }),
+    }));
+    const rows = await this.sql.query(
+      'select key, state, run, seq, at::float8 as at, bytes, host from mlld.claim($1, $2, $3)',
+      [id, fence, JSON.stringify(wanted)],
+      this.timeoutMs,
+    );
+    return new Map(rows.map((row) => [row['key'] as CallKey, claimedIn(row)]));
+  }
+
+  async giveBack({ id }: RunRow, keys: readonly CallKey[]): Promise<void> {
+    await this.sql.query('delete from mlld.claims where run_id = $1 and key = any ($2::text[])', [id, keys], this.timeoutMs);
+  }
+}
+
+function claimedIn(row: Row): Claimed {
+  const run = row['run'] as RunId;
+  const result: RecordedResult | undefined =
+    row['seq'] === null
+      ? undefined
+      : { run, seq: seqOf(Number(row['seq'])), position: { offset: Number(row['at']), bytes: Number(row['bytes']) } };
+  if (row['state'] === 'taken') return { kind: 'taken', run, host: String(row['host'] ?? '') };
+  return row['state'] === 'answered' && result !== undefined ? { kind: 'answered', by: result } : { kind: 'claimed', replaces: result };
+}
+
+/** The claims of one run. */
+export class RunClaims implements Claims {
+  private waiting: Waiting[] = [];
+  private returned: CallKey[] = [];
+  private readonly held = new Set<CallKey>();
+
+  constructor(
+    private readonly claiming: ClaimRows,
+    private readonly rows: RunRows,
+    readonly waitMs: number,
+  ) {}
+
+  claim(request: ClaimRequest): Promise<Claimed> {
+    return new Promise((resolve, reject) => {
+      if (this.waiting.length === 0) setImmediate(() => void this.send());
+      this.waiting.push({ request, resolve, reject });
+    });
+  }
+
+  /** The end of the call is appended, which frees it. */
+  ended(key: CallKey): void {
+    this.held.delete(key);
+  }
+
+  giveBack(key: CallKey): void {
+    if (!this.held.delete(key)) return;
+    if (this.returned.length === 0) setImmediate(() => void this.sendBack());
+    this.returned.push(key);
+  }
+
+  private async send(): Promise<void> {
+    const sent = this.waiting;
+    this.waiting = [];
+    try {
+      const { row } = this.rows;
+      if (row === undefined) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the run yet');
+      const claimed = await this.claiming.claim(
+        row,
+        sent.map(({ request }) => request),
+      );
+      for (const { request, resolve, reject } of sent) {
+        const answer = claimed.get(request.key);
+        if (answer === undefined) reject(new JournalError('STORE_UNREACHABLE', 'the store did not answer for each call'));
+        else resolve(answer);
+        if (answer?.kind === 'claimed') this.held.add(request.key);
+      }
+    } catch (error) {
+      const reason = stateBehind(error) === SEALED_STATE ? this.rows.sealed() : error;
+      for (const { reject } of sent) reject(reason);
+    }
+  }
+
+  /** A claim that can't be given back lasts until the run ends, or its lease. */
+  private async sendBack(): Promise<void> {
+    const keys = this.returned;
+    this.returned = [];
+    const { row } = this.rows;
+    if (row !== undefined) await this.claiming.giveBack(row, keys).catch(() => undefined);
+  }
+}

@@ -1,0 +1,66 @@
+/** Finds in whole lines of a run the results that compete for their calls, and which calls ended. team-store.md 4.2. */
+import type { JournalEvent } from '../../event.js';
+import type { CallKey, EventRef, OpPath } from '../../ids.js';
+
+/** A result as `mlld.append` takes it. `run` and `refused` name the result that it may replace. */
+export interface CompetingResult {
+  readonly key: CallKey;
+  readonly op: OpPath;
+  readonly seq: number;
+  readonly at: number;
+  readonly bytes: number;
+  readonly run?: string;
+  readonly refused?: number;
+}
+
+export interface CallEnds {
+  readonly results: readonly CompetingResult[];
+  /** The keys of calls that ended. */
+  readonly ended: readonly CallKey[];
+}
+
+/** The results that calls in flight may replace. */
+export type Refusals = Map<OpPath, EventRef>;
+
+const CALL_LINE = /^\{"v":\d{1,9},"seq":\d{1,16},"type":"call\.(started|completed|failed|superseded)"/;
+export const NO_ENDS: CallEnds = { results: [], ended: [] };
+
+/** `ats` are the offsets of the lines. Takes refusals of calls that start into `refusals`. */
+export function endsInLines(text: string, ats: readonly number[], refusals: Refusals): CallEnds {
+  if (!text.includes('"type":"call.')) return NO_ENDS;
+  const results = new Map<number, CompetingResult>();
+  const ended = new Set<CallKey>();
+  const lines = text.split('\n');
+  for (const [index, line] of lines.entries()) {
+    const type = CALL_LINE.exec(line)?.[1];
+    if (type === undefined || (type === 'started' && !line.includes('"refused":'))) continue;
+    const event = JSON.parse(line) as JournalEvent;
+    switch (event.type) {
+      case 'call.started':
+        if (event.refused !== undefined) refusals.set(event.op, event.refused);
+        break;
+      case 'call.completed': {
+        ended.add(event.key);
+        if (event.unusable !== undefined || 'redacted' in event.result) break;
+        const refused = refusals.get(event.op);
+        results.set(event.seq, {
+          key: event.key,
+          op: event.op,
+          seq: event.seq,
+          at: ats[index] ?? 0,
+          bytes: Buffer.byteLength(line),
+          ...(refused && { run: refused.run, refused: refused.seq }),
+        });
+        break;
+      }
+      case 'call.failed':
+        if (event.retryInMs === undefined) ended.add(event.key);
+        break;
+      case 'call.superseded':
+        results.delete(event.of);
+        break;
+      default:
+    }
+  }
+  return { results: [...results.values()], ended: [...ended] };
+}

@@ -1,0 +1,52 @@
+/** Reads whole lines of a run as a store of rows takes them: their offsets, numbers and hashes. */
+import { CHAIN_SEED, HASH_DIGITS, TAIL_BYTES } from '../codec.js';
+import { NEWLINE } from '../line-buffer.js';
+
+/** A turn ends behind the piece that reaches this many bytes or lines. A piece is at most 256 KB, or one line. */
+export const TURN_BYTES_MAX = 4 * 1024 * 1024;
+export const TURN_LINES_MAX = 5000;
+/** The end of a line: its hash, a quote and a brace. */
+const LINE_END = HASH_DIGITS + 2;
+const DIGEST_IN_LINE = /"(sha256:[0-9a-f]{64})"/g;
+
+/** The end of what a run has. */
+export interface Head {
+  readonly offset: number;
+  /** The number of the next line. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
+
+/** Returns what lines name that may be a blob. */
+export function digestsIn(text: string): ReadonlySet<string> {
+  return new Set(Array.from(text.matchAll(DIGEST_IN_LINE), (match) => match[1] as string));
+}
+
+/** Adds the offset of each line, and returns how many there are. */
+export function startsOf(piece: Uint8Array, offset: number, ats: number[]): number {
+  let lines = 0;
+  for (let start = 0; start < piece.length; start = piece.indexOf(NEWLINE, start) + 1) {
+    ats.push(offset + start);
+    lines++;
+  }
+  return lines;
+}
+
+const SEQ_OF_LINE = /^\{"v":\d+,"seq":(\d+)[,}]/;
+
+/** Returns the number of the first of whole lines. */
+export function firstSeq(lines: Uint8Array): number {
+  const beginning = Buffer.from(lines.buffer, lines.byteOffset, Math.min(lines.length, 64)).toString('latin1');
+  return Number(SEQ_OF_LINE.exec(beginning)?.[1]);
+}
+
+/** Returns the hash that a line without its newline ends with, even when the line is damaged. */
+export const hashOfLine = (line: string): string => line.slice(-LINE_END, -2);
+
+/** Returns the hash of the last of whole lines, which ends with `"hash":"…"}` and its newline. */
+export function hashBehind(lines: Uint8Array): string {
+  const start = lines.length - TAIL_BYTES - 1 + ',"hash":"'.length;
+  return Buffer.from(lines.buffer, lines.byteOffset + start, HASH_DIGITS).toString('latin1');
+}

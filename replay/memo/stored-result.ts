@@ -1,0 +1,57 @@
+/** The place of a result in the journal, and what is known of it without reading it. */
+import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
+import type { RunRef, Seq } from '../../journal/ids.js';
+import type { Position } from '../../journal/store.js';
+import type { Place } from '../fold/projection.js';
+
+/** The place of the `call.completed` that holds a result. */
+export interface StoredResult {
+  readonly ref: RunRef;
+  readonly seq: Seq;
+  readonly position: Position;
+  readonly form: ResultForm | undefined;
+  /** It takes a key to read it. */
+  readonly sealed: boolean;
+  /** The event holds more about it: labels or source markers that its arguments and function lack, that it was in a reply, or files. */
+  readonly carries: boolean;
+  /** Its call wrote files that its arguments name. */
+  readonly hasFiles: boolean;
+  readonly endedMs: number;
+  readonly elapsedMs: number;
+  /** Bytes that the result takes: its blob, or its line in the journal. */
+  readonly sizeBytes: number;
+  /** The cost of all attempts of its call, in US dollars; undefined where it is not known. */
+  readonly costUsd: number | undefined;
+}
+
+/** `failedUsd` is what the earlier attempts of the call had cost. */
+export function storedResult(event: EventOf<'call.completed'>, place: Place, failedUsd: number | undefined): StoredResult {
+  const { result, notes } = event;
+  return {
+    ref: place.ref,
+    seq: event.seq,
+    position: place.position,
+    form: event.form,
+    sealed: isSealed(result) || (notes !== undefined && isSealed(notes)),
+    carries:
+      notes !== undefined ||
+      event.labels !== undefined ||
+      event.sources !== undefined ||
+      event.removed !== undefined ||
+      event.reply?.inner === true ||
+      event.files !== undefined,
+    hasFiles: event.files !== undefined,
+    endedMs: Date.parse(event.ts),
+    elapsedMs: event.elapsedMs,
+    sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
+    costUsd: sumOf(event.usage?.costUsd, failedUsd),
+  };
+}
+
+function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : one + other;
+}
+
+function isSealed(payload: Payload): boolean {
+  return 'sealed' in payload || ('blob' in payload && payload.keyId !== undefined);
+}

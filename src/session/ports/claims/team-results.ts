@@ -1,0 +1,143 @@
+/**
+ * Claims the calls of a run in the store of a team, and finds what other runs record meanwhile. team-store.md 6.
+ *
+ * TEAM-RESULTS-1 A call begins when its claim is this run's, or when this run reuses nothing of other runs. A claim decides only who pays:
+ *    two runs that both believe to have it record one result nevertheless (4.2).
+ * TEAM-RESULTS-2 A result that was recorded before this run began is known to its memo, which did not find it usable: it is refused, and
+ *    replaced. One that was recorded since is news, and reused.
+ * TEAM-RESULTS-3 A store that can't be reached is waited for. A run that must stop claims nothing: then the call is handed to the
+ *    dispatcher, or to the journal, which refuse it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
+import { JournalError } from '../../../../journal/errors.js';
+import type { CallKey, EventRef, RunId, Workflow } from '../../../../journal/ids.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import { UNEDITED } from '../../../../replay/memo/definitions.js';
+import type { PriorRuns } from '../../../../replay/memo/load.js';
+import type { OverlayHit } from '../../../../replay/memo/overlay.js';
+import { storedResult } from '../../../../replay/memo/stored-result.js';
+import type { ClaimedCall, ClaimedCallState } from '../../../runtime/calls/result-cache.js';
+import type { TeamResults } from '../result-cache.js';
+
+const POLL_FIRST_MS = 100;
+const POLL_MAX_MS = 2000;
+/** A shorter wait is not reported. */
+const REPORT_AFTER_MS = 3000;
+const OUTAGE_REPORT_MS = 1000;
+
+export interface TeamPorts {
+  readonly claims: Claims;
+  readonly store: Pick<JournalStore, 'readAt'>;
+  readonly workflow: Workflow;
+  /** The runs before this one, as its memo was made of them. */
+  readonly prior: Pick<PriorRuns, 'seen' | 'runs'>;
+  /** False while results of other runs are not reused. */
+  readonly reusesAll: () => boolean;
+  /** Aborted when the run must stop. */
+  readonly signal: AbortSignal;
+  /** No call is made any more. */
+  readonly hasStopped: () => boolean;
+  readonly monotonicMs: () => number;
+  readonly stderr: (text: string) => void;
+  readonly onOutage: (error: JournalError | undefined, waitMs: number) => void;
+  /** Called when the store can't be used any more. */
+  readonly onLost: (error: Error) => void;
+}
+
+export class RunTeamResults implements TeamResults {
+  private readonly found = new Map<CallKey, OverlayHit>();
+  private readonly priorBytes: ReadonlyMap<RunId, number>;
+  private readonly reported = new Set<RunId>();
+  private outage: { readonly sinceMs: number; isReported: boolean } | undefined;
+
+  constructor(private readonly ports: TeamPorts) {
+    const { seen, runs } = ports.prior;
+    this.priorBytes = new Map([...seen.map((run) => [run, Infinity] as const), ...runs.map(({ ref, bytes }) => [ref.run, bytes] as const)]);
+  }
+
+  async claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState> {
+    const { key } = call;
+    let refusing = refused;
+    const sinceMs = this.ports.monotonicMs();
+    for (let delayMs = POLL_FIRST_MS; !this.mustStop(); delayMs = Math.min(2 * delayMs, POLL_MAX_MS)) {
+      const claimed = await this.tryClaim({ key, refused: refusing, isAlone: !this.ports.reusesAll() });
+      if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
+      if (claimed?.kind === 'answered') {
+        if (this.isNews(claimed.by) && (await this.learn(call, claimed.by)) !== undefined) return claimed;
+        refusing = claimed.by; // TEAM-RESULTS-2
+        delayMs = POLL_FIRST_MS / 2;
+      } else {
+        if (claimed && this.ports.monotonicMs() - sinceMs > REPORT_AFTER_MS) this.reportHolder(claimed);
+        await this.wait(Math.max(delayMs, POLL_FIRST_MS));
+      }
+    }
+    return { kind: 'claimed', replaces: undefined };
+  }
+
+  giveBack(key: CallKey): void {
+    this.ports.claims.giveBack(key);
+  }
+
+  find(key: CallKey): OverlayHit | undefined {
+    return this.found.get(key);
+  }
+
+  decline({ run, seq }: EventRef): void {
+    for (const [key, { entry }] of this.found) {
+      if (entry.result.ref.run === run && entry.result.seq === seq) this.found.delete(key);
+    }
+  }
+
+  async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult): Promise<OverlayHit | undefined> {
+    const ref = { workflow: this.ports.workflow, run };
+    const event = await this.ports.store.readAt(ref, position).catch(() => undefined); // the call is executed instead
+    if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq || 'redacted' in event.result) return undefined;
+    const result = storedResult(event, { ref, position }, undefined);
+    const about = { site: undefined, declared: undefined, preview: undefined, attempt: undefined, scope: undefined, inside: [] };
+    const hit = { entry: { fn, fingerprint: undefined, ...about, result }, forkSource: undefined, edit: UNEDITED };
+    this.found.set(key, hit);
+    return hit;
+  }
+
+  /** TEAM-RESULTS-2 */
+  private isNews({ run, position }: RecordedResult): boolean {
+    return position.offset >= (this.priorBytes.get(run) ?? 0);
+  }
+
+  /** Undefined when the store could not be asked: the caller tries again, or must stop. TEAM-RESULTS-3 */
+  private async tryClaim(request: ClaimRequest): Promise<Claimed | undefined> {
+    const { claims, monotonicMs, onOutage, onLost } = this.ports;
+    try {
+      const claimed = await claims.claim(request);
+      if (this.outage?.isReported) onOutage(undefined, claims.waitMs);
+      this.outage = undefined;
+      return claimed;
+    } catch (error) {
+      if (!(error instanceof JournalError)) throw error;
+      if (error.code === 'STORE_SEALED') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
+      this.outage ??= { sinceMs: monotonicMs(), isReported: false };
+      const lastedMs = monotonicMs() - this.outage.sinceMs;
+      if (error.code !== 'STORE_UNREACHABLE' || lastedMs >= claims.waitMs) onLost(error);
+      else if (!this.outage.isReported && lastedMs >= Math.min(OUTAGE_REPORT_MS, claims.waitMs / 2)) {
+        this.outage.isReported = true;
+        onOutage(error, claims.waitMs);
+      }
+      return undefined;
+    }
+  }
+
+  private mustStop(): boolean {
+    return this.ports.signal.aborted || this.ports.hasStopped();
+  }
+
+  private async wait(delayMs: number): Promise<void> {
+    await sleep(delayMs, undefined, { signal: this.ports.signal }).catch(() => undefined); // the caller looks at the signal
+  }
+
+  private reportHolder({ run, host }: Extract<Claimed, { kind: 'taken' }>): void {
+    if (this.reported.has(run)) return;
+    this.reported.add(run);
+    this.ports.stderr(`waiting for calls that run ${run}${host === '' ? '' : ` on ${host}`} is making\n`);
+  }
+}

@@ -1,0 +1,87 @@
+/** One execution of a call at a time, and one result, on a server; also where lines reach it late. team-store.md 4.2, 4.4. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { TeamStore } from '../../../journal/postgres/open-store.js';
+import { realDisk } from '../../../journal/storage/disk.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
+import { temporaryFolder } from '../support/folder.js';
+import { factOf, readRun } from '../support/read.js';
+import { Line } from './breakable-line.js';
+import { claimsContract } from './claims-contract.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+
+describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const opened: TeamStore[] = [];
+  const kept = (store: TeamStore): TeamStore => {
+    opened.push(store);
+    return store;
+  };
+  afterAll(() => Promise.all(opened.map((store) => store.close())));
+
+  claimsContract('PostgreSQL', {
+    project() {
+      const url = database.project();
+      return () => kept(openTestStore(url));
+    },
+    query: (text) => database.query(text, []),
+  });
+
+  const superseded = { type: 'call.superseded', of: 2, by: { run: runRef(2).run, seq: 2 } };
+
+  /** Another run has its result before the spilled one of the first is recorded. */
+  async function winElsewhere(url: string): Promise<TeamStore> {
+    const store = kept(openTestStore(url));
+    const journal = await store.create(runRef(2));
+    for (const fact of [started, callStarted(1), callCompleted(1, 'first'), finished]) await journal.append(fact);
+    await journal.close();
+    return store;
+  }
+
+  it('says before the end of a run that a result came too late, when all of it reached the server late', async () => {
+    const url = database.project();
+    const line = new Line(url);
+    const folder = temporaryFolder();
+    const store = kept(openTestStore(url, { connect: line.connect, spill: { disk: realDisk, folder } }));
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await line.cut();
+    await journal.append(callCompleted(1, 'late'));
+    await journal.append(finished);
+    const other = await winElsewhere(url);
+    line.isCut = false;
+    await journal.close();
+    const { events, defects } = await readRun(other, runRef(1));
+    expect(defects).toEqual([]);
+    expect(events.map(factOf)).toMatchObject([started, callStarted(1), callCompleted(1, 'late'), superseded, finished]);
+    expect((await other.runs(runRef(1).workflow))[0]).toMatchObject({ liveness: 'finished' });
+  });
+
+  it('says it in the run when a later process brings the result in', async () => {
+    const url = database.project();
+    const line = new Line(url);
+    const folder = temporaryFolder();
+    const spill = { disk: realDisk, folder };
+    const store = openTestStore(url, { connect: line.connect, spill, waitMs: 50 });
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await line.cut();
+    await journal.append(callCompleted(1, 'late'));
+    await expect(journal.close()).rejects.toMatchObject({ code: 'STORE_SPILLED' });
+    for (const name of await readdir(folder, { recursive: true })) {
+      if (!name.endsWith('.ndjson')) continue;
+      const text = await readFile(join(folder, name), 'utf8');
+      await writeFile(join(folder, name), text.replace(/"boot":"[^"]*"/, '"boot":"another one"'));
+    }
+    await store.close();
+    const other = await winElsewhere(url);
+    const pushing = kept(openTestStore(url, { spill }));
+    expect(await pushing.pushSpills()).toMatchObject([{ ref: runRef(1), salvaged: 0 }]);
+    const { events, defects } = await readRun(other, runRef(1));
+    expect(defects).toEqual([]);
+    expect(events.map(factOf)).toMatchObject([started, callStarted(1), callCompleted(1, 'late'), superseded]);
+  });
+});
