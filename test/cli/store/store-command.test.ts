@@ -208,6 +208,7 @@ show @ask("three")
       migrations: [
         { version: 1, title: expect.any(String) },
         { version: 2, title: expect.any(String) },
+        { version: 3, title: expect.any(String) },
       ],
     });
     expect(await run('migrate')).toMatchObject({ status: 1, stderr: expect.stringContaining('--yes') });
@@ -221,7 +222,7 @@ show @ask("three")
       store: expect.stringContaining('?project='),
       project: 'p1',
       server: expect.any(String),
-      schema: { version: 2, minClient: 1 },
+      schema: { version: 3, minClient: 3 },
       bytes: expect.any(Number),
       runs: { total: 0, alive: 0 },
     });
