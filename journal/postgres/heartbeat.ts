@@ -4,9 +4,13 @@
  * HEARTBEAT-1 It belongs to the event loop that makes the calls: a process that is stopped or starved must miss it.
  * HEARTBEAT-2 A run that somebody sealed keeps the end of its lease, whoever renews it.
  * HEARTBEAT-3 It also frees what the dead have claimed, so that nothing lasts longer than a lease and a heartbeat.
+ * HEARTBEAT-4 One that the server refuses will not succeed later: the leases run out, and others take the calls over. So no further call
+ *    begins in this process; what calls in flight return is recorded as long as nobody has sealed their run.
  */
+import type { JournalError } from '../errors.js';
 import type { Sql } from './connection.js';
 import type { RunRow } from './run-rows.js';
+import { mayPass } from './store-errors.js';
 
 export class Heartbeat {
   private readonly runs = new Set<RunRow>();
@@ -16,6 +20,7 @@ export class Heartbeat {
     private readonly sql: Sql,
     private readonly leaseMs: number,
     private readonly project: string,
+    private readonly onRefused: (error: JournalError) => void,
   ) {}
 
   add(run: RunRow): void {
@@ -33,7 +38,7 @@ export class Heartbeat {
     this.timer = undefined;
   }
 
-  /** A failed one is not reported: the next comes soon, and the writer says what is wrong with the store. */
+  /** One that did not reach the server is not reported: the next comes soon, and the writer says what is wrong with the store. */
   private async renew(): Promise<void> {
     const runs = [...this.runs];
     await this.sql
@@ -44,6 +49,8 @@ export class Heartbeat {
         this.leaseMs / 4,
       )
       .then(() => this.sql.query('select mlld.sweep_claims($1)', [this.project], this.leaseMs / 4))
-      .catch(() => undefined);
+      .catch((error: JournalError) => {
+        if (!mayPass(error)) this.onRefused(error); // HEARTBEAT-4
+      });
   }
 }

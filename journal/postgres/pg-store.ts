@@ -58,10 +58,14 @@ export class PgStore implements RunStore {
   private readonly heartbeat: Heartbeat;
   private readonly results: ReadAhead;
   private readonly claiming: ClaimRows;
+  /** The claims of the runs that this process writes. */
+  private readonly claims = new Map<RunRows, RunClaims>();
 
   constructor(private readonly ports: PgStorePorts) {
     const { side, project, leaseMs } = ports;
-    this.heartbeat = new Heartbeat(side, leaseMs, project);
+    this.heartbeat = new Heartbeat(side, leaseMs, project, (error) => {
+      for (const claims of this.claims.values()) claims.refuse(error);
+    });
     this.results = new ReadAhead(ports.reader, project);
     this.claiming = new ClaimRows(side, this.timeoutMs);
     this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work), timeoutMs: this.timeoutMs };
@@ -107,12 +111,9 @@ export class PgStore implements RunStore {
   private journalOf(ref: RunRef, rows: RunRows, sink: SpillingRows, options: CreateOptions, end?: ScanReport['end']): Journal {
     const { onOutage: _reportedBySink, ...settings } = options;
     const writer = new RunWriter(ref, sink, () => this.release(rows), settings, { ...(end && { end }) });
-    const journal = new TeamJournal(
-      writer,
-      sink,
-      new RunClaims(this.claiming, rows, settings.waitMs ?? this.ports.waitMs),
-      settings.onAdded,
-    );
+    const claims = new RunClaims(this.claiming, rows, settings.waitMs ?? this.ports.waitMs);
+    this.claims.set(rows, claims);
+    const journal = new TeamJournal(writer, sink, claims, settings.onAdded);
     sink.report(journal);
     return journal;
   }
@@ -190,6 +191,7 @@ export class PgStore implements RunStore {
 
   /** A lease and claims that can't be given back run out. */
   private async release(rows: RunRows): Promise<void> {
+    this.claims.delete(rows);
     const { row } = rows;
     if (row === undefined) return;
     this.heartbeat.remove(row);

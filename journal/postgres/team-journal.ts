@@ -41,6 +41,7 @@ export class TeamJournal implements Journal, LineSource {
     const { endedBy } = this.rows;
     if (fact.type === 'run.finished') this.isInterrupted = fact.status === 'interrupted';
     if (endedBy !== undefined && !MAY_FOLLOW.has(fact.type)) throw endedBy; // TEAM-JOURNAL-2
+    if (fact.type === 'call.started' && this.claims.refusedBy !== undefined) throw this.claims.refusedBy; // HEARTBEAT-4
     const recorded = await this.writer.append(fact, placed);
     if (fact.type === 'call.failed' && fact.retryInMs === undefined) this.claims.ended(fact.key);
     if (fact.type === 'call.completed') {

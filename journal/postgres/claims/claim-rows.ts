@@ -56,6 +56,7 @@ export class RunClaims implements Claims {
   private waiting: Waiting[] = [];
   private returned: CallKey[] = [];
   private readonly held = new Set<CallKey>();
+  private refused: JournalError | undefined;
 
   constructor(
     private readonly claiming: ClaimRows,
@@ -63,7 +64,17 @@ export class RunClaims implements Claims {
     readonly waitMs: number,
   ) {}
 
+  /** No further call may begin: the lease of the run, and its claims with it, can't be renewed. */
+  refuse(error: JournalError): void {
+    this.refused ??= error;
+  }
+
+  get refusedBy(): JournalError | undefined {
+    return this.refused;
+  }
+
   claim(request: ClaimRequest): Promise<Claimed> {
+    if (this.refused !== undefined) return Promise.reject(this.refused);
     return new Promise((resolve, reject) => {
       if (this.waiting.length === 0) setImmediate(() => void this.send());
       this.waiting.push({ request, resolve, reject });

@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../../journal/canonical.js';
 import type { TeamStore } from '../../../journal/postgres/open-store.js';
 import { realDisk } from '../../../journal/storage/disk.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
@@ -57,6 +58,28 @@ describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '
     expect(defects).toEqual([]);
     expect(events.map(factOf)).toMatchObject([started, callStarted(1), callCompleted(1, 'late'), superseded, finished]);
     expect((await other.runs(runRef(1).workflow))[0]).toMatchObject({ liveness: 'finished' });
+  });
+
+  it('begins no call once the server refuses to renew the lease, and records what those in flight return', async () => {
+    const url = database.project();
+    const line = new Line(url);
+    const store = kept(openTestStore(url, { connect: line.connect, leaseMs: 1000 }));
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    line.before = async (text) => {
+      if (text.includes('set lease_until = clock_timestamp()')) throw Object.assign(new Error('permission denied'), { code: '42501' });
+    };
+    const claim = () =>
+      journal.claims?.claim({ key: sha256('another call') }).then(
+        () => 'claimed',
+        ({ code }: { readonly code: string }) => code,
+      );
+    await expect.poll(claim, { timeout: 60_000 }).toBe('STORE_DENIED');
+    await expect(journal.append(callStarted(2))).rejects.toMatchObject({ code: 'STORE_DENIED' });
+    await journal.append(callCompleted(1));
+    await journal.close();
+    expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
   });
 
   it('says it in the run when a later process brings the result in', async () => {
