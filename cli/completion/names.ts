@@ -21,18 +21,18 @@ const FINDERS: { readonly [C in Exclude<Completion, object>]: Finder } = {
     ...(await scriptNames(io.workingDirectory, io.environment['HOME'])),
     ...files(io, word, ['.dot']),
   ],
-  recorded: async (io) => (await recordedNames(io.workingDirectory)).workflows,
+  recorded: async (io) => (await recordedNames(io)).workflows,
   'recorded-pipeline': async (io) => {
-    const { workflows, runs } = await recordedNames(io.workingDirectory);
+    const { workflows, runs } = await recordedNames(io);
     return ['latest', ...workflows.filter(isPipeline), ...runs.filter(({ about }) => isPipeline(about))];
   },
   run: async (io) => {
-    const { workflows, runs } = await recordedNames(io.workingDirectory);
+    const { workflows, runs } = await recordedNames(io);
     return [{ text: 'latest', about: 'the latest run of the project' }, ...workflows, ...runs];
   },
   'resume-target': async (io, { arguments: [script], word }) => {
     if (script === undefined) return [];
-    const { functions, checkpoints, operations } = await namesInRun(io.workingDirectory, script);
+    const { functions, checkpoints, operations } = await namesInRun(io, script);
     if (word.startsWith('main/')) return nextSteps(operations, word);
     return [
       { text: 'failed', about: 'execute only the calls that failed or were rejected' },
@@ -40,14 +40,13 @@ const FINDERS: { readonly [C in Exclude<Completion, object>]: Finder } = {
       ...checkpoints.map((name) => ({ text: name, about: 'continue from this checkpoint' })),
     ];
   },
-  'pipeline-node': async (io, { arguments: [file] }) => (file === undefined ? [] : (await namesInRun(io.workingDirectory, file)).nodes),
+  'pipeline-node': async (io, { arguments: [file] }) => (file === undefined ? [] : (await namesInRun(io, file)).nodes),
   checkpoint: async (io, { arguments: [run] }) => {
-    const { checkpoints, nodes } = await namesInRun(io.workingDirectory, run ?? 'latest');
+    const { checkpoints, nodes } = await namesInRun(io, run ?? 'latest');
     return [...checkpoints, ...nodes];
   },
   topic: async () => readPages().map(({ topic, title }) => ({ text: topic, about: title })),
-  operation: async (io, { arguments: [run], word }) =>
-    run === undefined ? [] : nextSteps((await namesInRun(io.workingDirectory, run)).operations, word),
+  operation: async (io, { arguments: [run], word }) => (run === undefined ? [] : nextSteps((await namesInRun(io, run)).operations, word)),
 };
 
 function isPipeline(workflow: string): boolean {

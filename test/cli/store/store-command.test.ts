@@ -44,6 +44,7 @@ describe.skipIf(noServer !== undefined)(`the store of a team${noServer === undef
       [['journal', 'replay', 'hi'], 'answer to one'],
       [['journal', 'export', 'hi', '--format', 'csv'], 'ask'],
       [['store', 'status'], '2 runs in this project, 0 alive'],
+      [['complete', '--', 'journal', 'show', ''], 'llm/run/hi.mld'],
     ] as const) {
       const { stdout, stderr, status } = await runCli([...words], { cwd: ada!, env });
       expect({ words, status, stdout }).toMatchObject({
@@ -256,7 +257,7 @@ it.each([[['--version']], [['run', 'hi', '--checkpoint']], [['journal', 'list']]
       watching,
       `const load = require('node:module')._load;
 require('node:module')._load = function (name, ...rest) {
-  if (/^(pg|tls|node:tls|pgpass)$/.test(name)) require('node:fs').writeSync(2, 'LOADED ' + name + '\\n');
+  if (/^(pg|.*\\/pg\\.cjs|tls|node:tls|pgpass)$/.test(name)) require('node:fs').writeSync(2, 'LOADED ' + name + '\\n');
   return load.call(this, name, ...rest);
 };
 `,
@@ -269,6 +270,6 @@ require('node:module')._load = function (name, ...rest) {
         encoding: 'utf8',
       }).stderr;
     expect(run({}, words)).not.toContain('LOADED');
-    expect(run({ MLLD_STORE: 'postgres://127.0.0.1:1/mlld?project=p' }, ['store', 'status'])).toContain('LOADED pg');
+    expect(run({ MLLD_STORE: 'postgres://127.0.0.1:1/mlld?project=p' }, ['store', 'status'])).toContain('LOADED ./pg.cjs');
   },
 );
