@@ -47,7 +47,7 @@ function isSpilled(error: unknown): boolean {
 
 /** `--unrecorded`, which helps with a disk that takes nothing, is refused with the store of a team. */
 function isOfStore(error: unknown): boolean {
-  return error instanceof JournalError && error.code.startsWith(`STORE_`);
+  return error instanceof JournalError && /^STORE_[A-Z]/.test(error.code);
 }
 
 function dispatchStopped({ class: stopClass, lane, message, resetsAtMs }: Stop): MlldError {
