@@ -125,7 +125,8 @@ export function value(head: Expression, pipes: readonly Stage[], options: readon
 export function valueBlock(block: Block, pipes: readonly Stage[], options: readonly RawOption[]): Expression {
   const own = sortOptions(options).others.filter(({ name }) => name !== 'guards');
   const head: Expression = own.length > 0 ? { kind: 'with', at: block.at, value: block, options: own } : block;
-  return value(head, pipes, options.filter(({ name }) => !own.some((option) => option.name === name))); // prettier-ignore
+  const others = options.filter(({ name }) => own.every((option) => option.name !== name));
+  return value(head, pipes, others);
 }
 
 function sortOptions(options: readonly RawOption[]) {
