@@ -121,7 +121,7 @@ export function value(head: Expression, pipes: readonly Stage[], options: readon
   return left.length ? { kind: 'with', at: result.at, value: result, options: left } : result;
 }
 
-/** Builds a block with what follows it. Its options belong to the block and see what it binds; `guards` covers the stages, too. */
+/** Builds a block with what follows it. Its options are its own and see what it binds; only `guards` covers the stages, too. */
 export function valueBlock(block: Block, pipes: readonly Stage[], options: readonly RawOption[]): Expression {
   const own = sortOptions(options).others.filter(({ name }) => name !== 'guards');
   const head: Expression = own.length > 0 ? { kind: 'with', at: block.at, value: block, options: own } : block;
