@@ -38,7 +38,11 @@ export async function executeAttempt(
     return await limit.race(backend.execute({ ...stage, frame: limited(stage.frame), signal: limit.signal }, limited(frame), request));
   } catch (error) {
     if (limit.isOver()) throw failedAttempt('timeout', timedOut(limitMs, error));
-    throw asFailure(error, isForeign, frame.attempt?.nowMs() ?? 0);
+    // The deadline reports that a time limit has passed, which is not so when the run or the branch ended the stage.
+    const isInterrupted = stage.signal.aborted && error instanceof WorldError && error.code === 'INTERRUPTED';
+    throw isInterrupted
+      ? new WorldError('INTERRUPTED', 'interrupted: its stage was ended', { cause: error })
+      : asFailure(error, isForeign, frame.attempt?.nowMs() ?? 0);
   } finally {
     limit.signal.removeEventListener('abort', expire); // a walk without a limit has one signal for all its stages
     limit.lift();
