@@ -1,0 +1,141 @@
+/// <reference lib="dom" />
+/**
+ * Shows the page of each kind of run in a window of each size: nothing scrolls sideways, nothing is said or loaded, and axe-core finds
+ * nothing. Skipped without a browser: `apt-get install chromium-headless-shell` installs it.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFileStore } from '../../journal/storage/file-store.js';
+import { projectFolder, runCli } from '../support/cli.js';
+import { pipeline } from '../support/pipeline-run.js';
+import { recordTriage } from './sample-runs.js';
+
+const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
+const IN_VAIN = 240_000;
+const LONG = 'a-name-that-is-longer-than-any-screen-of-a-phone-and-has-no-place-to-break-'.repeat(2);
+
+/** Makes a page, and names the views that it has. */
+interface Sample {
+  readonly views: readonly string[];
+  /** Part of the sentence at the top: the run is of the kind that it is named after. */
+  readonly says: RegExp;
+  make(folder: string): Promise<void>;
+}
+
+const report = async (folder: string, ...args: readonly string[]): Promise<void> => {
+  const { status, stderr } = await runCli(['journal', 'report', ...args, '-o', 'page.html'], { cwd: folder });
+  expect([status, stderr]).toEqual([0, '']);
+};
+
+const JOB = `exe llm @ask(t) = sh { if [ "$t" = "c" ]; then echo "no boat" >&2; exit 3; fi; echo "A:$t" }
+var @all = for @x in ["a", "b", "c", "${LONG}"] => @ask(@x)
+show @all
+`;
+
+const SAMPLES: { readonly [kind: string]: Sample } = {
+  'calls that failed, were tried again and reused': {
+    says: /Failed .* reused; .* failed/,
+    views: ['overview', 'operations', 'call=main/for#1[50]/review#0', 'script', 'output', 'compare'],
+    async make(folder) {
+      await recordTriage(openFileStore(folder), { calls: 200, reused: 60, isCut: true });
+      await report(folder, 'triage', '--diff', 'triage@2');
+    },
+  },
+  'a fork': {
+    says: /[1-9] of them reused|all of them reused/,
+    views: ['overview', 'operations', 'script', 'output'],
+    async make(folder) {
+      fs.writeFileSync(path.join(folder, 'job.mld'), JOB);
+      fs.writeFileSync(path.join(folder, 'other.mld'), JOB.replace('"b", ', ''));
+      await runCli(['job.mld', '--checkpoint'], { cwd: folder });
+      await runCli(['other.mld', '--fork', 'job.mld'], { cwd: folder });
+      await report(folder, 'other.mld');
+    },
+  },
+  'a pipeline': {
+    says: /Completed .* 2 calls/,
+    views: ['overview', 'graph', 'graph&node=check', 'operations', 'script', 'output'],
+    async make(folder) {
+      const text = pipeline(
+        `load [shape=parallelogram, tool_command="echo ${LONG}"]; check [shape=parallelogram, tool_command="exit 3"]
+         fan [shape=component]; north [prompt="north", label="${LONG}"]; south [prompt="south"]; join [shape=tripleoctagon]
+         start -> load -> check; check -> exit [condition="outcome=success"]; check -> fan [condition="outcome=fail"]
+         fan -> north; fan -> south; north -> join; south -> join; join -> exit`,
+      );
+      fs.writeFileSync(path.join(folder, 'ferry.dot'), text);
+      await runCli(['run', 'ferry.dot'], { cwd: folder });
+      await report(folder, 'ferry.dot');
+    },
+  },
+  'a workflow script': {
+    says: /Completed .* 3 calls/,
+    views: ['overview', 'operations', 'script', 'output'],
+    async make(folder) {
+      const script = `export const meta = { name: 'audit', description: 'looks at berths' };
+phase('Look');
+const found = await parallel(['north', '${LONG}'].map((berth) => () => agent('look at ' + berth, { label: 'look:' + berth, phase: 'Look' })));
+phase('Write');
+return await agent('write it up: ' + found.length, { label: 'report', phase: 'Write' });
+`;
+      fs.mkdirSync(path.join(folder, '.claude', 'workflows'), { recursive: true });
+      fs.writeFileSync(path.join(folder, '.claude', 'workflows', 'audit.js'), script);
+      fs.writeFileSync(path.join(folder, 'mlld-config.json'), '{"agent": {"backend": "simulated"}}');
+      await runCli(['run', 'audit'], { cwd: folder });
+      await report(folder, 'latest');
+    },
+  },
+};
+
+const WINDOWS = [
+  [1440, 'light'],
+  [820, 'dark'],
+  [390, 'light'],
+] as const;
+
+describe.skipIf(BROWSER === undefined)('the page of a run', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: BROWSER as string, args: ['--no-sandbox'] });
+  }, IN_VAIN);
+  afterAll(() => browser?.close());
+
+  it.each(Object.entries(SAMPLES))('with %s fits each window', { timeout: IN_VAIN }, async (_, { views, says, make }) => {
+    const folder = await projectFolder();
+    await make(folder);
+    const url = pathToFileURL(path.join(folder, 'page.html')).href;
+    for (const [width, colorScheme] of WINDOWS) {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+      page.setDefaultTimeout(IN_VAIN);
+      const noise: string[] = [];
+      page.on('request', (request) => request.url() !== url && noise.push(request.url()));
+      page.on('pageerror', (error) => noise.push(error.message));
+      page.on('console', (message) => noise.push(message.text()));
+      await page.goto(url);
+      await page.waitForSelector('main');
+      expect(await page.locator('.sentence').textContent()).toMatch(says);
+      await page.evaluate(axe.source);
+      for (const view of views) {
+        await page.evaluate((to) => void (location.hash = to), view);
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+        const at = `${view} at ${width} pixels, ${colorScheme}`;
+        expect(
+          await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+          at,
+        ).toBeLessThanOrEqual(0);
+        const found = await page.evaluate(() =>
+          (globalThis as unknown as { axe: { run(): Promise<axe.AxeResults> } }).axe.run().then(({ violations }) => violations),
+        );
+        expect(
+          found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
+          at,
+        ).toEqual([]);
+      }
+      expect(noise).toEqual([]);
+      await page.close();
+    }
+  });
+});
