@@ -120,6 +120,65 @@ for (let at = 0; at < files.length; at += 3) {
   await new Promise((resolve) => setTimeout(resolve, 5))
 }
 return { found: found.length, words: await agent('Sum up ' + JSON.stringify(found)) }`,
+  'a triage that sends each issue another way': `
+const WAYS = { bug: (n) => agent('Reproduce ' + n, { label: 'bug:' + n }), wish: (n) => agent('Weigh the wish ' + n), spam: async () => null }
+const kinds = ['bug', 'wish', 'spam', 'bug', 'wish']
+const seen = await pipeline(kinds.map((kind, n) => ({ kind, n })),
+  async ({ kind, n }) => ({ kind, n, size: await agent('Size of issue ' + n, { schema: ${LIST} }) }),
+  async ({ kind, n }) => WAYS[kind](n), (said, { kind }) => said && agent('Label ' + kind + ' by ' + said))
+return seen.filter(Boolean).length`,
+  'a tree of questions that grows by its answers': `
+const nodes = []
+const ask = async (topic, depth) => {
+  const { items } = await agent('Split ' + topic, { label: 'split:' + depth, schema: ${LIST} })
+  nodes.push(topic)
+  if (depth < 2) await Promise.all(items.map((item) => ask(topic + '/' + item, depth + 1)))
+}
+await ask('harbour', 0)
+return await agent('Join ' + nodes.sort().join(' '))`,
+  'a class that keeps what agents said, with retries of its own': `
+class Desk {
+  #notes = new Map()
+  async ask(name, tries = 3) {
+    for (let n = 1; n <= tries; n++) {
+      const said = await agent('Note on ' + name + (n > 1 ? ', again ' + n : ''), { schema: ${VOTE} })
+      this.#notes.set(name + n, said?.ok)
+      if (said?.ok && n > 1) return this
+    }
+    return this
+  }
+  get size() { return this.#notes.size }
+}
+const desk = new Desk()
+for (const name of ['tide', 'rope', 'lamp']) await desk.ask(name)
+return { size: desk.size, last: await agent('Close the desk of ' + desk.size) }`,
+  'a debate of two sides with a chair, in rounds': `
+const log1 = []
+for (let round = 1; round <= 3; round++) {
+  phase('Round ' + round)
+  const [pro, con] = await parallel(['for', 'against'].map((side) => () => agent('Argue ' + side + ' after ' + log1.join('; '), { label: side + ':' + round })))
+  log1.push(pro + ' vs ' + con + ' ' + round)
+}
+phase('Chair')
+const verdicts = await parallel(Array.from({ length: 3 }, () => () => agent('Judge ' + log1.join(' | '), { schema: ${VOTE} })))
+return verdicts.filter((verdict) => verdict?.ok).length + ' of ' + verdicts.length`,
+  'a queue that a few workers empty': `
+const queue = Array.from({ length: 9 }, (_, n) => 'task ' + n)
+const done = []
+const worker = async (name) => { for (let task = queue.shift(); task; task = queue.shift()) done.push([task, await agent('Do ' + task)]) }
+await Promise.all(['x', 'y', 'z'].map(worker))
+const byTask = Object.fromEntries(done.sort())
+return await agent('Report on ' + Object.keys(byTask).length + ' tasks: ' + JSON.stringify(byTask))`,
+  'a release that asks for each change, and stops at a date': `
+const changes = (args?.changes ?? ['one', 'two', 'three', 'four']).map((name, n) => ({ name, n }))
+const notes = await parallel(changes.map(({ name, n }) => async () => {
+  const text = await agent(\`Note for \${name} (\${n + 1} of \${changes.length})\`, { phase: 'Notes' })
+  const { ok } = await agent(\`Is this note fit to print: \${text}\`, { phase: 'Check', schema: ${VOTE}, timeoutMs: 30_000 })
+  return ok ? { name, text } : null
+}))
+const day = new Date(Date.now()).toISOString().slice(0, 10)
+log('as of', day)
+return { notes: notes.filter(Boolean).map(({ name }) => name), head: await agent('Head of the release of ' + day.length) }`,
 };
 
 const CHAPTERS = `export const meta = { name: 'chapters', description: 'x' }
