@@ -22,7 +22,7 @@ const ALL = [...ITEMS.map((item) => `look ${item}`), 'sum up 6'];
 
 interface Work {
   root: string;
-  /** Runs the script by its name, and returns the prompts that were answered anew, in the order of the alphabet; `folder` is where it stands. */
+  /** Runs the script by its name in a folder, and returns the prompts that were answered anew, in the order of the alphabet. */
   readonly run: (words?: readonly string[], folder?: string) => Promise<readonly string[]>;
   readonly write: (file: string, text: string) => void;
   readonly remove: (file: string) => void;

@@ -92,7 +92,7 @@ export interface ExplainedCall {
   readonly attempt: number | undefined;
   /** The phase of a call of a workflow script. */
   readonly phase?: string;
-  /** The place of the call in the source, as in `llm/run/job.mld:12:9`. */
+  /** Names the place of the call: `llm/run/job.mld:12:9`. */
   readonly site?: string;
   outcome: CallOutcome | 'unfinished';
   /** Exactly one of the two is there. */
