@@ -32,7 +32,7 @@ export interface PlannedWork {
   readonly version?: string | undefined;
 }
 
-/** Holds the present state, with which a plan compares the recorded calls. */
+/** Compares the recorded calls with what is there now. */
 interface Now {
   readonly world: World;
   /** The label of a recorded call. */

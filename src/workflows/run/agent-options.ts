@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** Says how hard an agent thinks. */
 type Effort = (typeof EFFORTS)[number];
 
 export interface AgentOptions {
