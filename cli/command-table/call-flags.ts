@@ -27,7 +27,7 @@ export const CALL_FLAGS = [
     flags: ['budget'],
     value: 'required',
     written: 'limits',
-    does: 'what the calls of the run may cost: 5usd,2Mtok,300calls,3h; then it is paused',
+    does: 'what the calls of the run may cost: 5usd,2Mtok,300calls,3h; then it is paused; a name: a budget of mlld store budget',
     usage: '--budget 5usd,2Mtok,300calls,3h',
   },
   { flags: ['max-calls'], value: 'required', written: 'count', does: 'short for --budget COUNTcalls', usage: '--max-calls 300' },

@@ -50,6 +50,25 @@ export const STORE_COMMANDS = {
     examples: ['mlld store push'],
     exits: [[1, 'something could not be brought in; it is kept here']],
   },
+  'store budget': {
+    does: 'show the budgets that all runs of this project share, make one, or change its sum; mlld run --budget NAME is held to it',
+    arguments: [
+      { written: '[name]', does: 'a name that begins with a letter; without it all are shown' },
+      { written: '[sum]', does: '50usd, 2Mtok or 300calls: makes the budget, or changes its sum; what is spent stays' },
+    ],
+    flags: [
+      {
+        flags: ['per'],
+        value: 'required',
+        written: 'period',
+        does: 'day or month (of UTC): begins anew with each; project: never',
+        choices: ['day', 'month', 'project'],
+      },
+      JSON_FLAG('print the budget, or all of them, as JSON'),
+    ],
+    examples: ['mlld store budget nightly 50usd --per day', 'mlld store budget nightly', 'mlld run patrol --checkpoint --budget nightly'],
+    exits: [[1, 'the sum could not be read, or there is no such budget or store']],
+  },
   'store seal': {
     does: 'take a run away from a writer that was not heard of for a lease: it can append nothing more, and its run reads as crashed',
     arguments: [{ written: '<run>', does: 'a run of the store: its id, the beginning of it, or the name of a script', completes: 'run' }],

@@ -42,6 +42,7 @@ export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action>
   'store status': async () => (await import('./store/status.js')).status,
   'store copy': async () => (await import('./store/upkeep.js')).copy,
   'store push': async () => (await import('./store/upkeep.js')).push,
+  'store budget': async () => (await import('./store/budget.js')).budget,
   'store seal': async () => (await import('./store/upkeep.js')).seal,
   'store migrate': async () => (await import('./store/status.js')).migrate,
   answer: async () => (await import('./answer.js')).answer,

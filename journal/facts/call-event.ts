@@ -59,6 +59,8 @@ export interface Reservation {
   readonly usd?: number;
   readonly tokens?: number;
   readonly basis: 'maxCost' | 'history' | 'largest' | 'none';
+  /** The budgets of the project that hold it back too. team-store.md 8. */
+  readonly shared?: readonly string[];
 }
 
 /** A file that a call wrote and one of its arguments names. calls.md 22. */

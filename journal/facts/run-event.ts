@@ -95,7 +95,14 @@ export interface Pause {
 
 /** The settings of calls in force. Usual values are left out. calls.md 11.4. */
 export interface RecordedCallSettings {
-  readonly budget?: { readonly usd?: number; readonly tokens?: number; readonly calls?: number; readonly ms?: number };
+  readonly budget?: {
+    readonly usd?: number;
+    readonly tokens?: number;
+    readonly calls?: number;
+    readonly ms?: number;
+    /** The names of budgets that all runs of the project share. */
+    readonly shared?: readonly string[];
+  };
   readonly budgetStrict?: true;
   /** Attempts in flight, over all lanes. */
   readonly concurrency?: number;

@@ -33,7 +33,7 @@ export interface MigrateOptions {
 export async function migrate(sql: Transactions, { dryRun, asSuperuser }: MigrateOptions): Promise<MigrationReport> {
   const from = await versionOf(sql);
   if (from > SCHEMA_VERSION) throw newer(from);
-  const due = MIGRATIONS.slice(from);
+  const due = MIGRATIONS.filter(({ version }) => version > from);
   if (due.length > 0 && !dryRun) {
     if (!asSuperuser) await refuseSuperuser(sql);
     for (const migration of due) await apply(sql, migration);

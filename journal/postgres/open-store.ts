@@ -7,6 +7,7 @@ import type { RunRef } from '../ids.js';
 import type { KeptStore } from '../upkeep/keeper.js';
 import type { JournalStore } from '../store.js';
 import { Connection, type Connect, type Limits, type Row, type Sql } from './connection.js';
+import { PgBudgets, type SharedBudgets } from './limits/shared-budgets.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
 import type { PushedSpill } from './spill/push-spills.js';
@@ -41,7 +42,11 @@ export interface TeamStoreOptions {
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & KeptStore & Pushing & { close(): Promise<void> };
+export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & { close(): Promise<void> };
+
+export interface Limiting {
+  readonly budgets: SharedBudgets;
+}
 
 export interface Pushing {
   /**
@@ -60,9 +65,11 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     connections.push(made);
     return made;
   };
+  const reader = patient(connection(), server, waitMs, options.firstWait);
+  const budgets = new PgBudgets({ sql: reader, project, leaseMs });
   const store = new PgStore({
     writer: connection(),
-    reader: patient(connection(), server, waitMs, options.firstWait),
+    reader,
     side: connection({ statementMs: READ_TIMEOUT_MS }),
     bulk: connection({ briefMs: Math.max(1000, leaseMs / 2) }),
     project,
@@ -73,10 +80,12 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     spill: options.spill,
   });
   return Object.assign(withPayloads(store, openKeyring(keys)), {
+    budgets,
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
     pushSpills: () => store.pushSpills(),
     async close() {
+      budgets.leave();
       store.leave();
       await Promise.all(connections.map((each) => each.close()));
     },

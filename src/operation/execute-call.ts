@@ -96,6 +96,7 @@ export async function executeAndRecord(
   show(call, options, progress);
   const files = new CallFileWatch(call, identity, options);
   const record: AttemptRecord = {
+    key: identity.key,
     started(view, started, mayBegin) {
       const looking = view.try === 1 ? files.begin() : undefined;
       const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passedOver, { view, started, mayBegin });

@@ -50,10 +50,10 @@ function isOfStore(error: unknown): boolean {
   return error instanceof JournalError && /^STORE_[A-Z]/.test(error.code);
 }
 
-function dispatchStopped({ class: stopClass, lane, message, resetsAtMs }: Stop): MlldError {
+function dispatchStopped({ class: stopClass, lane, message, resetsAtMs, hint = REMEDIES[stopClass] }: Stop): MlldError {
   const where = lane === undefined ? '' : ` in lane ${lane}`;
   const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(resetsAtMs)}`;
-  return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint: REMEDIES[stopClass] });
+  return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint });
 }
 
 const REMEDIES: { readonly [C in Stop['class']]: string } = {

@@ -3,8 +3,10 @@ import { migrateStore, storeStatus, type StoreStatus } from '../../../src/api/co
 import { MlldError } from '../../../src/errors.js';
 import { oneLine } from '../../render/one-line.js';
 import { size } from '../../render/units.js';
+import { styleFor, type Style } from '../../render/style.js';
 import type { Io } from '../../terminal/io.js';
 import { projectOf } from '../open-project.js';
+import { renderBudgets } from './budget.js';
 
 interface JsonOption {
   readonly json?: true;
@@ -12,7 +14,7 @@ interface JsonOption {
 
 export async function status(io: Io, { json }: JsonOption): Promise<void> {
   const report = await storeStatus({ project: await projectOf(io), environment: io.environment, stderr: io.stderr });
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, styleFor(io.colours.stdout)));
 }
 
 export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: true; readonly yes?: true }): Promise<void> {
@@ -41,12 +43,13 @@ export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: 
   }
 }
 
-function textOf({ store, server, schema, bytes, runs }: StoreStatus): string {
+function textOf({ store, server, schema, bytes, runs, budgets = [] }: StoreStatus, style: Style): string {
   if (store === null) return 'files below .mlld/journal\n';
   return [
     oneLine(store),
     `PostgreSQL ${oneLine(server ?? '')}, tables of version ${schema?.version}, ${size(bytes ?? 0)} in all projects`,
     `${runs?.total} runs in this project, ${runs?.alive} alive`,
+    ...(budgets.length === 0 ? [] : ['', ...renderBudgets(budgets, style)]),
     '',
   ].join('\n');
 }

@@ -1,22 +1,14 @@
 /** `mlld store copy|push|seal`: brings runs into the store of a team or back, and takes a run away from a writer that is gone. */
 import path from 'node:path';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
-import {
-  copyRuns,
-  describePush,
-  openProjectStore,
-  pushSpills,
-  sealRun,
-  storeUrl,
-  type NotCopied,
-} from '../../../src/api/commands/store.js';
-import type { Project } from '../../../src/api/commands/project.js';
+import { copyRuns, describePush, openProjectStore, pushSpills, sealRun, type NotCopied } from '../../../src/api/commands/store.js';
 import { MlldError } from '../../../src/errors.js';
 import { oneLine } from '../../render/one-line.js';
 import { counted } from '../../render/reports/garbage-collection.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, projectOf, storeOf } from '../open-project.js';
+import { refuseFiles } from './refuse-files.js';
 
 interface JsonOption {
   readonly json?: true;
@@ -61,13 +53,6 @@ export async function push(io: Io, { json }: JsonOption): Promise<number> {
   } else if (pushed.length === 0) io.stdout('Nothing is kept here for this store.\n');
   else for (const each of pushed) (each.error === undefined ? io.stdout : io.stderr)(`${oneLine(describePush(each))}\n`);
   return pushed.some(({ error }) => error !== undefined) ? EXIT_FAILED : EXIT_OK;
-}
-
-function refuseFiles(io: Io, project: Project, command: string): void {
-  if (storeUrl({ project, environment: io.environment }) !== undefined) return;
-  throw new MlldError('USAGE', `${command}: the runs of this project are kept in files`, {
-    hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names a store",
-  });
 }
 
 export async function seal(io: Io, text: string, { json }: JsonOption): Promise<void> {

@@ -2,6 +2,7 @@
 import type { Connection, Row } from '../../../journal/postgres/connection.js';
 import type { MigrateOptions, MigrationReport } from '../../../journal/postgres/migrate.js';
 import type { StoreAddress } from '../../../journal/postgres/store-address.js';
+import type { SharedBudget } from '../../../journal/postgres/limits/shared-budgets.js';
 import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
 
 export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
@@ -20,6 +21,8 @@ export interface StoreStatus {
   readonly bytes?: number;
   /** Those of this project. */
   readonly runs?: { readonly total: number; readonly alive: number };
+  /** That all runs of this project share. */
+  readonly budgets?: readonly SharedBudget[];
 }
 
 type Place = Omit<StorePlace, 'sealingKey'>;
@@ -28,6 +31,7 @@ type Place = Omit<StorePlace, 'sealingKey'>;
 export async function storeStatus(place: Place): Promise<StoreStatus> {
   const url = storeUrl(place);
   if (url === undefined) return { store: null };
+  const { PgBudgets } = await import('../../../journal/postgres/limits/shared-budgets.js');
   return withConnection(place, url, async (connection, { shown, project }) => {
     const [meta] = await connection.query(
       `select version, min_client as "minClient", current_setting('server_version') as server,
@@ -48,6 +52,7 @@ export async function storeStatus(place: Place): Promise<StoreStatus> {
       schema: { version: number(meta, 'version'), minClient: number(meta, 'minClient') },
       bytes: number(meta, 'bytes'),
       runs: { total: number(runs, 'total'), alive: number(runs, 'alive') },
+      budgets: await new PgBudgets({ sql: connection, project, leaseMs: 0 }).list(),
     };
   });
 }

@@ -7,7 +7,7 @@
  * BUDGET-3 A function whose cost is not known is executed alone: nothing of it runs beside an attempt that has nothing to reserve by, but
  *    for a call inside that attempt.
  */
-import type { BudgetLimits } from './limits.js';
+import type { BudgetLimits, LimitKind } from './limits.js';
 
 /** Known costs of a function that are looked at. */
 const HISTORY_MAX = 100;
@@ -21,6 +21,8 @@ export interface Cost {
 /** As `call.started` records it. */
 export interface Reservation extends Cost {
   readonly basis: 'maxCost' | 'history' | 'largest' | 'none';
+  /** The shared budgets that hold it back too. */
+  readonly shared?: readonly string[];
 }
 
 /** The reservation of an attempt that was admitted; the caller hands it back when the attempt ends. */
@@ -34,7 +36,7 @@ export type Admission =
   /** An attempt in flight may settle and make room. */
   | { readonly kind: 'wait' }
   /** Nothing in flight can make room: the limit that is reached. */
-  | { readonly kind: 'reached'; readonly limit: keyof BudgetLimits };
+  | { readonly kind: 'reached'; readonly limit: LimitKind };
 
 interface FunctionCosts {
   readonly known: Cost[];
@@ -85,7 +87,7 @@ export class Budget {
     const costs = this.costsOf(fn);
     const reservation = this.reservationFor(costs, maxCost);
     const isUnknown = reservation.basis === 'largest' || reservation.basis === 'none';
-    const limitsCost = limits.usd !== undefined || limits.tokens !== undefined;
+    const limitsCost = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
     if (limitsCost && !isStuck && (costs.isExploring || (isUnknown && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
     const limit = this.limitBeyond(reservation);
     if (limit !== undefined) return this.inFlight > 0 && limit !== 'calls' && !isStuck ? { kind: 'wait' } : { kind: 'reached', limit };
@@ -146,7 +148,7 @@ export class Budget {
   }
 
   /** BUDGET-1 */
-  private limitBeyond({ usd = 0, tokens = 0 }: Reservation): keyof BudgetLimits | undefined {
+  private limitBeyond({ usd = 0, tokens = 0 }: Reservation): LimitKind | undefined {
     const { limits } = this;
     if (limits.calls !== undefined && this.attempts + 1 > limits.calls) return 'calls';
     if (limits.usd !== undefined && isAbove(this.spentUsd + this.reservedUsd + usd, limits.usd)) return 'usd';
@@ -160,7 +162,8 @@ export class Budget {
 
 /** Returns what the budget limits and the cost of an attempt does not tell: it counts as 0. calls.md 13.4. */
 export function uncountedBy(limits: BudgetLimits | undefined, cost: Cost | undefined): readonly (keyof Cost)[] {
-  return (['usd', 'tokens'] as const).filter((member) => limits?.[member] !== undefined && cost?.[member] === undefined);
+  const isShared = limits?.shared !== undefined && cost === undefined;
+  return (['usd', 'tokens'] as const).filter((member) => isShared || (limits?.[member] !== undefined && cost?.[member] === undefined));
 }
 
 /** Sums of dollars are off by less than this; a billionth of a cent decides nothing. */

@@ -9,11 +9,19 @@ export interface BudgetLimits {
   readonly calls?: number;
   /** Since the start of the run. */
   readonly ms?: number;
+  /** The names of budgets that all runs of a project share, in the store of a team. team-store.md 8. */
+  readonly shared?: readonly string[];
 }
+
+/** The limits that a run counts by itself. */
+export type LimitKind = Exclude<keyof BudgetLimits, 'shared'>;
 
 const HINT = 'a list of limits, each at most once: 5usd, 2Mtok (k, M), 300calls, 3h (s, m, h)';
 
-const UNITS: readonly (readonly [pattern: RegExp, limit: keyof BudgetLimits, factor: number])[] = [
+/** The name of a shared budget begins with a letter, where a limit begins with a digit. */
+const SHARED_NAME = /^[A-Za-z][\w.-]{0,99}$/;
+
+const UNITS: readonly (readonly [pattern: RegExp, limit: LimitKind, factor: number])[] = [
   [/^usd$/i, 'usd', 1],
   [/^tok(?:ens)?$/, 'tokens', 1],
   [/^ktok(?:ens)?$/, 'tokens', 1_000],
@@ -24,10 +32,20 @@ const UNITS: readonly (readonly [pattern: RegExp, limit: keyof BudgetLimits, fac
   [/^h$/, 'ms', 3_600_000],
 ];
 
+/** True for what can name a shared budget. A unit without its number is no name. */
+export function isSharedName(text: string): boolean {
+  return SHARED_NAME.test(text) && !UNITS.some(([unit]) => unit.test(text));
+}
+
 /** MlldError BUDGET for a text that is not such a list; `written` is where it stands, as `--budget`. */
 export function parseBudget(text: string, written: string): BudgetLimits {
   const limits: { -readonly [L in keyof BudgetLimits]: BudgetLimits[L] } = {};
   for (const part of text.split(',')) {
+    const name = part.trim();
+    if (isSharedName(name)) {
+      limits.shared = [...(limits.shared ?? []).filter((other) => other !== name), name];
+      continue;
+    }
     const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)([A-Za-z]+)\s*$/.exec(part) ?? [];
     const row = UNITS.find(([pattern]) => pattern.test(unit));
     if (!row || !(Number(number) > 0)) throw new MlldError('BUDGET', `${written}: "${text}" is not a budget`, { hint: HINT });
@@ -40,8 +58,9 @@ export function parseBudget(text: string, written: string): BudgetLimits {
 }
 
 /** Writes limits as `parseBudget` reads them, each in its largest whole unit. */
-export function budgetText({ usd, tokens, calls, ms }: BudgetLimits): string {
-  const parts: string[][] = [
+export function budgetText({ usd, tokens, calls, ms, shared = [] }: BudgetLimits): string {
+  const parts: (readonly string[])[] = [
+    shared,
     usd === undefined ? [] : [`${usd}usd`],
     tokens === undefined ? [] : [inUnit(tokens, TOKEN_UNITS)],
     calls === undefined ? [] : [`${calls}calls`],

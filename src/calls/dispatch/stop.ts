@@ -2,7 +2,7 @@
 import type { CallFact, StopClass } from '../../../journal/facts/call-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { MlldError } from '../../errors.js';
-import type { BudgetLimits } from '../budget/limits.js';
+import type { BudgetLimits, LimitKind } from '../budget/limits.js';
 import type { Failure } from '../failure.js';
 
 export interface Stop {
@@ -12,18 +12,20 @@ export interface Stop {
   /** Milliseconds since 1970. */
   readonly resetsAtMs?: number;
   readonly message: string;
+  /** The remedy, where the class alone does not say it. */
+  readonly hint?: string;
   /** The error of the journal. */
   readonly error?: Error;
 }
 
-const LIMIT_WORDS: { readonly [L in keyof BudgetLimits]-?: (limit: number) => string } = {
+const LIMIT_WORDS: { readonly [L in LimitKind]: (limit: number) => string } = {
   usd: (usd) => `$${usd}`,
   tokens: (tokens) => `${tokens} tokens`,
   calls: (calls) => `${calls} calls`,
   ms: (ms) => `${Math.round(ms / 1000)} s`,
 };
 
-export function budgetStop(limit: keyof BudgetLimits, budget: BudgetLimits): Stop {
+export function budgetStop(limit: LimitKind, budget: BudgetLimits): Stop {
   return { class: 'budget', message: `the budget of ${LIMIT_WORDS[limit](budget[limit] ?? 0)} is reached` };
 }
 

@@ -16,6 +16,7 @@ import { CountedTime } from '../../calls/counted-time.js';
 import { BodyReport } from '../../calls/body-report.js';
 import { attemptsFor, backoffMs, waitsForLane } from '../../calls/attempts-left.js';
 import { uncountedBy, type Cost } from '../../calls/budget/budget.js';
+import type { SharedBudgetGate } from '../../calls/budget/shared-gate.js';
 import type { Started } from '../../calls/dispatch/ports.js';
 import type { StartRequest } from '../../calls/dispatch/lane.js';
 import { isFreeClass, type Failure } from '../../calls/failure.js';
@@ -78,7 +79,9 @@ class Attempts {
   async run(): Promise<Outcome> {
     for (;;) {
       const starting = this.calls?.dispatcher.start(this.request());
-      const started = starting instanceof Promise ? await this.waitFor(starting) : starting; // ATTEMPT-1
+      const admitted = starting instanceof Promise ? await this.waitFor(starting) : starting; // ATTEMPT-1
+      const gate = this.calls?.sharedBudgets;
+      const started = gate && admitted ? await this.waitFor(this.reserve(gate, admitted)) : admitted;
       let judged: Judgement | 'not begun';
       try {
         judged = await this.runOnce(started);
@@ -114,6 +117,17 @@ class Attempts {
     const finish = (): void => this.finish(started, failure);
     if (this.call.run.interceptors.active) finish();
     else this.progress.endsWhenRecorded(finish);
+  }
+
+  /** Resolves when the shared budgets hold back what the attempt may cost; else waits for the pause of the run. */
+  private async reserve(gate: SharedBudgetGate, admitted: Started): Promise<Started> {
+    const { record, view, call, frame } = this;
+    const isInner = frame.attempt !== undefined;
+    const warnOnce = (message: string): void => this.warnOnce('shared budget', message);
+    const begun = await gate.admit(admitted, { key: record?.key, try: view.try, fn: call.llm.fn, isInner, warnOnce });
+    if (begun) return begun;
+    this.calls?.dispatcher.abandon(admitted);
+    return this.calls?.dispatcher.refuse(this.request()) ?? admitted;
   }
 
   /** The time in a queue counts neither for this call nor for those around it. calls.md 6.5. */

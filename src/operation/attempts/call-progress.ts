@@ -1,6 +1,6 @@
 /** The parts of a call that is executed: what its attempts need, what is recorded of them, and what is known up to now. */
 import type { FactOf, Usage } from '../../../journal/event.js';
-import type { Seq } from '../../../journal/ids.js';
+import type { CallKey, Seq } from '../../../journal/ids.js';
 import type { Attempt, AttemptView } from '../../calls/attempt.js';
 import { addAttempt } from '../../calls/usage.js';
 import type { Started } from '../../calls/dispatch/ports.js';
@@ -24,6 +24,8 @@ export interface AttemptParts {
 
 /** Records the attempts of one call. A call that nothing is recorded of has none. */
 export interface AttemptRecord {
+  /** Absent where nothing is recorded. */
+  readonly key?: CallKey;
   /**
    * Resolves with the number of `call.started` when it is with the kernel; with undefined where it is not recorded. Asks `mayBegin` last
    * of all: where that says no, nothing is recorded, and the attempt must not begin.

@@ -1,6 +1,7 @@
 /** The port to what all calls of a run share: when they start, what they cost, and the settings that hold for all. */
 import type { Usage } from '../../../journal/facts/call-event.js';
 import type { Dispatcher } from '../../calls/dispatch/dispatcher.js';
+import type { SharedBudgetGate } from '../../calls/budget/shared-gate.js';
 import type { ReportFolder } from '../../calls/body-report.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { SessionTotals } from '../../calls/price/session-totals.js';
@@ -10,6 +11,8 @@ import type { Awaitable } from '../awaitable.js';
 export interface CallRuntime {
   readonly settings: CallSettings;
   readonly dispatcher: Dispatcher;
+  /** Undefined without a budget that runs share. */
+  readonly sharedBudgets?: SharedBudgetGate | undefined;
   /** `model` is what the command line or the option names, where the reply names none. */
   readonly price: (usage: ReportedUsage, model: string | undefined) => Awaitable<Usage>;
   /** The costs of the sessions of model programs. */

@@ -32,6 +32,7 @@ import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
+import { checkSharedBudgets, openSharedBudgets } from '../script/shared-budgets.js';
 import { openRecordingStore, storeUrl } from '../project-store.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type RunRecorder } from './recorder.js';
@@ -89,6 +90,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   if (refused !== undefined) {
     const warning = ignoredFlagsWarning(options);
     if (warning !== undefined) stderr(`${warning}\n`);
+    await checkSharedBudgets(ports.calls, undefined);
     return unrecordedRun(refused, options, ports);
   }
   const path = recordPath(options.script);
@@ -100,6 +102,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     warnings.error(error, remains);
   };
   const store = await openStore(options, ports.world);
+  await checkSharedBudgets(ports.calls, store);
   const prior = await readPriorRuns({ options, script, store, path, warnings, onLost });
   if (!prior) return unrecordedRun('failed', options, ports);
   const { keepOrphans = false } = options.cache;
@@ -263,6 +266,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : countingRecorder(counter, options, ref);
   run.added.follow = (fact, recorded) => recorder.followAdded(fact, recorded);
   if (recorder.on) await recordStart(run, ref, recorder);
+  if (journal) openSharedBudgets(ports.calls, store, ref);
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)),
     async learn() {

@@ -1,4 +1,5 @@
 /** Creates what all calls of a run share. */
+import { SharedBudgetGate } from '../../calls/budget/shared-gate.js';
 import { Dispatcher } from '../../calls/dispatch/dispatcher.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { PriceTable } from '../../calls/price/cost.js';
@@ -21,9 +22,12 @@ interface CallParts {
 export function createCallRuntime({ settings, io, pause, signal }: CallParts): CallRuntime {
   const { nowMs, monotonicMs, stderr } = io;
   const topics = new Set<string>();
+  const dispatcher = new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal });
+  const { budget, budgetStrict: isStrict = false } = settings;
   return {
     settings,
-    dispatcher: new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal }),
+    dispatcher,
+    sharedBudgets: budget?.shared && new SharedBudgetGate({ names: budget.shared, isStrict, dispatcher }),
     price: createPricing({
       own: settings.prices,
       loadTable,

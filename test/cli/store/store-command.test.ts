@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it, vi } from 'vitest';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../journal/postgres/schema/migrations.js';
 import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 
@@ -205,12 +206,8 @@ show @ask("three")
     expect(JSON.parse((await run('migrate', '--dry-run', '--json')).stdout)).toEqual({
       store: expect.stringContaining('?project='),
       from: 0,
-      to: 3,
-      migrations: [
-        { version: 1, title: expect.any(String) },
-        { version: 2, title: expect.any(String) },
-        { version: 3, title: expect.any(String) },
-      ],
+      to: SCHEMA_VERSION,
+      migrations: MIGRATIONS.map(({ version, title }) => ({ version, title })),
     });
     expect(await run('migrate')).toMatchObject({ status: 1, stderr: expect.stringContaining('--yes') });
     const both = await Promise.all([run('migrate', '--yes'), run('migrate', '--yes')]);
@@ -223,9 +220,10 @@ show @ask("three")
       store: expect.stringContaining('?project='),
       project: 'p1',
       server: expect.any(String),
-      schema: { version: 3, minClient: 3 },
+      schema: { version: SCHEMA_VERSION, minClient: MIGRATIONS.at(-1)?.minClient },
       bytes: expect.any(Number),
       runs: { total: 0, alive: 0 },
+      budgets: [],
     });
     await empty.query('update mlld.meta set min_client = 99, version = 99', []);
     expect(await runCli(['journal', 'list'], { cwd, env })).toMatchObject({ status: 1, stderr: expect.stringContaining('version 99') });

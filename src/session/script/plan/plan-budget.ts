@@ -3,15 +3,15 @@ import type { KnownCost } from '../../../../replay/fold/call-history.js';
 import { quantile, sorted } from '../../../../replay/fold/quantile.js';
 import type { Estimate } from '../../../../replay/resume/estimate.js';
 import { Budget, type Cost } from '../../../calls/budget/budget.js';
-import type { BudgetLimits } from '../../../calls/budget/limits.js';
+import type { BudgetLimits, LimitKind } from '../../../calls/budget/limits.js';
 
 export interface BudgetVerdict {
   /** US dollars, tokens, attempts, and milliseconds since the start of the run. */
   readonly limits: BudgetLimits;
-  /** False if a limit is reached before the last call; null where that is not known, because a cost is not. */
+  /** False if a limit is reached before the last call; null where a cost or what others leave of a shared budget is not known. */
   readonly suffices: boolean | null;
   /** The limit that is reached first. */
-  readonly limit: keyof BudgetLimits | null;
+  readonly limit: LimitKind | null;
   /** The number of calls that are executed before. */
   readonly after: number | null;
 }
@@ -35,7 +35,7 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
   const attempts = new Map(estimate.functions.map(({ fn, meanAttempts }) => [fn, meanAttempts]));
   /** Attempts beyond the first that are due, by function: a mean is no whole number. */
   const due = new Map<string, number>();
-  let isKnown = true;
+  let isKnown = limits.shared === undefined;
   for (const [after, fn] of executes.entries()) {
     const elapsedMs = (estimate.durationMs * after) / executes.length;
     let further = (due.get(fn) ?? 0) + (attempts.get(fn) ?? 1) - 1;

@@ -1,0 +1,152 @@
+/**
+ * The budgets that all runs of a project share, in the database. team-store.md 8.
+ *
+ * SHARED-BUDGETS-1 Reserving may be repeated: what is reserved already is not reserved again, so a lost answer costs nothing.
+ * SHARED-BUDGETS-2 Reservations of the dead end when somebody reserves in vain or looks, and each quarter of a lease while this process
+ *    reserves.
+ */
+import type { RunRef } from '../../ids.js';
+import type { Row, Sql } from '../connection.js';
+
+export type BudgetUnit = 'usd' | 'tok' | 'calls';
+export type BudgetPeriod = 'day' | 'month';
+
+/** Sums are in the unit of the budget. */
+export interface SharedBudget {
+  readonly name: string;
+  readonly unit: BudgetUnit;
+  /** Null: it never begins anew. */
+  readonly period: BudgetPeriod | null;
+  readonly total: number;
+  /** In this period. */
+  readonly spent: number;
+  /** Held back for attempts in flight. */
+  readonly reserved: number;
+}
+
+export interface ReserveRequest {
+  readonly run: RunRef;
+  readonly key: string;
+  readonly try: number;
+  readonly names: readonly string[];
+  /** The cost that is expected; absent where it is not known. */
+  readonly usd?: number;
+  readonly tokens?: number;
+}
+
+/** Says why nothing was reserved. */
+export type ReserveRefusal =
+  | { readonly kind: 'missing'; readonly name: string }
+  /** `amount` is what the attempt wanted to reserve. */
+  | { readonly kind: 'full'; readonly budget: SharedBudget; readonly amount: number };
+
+export interface BudgetChange {
+  readonly unit: BudgetUnit;
+  readonly total: number;
+  /** Undefined leaves it as it is. */
+  readonly period?: BudgetPeriod | 'project';
+}
+
+/** The budgets of a store that has them. */
+export interface SharedBudgets {
+  /** Undefined when it is reserved. SHARED-BUDGETS-1 */
+  reserve(request: ReserveRequest): Promise<ReserveRefusal | undefined>;
+  list(): Promise<readonly SharedBudget[]>;
+  /** Makes or changes a budget. Undefined when there is one that counts in another unit, which stays as it is. */
+  set(name: string, change: BudgetChange): Promise<SharedBudget | undefined>;
+}
+
+interface PgBudgetsPorts {
+  /** Repeats what the server did not answer. */
+  readonly sql: Sql;
+  readonly project: string;
+  readonly leaseMs: number;
+}
+
+/** Sweeping ends when nothing was reserved for so many sweeps. */
+const IDLE_SWEEPS_MAX = 12;
+const SUMS = `b.name, b.unit, b.period, b.total::float8 as total, b.reserved::float8 as reserved,
+  (case when b.began < mlld.period_start(b.period) then 0 else b.spent end)::float8 as spent`;
+
+export class PgBudgets implements SharedBudgets {
+  private timer: NodeJS.Timeout | undefined;
+  private idleSweeps = 0;
+
+  constructor(private readonly ports: PgBudgetsPorts) {}
+
+  async reserve(request: ReserveRequest): Promise<ReserveRefusal | undefined> {
+    this.idleSweeps = 0;
+    this.timer ??= setInterval(() => this.sweepInTime(), this.ports.leaseMs / 4).unref();
+    const refused = await this.tryReserve(request);
+    if (refused?.kind !== 'full' || (await this.sweep()) === 0) return refused;
+    return this.tryReserve(request);
+  }
+
+  async list(): Promise<readonly SharedBudget[]> {
+    await this.sweep();
+    const rows = await this.ports.sql.query(
+      `select ${SUMS} from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name collate "C"`,
+      [this.ports.project],
+    );
+    return rows.map(budgetOf);
+  }
+
+  async set(name: string, { unit, total, period }: BudgetChange): Promise<SharedBudget | undefined> {
+    const { sql, project } = this.ports;
+    await sql.query('insert into mlld.projects (name) values ($1) on conflict do nothing', [project]);
+    const [changed] = await sql.query(
+      `insert into mlld.budgets as b (project_id, name, unit, total, period)
+         select project_id, $2, $3, $4, case when $5::text = 'project' then null else $5::text end from mlld.projects where name = $1
+       on conflict (project_id, name) do update set total = excluded.total,
+         period = case when $5::text is null then b.period else excluded.period end where b.unit = excluded.unit
+       returning ${SUMS}`,
+      [project, name, unit, String(total), period],
+    );
+    return changed && budgetOf(changed);
+  }
+
+  leave(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private async tryReserve({ run, key, try: attempt, names, usd, tokens }: ReserveRequest): Promise<ReserveRefusal | undefined> {
+    const { sql, project } = this.ports;
+    const [refused] = await sql.query(
+      `select refused as name, unit, period, total::float8 as total, spent::float8 as spent, reserved::float8 as reserved,
+         amount::float8 as amount from mlld.reserve($1, $2, $3, $4, $5, $6, round($7::numeric, 9), $8::numeric)`,
+      [project, run.workflow, run.run, key, attempt, [...new Set(names)], textOf(usd), textOf(tokens)],
+    );
+    if (refused === undefined) return undefined;
+    if (refused['unit'] === null) return { kind: 'missing', name: String(refused['name']) };
+    return { kind: 'full', budget: budgetOf(refused), amount: Number(refused['amount']) };
+  }
+
+  private async sweep(): Promise<number> {
+    const { sql, project } = this.ports;
+    const [swept] = await sql.query('select mlld.end_reservations(p.project_id, null) as ended from mlld.projects p where p.name = $1', [
+      project,
+    ]);
+    return Number(swept?.['ended'] ?? 0);
+  }
+
+  /** One that fails is not reported: the next comes soon, and whoever reserves says what is wrong with the store. */
+  private sweepInTime(): void {
+    if (++this.idleSweeps > IDLE_SWEEPS_MAX) return this.leave();
+    void this.sweep().catch(() => undefined);
+  }
+}
+
+function budgetOf(row: Row): SharedBudget {
+  const number = (name: string): number => Number(row[name]);
+  return {
+    name: String(row['name']),
+    unit: row['unit'] as BudgetUnit,
+    period: (row['period'] ?? null) as BudgetPeriod | null,
+    total: number('total'),
+    spent: number('spent'),
+    reserved: number('reserved'),
+  };
+}
+
+const textOf = (amount: number | undefined): string | undefined => (amount === undefined ? undefined : String(amount));

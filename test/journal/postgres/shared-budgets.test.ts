@@ -1,0 +1,199 @@
+/** Runs reserve in the budgets that they share, end well or badly, and leave what they spent. team-store.md 8. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../../journal/canonical.js';
+import { Connection, type Row, type SqlClient } from '../../../journal/postgres/connection.js';
+import type { ReserveRequest } from '../../../journal/postgres/limits/shared-budgets.js';
+import { migrate } from '../../../journal/postgres/migrate.js';
+import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
+import { makeDatabase, noServer, openTestStore } from './database.js';
+import { openPglite } from './pglite.js';
+
+interface Opened {
+  readonly store: TeamStore;
+  readonly query: (text: string) => Promise<readonly Row[]>;
+}
+
+const opened: TeamStore[] = [];
+afterAll(() => Promise.all(opened.map((store) => store.close())));
+
+describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : undefined;
+  budgetContract(() => {
+    const store = openTestStore(database?.project() ?? '');
+    return { store, query: async (text) => (await database?.query(text, [])) ?? [] };
+  });
+});
+
+describe('in this process', async () => {
+  const pglite = await openPglite();
+  const shared: SqlClient = { ...pglite, end: async () => undefined };
+  const connection = new Connection(
+    async () => shared,
+    async () => undefined,
+    'pglite',
+  );
+  await migrate(connection, { dryRun: false, asSuperuser: true });
+  afterAll(() => pglite.end());
+  let projects = 0;
+  budgetContract(() => ({
+    store: openTeamStore({
+      connect: async () => shared,
+      project: `p${++projects}`,
+      shown: 'pglite',
+      keys: { sealingKey: undefined, read: async () => undefined, make: async () => randomBytes(32) },
+      allowUnsafe: true,
+    }),
+    query: (text) => pglite.query(text, []),
+  }));
+});
+
+function budgetContract(openStore: () => Opened): void {
+  const open = (): Opened => {
+    const made = openStore();
+    opened.push(made.store);
+    return made;
+  };
+  const reserveOf = ({ budgets }: TeamStore, run: number) => {
+    return (n: number, usd: number, more: Partial<ReserveRequest> = {}) =>
+      budgets.reserve({ run: runRef(run), key: sha256(`key ${n}`), try: 1, names: ['nightly'], usd, ...more });
+  };
+  const sums = async ({ budgets }: TeamStore): Promise<readonly [spent: number, reserved: number]> => {
+    const [budget] = await budgets.list();
+    return [budget?.spent ?? Number.NaN, budget?.reserved ?? Number.NaN];
+  };
+  const cost = (n: number, costUsd: number) =>
+    ({ ...callCompleted(n, `\\u0000 and \u0000 and \ud800 of ${n}`), usage: { costUsd } }) as const;
+
+  it('reserves while there is room, whoever asks, and settles with the event that ends the attempt', async () => {
+    const { store } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const [one, two] = [await store.create(runRef(1)), await store.create(runRef(2))];
+    expect(await reserveOf(store, 1)(0, 0.4)).toBeUndefined();
+    expect(await reserveOf(store, 1)(0, 0.4)).toBeUndefined(); // its answer was lost
+    expect(await reserveOf(store, 2)(0, 0.4)).toBeUndefined();
+    expect(await sums(store)).toEqual([0, 0.8]);
+    const full = { kind: 'full', amount: 0.4, budget: { name: 'nightly', unit: 'usd', period: null, total: 1, spent: 0, reserved: 0.8 } };
+    expect(await reserveOf(store, 2)(1, 0.4)).toEqual(full);
+    await one.append(started);
+    await one.append(callStarted(0));
+    expect(await sums(store)).toEqual([0, 0.8]);
+    await one.append(cost(0, 0.25));
+    expect(await sums(store)).toEqual([0.25, 0.4]);
+    expect(await reserveOf(store, 2)(1, 0.35)).toBeUndefined();
+    expect(await reserveOf(store, 2)(2, 0)).toMatchObject({ kind: 'full', amount: 0 }); // a used-up budget lets nothing begin
+    await two.append(callStarted(0));
+    await two.append(cost(0, 0.5)); // more than it had reserved
+    expect(await sums(store)).toEqual([0.75, 0.35]);
+    expect(await reserveOf(store, 1)(3, 0)).toMatchObject({ kind: 'full' });
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it('tells the tries of a call apart, and counts a failed one', async () => {
+    const { store } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const run = await store.create(runRef(1));
+    await reserveOf(store, 1)(0, 0.1);
+    await run.append(callStarted(0));
+    const { key, op } = callStarted(0) as { readonly key: string; readonly op: string };
+    const failed = { type: 'call.failed', key, op, message: 'no', elapsedMs: 1, usage: { costUsd: 0.02 } };
+    await run.append(failed as Parameters<typeof run.append>[0]);
+    await reserveOf(store, 1)(0, 0.1, { try: 2 });
+    expect(await sums(store)).toEqual([0.02, 0.1]);
+    await run.append({ ...callStarted(0), try: 2 } as Parameters<typeof run.append>[0]);
+    await run.append({ ...cost(0, 0.03), try: 2 } as Parameters<typeof run.append>[0]);
+    expect(await sums(store)).toEqual([0.05, 0]);
+    await run.close();
+  });
+
+  it('counts what the dead had begun as spent, and frees what they had not', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const dead = await store.create(runRef(1));
+    const living = await store.create(runRef(2));
+    await reserveOf(store, 1)(0, 0.3);
+    await reserveOf(store, 1)(1, 0.6);
+    await dead.append(callStarted(0));
+    expect(await sums(store)).toEqual([0, 0.9]);
+    await query(`update mlld.runs set lease_until = '-infinity' where run = '${runRef(1).run}'`);
+    expect(await reserveOf(store, 2)(0, 0.7)).toBeUndefined(); // this one finds the lease over
+    expect(await sums(store)).toEqual([0.3, 0.7]);
+    await dead.append(callCompleted(0)); // it was only asleep
+    expect(await sums(store)).toEqual([0.3, 0.7]);
+    await Promise.all([dead.close(), living.close()]);
+  });
+
+  it('leaves nothing reserved behind a run that has ended, or was removed', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'calls', total: 10 });
+    const [ended, removed] = [await store.create(runRef(1)), await store.create(runRef(2))];
+    for (const run of [1, 2]) for (const n of [0, 1]) await reserveOf(store, run)(n, 0);
+    await ended.append(callStarted(0));
+    await removed.append(callStarted(0));
+    const reserved = async (): Promise<number> => {
+      const [row] = await query(`select reserved::int as n from mlld.budgets where unit = 'calls'`); // `list` would sweep
+      return Number(row?.['n']);
+    };
+    await ended.append(finished);
+    expect(await reserved()).toBe(2);
+    await removed.close();
+    await store.deleteRun(runRef(2));
+    expect(await sums(store)).toEqual([2, 0]);
+    await ended.close();
+  });
+
+  it('reserves in all budgets or in none', async () => {
+    const { store } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    await store.budgets.set('words', { unit: 'tok', total: 100 });
+    const run = await store.create(runRef(1));
+    const reserve = reserveOf(store, 1);
+    const both = { names: ['words', 'nightly'], tokens: 80 };
+    expect(await reserve(0, 0.1, both)).toBeUndefined();
+    expect(await reserve(1, 0.1, both)).toMatchObject({ kind: 'full', budget: { name: 'words', reserved: 80 }, amount: 80 });
+    expect(await reserve(1, 0.1, { names: ['nightly', 'none'] })).toEqual({ kind: 'missing', name: 'none' });
+    expect(await store.budgets.list()).toMatchObject([{ reserved: 0.1 }, { reserved: 80 }]);
+    await run.append(callStarted(0));
+    await run.append({ ...callCompleted(0), usage: { costUsd: 0.1, inputTokens: 50, outputTokens: 7 } } as Parameters<
+      typeof run.append
+    >[0]);
+    expect(await store.budgets.list()).toMatchObject([
+      { name: 'nightly', spent: 0.1, reserved: 0 },
+      { name: 'words', spent: 57, reserved: 0 },
+    ]);
+    await run.close();
+  });
+
+  it('begins anew with a day or month, and keeps what is reserved', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1, period: 'day' });
+    const run = await store.create(runRef(1));
+    const reserve = reserveOf(store, 1);
+    await reserve(0, 0.5);
+    await run.append(callStarted(0));
+    await run.append(cost(0, 1));
+    await reserve(1, 0);
+    expect(await reserve(1, 0.1)).toMatchObject({ kind: 'full', budget: { period: 'day', spent: 1 } });
+    await query(`update mlld.budgets set began = began - interval '40 days'`);
+    expect(await sums(store)).toEqual([0, 0]);
+    expect(await reserve(1, 0.1)).toBeUndefined();
+    await run.append(callStarted(1));
+    await run.append(cost(1, 0.125));
+    expect(await sums(store)).toEqual([0.125, 0]);
+    expect(await store.budgets.set('nightly', { unit: 'usd', total: 2 })).toMatchObject({ period: 'day', total: 2, spent: 0.125 });
+    expect(await store.budgets.set('nightly', { unit: 'usd', total: 2, period: 'project' })).toMatchObject({ period: null });
+    expect(await store.budgets.set('nightly', { unit: 'tok', total: 2 })).toBeUndefined();
+    await run.close();
+  });
+
+  it('never reserves beyond the sum, however many ask at once', async () => {
+    const { store } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const runs = await Promise.all([1, 2, 3].map((n) => store.create(runRef(n))));
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => reserveOf(store, 1 + (n % 3))(n, 0.1)));
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(10);
+    expect(await sums(store)).toEqual([0, 1]);
+    await Promise.all(runs.map((run) => run.close()));
+  });
+}
