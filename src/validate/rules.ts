@@ -20,6 +20,7 @@ import { reservedNamesRule } from './rules/names/reserved-names.js';
 import { undefinedVariablesRule } from './rules/names/undefined-variables.js';
 import { mutualRecursionRule, ownRecursionRule } from './rules/unlabelled-recursion.js';
 import { unknownFilterRule } from './rules/names/unknown-filter.js';
+import { unknownOptionsRule } from './rules/unknown-options.js';
 import { unreachableArmsRule } from './rules/unreachable-arms.js';
 import { unusedCallOptionsRule } from './rules/unused-call-options.js';
 
@@ -46,6 +47,7 @@ export const rules: readonly Rule[] = [
   declaredBelowRule,
   shadowedNameRule,
   unknownFilterRule,
+  unknownOptionsRule,
   unreachableArmsRule,
   unusedCallOptionsRule,
   redefinedBuiltInsRule,

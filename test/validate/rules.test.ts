@@ -179,6 +179,9 @@ describe('undefined variables', () => {
 
 describe('other warnings', () => {
   const rows: readonly Row[] = [
+    ['a misspelt option of a value', 'exe @f(x) = `@x`\nshow @f(1) with { steam: true, stream: false }', ['2:19 unknown-option']],
+    ['an option of functions at a call', 'exe llm @f(x) = `@x`\nvar @y = @f(1) with { retries: 1 }', ['2:23 unknown-option']],
+    ['options of values', 'exe @f(x) = `@x`\nshow foreach @f([1]) with { separator: ", ", template: "t", guards: false }', []],
     ['a hook on a misspelt function', 'exe @ask(q) = `@q`\nhook after @aks = [ log "a" ]', ['2:1 unknown-filter']],
     ['a guard on no function', 'exe @ask(q) = `@q`\nguard before @tell = when [ * => allow ]', ['2:1 unknown-filter']],
     ['a hook on a function below', 'hook after @ask = [ log "a" ]\nexe @ask(q) = `@q`', []],
