@@ -413,6 +413,7 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'it swallows the `}` that closes the code',
   ],
   ['run js {\n  /* sum\n}', '2:3', 'Unclosed comment in the js code in `run`: expected `*/`', 'it swallows the `}` that closes the code'],
+  ['var @y = @f(2) with { stream: true } | @trim', '1:38', 'Stages stand before `with`', 'write `VALUE | @stage with { … }`'],
   ['show "x" + 1)', '1:10', '`show` takes one value and no operators', 'bind the result first: `var @result = …`'],
   ['var @x = (1 + 2))', '1:17', '`)` without an opening `(`', ''],
   ['shwo "x"', '1:1', '`shwo` is not a statement', 'did you mean `show`?'],

@@ -161,6 +161,8 @@ export function afterStatement(original: ErrorContext): false {
   const closing = look(/[\])}]/y, context)?.[0];
   if (closing) fail(at, `\`${closing}\` without an opening \`${{ ']': '[', ')': '(', '}': '{' }[closing]}\``);
   if (word && /^else?if$|^elif$/.test(word)) elseAlone(context, word);
+  if (look(/\|(?!\|)/y, context) && /\swith\s*\{[^]*\}\s*$/.test(text.slice(context.statementAt, at)))
+    fail(at, 'Stages stand before `with`', 'write `VALUE | @stage with { … }`');
   if (look(/using\s+auth\b/y, { text, at })) fail(at, '`using auth` is not part of this runtime', insteadOf.auth);
   fail(at, `Expected the end of the statement, found ${describe(text, at)}`, word && 'a comment after a statement begins with `>>`');
 }
