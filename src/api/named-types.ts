@@ -51,7 +51,7 @@ export type {
 export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
 export type { FailedInStage, StageRetries } from '../../replay/fold/stage-retries.js';
 export type { CallCause } from '../../replay/fold/failure-class.js';
-export type { ReportedStatus } from '../../replay/fold/reported-status.js';
+export type { CountedStatus, ReportedStatus } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
 export type { WaitingQuestion } from '../../replay/pipeline/pipeline-state.js';
 export type { Visit } from '../../replay/pipeline/node-visits.js';

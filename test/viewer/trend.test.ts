@@ -95,7 +95,7 @@ describe.skipIf(BROWSER === undefined)('the page over many runs in a browser', (
       await page.waitForSelector('main section');
       expect(await page.title()).not.toBe('owned');
       expect(await page.locator('.sentence').textContent()).toBe(
-        'All of the latest 6 runs were completed, 1 of them with unresolved calls.',
+        '5 of the latest 6 runs were completed; 1 reached the end with unresolved calls.',
       );
       expect(await page.locator('[role=img]').first().getAttribute('aria-label')).toMatch(/^Cost of all calls, run by run/);
       expect(await page.locator('table').last().locator('tbody tr').count()).toBe(RUNS);

@@ -79,15 +79,17 @@ function Head({ trend }: { readonly trend: Trend }) {
 
 function sentenceOf({ runs, total }: Trend): string {
   if (total.runs === 0) return 'No run is recorded.';
-  const incomplete = runs.filter(({ status, unresolved }) => status === 'completed' && unresolved > 0).length;
-  const unresolved = incomplete === 0 ? '' : `, ${incomplete === total.completed ? 'all' : incomplete} of them with unresolved calls`;
-  if (total.runs === 1)
-    return `The only run ${total.completed === 1 ? 'was completed' : 'was not completed'}${unresolved === '' ? '' : ', with unresolved calls'}.`;
+  const incomplete = runs.filter(({ status }) => status === 'incomplete').length;
+  if (total.runs === 1) return `The only run ${total.completed === 1 ? 'was completed' : shortcomingOf(incomplete)}.`;
   const completed =
     total.completed === total.runs
       ? `All of the latest ${total.runs} runs were`
       : `${total.completed} of the latest ${total.runs} runs were`;
-  return `${completed} completed${unresolved}.`;
+  return `${completed} completed${incomplete === 0 ? '' : `; ${incomplete} reached the end with unresolved calls`}.`;
+}
+
+function shortcomingOf(incomplete: number): string {
+  return incomplete === 1 ? 'reached its end with unresolved calls' : 'was not completed';
 }
 
 function Functions({ trend: { functions, runs } }: { readonly trend: Trend }) {
@@ -167,9 +169,8 @@ function Runs({ trend: { runs } }: { readonly trend: Trend }) {
   );
 }
 
-function Status({ run: { status, unresolved } }: { readonly run: RunPoint }) {
-  const shown = unresolved > 0 && status === 'completed' ? 'incomplete' : status;
-  return <span class={`pill ${shown}`}>{shown}</span>;
+function Status({ run: { status } }: { readonly run: RunPoint }) {
+  return <span class={`pill ${status}`}>{status}</span>;
 }
 
 function numeric(title: string) {

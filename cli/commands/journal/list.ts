@@ -2,9 +2,8 @@
 import type { RunId } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
-import { crashedRuns, recordedCounts, runDurationMs, startOf } from '../../../src/api/commands/run-list.js';
+import { countedStatus, crashedRuns, recordedCounts, runDurationMs, startOf } from '../../../src/api/commands/run-list.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
-import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { allRuns, recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
@@ -128,7 +127,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
-    const status = recordStatus(finished) ?? listedStatus(finished.status, counts);
+    const status = recordStatus(finished) ?? countedStatus(finished.status, counts);
     return { ...common, durationMs: runDurationMs(ref.run, Date.parse(finished.ts)), status, ...counts, inFlight: [] };
   }
   if (file.isOfUnknownVersion) {
@@ -146,7 +145,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   return {
     ...common,
     durationMs,
-    status: listedStatus(status, report),
+    status: countedStatus(status, report),
     executed,
     reused,
     failed,
@@ -164,11 +163,6 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     savedUsd,
     inFlight: calls,
   };
-}
-
-/** calls.md 14.2 */
-function listedStatus(status: ReportedStatus, { unresolved }: { readonly unresolved: number }): ListedRun['status'] {
-  return status === 'completed' && unresolved > 0 ? 'incomplete' : status;
 }
 
 const UNKNOWN_COUNTS = {

@@ -1,7 +1,7 @@
 /** Renders reports about recorded runs: `mlld journal list|show|verify`. */
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
-import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
+import type { CountedStatus } from '../../../replay/fold/reported-status.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
 import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
@@ -19,7 +19,7 @@ export interface ListedRun {
   readonly started: string;
   readonly durationMs: number | null;
   /** `incomplete`: it reached its end, and calls are unresolved. `unreadable`: a newer program recorded it. */
-  readonly status: ReportedStatus | 'incomplete' | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'unreadable';
+  readonly status: CountedStatus | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'unreadable';
   /** This and the members up to `savedUsd` are null where the run can't be read. */
   readonly executed: number | null;
   readonly reused: number | null;

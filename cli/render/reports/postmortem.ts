@@ -2,7 +2,7 @@
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import type { LaneNow, DispatchStop } from '../../../replay/reports/postmortem/dispatch-state.js';
-import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
+import type { CountedStatus } from '../../../replay/fold/reported-status.js';
 import { counted } from './garbage-collection.js';
 import { isDone, isIncomplete, isWhole, nextSteps } from './next-steps.js';
 import { wrap, wrapAll } from '../wrap.js';
@@ -17,7 +17,7 @@ const MESSAGE_UNITS_MAX = 160;
 const IN_FLIGHT_SHOWN = 10;
 const GROUPS_SHOWN = 20;
 
-const ENDINGS: { readonly [S in ReportedStatus | 'incomplete']: string } = {
+const ENDINGS: { readonly [S in CountedStatus]: string } = {
   completed: 'completed',
   incomplete: 'reached its end, but calls of it have no result',
   failed: 'failed',

@@ -15,7 +15,7 @@ import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress
 import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
-import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
 
 /** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
@@ -65,7 +65,7 @@ export interface PostMortemReport {
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
-  readonly since: { readonly run: string; readonly status: ReportedStatus | 'incomplete' } | null;
+  readonly since: { readonly run: string; readonly status: CountedStatus } | null;
   /** Only of a pipeline. */
   readonly pipeline?: PipelineProgress;
 }
@@ -190,7 +190,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
   };
 }
 
-function statusOf(file: RunFile): ReportedStatus | 'incomplete' {
+function statusOf(file: RunFile): CountedStatus {
   const status = reportedStatus(file.finished?.status, file.liveness);
   return status === 'completed' && !isWhole(file) ? 'incomplete' : status;
 }

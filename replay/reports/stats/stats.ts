@@ -6,7 +6,7 @@ import { addCounts, emptyLedger, endRun, followCall, noCalls, type CallCounts, t
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
 import { quantile, sorted } from '../../fold/quantile.js';
-import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
 
 interface Samples {
@@ -104,7 +104,7 @@ export interface MeasuredRun {
   readonly ref: RunRef;
   readonly day: string;
   readonly durationMs: number;
-  readonly status: ReportedStatus;
+  readonly status: CountedStatus;
   readonly counts: RunCounts;
 }
 
@@ -129,7 +129,7 @@ export async function measureRuns(
       ref,
       day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
       durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
-      status,
+      status: countedStatus(status, counts.ledger.total),
       counts,
     });
   }

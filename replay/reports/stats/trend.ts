@@ -2,7 +2,7 @@
 import { startOf, type Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { quantile, sorted } from '../../fold/quantile.js';
-import type { ReportedStatus } from '../../fold/reported-status.js';
+import type { CountedStatus } from '../../fold/reported-status.js';
 import { combine, countedFigures, measureRuns, type MeasuredRun, type RunStats } from './stats.js';
 
 /** Durations in milliseconds, costs in US dollars; null where there was nothing to measure. */
@@ -27,7 +27,7 @@ export interface FunctionPoint extends PointFigures {
 export interface RunPoint extends PointFigures {
   readonly run: string;
   readonly started: string;
-  readonly status: ReportedStatus;
+  readonly status: CountedStatus;
   readonly durationMs: number;
   readonly functions: readonly FunctionPoint[];
 }

@@ -37,6 +37,13 @@ it('adds runs up, by function and by day', async () => {
   ]);
 });
 
+it('counts a run that reached its end with an unresolved call as incomplete', async () => {
+  const ended = [...call('main/ask#0', 'ebb', { outcome: 'failed' }), finished()];
+  const stats = await statsFor([1, ended], [2, [...call('main/ask#0', 'ebb'), finished()]]);
+  expect(stats.statuses).toEqual({ incomplete: 1, completed: 1 });
+  expect(stats.total).toMatchObject({ runs: 2, completed: 1, unresolved: 1 });
+});
+
 it('has no figures without runs', async () => {
   expect(await statsFor()).toMatchObject({ total: { runs: 0, hitRate: null, costUsd: null, medianMs: null }, functions: [], days: [] });
 });
