@@ -19,3 +19,8 @@ export const CAUSES: { readonly [C in FailureCause]: string } = {
   code: 'mistake in code',
   other: 'error',
 };
+
+/** `what` is a function, an operation, or the word `command` for one outside all calls. */
+export function causeIn(cause: FailureCause, what: string): string {
+  return cause === 'exit-status' && what === 'command' ? CAUSES[cause] : `${CAUSES[cause]} in ${what}`;
+}

@@ -78,7 +78,7 @@ describe('without a name', () => {
     const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toContain('job completed');
     expect(stdout).toContain('1 x crash in sick: the call failed (crash), and its function passes on what was printed: no');
-    expect(stdout).toContain('1 x exit status of a command in command: ended with status 4');
+    expect(stdout).toContain('1 x exit status of a command: ended with status 4');
     expect(stdout).not.toContain('To continue');
   });
 });

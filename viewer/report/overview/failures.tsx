@@ -1,5 +1,5 @@
 /** Groups what went wrong by cause, the reason first, and offers the commands that repair it. */
-import { CAUSES } from '../../../cli/render/causes.js';
+import { causeIn } from '../../../cli/render/causes.js';
 import { duration, money } from '../../../cli/render/units.js';
 import type { Model, PageData, SpanState } from '../model/page-model.js';
 import { hashOf, hashOfCall, NO_FILTER } from '../model/route.js';
@@ -92,7 +92,7 @@ function groupsOf({ failures, denials, hookErrors }: PageData['verdict']): reado
       return {
         count,
         reason: message,
-        what: `${CAUSES[cause]} in ${fn === '' ? what : `@${fn}`}`,
+        what: causeIn(cause, fn === '' ? what : `@${fn}`),
         op,
         state: cause === 'denied' ? 'denied' : 'failed',
         fn,
