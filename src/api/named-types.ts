@@ -25,6 +25,7 @@ export type {
 } from '../../journal/facts/run-event.js';
 export type { JsonObject } from '../../journal/json-object.js';
 export type { SealingKey } from '../../journal/secrets/keyring.js';
+export type { ClaimRequest, Claimed, Claims, RecordedResult } from '../../journal/storage/claims.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';
 export type {
@@ -74,6 +75,7 @@ export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-esti
 export type { AttemptDetails, CallDetails, ShownPayload, SpanMoment } from '../../replay/reports/timeline/report-details.js';
 export type { ShownText } from '../../replay/reports/timeline/shown-texts.js';
 export type { AgentConfig } from '../session/agent-config.js';
+export type { Effort } from '../workflows/run/agent-options.js';
 export type { CallOptions, CallSettings, FileLimits, LaneSettings, ReplyFunction, ReplyPlace, Retries } from '../calls/options.js';
 export type { BudgetLimits } from '../calls/budget/limits.js';
 export type { Cost } from '../calls/budget/budget.js';

@@ -56,7 +56,7 @@ function render({ run, dryRun, events, results, blobs, blobsLeft, sharedBlobs, v
     ...(sharedBlobs.length === 0
       ? []
       : [`${counted(sharedBlobs.length, 'blob')} kept, because another run has the same: redact that run too (mlld journal list).`]),
-    ...(vacuum === undefined ? [] : [`Dead rows of the tables hold it until their owner (mlld_owner) says: ${vacuum}`]),
+    ...(vacuum === null ? [] : [`Dead rows of the tables hold it until their owner (mlld_owner) says: ${vacuum}`]),
   ];
   return `${lines.join('\n')}\n`;
 }

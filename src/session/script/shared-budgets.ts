@@ -24,9 +24,13 @@ export async function checkSharedBudgets({ sharedBudgets }: Shared, store: Journ
   }
   const budgets = budgetsIn(store);
   if (!budgets) {
-    throw new MlldError('BUDGET', `"${names[0]}" would be a budget that runs share, and the runs of this project are kept in files`, {
-      hint: 'write limits as 5usd, 2Mtok, 300calls, 3h; shared budgets need the store of a team (docs/team.md)',
-    });
+    throw new MlldError(
+      'BUDGET',
+      `--budget: "${names[0]}" would be a budget that runs share, and the runs of this project are kept in files`,
+      {
+        hint: 'write limits as 5usd, 2Mtok, 300calls, 3h; shared budgets need the store of a team (docs/team.md)',
+      },
+    );
   }
   const known = await budgets.list().catch((error: unknown) => {
     if (error instanceof JournalError) return undefined; // the run itself says what is wrong with the store

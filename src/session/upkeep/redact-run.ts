@@ -31,7 +31,7 @@ export interface RedactionReport {
   /** Blobs that this run doesn't name any more and another one does. */
   readonly sharedBlobs: readonly BlobId[];
   /** The statements that the owner of the store has to run, because this user may not: dead rows of the tables still hold the content. */
-  readonly vacuum?: string;
+  readonly vacuum: string | null;
 }
 
 /** Throws RUN_RUNNING while any run is in flight. A dry run changes nothing. `root` is the folder of the project. */
@@ -69,7 +69,7 @@ export async function redactRun(
   const vacuum = dryRun ? undefined : await keeper.purge();
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
-  return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared, ...(vacuum && { vacuum }) };
+  return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared, vacuum: vacuum ?? null };
 }
 
 async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {

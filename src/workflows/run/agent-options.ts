@@ -5,7 +5,8 @@ import { withoutUndefined } from '../../values/without-undefined.js';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 /** Says how hard an agent thinks. */
-type Effort = (typeof EFFORTS)[number];
+/** Names how hard an agent thinks. */
+export type Effort = (typeof EFFORTS)[number];
 
 export interface AgentOptions {
   readonly schema?: JsonObject;

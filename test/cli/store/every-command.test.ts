@@ -64,6 +64,7 @@ const READERS: readonly (readonly [words: string, expected: string])[] = [
   ['journal verify gate.dot', 'sound'],
   ['graph render gate.dot -o gate.svg', ''],
   ['store status', 'in this project'],
+  ['store budget nightly 50usd --per day', 'nightly'],
 ];
 
 /** Lists the commands that other tests of this folder call, and those that know nothing of runs. */
