@@ -74,6 +74,8 @@ export interface RunFile {
   readonly isOfUnknownVersion?: true;
   /** Nothing ran: it holds the ends of calls that a sealed run began. */
   readonly isSalvage?: true;
+  /** It reads as crashed because its lease is over, and its process exists: a machine that sleeps, or a process that was stopped. */
+  readonly isAsleep?: true;
 }
 
 /** Names a part of a run that can't be used. Never fatal. */

@@ -6,7 +6,7 @@ import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
 import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
 import type { Row, Sql } from './connection.js';
-import { hasDied } from './writer-process.js';
+import { existsHere, hasDied } from './writer-process.js';
 
 /** A page ends behind the line that reaches one of these. */
 const PAGE_ROWS_MAX = 5000;
@@ -133,7 +133,8 @@ function runFile(workflow: Workflow, row: Row): RunFile {
   if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last, ...role };
   const isAlive = row['alive'] === true && row['finished'] !== true && !hasDied(row['process']);
   const liveness: RunLiveness = isAlive ? 'running' : 'crashed';
-  return { ref, liveness, bytes, ...role, ...(isUnknown(row['first']) && { isOfUnknownVersion: true as const }) };
+  const asleep = !isAlive && existsHere(row['process']) === true ? { isAsleep: true as const } : {};
+  return { ref, liveness, bytes, ...role, ...asleep, ...(isUnknown(row['first']) && { isOfUnknownVersion: true as const }) };
 }
 
 /** True when the beginning of a run's first line has a version that this program doesn't know. */

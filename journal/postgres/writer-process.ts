@@ -21,12 +21,17 @@ export function describeProcess(): string {
 
 /** True when `described` is a process of this machine that does not exist any more. WRITER-PROCESS-1 */
 export function hasDied(described: unknown): boolean {
-  if (typeof described !== 'string' || described === '') return false;
+  return existsHere(described) === false;
+}
+
+/** Undefined for a process of another machine, or where nothing is known of it. WRITER-PROCESS-1 */
+export function existsHere(described: unknown): boolean | undefined {
+  if (typeof described !== 'string' || described === '') return undefined;
   try {
     const { namespace, owner } = JSON.parse(described) as WriterProcess;
-    return namespace === processNamespace() && !isOwnerAlive(owner);
+    return namespace === processNamespace() ? isOwnerAlive(owner) : undefined;
   } catch {
-    return false; // written by a program of another kind
+    return undefined; // written by a program of another kind
   }
 }
 

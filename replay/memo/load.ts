@@ -23,6 +23,8 @@ export interface PriorRuns extends Index {
   readonly seen: readonly RunId[];
   /** Runs that were in flight, and the last event of each that was folded (-1: none). */
   readonly ongoing: readonly EventRef[];
+  /** Runs that read as crashed, and whose process exists: it may go on, so its commands are its own. */
+  readonly asleep: readonly RunId[];
   /** All runs that were folded, for the index. Undefined while a run is in flight: then only a later reader can write the index. */
   readonly covered: readonly Covered[] | undefined;
   /** Events that no index covers yet. */
@@ -74,6 +76,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     runs: countingRuns(files, state.memo),
     seen: files.map(({ ref }) => ref.run),
     ongoing,
+    asleep: files.filter(({ isAsleep }) => isAsleep).map(({ ref }) => ref.run),
     covered: isPrefixSettled ? covered : undefined,
     newEvents: captured === undefined ? newEvents : 0,
     onDisk,
@@ -167,6 +170,7 @@ async function loadUntil(
     runs: countingRuns(files, state.memo),
     seen,
     ongoing: [],
+    asleep: [],
     covered: undefined,
     newEvents: 0,
     onDisk: undefined,

@@ -13,8 +13,8 @@ export interface Settling {
 }
 
 /** Returns the killed runs of which no process is left. Throws ORPHANS_LEFT and INTERRUPTED. */
-export async function settleOrphans({ processes, ongoing }: PriorRuns, settling: Settling): Promise<readonly RunId[]> {
-  const living = new Set(ongoing.map(({ run }) => run));
+export async function settleOrphans({ processes, ongoing, asleep }: PriorRuns, settling: Settling): Promise<readonly RunId[]> {
+  const living = new Set([...ongoing.map(({ run }) => run), ...asleep]);
   const killed = [...processes.keys()].filter((run) => !living.has(run));
   for (const run of killed) {
     const orphans = await livingOrphans(processesOf(processes, run));
