@@ -71,7 +71,16 @@ describe('mlld journal redact --match', () => {
     expect(dry.stdout).toMatch(/^Would change 6 events of /);
     expect(await everything(cwd)).toContain(SECRET);
     const { stdout } = await runCli(['journal', 'redact', 'job', '--match', SECRET, '--json'], { cwd });
-    expect(JSON.parse(stdout)).toEqual({ run: ref.run, dryRun: false, events: 6, results: 2, blobs: 2, blobsLeft: null, sharedBlobs: [] });
+    expect(JSON.parse(stdout)).toEqual({
+      run: ref.run,
+      dryRun: false,
+      events: 6,
+      results: 2,
+      blobs: 2,
+      blobsLeft: null,
+      sharedBlobs: [],
+      vacuum: null,
+    });
     expect(await everything(cwd)).not.toContain(SECRET);
     expect(await verifyRun(openFileStore(cwd), ref)).toMatchObject({ ok: true, violations: [] });
     expect(await runCli(['journal', 'verify', 'job'], { cwd })).toMatchObject({ status: 0 });
