@@ -20,6 +20,8 @@ export interface Sql {
 /** An open connection, as the program that speaks to the server has it. CONNECTION-3 */
 export interface SqlClient {
   query(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]>;
+  /** Absent where the server has no notifications. */
+  readonly onNotification?: (listener: (channel: string, payload: string) => void) => void;
   end(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export class Connection implements Transactions {
 
   constructor(
     private readonly connect: Connect,
-    private readonly prepare: (sql: Sql) => Promise<void>,
+    private readonly prepare: (client: SqlClient) => Promise<void>,
     private readonly shown: string,
     private readonly limits: Limits = {},
   ) {}

@@ -6,7 +6,9 @@ import { withPayloads } from '../secrets/payload-store.js';
 import type { RunRef } from '../ids.js';
 import type { KeptStore } from '../upkeep/keeper.js';
 import type { JournalStore } from '../store.js';
-import { Connection, type Connect, type Limits, type Row, type Sql } from './connection.js';
+import type { Hints } from '../storage/hints.js';
+import { Connection, type Connect, type Limits, type Row, type Sql, type SqlClient } from './connection.js';
+import { PgHints } from './hints/pg-hints.js';
 import { PgBudgets, type SharedBudgets } from './limits/shared-budgets.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
@@ -39,10 +41,16 @@ export interface TeamStoreOptions {
   readonly firstWait?: FirstWait;
   /** Allows a server that may lose what it has acknowledged. */
   readonly allowUnsafe?: boolean;
+  /** False: processes tell each other nothing, and only look from time to time. */
+  readonly notifies?: boolean;
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & { close(): Promise<void> };
+export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & Hinting & { close(): Promise<void> };
+
+export interface Hinting {
+  readonly hints: Hints;
+}
 
 export interface Limiting {
   readonly budgets: SharedBudgets;
@@ -60,17 +68,23 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const { project, keys, leaseMs = LEASE_MS, waitMs = STORE_WAIT_MS } = options;
   const server = new ServerCheck(options.allowUnsafe === true);
   const connections: Connection[] = [];
-  const connection = (limits?: Limits): Connection => {
-    const made = new Connection(options.connect, (sql) => server.check(sql), options.shown, limits);
+  const connection = (limits?: Limits, prepare?: (client: SqlClient) => Promise<void>): Connection => {
+    const check = async (client: SqlClient): Promise<void> => {
+      await server.check(client);
+      await prepare?.(client);
+    };
+    const made = new Connection(options.connect, check, options.shown, limits);
     connections.push(made);
     return made;
   };
   const reader = patient(connection(), server, waitMs, options.firstWait);
+  const side = connection({ statementMs: READ_TIMEOUT_MS }, (client) => hints.attach(client));
+  const hints = new PgHints({ sql: side, project, isOn: options.notifies !== false, timeoutMs: Math.max(1000, leaseMs / 2) });
   const budgets = new PgBudgets({ sql: reader, project, leaseMs });
   const store = new PgStore({
     writer: connection(),
     reader,
-    side: connection({ statementMs: READ_TIMEOUT_MS }),
+    side,
     bulk: connection({ briefMs: Math.max(1000, leaseMs / 2) }),
     project,
     leaseMs,
@@ -78,14 +92,17 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     nowMs: () => server.nowMs(),
     storeId: () => server.id,
     spill: options.spill,
+    hints,
   });
   return Object.assign(withPayloads(store, openKeyring(keys)), {
     budgets,
+    hints,
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
     pushSpills: () => store.pushSpills(),
     async close() {
       budgets.leave();
+      hints.leave();
       store.leave();
       await Promise.all(connections.map((each) => each.close()));
     },

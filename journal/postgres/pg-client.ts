@@ -41,6 +41,9 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
         if (--statements === 0) socket.unref();
       }
     },
+    onNotification(listener) {
+      client.on('notification', ({ channel, payload = '' }) => listener(channel, payload));
+    },
     async end() {
       socket.ref();
       const giveUp = setTimeout(() => connection.stream.destroy(), END_MS); // a server that is gone does not say goodbye

@@ -6,6 +6,7 @@ import { JournalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
 import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
+import type { Hints } from '../storage/hints.js';
 import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
 import type { Keeper } from '../upkeep/keeper.js';
 import type { CreateOptions, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
@@ -46,6 +47,7 @@ export interface PgStorePorts {
   readonly storeId: () => string | undefined;
   /** Undefined where lines wait in memory for a server that is away. */
   readonly spill: SpillPlace | undefined;
+  readonly hints: Hints;
 }
 
 const RUN_OF = `from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
@@ -92,7 +94,9 @@ export class PgStore implements RunStore {
   }
 
   private rowsOf(ref: RunRef, begin: () => Promise<RunRow>, head?: Head): RunRows {
-    return new RunRows({ ref, sql: this.ports.writer, timeoutMs: this.timeoutMs, begin, ...(head && { head }) });
+    const { writer: sql, hints } = this.ports;
+    const onEnded = (): void => hints.send(ref.workflow, 'results');
+    return new RunRows({ ref, sql, timeoutMs: this.timeoutMs, begin, onEnded, ...(head && { head }) });
   }
 
   private spillingRows(ref: RunRef, rows: RunRows, { waitMs = this.ports.waitMs, onOutage }: CreateOptions): SpillingRows {
@@ -110,8 +114,12 @@ export class PgStore implements RunStore {
 
   private journalOf(ref: RunRef, rows: RunRows, sink: SpillingRows, options: CreateOptions, end?: ScanReport['end']): Journal {
     const { onOutage: _reportedBySink, ...settings } = options;
-    const writer = new RunWriter(ref, sink, () => this.release(rows), settings, { ...(end && { end }) });
-    const claims = new RunClaims(this.claiming, rows, settings.waitMs ?? this.ports.waitMs);
+    const writer = new RunWriter(ref, sink, () => this.release(ref, rows), settings, { ...(end && { end }) });
+    const { hints } = this.ports;
+    const claims = new RunClaims(this.claiming, rows, settings.waitMs ?? this.ports.waitMs, {
+      send: () => hints.send(ref.workflow, 'results'),
+      watch: () => hints.watch(ref.workflow, 'results'),
+    });
     this.claims.set(rows, claims);
     const journal = new TeamJournal(writer, sink, claims, settings.onAdded);
     sink.report(journal);
@@ -190,7 +198,7 @@ export class PgStore implements RunStore {
   }
 
   /** A lease and claims that can't be given back run out. */
-  private async release(rows: RunRows): Promise<void> {
+  private async release({ workflow }: RunRef, rows: RunRows): Promise<void> {
     this.claims.delete(rows);
     const { row } = rows;
     if (row === undefined) return;
@@ -202,7 +210,10 @@ export class PgStore implements RunStore {
         [row.id, row.fence],
         this.timeoutMs,
       )
-      .catch(() => undefined);
+      .then(
+        () => this.ports.hints.send(workflow, 'results'),
+        () => undefined,
+      );
   }
 
   /** Raises the fence, so that the earlier writer appends nothing more, and continues behind the head. */
@@ -224,7 +235,7 @@ export class PgStore implements RunStore {
     await rows.begin();
     const { end, defects } = await this.scan(ref, () => undefined);
     if (defects > 0 || end.hash !== head.hash) {
-      await this.release(rows);
+      await this.release(ref, rows);
       throw new JournalError('JOURNAL_RUN_DAMAGED', `run ${ref.run} of ${ref.workflow} can't be continued: lines of it are damaged`, {
         hint: 'begin a new run of the workflow; this one can still be read',
       });

@@ -34,6 +34,8 @@ export interface RunRowsOptions {
   /** Makes the row of the run, or finds the one that this writer has made before. */
   readonly begin: () => Promise<RunRow>;
   readonly head?: Head;
+  /** Called when ends of calls, or of the run, are committed. */
+  readonly onEnded?: () => void;
 }
 
 export class RunRows {
@@ -107,11 +109,12 @@ export class RunRows {
 
   private async sendTurn(lines: Buffer, ats: readonly number[]): Promise<void> {
     if (this.isClosed) throw new Error(`run ${this.options.ref.run} is closed`);
-    const { sql, timeoutMs } = this.options;
+    const { sql, timeoutMs, onEnded } = this.options;
     // The server compares the head only, so lines that don't follow on it would be taken as well.
     if (firstSeq(lines) !== this.head.seq) throw new Error(`event ${firstSeq(lines)} does not follow on ${this.head.seq} events`);
     const { refusals } = this;
-    this.head = await appendTurn(sql, await this.begin(), { head: this.head, lines, ats, refusals, timeoutMs }).catch((error: unknown) => {
+    const turn = { head: this.head, lines, ats, refusals, timeoutMs, onEnded };
+    this.head = await appendTurn(sql, await this.begin(), turn).catch((error: unknown) => {
       throw this.explained(error);
     });
   }
@@ -147,10 +150,13 @@ interface Turn {
   /** Absent: the results in the lines don't compete. */
   readonly refusals?: Refusals;
   readonly timeoutMs?: number;
+  /** Called when the lines are committed, and end calls or the run. */
+  readonly onEnded?: (() => void) | undefined;
 }
 
 /** ROWS-1, ROWS-4. Returns the head behind the lines. */
-export async function appendTurn(sql: Sql, { id, fence }: RunRow, { head, lines, ats, refusals, timeoutMs }: Turn): Promise<Head> {
+export async function appendTurn(sql: Sql, { id, fence }: RunRow, turn: Turn): Promise<Head> {
+  const { head, lines, ats, refusals, timeoutMs, onEnded } = turn;
   const text = lines.toString('utf8', 0, lines.length - 1);
   const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: hashBehind(lines) };
   const isEnd = isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
@@ -162,6 +168,7 @@ export async function appendTurn(sql: Sql, { id, fence }: RunRow, { head, lines,
   } catch (error) {
     throw stateBehind(error) === LATE_RESULT_STATE ? late(error, results) : error;
   }
+  if (isEnd || ended.length > 0) onEnded?.();
   return next;
 }
 

@@ -1,6 +1,7 @@
 /** Claims of calls: of all runs that write to one store, one executes a call, and the others wait for its result. team-store.md 6. */
 import type { CallKey, EventRef, RunId, Seq } from '../ids.js';
 import type { Position } from '../store.js';
+import type { HintWatch } from './hints.js';
 
 /** The place of a result in a run of the same workflow. */
 export interface RecordedResult {
@@ -32,4 +33,6 @@ export interface Claims {
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Frees a call that ended without an event. The end of a call frees it as well. */
   giveBack(key: CallKey): void;
+  /** Waits between two looks at a call that another run executes, until calls of other runs have ended. */
+  watch(): HintWatch;
 }

@@ -98,7 +98,14 @@ async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWai
     ...(waitMs !== undefined && { waitMs }),
     ...(firstWait && { firstWait }),
     allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',
+    notifies: notifies(environment),
   });
+}
+
+function notifies({ MLLD_STORE_NOTIFY: wanted }: StorePlace['environment']): boolean {
+  if (!wanted || wanted === 'on') return true;
+  if (wanted === 'off') return false;
+  throw new MlldError('BAD_OPTION', 'MLLD_STORE_NOTIFY is neither on nor off', { hint: 'MLLD_STORE_NOTIFY=off' });
 }
 
 function durationOf(

@@ -3,6 +3,7 @@
  * server forgot would let two machines execute one call.
  */
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../storage/claims.js';
+import type { HintWatch } from '../../storage/hints.js';
 import { JournalError } from '../../errors.js';
 import { seqOf, type CallKey, type RunId } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
@@ -51,6 +52,12 @@ function claimedIn(row: Row): Claimed {
   return row['state'] === 'answered' && result !== undefined ? { kind: 'answered', by: result } : { kind: 'claimed', replaces: result };
 }
 
+/** The hints that processes give each other about the calls of a workflow. */
+export interface CallHints {
+  send(): void;
+  watch(): HintWatch;
+}
+
 /** The claims of one run. */
 export class RunClaims implements Claims {
   private waiting: Waiting[] = [];
@@ -62,7 +69,12 @@ export class RunClaims implements Claims {
     private readonly claiming: ClaimRows,
     private readonly rows: RunRows,
     readonly waitMs: number,
+    private readonly hints: CallHints,
   ) {}
+
+  watch(): HintWatch {
+    return this.hints.watch();
+  }
 
   /** No further call may begin: the lease of the run, and its claims with it, can't be renewed. */
   refuse(error: JournalError): void {
@@ -119,6 +131,10 @@ export class RunClaims implements Claims {
     const keys = this.returned;
     this.returned = [];
     const { row } = this.rows;
-    if (row !== undefined) await this.claiming.giveBack(row, keys).catch(() => undefined);
+    if (row === undefined) return;
+    await this.claiming.giveBack(row, keys).then(
+      () => this.hints.send(),
+      () => undefined,
+    );
   }
 }

@@ -96,7 +96,10 @@ function open(
     new SpillFile(disk, { folder }, { store: 'a-store', project: 'p', ref: runRef(1), fence: 0, head });
   const sink = new SpillingRows({ rows, leaseMs: 200, waitMs, onOutage: undefined, newSpill, newSalvage: () => salvage });
   const writer = new RunWriter(runRef(1), sink, async () => undefined);
-  const claims = new RunClaims(new ClaimRows(server, 1000), rows, waitMs);
+  const claims = new RunClaims(new ClaimRows(server, 1000), rows, waitMs, {
+    send: () => undefined,
+    watch: () => expect.fail('no call is taken'),
+  });
   return { journal: new TeamJournal(writer, sink, claims, undefined), server, salvaged, folder };
 }
 

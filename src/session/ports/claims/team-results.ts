@@ -8,7 +8,6 @@
  * TEAM-RESULTS-3 A store that can't be reached is waited for. A run that must stop claims nothing: then the call is handed to the
  *    dispatcher, or to the journal, which refuse it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
 import { JournalError } from '../../../../journal/errors.js';
 import type { CallKey, EventRef, RunId, Workflow } from '../../../../journal/ids.js';
@@ -19,9 +18,8 @@ import type { OverlayHit } from '../../../../replay/memo/overlay.js';
 import { storedResult } from '../../../../replay/memo/stored-result.js';
 import type { ClaimedCall, ClaimedCallState } from '../../../runtime/calls/result-cache.js';
 import type { TeamResults } from '../result-cache.js';
+import { WaitForCall } from './wait-for-call.js';
 
-const POLL_FIRST_MS = 100;
-const POLL_MAX_MS = 2000;
 /** A shorter wait is not reported. */
 const REPORT_AFTER_MS = 3000;
 const OUTAGE_REPORT_MS = 1000;
@@ -57,19 +55,27 @@ export class RunTeamResults implements TeamResults {
   }
 
   async claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState> {
+    const waiting = new WaitForCall(this.ports);
+    try {
+      return await this.claimOrWait(call, refused, waiting);
+    } finally {
+      waiting.end();
+    }
+  }
+
+  private async claimOrWait(call: ClaimedCall, refused: EventRef | undefined, waiting: WaitForCall): Promise<ClaimedCallState> {
     const { key } = call;
     let refusing = refused;
-    const sinceMs = this.ports.monotonicMs();
-    for (let delayMs = POLL_FIRST_MS; !this.mustStop(); delayMs = Math.min(2 * delayMs, POLL_MAX_MS)) {
+    while (!this.mustStop()) {
       const claimed = await this.tryClaim({ key, refused: refusing, isAlone: !this.ports.reusesAll() });
       if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
       if (claimed?.kind === 'answered') {
         if (this.isNews(claimed.by) && (await this.learn(call, claimed.by)) !== undefined) return claimed;
         refusing = claimed.by; // TEAM-RESULTS-2
-        delayMs = POLL_FIRST_MS / 2;
+        waiting.startAnew();
       } else {
-        if (claimed && this.ports.monotonicMs() - sinceMs > REPORT_AFTER_MS) this.reportHolder(claimed);
-        await this.wait(Math.max(delayMs, POLL_FIRST_MS));
+        if (claimed && waiting.lastedMs > REPORT_AFTER_MS) this.reportHolder(claimed);
+        await waiting.untilNextLook();
       }
     }
     return { kind: 'claimed', replaces: undefined };
@@ -129,10 +135,6 @@ export class RunTeamResults implements TeamResults {
 
   private mustStop(): boolean {
     return this.ports.signal.aborted || this.ports.hasStopped();
-  }
-
-  private async wait(delayMs: number): Promise<void> {
-    await sleep(delayMs, undefined, { signal: this.ports.signal }).catch(() => undefined); // the caller looks at the signal
   }
 
   private reportHolder({ run, host }: Extract<Claimed, { kind: 'taken' }>): void {

@@ -1,0 +1,21 @@
+/** Hints of other processes that it is worth looking into the store again. team-store.md 11. */
+import type { Workflow } from '../ids.js';
+
+/** `results`: calls of the workflow ended, or claims of them were given back. `offers`: there are offers of calls. */
+export type Hint = 'results' | 'offers';
+
+/** Waits for hints of one kind between two looks. */
+export interface HintWatch {
+  /**
+   * Resolves when a hint has come since the last time, at the latest after `ms`; true: it is worth looking at once. A hint may be lost, so
+   * the caller looks in both cases. Never rejects: an aborted `signal` ends the waiting.
+   */
+  wait(ms: number, signal?: AbortSignal): Promise<boolean>;
+  close(): void;
+}
+
+export interface Hints {
+  /** Returns at once, and never throws. Hints that come within a moment go together. */
+  send(workflow: Workflow, hint: Hint): void;
+  watch(workflow: Workflow, hint: Hint): HintWatch;
+}
