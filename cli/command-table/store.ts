@@ -69,6 +69,12 @@ export const STORE_COMMANDS = {
     examples: ['mlld store budget nightly 50usd --per day', 'mlld store budget nightly', 'mlld run patrol --checkpoint --budget nightly'],
     exits: [[1, 'the sum could not be read, or there is no such budget or store']],
   },
+  'store rebuild': {
+    does: 'make anew what the store derives from its journals: the index of results, claims, and what budgets have spent; after a backup was restored',
+    flags: [{ flags: ['dry-run'], value: 'none', does: 'say what would change' }, JSON_FLAG('print the report as JSON')],
+    examples: ['mlld store rebuild --dry-run', 'mlld store rebuild'],
+    exits: [[1, 'a run is in flight, or the store could not be reached: nothing was changed']],
+  },
   'store seal': {
     does: 'take a run away from a writer that was not heard of for a lease: it can append nothing more, and its run reads as crashed',
     arguments: [{ written: '<run>', does: 'a run of the store: its id, the beginning of it, or the name of a script', completes: 'run' }],

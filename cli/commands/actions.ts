@@ -44,6 +44,7 @@ export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action>
   'store push': async () => (await import('./store/upkeep.js')).push,
   'store budget': async () => (await import('./store/budget.js')).budget,
   'store seal': async () => (await import('./store/upkeep.js')).seal,
+  'store rebuild': async () => (await import('./store/rebuild.js')).rebuild,
   'store migrate': async () => (await import('./store/status.js')).migrate,
   answer: async () => (await import('./answer.js')).answer,
   serve: async () => (await import('./serve.js')).serve,

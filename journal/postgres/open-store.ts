@@ -12,6 +12,7 @@ import { PgHints } from './hints/pg-hints.js';
 import { PgBudgets, type SharedBudgets } from './limits/shared-budgets.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
+import type { RebuildOptions, RebuildOutcome } from './rebuild/rebuild-index.js';
 import type { PushedSpill } from './spill/push-spills.js';
 import type { SpillPlace } from './spill/spill-file.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
@@ -46,7 +47,12 @@ export interface TeamStoreOptions {
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & Hinting & { close(): Promise<void> };
+export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & Hinting & Rebuilding & { close(): Promise<void> };
+
+export interface Rebuilding {
+  /** Makes anew what the store derives from its journals. */
+  rebuild(options: RebuildOptions): Promise<RebuildOutcome>;
+}
 
 export interface Hinting {
   readonly hints: Hints;
@@ -81,11 +87,12 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const side = connection({ statementMs: READ_TIMEOUT_MS }, (client) => hints.attach(client));
   const hints = new PgHints({ sql: side, project, isOn: options.notifies !== false, timeoutMs: Math.max(1000, leaseMs / 2) });
   const budgets = new PgBudgets({ sql: reader, project, leaseMs });
+  const bulk = connection({ briefMs: Math.max(1000, leaseMs / 2) });
   const store = new PgStore({
     writer: connection(),
     reader,
     side,
-    bulk: connection({ briefMs: Math.max(1000, leaseMs / 2) }),
+    bulk,
     project,
     leaseMs,
     waitMs,
@@ -100,6 +107,10 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
     pushSpills: () => store.pushSpills(),
+    async rebuild(wanted: RebuildOptions) {
+      const { rebuildIndex } = await import('./rebuild/rebuild-index.js');
+      return rebuildIndex(bulk, project, wanted);
+    },
     async close() {
       budgets.leave();
       hints.leave();

@@ -31,6 +31,8 @@ const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly pri
   'mlld store copy --from .': NO_STORE,
   'mlld store copy --to /mnt/archive/patrol': NO_STORE,
   'mlld store push': NO_STORE,
+  'mlld store rebuild': NO_STORE,
+  'mlld store rebuild --dry-run': NO_STORE,
   'mlld store seal latest': { status: 1, printed: /a run in files needs no seal/ },
   'mlld store budget': NO_STORE,
   'mlld store budget nightly': NO_STORE,

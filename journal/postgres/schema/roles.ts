@@ -123,7 +123,7 @@ end $$;`;
 
 const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
 const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
-const WRITES = /^\s*(insert|update|delete)\b|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims)\(/;
+const WRITES = /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims)\(/;
 
 /** Returns the role that a statement needs which was refused, and what it may. */
 export function roleFor(statement: string): { readonly name: string; readonly may: string } {

@@ -7,6 +7,7 @@ import { storeConnection, storeUrl, type StorePlace } from '../../session/projec
 
 export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
 export { describePush, pushSpills } from '../../session/upkeep/push-spills.js';
+export { rebuildStore, type RebuildReport } from '../../session/upkeep/rebuild-store.js';
 export { sealRun } from '../../session/upkeep/seal-run.js';
 export { openProjectStore, storeUrl } from '../../session/project-store.js';
 

@@ -156,6 +156,32 @@ show @ask("three")
     });
   });
 
+  it('rebuilds what it derives from the journals, and says what was other than they say', async () => {
+    const env = { MLLD_STORE: database.project() };
+    const cwd = await projectFolder({ 'llm/run/hi.mld': SCRIPT, 'mlld-config.json': '{}' });
+    const run = (...words: string[]) => runCli(words, { cwd, env });
+    await run('run', 'hi', '--checkpoint');
+    expect(await run('store', 'rebuild')).toMatchObject({
+      status: 0,
+      stdout: 'The index of 2 results is what the journals say.\nFreed 0 claims and 0 offers.\n',
+    });
+    await run('store', 'budget', 'nightly', '5usd');
+    const project = new URL(env.MLLD_STORE).searchParams.get('project');
+    const ofProject = `in (select workflow_id from mlld.workflows w join mlld.projects p using (project_id) where p.name = $1)`;
+    await database.query(`delete from mlld.answers where workflow_id ${ofProject}`, [project]);
+    await database.query(`update mlld.budgets set spent = 2 where name = 'nightly'`, []);
+    const would = 'Would make the index of 2 results anew: 2 missing.\nWould free 0 claims and 0 offers.\n';
+    expect((await run('store', 'rebuild', '--dry-run')).stdout).toBe(`${would}Budget nightly: $0 spent, and now it says $2.\n`);
+    expect(JSON.parse((await run('store', 'rebuild', '--json')).stdout)).toEqual({
+      dryRun: false,
+      results: { total: 2, added: 2, changed: 0, removed: 0 },
+      claims: 0,
+      offers: 0,
+      budgets: [{ name: 'nightly', unit: 'usd', period: null, spent: 0, spentBefore: 2 }],
+    });
+    expect((await run('store', 'rebuild')).stdout).toContain('Budget nightly: $0 spent, as before.\n');
+  });
+
   it('seals a run whose lease has run out, and none that is in flight or has ended', async () => {
     const env = { MLLD_STORE: database.project(), MLLD_LEASE: '1s' };
     const cwd = await projectFolder({

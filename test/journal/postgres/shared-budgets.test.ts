@@ -2,10 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../journal/canonical.js';
+import type { Fact } from '../../../journal/event.js';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { Connection, type Row, type SqlClient } from '../../../journal/postgres/connection.js';
 import type { ReserveRequest } from '../../../journal/postgres/limits/shared-budgets.js';
 import { migrate } from '../../../journal/postgres/migrate.js';
 import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
+import type { Journal } from '../../../journal/store.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
 import { makeDatabase, noServer, openTestStore } from './database.js';
 import { openPglite } from './pglite.js';
@@ -122,6 +125,53 @@ function budgetContract(openStore: () => Opened): void {
     await dead.append(callCompleted(0)); // it was only asleep
     expect(await sums(store)).toEqual([0.3, 0.7]);
     await Promise.all([dead.close(), living.close()]);
+  });
+
+  it('has spent what the journals say when the store is rebuilt', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    await store.budgets.set('tokens', { unit: 'tok', total: 1000 });
+    await store.budgets.set('counted', { unit: 'calls', total: 10 });
+    const names = ['nightly', 'tokens', 'counted'];
+    const [ended, dead] = [await store.create(runRef(1)), await store.create(runRef(2))];
+    const begin = async (journal: Journal, n: number, attempt = 1): Promise<void> => {
+      const reserved = { usd: 0.1, tokens: 20 };
+      expect(await store.budgets.reserve({ run: journal.ref, key: sha256(`key ${n}`), try: attempt, names, ...reserved })).toBeUndefined();
+      const fact = { ...callStarted(n), reserved: { ...reserved, basis: 'maxCost', shared: names }, ...(attempt > 1 && { try: attempt }) };
+      await journal.append(fact as Fact);
+    };
+    const { key, op } = callStarted(1) as { readonly key: CallKey; readonly op: OpPath };
+    await begin(ended, 0);
+    await ended.append({ ...cost(0, 0.25), usage: { costUsd: 0.25, inputTokens: 3, outputTokens: 4 } } as Fact);
+    await begin(ended, 1);
+    await ended.append({ type: 'call.failed', key, op, message: '"shared":[\u0000', elapsedMs: 1, usage: { costUsd: 0.02 } } as Fact);
+    await begin(ended, 1, 2);
+    await ended.append({ ...cost(1, 0.03), try: 2 } as Fact);
+    await begin(ended, 2);
+    await ended.append({ ...cost(2, 5), onlyCalls: true } as Fact); // its cost is that of the calls in it
+    await ended.append(callStarted(3)); // of no budget
+    await ended.append(cost(3, 7));
+    await ended.append(finished);
+    await ended.close();
+    await begin(dead, 0);
+    await query(`update mlld.runs set lease_until = '-infinity' where run = '${runRef(2).run}'`);
+    const before = await store.budgets.list();
+    expect(before.map(({ name, spent }) => [name, spent])).toEqual([
+      ['counted', 5],
+      ['nightly', 0.4],
+      ['tokens', 27],
+    ]);
+    await query(`update mlld.budgets set spent = 1000, reserved = 3`);
+    const { project_id: project } = (await query('select max(project_id)::int as project_id from mlld.budgets'))[0]!;
+    await query(`insert into mlld.reservations (run_id, workflow_id, key, project_id, name, amount)
+      select run_id, workflow_id, 'left over', ${Number(project)}, 'nightly', 1 from mlld.runs where run = '${runRef(2).run}' order by run_id desc limit 1`);
+    const outcome = await store.rebuild({ dryRun: false });
+    expect(outcome).toMatchObject({
+      kind: 'rebuilt',
+      report: { budgets: before.map(({ name, spent }) => ({ name, spent, spentBefore: 1000 })) },
+    });
+    expect(await store.budgets.list()).toEqual(before);
+    await dead.close();
   });
 
   it('leaves nothing reserved behind a run that has ended, or was removed', async () => {

@@ -1,0 +1,184 @@
+/**
+ * Makes anew what the store derives from its journals: which result of a call is used, what shared budgets have spent; and frees the calls
+ * that the dead have claimed or offered. team-store.md 4.2, 12, I5.
+ *
+ * REBUILD-1 All of it is one transaction: a kill at any statement leaves everything as it was. A dry run ends it without a commit.
+ * REBUILD-2 The usable result of a call is used that no `call.superseded` names and no other one has replaced. If several are left, as
+ *    after `journal gc` of the run that had replaced one, it is that of the run that sorts last.
+ * REBUILD-3 Nothing is changed while a run of the project is in flight. One that begins meanwhile keeps its claims and reservations, and
+ *    its results compete behind the transaction.
+ * REBUILD-4 An attempt that holds a reservation counts in a budget with what its end says. One without an end counts with what it had
+ *    reserved, because it may have been paid. A day or a month counts the attempts that ended in it, by the time in their lines.
+ */
+import type { RunId, RunRef, Workflow } from '../../ids.js';
+import type { Row, Sql, Transactions } from '../connection.js';
+import type { BudgetPeriod, BudgetUnit } from '../limits/shared-budgets.js';
+
+export interface RebuiltBudget {
+  readonly name: string;
+  readonly unit: BudgetUnit;
+  readonly period: BudgetPeriod | null;
+  readonly spent: number;
+  /** Before. */
+  readonly spentBefore: number;
+}
+
+export interface RebuildReport {
+  readonly dryRun: boolean;
+  /** Counts the calls of the project that have a result, and those for which none, another one, or one too many was noted. */
+  readonly results: { readonly total: number; readonly added: number; readonly changed: number; readonly removed: number };
+  /** Claims that were freed, and offers that were removed. */
+  readonly claims: number;
+  readonly offers: number;
+  readonly budgets: readonly RebuiltBudget[];
+}
+
+export type RebuildOutcome =
+  | { readonly kind: 'rebuilt'; readonly report: RebuildReport }
+  /** REBUILD-3 */
+  | { readonly kind: 'in flight'; readonly runs: readonly RunRef[] };
+
+export interface RebuildOptions {
+  readonly dryRun: boolean;
+}
+
+/** Ends the transaction of a dry run. */
+class DryRun extends Error {
+  constructor(readonly outcome: RebuildOutcome) {
+    super('a dry run changes nothing');
+  }
+}
+
+export async function rebuildIndex(sql: Transactions, project: string, { dryRun }: RebuildOptions): Promise<RebuildOutcome> {
+  try {
+    return await sql.transaction(async (transaction) => {
+      const outcome = await rebuildIn(transaction, project, dryRun);
+      if (dryRun) throw new DryRun(outcome);
+      return outcome;
+    });
+  } catch (error) {
+    if (error instanceof DryRun) return error.outcome;
+    throw error;
+  }
+}
+
+async function rebuildIn(sql: Sql, project: string, dryRun: boolean): Promise<RebuildOutcome> {
+  const alive = await sql.query(IN_FLIGHT, [project]);
+  if (alive.length > 0) {
+    return { kind: 'in flight', runs: alive.map(({ path, run }) => ({ workflow: path as Workflow, run: run as RunId })) };
+  }
+  const [results] = await sql.query(RESULTS, [project]);
+  const [claims] = await sql.query(DEAD_CLAIMS, [project]);
+  const [offers] = await sql.query(DEAD_OFFERS, [project]);
+  await sql.query(LOCK_BUDGETS, [project]);
+  const before = await sql.query(SPENT, [project]);
+  await sql.query(DEAD_RESERVATIONS, [project]);
+  await sql.query(BUDGETS, [project]);
+  const after = await sql.query(SPENT, [project]);
+  const counts = (row: Row | undefined, name: string): number => Number(row?.[name] ?? 0);
+  const report: RebuildReport = {
+    dryRun,
+    results: {
+      total: counts(results, 'total'),
+      added: counts(results, 'added'),
+      changed: counts(results, 'changed'),
+      removed: counts(results, 'removed'),
+    },
+    claims: counts(claims, 'count'),
+    offers: counts(offers, 'count'),
+    budgets: after.map((row, n) => ({
+      name: String(row['name']),
+      unit: row['unit'] as BudgetUnit,
+      period: (row['period'] ?? null) as BudgetPeriod | null,
+      spent: Number(row['spent']),
+      spentBefore: Number(before[n]?.['spent'] ?? 0),
+    })),
+  };
+  return { kind: 'rebuilt', report };
+}
+
+const MINE = `select r.run_id, r.run, r.workflow_id, r.finished, r.lease_until, r.lease_s, w.path
+  from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id) where p.name = $1`;
+const IN_FLIGHT = `select m.path, m.run from (${MINE}) m where not m.finished and mlld.is_alive(m.lease_until, m.lease_s) order by m.run`;
+const LIVES = 'not m.finished and mlld.is_alive(m.lease_until, m.lease_s)';
+const counting = (table: string): string =>
+  `with mine as (${MINE}), gone as (delete from mlld.${table} t using mine m where t.run_id = m.run_id and not (${LIVES}) returning 1)
+   select count(*)::int as count from gone`;
+const DEAD_CLAIMS = counting('claims');
+const DEAD_OFFERS = counting('offers');
+const DEAD_RESERVATIONS = counting('reservations');
+
+/** Begins a line of this type. The members before it have a place of their own in the form of lines (CODEC-1). */
+const typed = (type: string): string => String.raw`^\{"v":[0-9]+,"seq":[0-9]+,"type":"${type}"`;
+/** Escapes that a jsonb does not take are of no interest here: keys, names and numbers have none. */
+const MEMBERS = String.raw`regexp_replace(e.line, '\\u[0-9a-fA-F]{4}', '\\u003f', 'g')::jsonb`;
+
+/** REBUILD-2. What is usable is what `mlld.index_results` of the schema takes. */
+const RESULTS = String.raw`with mine as materialized (${MINE}),
+  late as (select e.run_id, substring(e.line from '"of":([0-9]+)')::int as seq from mine m join mlld.events e using (run_id)
+    where e.line ~ '${typed('call\\.superseded')}'),
+  completed as (
+    select distinct on (c.run_id, c.key) m.workflow_id, m.run, c.* from mine m join (
+      select e.run_id, e.seq, e.at, octet_length(e.line) as bytes, substring(e.line from '${typed('call\\.completed')},"key":"([^"]+)"') as key
+      from mine m join mlld.events e using (run_id)
+      where e.line ~ '${typed('call\\.completed')}' and e.line not like '%"result":{"redacted":%'
+        and (e.line not like '%"unusable":%' or (e.line not like '%\\u0000%' and not e.line::jsonb ? 'unusable'))) c using (run_id)
+    where not exists (select from late l where l.run_id = c.run_id and l.seq = c.seq)
+    order by c.run_id, c.key, c.seq desc),
+  refusals as materialized (
+    select m.workflow_id, e.run_id, e.seq, j.members ->> 'key' as key, j.members #>> '{refused,run}' as run,
+      (j.members #>> '{refused,seq}')::int as refused
+    from mine m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
+    where e.line ~ '${typed('call\\.started')}' and e.line like '%"refused":{%'),
+  replaced as (
+    select old.run_id, old.key from refusals f
+      join completed new on new.run_id = f.run_id and new.key = f.key and new.seq > f.seq
+      join completed old on old.workflow_id = f.workflow_id and old.run = f.run and old.seq = f.refused and old.key = f.key
+    where old.run_id <> new.run_id),
+  wanted as materialized (
+    select distinct on (c.workflow_id, c.key) c.workflow_id, c.key, c.run_id, c.seq, c.at, c.bytes from completed c
+    order by c.workflow_id, c.key, (c.run_id, c.key) in (select run_id, key from replaced), c.run collate "C" desc),
+  gone as (
+    delete from mlld.answers a where a.workflow_id in (select w.workflow_id from mlld.workflows w join mlld.projects p using (project_id)
+        where p.name = $1)
+      and not exists (select from wanted n where n.workflow_id = a.workflow_id and n.key = a.key) returning 1),
+  put as (
+    insert into mlld.answers as a (workflow_id, key, run_id, seq, at, bytes) select * from wanted
+      on conflict (workflow_id, key) do update set run_id = excluded.run_id, seq = excluded.seq, at = excluded.at, bytes = excluded.bytes
+        where (a.run_id, a.seq, a.at, a.bytes) is distinct from (excluded.run_id, excluded.seq, excluded.at, excluded.bytes)
+      returning a.xmax = 0 as added)
+  select (select count(*) from wanted)::int as total, (select count(*) from gone)::int as removed,
+    (select count(*) from put where added)::int as added, (select count(*) from put where not added)::int as changed`;
+
+const LOCK_BUDGETS = `select from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name for update of b`;
+const SPENT = `select b.name, b.unit, b.period,
+    (case when b.began < mlld.period_start(b.period) then 0 else b.spent end)::float8 as spent
+  from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name collate "C"`;
+
+/** REBUILD-4. A call of a salvage run began in the run that was sealed, where it counts. */
+const BUDGETS = String.raw`with mine as materialized (${MINE}),
+  begun as materialized (
+    select e.run_id, e.seq, j.members ->> 'key' as key, coalesce((j.members ->> 'try')::int, 1) as try, n.name,
+      (j.members #>> '{reserved,usd}')::numeric as usd, (j.members #>> '{reserved,tokens}')::numeric as tokens,
+      (j.members ->> 'ts')::timestamptz as ts
+    from mine m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
+      cross join lateral jsonb_array_elements_text(j.members #> '{reserved,shared}') as n (name)
+    where e.line ~ '${typed('call\\.started')}' and e.line like '%"shared":[%' and j.members #> '{reserved,shared}' is not null
+      and j.members -> 'begun' is null),
+  ended as materialized (
+    select e.run_id, e.seq, j.members ->> 'key' as key, coalesce((j.members ->> 'try')::int, 1) as try, (j.members ->> 'ts')::timestamptz as ts,
+      case when j.members -> 'onlyCalls' is null then j.members -> 'usage' end as usage
+    from (select distinct run_id from begun) m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
+    where e.line ~ '${typed('call\\.(completed|failed)')}'),
+  attempts as (
+    select b.name, coalesce(first.ts, b.ts) as ts,
+      case when first.seq is null then b.usd else coalesce((first.usage ->> 'costUsd')::numeric, 0) end as usd,
+      case when first.seq is null then b.tokens
+        else coalesce((first.usage ->> 'inputTokens')::numeric, 0) + coalesce((first.usage ->> 'outputTokens')::numeric, 0) end as tok
+    from begun b left join lateral (select * from ended e where e.run_id = b.run_id and e.key = b.key and e.try = b.try and e.seq > b.seq
+      order by e.seq limit 1) first on true)
+  update mlld.budgets b set began = greatest(b.began, mlld.period_start(b.period)),
+    reserved = coalesce((select sum(v.amount) from mlld.reservations v where v.project_id = b.project_id and v.name = b.name), 0),
+    spent = coalesce((select sum(coalesce(case b.unit when 'usd' then a.usd when 'tok' then a.tok else 1 end, 0)) from attempts a
+      where a.name = b.name and a.ts >= mlld.period_start(b.period)), 0)
+  from mlld.projects p where p.project_id = b.project_id and p.name = $1`;
