@@ -1,4 +1,5 @@
 /** Reports how far a run of a pipeline is or was, node by node, and at which node a resume of it would continue. */
+import type { EventOf } from '../../journal/event.js';
 import type { NodeVisits, Visit } from './node-visits.js';
 import { walkOf } from './node-visits.js';
 import type { ReportedStatus } from '../fold/reported-status.js';
@@ -10,15 +11,18 @@ export interface PipelineProgress {
   /** The goal gate that stopped the run. */
   readonly unmetGate: string | undefined;
   /** Questions to people that had no answer yet. */
-  readonly questions: readonly {
-    readonly id: string;
-    readonly node: string;
-    readonly text: string;
-    readonly options: readonly { readonly key: string; readonly label: string }[];
-    readonly waitedMs: number;
-  }[];
+  readonly questions: readonly OpenQuestion[];
   /** A resume continues at this node, or behind it. Undefined: it begins anew, or there is nothing left to do. */
   readonly resume: { readonly node: string; readonly place: 'at' | 'behind' } | undefined;
+}
+
+/** A question to people that has no answer yet. */
+export interface OpenQuestion {
+  readonly id: string;
+  readonly node: string;
+  readonly text: string;
+  readonly options: readonly { readonly key: string; readonly label: string }[];
+  readonly waitedMs: number;
 }
 
 export interface NodeProgress {
@@ -48,15 +52,19 @@ export function pipelineProgress({ visits, gates, questions }: NodeVisits, statu
       reason,
     })),
     unmetGate,
-    questions: [...questions.values()].map(({ id, node, text, options, ts }) => ({
-      id,
-      node,
-      text,
-      options: options.map(({ key, label }) => ({ key, label })),
-      waitedMs: untilMs - Date.parse(ts),
-    })),
+    questions: openQuestions(questions.values(), untilMs),
     resume: resumePlace(all, status, unmetGate),
   };
+}
+
+export function openQuestions(asked: Iterable<EventOf<'question.asked'>>, untilMs: number): readonly OpenQuestion[] {
+  return Array.from(asked, ({ id, node, text, options, ts }) => ({
+    id,
+    node,
+    text,
+    options: options.map(({ key, label }) => ({ key, label })),
+    waitedMs: untilMs - Date.parse(ts),
+  }));
 }
 
 /** A failed run continues at the node that failed, or at its dead end; an interrupted one behind its last visit or at the one in flight. */

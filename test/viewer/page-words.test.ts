@@ -31,6 +31,14 @@ describe('the page of a run', () => {
     const nothing = { ...model.report.total, executed: 0, reused: 0, failed: 0, denied: 0, attempts: 0, savedUsd: null };
     const idle = { ...model.data, report: { ...model.report, durationMs: 12, total: nothing } };
     expect(sentenceOf(idle)).toBe('Completed after 12ms: no call was made. It cost nothing.');
+    const questions = [{ id: 'q1', node: 'gate', text: 'Open the gate?', options: [], waitedMs: 5 }];
+    const pipeline = { nodes: [], unmetGate: undefined, resume: undefined, questions };
+    const waiting = {
+      ...idle,
+      report: { ...idle.report, status: 'running' as const },
+      verdict: { ...idle.verdict, status: 'running' as const, pipeline },
+    };
+    expect(sentenceOf(waiting)).toMatch(/ It cost nothing\. gate waits for a person to answer q1: “Open the gate\?”\.$/);
   });
 
   it('keeps the path of any call in its address, and any filter', () => {

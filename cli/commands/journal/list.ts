@@ -128,13 +128,13 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
     const status = recordStatus(finished) ?? countedStatus(finished.status, counts);
-    return { ...common, durationMs: runDurationMs(ref.run, Date.parse(finished.ts)), status, ...counts, inFlight: [] };
+    return { ...common, durationMs: runDurationMs(ref.run, Date.parse(finished.ts)), status, ...counts, inFlight: [], questions: [] };
   }
   if (file.isOfUnknownVersion) {
-    return { ...common, durationMs: null, status: 'unreadable', ...UNKNOWN_COUNTS, inFlight: [] };
+    return { ...common, durationMs: null, status: 'unreadable', ...UNKNOWN_COUNTS, inFlight: [], questions: [] };
   }
   const report = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
-  const { durationMs = null, status, inFlight, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
+  const { durationMs = null, status, inFlight, questions, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
   const { attempts, retries, model, inputTokens, outputTokens, costUsd, unpriced, savedUsd } = report;
   const calls = inFlight.map(({ fn, preview = null, phase, durationMs: ms }) => ({
     fn,
@@ -162,6 +162,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     unpriced,
     savedUsd,
     inFlight: calls,
+    questions,
   };
 }
 

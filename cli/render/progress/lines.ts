@@ -32,7 +32,12 @@ export function progressLines(moment: Moment, columns: number, { red, dim }: Sty
     width,
   );
   const waiting = joinWithin(
-    [inFlightText(moment), oldestText(moment), ...moment.holds.map((hold) => holdText(hold, moment.todayMs))],
+    [
+      ...moment.questions.map(questionText),
+      inFlightText(moment),
+      oldestText(moment),
+      ...moment.holds.map((hold) => holdText(hold, moment.todayMs)),
+    ],
     width,
   );
   return [...(moment.phase ? [bar === '' ? pace : `${bar} ${pace}`] : []), counts, dim(waiting)].filter((line) => widthOf(line) > 0);
@@ -45,6 +50,7 @@ export function progressLine(moment: Moment): string {
     `${moment.executed} executed`,
     moment.failed > 0 ? `${moment.failed} failed` : undefined,
     ...restOfCounts(moment),
+    ...moment.questions.map(questionText),
     inFlightText(moment),
     oldestText(moment),
     ...moment.holds.map((hold) => holdText(hold, moment.todayMs)),
@@ -55,7 +61,7 @@ export function progressLine(moment: Moment): string {
 }
 
 /** Returns the object of `--progress=json`: what the lines show, as numbers. */
-export function progressObject({ phase, perSecond, leftMs, oldest, holds, ...counts }: Moment): object {
+export function progressObject({ phase, perSecond, leftMs, oldest, holds, questions, ...counts }: Moment): object {
   return {
     type: 'progress',
     elapsedMs: Math.round(counts.elapsedMs),
@@ -71,6 +77,7 @@ export function progressObject({ phase, perSecond, leftMs, oldest, holds, ...cou
     inFlight: counts.inFlight,
     oldest: oldest === undefined ? null : { fn: oldest.fn, preview: oldest.preview ?? null, durationMs: oldest.durationMs },
     holds: holds.map(({ lane, stopped, untilMs }) => ({ lane, stopped: stopped ?? null, untilMs: untilMs ?? null })),
+    questions: questions.map(({ id, node, waitedMs }) => ({ id, node, waitedMs: Math.round(waitedMs) })),
   };
 }
 
@@ -104,6 +111,10 @@ function oldestText({ oldest }: Moment): string | undefined {
   const { fn, preview, durationMs } = oldest;
   const shown = preview === undefined ? '' : `(${oneLine(clip(preview, PREVIEW_UNITS_MAX))})`;
   return `oldest @${oneLine(fn)}${shown} ${duration(durationMs)}`;
+}
+
+function questionText({ id, node, waitedMs }: Moment['questions'][number]): string {
+  return `${oneLine(node)} waits for an answer to ${oneLine(id)} for ${duration(waitedMs)}`;
 }
 
 /** Undefined for a hold that is over. */

@@ -18,6 +18,8 @@ export interface Moment {
   /** The call that is in flight for the longest time. */
   readonly oldest?: { readonly fn: string; readonly preview?: string; readonly durationMs: number };
   readonly holds: readonly LaneHold[];
+  /** Questions to people that have no answer. */
+  readonly questions: readonly { readonly id: string; readonly node: string; readonly waitedMs: number }[];
   /** Milliseconds since 1970. */
   readonly todayMs: number;
 }
@@ -60,12 +62,15 @@ export function watchPace({ nowMs, todayMs }: Clock): (summary: RunSummary) => M
   };
 }
 
-/** A script without llm calls has no progress worth a line. */
-export function hasCalls({ executed, reused, failed, inFlight }: RunSummary): boolean {
-  return executed + reused + failed + inFlight.size > 0;
+/** A run that neither calls a model nor waits for a person has no progress worth a line. */
+export function hasProgress({ executed, reused, failed, inFlight, questions }: RunSummary): boolean {
+  return executed + reused + failed + inFlight.size + questions.size > 0;
 }
 
-function momentOf({ executed, reused, failed, retries, costUsd, inFlight, holds }: RunSummary, todayMs: number): Omit<Moment, 'elapsedMs'> {
+function momentOf(
+  { executed, reused, failed, retries, costUsd, inFlight, holds, questions }: RunSummary,
+  todayMs: number,
+): Omit<Moment, 'elapsedMs'> {
   // A map keeps the order of insertion, so the first call is the oldest.
   const [first] = inFlight.values();
   return {
@@ -83,6 +88,7 @@ function momentOf({ executed, reused, failed, retries, costUsd, inFlight, holds 
       },
     }),
     holds: [...holds.values()].filter(({ stopped, untilMs }) => stopped !== undefined || (untilMs !== undefined && untilMs > todayMs)),
+    questions: Array.from(questions.values(), ({ id, node, ts }) => ({ id, node, waitedMs: Math.max(0, todayMs - Date.parse(ts)) })),
     todayMs,
   };
 }

@@ -1,7 +1,7 @@
 /** Writes the progress of a run as lines of a log: a sentence each half minute, or an object when something changed. */
 import type { RunSummary } from '../../../src/api/reports/summary.js';
 import { progressLine, progressObject } from './lines.js';
-import { hasCalls, watchPace, type Clock } from './moment.js';
+import { hasProgress, watchPace, type Clock } from './moment.js';
 import type { Progress } from './terminal.js';
 
 export interface Stream extends Clock {
@@ -20,7 +20,7 @@ export function sentences({ write, ...clock }: Stream): Progress {
   let summary: RunSummary | undefined;
   let writtenMs = clock.nowMs();
   const ticking = setInterval(() => {
-    if (summary === undefined || !hasCalls(summary)) return;
+    if (summary === undefined || !hasProgress(summary)) return;
     const moment = look(summary);
     if (clock.nowMs() - writtenMs < SENTENCE_EVERY_MS) return;
     writtenMs = clock.nowMs();
@@ -41,7 +41,7 @@ export function objects({ write, ...clock }: Stream): Progress {
   };
   return {
     update: (summary) => {
-      if (!hasCalls(summary)) return;
+      if (!hasProgress(summary)) return;
       if (clock.nowMs() - writtenMs < OBJECT_EVERY_MS) unwritten = summary;
       else print(summary);
     },

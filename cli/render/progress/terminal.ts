@@ -12,7 +12,7 @@ import { styleFor } from '../style.js';
 import { terminalText } from '../terminal-text.js';
 import { widthOf } from '../wrap.js';
 import { progressLines } from './lines.js';
-import { hasCalls, watchPace, type Clock } from './moment.js';
+import { hasProgress, watchPace, type Clock } from './moment.js';
 
 export interface Progress {
   /** The latest state of the run; it is kept until the next one. */
@@ -47,7 +47,7 @@ export function startProgress({ write, columns, colours, ...clock }: Screen): Pr
   };
   const draw = (): void => {
     const now = clock.nowMs();
-    if (summary === undefined || !hasCalls(summary) || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
+    if (summary === undefined || !hasProgress(summary) || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
     drawnMs = now;
     const lines = progressLines(look(summary), columns(), style);
     erase();

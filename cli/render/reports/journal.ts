@@ -2,13 +2,14 @@
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
+import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
 import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { figures, tableRows, type Cell } from '../table.js';
-import { costOrDash, durationOrDash, moneyOrDash, time } from '../units.js';
+import { costOrDash, duration, durationOrDash, moneyOrDash, time } from '../units.js';
 
 /** A row of `journal list`; the shape that `--json` prints. */
 export interface ListedRun {
@@ -45,10 +46,13 @@ export interface ListedRun {
     readonly phase?: string;
     readonly durationMs: number;
   }[];
+  /** Questions to people that a running pipeline waits for. */
+  readonly questions: RunReport['questions'];
 }
 
 const IN_FLIGHT_SHOWN = 5;
 const PREVIEW_UNITS_MAX = 40;
+const QUESTION_UNITS_MAX = 120;
 
 /** `none` is what to say where there are no runs. */
 export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No recorded runs.'): string {
@@ -67,9 +71,10 @@ export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No 
     runs.map((run) => rowOf(run, style)),
     style,
   );
-  const details = runs.map(({ inFlight, status }) =>
-    inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`],
-  );
+  const details = runs.map(({ inFlight, questions, status }) => [
+    ...questions.map((question) => `  waits for an answer: ${questionOf(question)}`),
+    ...(inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`]),
+  ]);
   const all = [...titles, ...lines.flatMap((row, index) => [...row, ...wrapAll(details[index] ?? [], style)])];
   return all.map((line) => `${line}\n`).join('');
 }
@@ -121,6 +126,11 @@ function colourOf(status: ListedRun['status'], style: Style): (text: string) => 
   if (status === 'completed') return style.green;
   if (status === 'cleaned' || status === 'rejected' || status === 'restored' || status === 'salvaged') return style.dim;
   return status === 'running' || status === 'paused' || status === 'incomplete' ? style.yellow : style.red;
+}
+
+function questionOf({ id, node, text, options, waitedMs }: ListedRun['questions'][number]): string {
+  const choices = options.map(({ label }) => label).join(' / ');
+  return `${oneLine(node)} asks (${oneLine(id)}, for ${duration(waitedMs)}): ${clip(oneLine(`${text} ${choices}`), QUESTION_UNITS_MAX)}`;
 }
 
 function inFlightOf(calls: ListedRun['inFlight']): string {

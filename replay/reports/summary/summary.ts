@@ -17,6 +17,7 @@ import {
 import { iterationOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
+import { openQuestions, type OpenQuestion } from '../../pipeline/progress.js';
 import { callPhases } from '../../workflows/call-phases.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
@@ -69,6 +70,8 @@ export interface RunSummary extends Readonly<CallCounts> {
   readonly loops: ReadonlyMap<OpPath, LoopProgress>;
   /** By the name of the lane. */
   readonly holds: ReadonlyMap<string, LaneHold>;
+  /** Questions of a pipeline that people have not answered, by id, in the order in which they were asked. */
+  readonly questions: ReadonlyMap<string, EventOf<'question.asked'>>;
 }
 
 /** The same, as the fold may write it. */
@@ -100,6 +103,7 @@ export const summary: Projection<RunSummary> = {
     phases: callPhases.initial(),
     loops: new Map(),
     holds: new Map(),
+    questions: new Map(),
   }),
   apply(state, event, place) {
     // Made by `initial` above, where every list and map is a fresh one.
@@ -139,6 +143,12 @@ export const summary: Projection<RunSummary> = {
       case 'call.reused':
         if (isEndOfCall(event)) draft.inFlight.delete(event.op);
         count(draft, event);
+        break;
+      case 'question.asked':
+        draft.questions.set(event.id, event);
+        break;
+      case 'question.answered':
+        draft.questions.delete(event.id);
         break;
       case 'retry.scheduled':
       case 'node.finished':
@@ -210,6 +220,8 @@ export interface RunReport {
     readonly durationMs: number;
   }[];
   readonly loops: readonly { readonly op: string; readonly done: number; readonly total: number }[];
+  /** Empty for a run that is not running: its questions reach no one any more. */
+  readonly questions: readonly OpenQuestion[];
 }
 
 /** `liveness` distinguishes a crash from a run in flight; `nowMs` is the present for a run in flight. */
@@ -248,6 +260,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     checkpoints: [...state.checkpoints],
     inFlight: [...state.inFlight.values()].map(({ startedMs, ...call }) => ({ ...call, durationMs: untilMs - startedMs })),
     loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
+    questions: status === 'running' ? openQuestions(state.questions.values(), nowMs) : [],
   };
 }
 

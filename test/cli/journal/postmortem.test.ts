@@ -91,6 +91,8 @@ describe('mlld journal postmortem', () => {
     while (!stdout.includes('go asks')) ({ stdout } = await runCli(['journal', 'postmortem', 'lock.dot'], { cwd }));
     expect(stdout).toMatch(/lock\.dot is still running/);
     expect(stdout).toMatch(/go running, .*\ngo asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No\n/);
+    const listed = (await runCli(['journal', 'list'], { cwd })).stdout;
+    expect(listed).toMatch(/^ {2}waits for an answer: go asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No$/m);
     const answer = /mlld answer (\S+) CHOICE --question q1/.exec(stdout);
     await runCli(['answer', answer?.[1] as string, 'Y', '--question', 'q1'], { cwd });
     expect((await result).status).toBe(0);

@@ -5,6 +5,7 @@ import { watchPace, type Moment } from '../../../cli/render/progress/moment.js';
 import { objects, sentences } from '../../../cli/render/progress/stream.js';
 import { startProgress } from '../../../cli/render/progress/terminal.js';
 import { styleFor } from '../../../cli/render/style.js';
+import type { EventOf } from '../../../journal/event.js';
 import { opPath } from '../../../journal/ids.js';
 import { summary, type LaneHold, type RunSummary } from '../../../replay/reports/summary/summary.js';
 import { projectFolder, runCli } from '../../support/cli.js';
@@ -95,6 +96,15 @@ describe('the lines of a terminal', () => {
     expect(lineWith({ lane: 'claude', untilMs: todayMs })).toEqual(['3 executed · 15.0s']);
   });
 
+  it('show that a person is asked, and since when, also before any call', () => {
+    const asked = new Date(todayMs - 95_000).toISOString();
+    const moment = momentOf(state({ questions: new Map([['q1', { id: 'q1', node: 'gate', ts: asked } as EventOf<'question.asked'>]]) }));
+    const words = 'gate waits for an answer to q1 for 1m35s';
+    expect(progressLines(moment, 80, PLAIN)).toEqual(['0 executed · 15.0s', words]);
+    expect(progressLine(moment)).toBe(`0 executed · ${words} · 15.0s`);
+    expect(progressObject(moment)).toMatchObject({ questions: [{ id: 'q1', node: 'gate', waitedMs: 95_000 }] });
+  });
+
   it.each([80, 40, 20, 10, 3])('are narrower than a terminal of %i columns', (columns) => {
     const lines = progressLines(
       momentOf(full, { perSecond: 2, leftMs: 1, oldest: { ...oldest, preview: '潮汐'.repeat(50) } }),
@@ -131,6 +141,7 @@ describe('the object of a program', () => {
       inFlight: 0,
       oldest: null,
       holds: [],
+      questions: [],
     });
     expect(progressObject(momentOf(full, { oldest }))).toMatchObject({ done: 37, total: 120, oldest });
   });

@@ -70,6 +70,33 @@ describe('run summary', () => {
     });
   });
 
+  it.each([
+    ['running', 1],
+    ['crashed', 0],
+  ] as const)('has the questions that people have not answered, for a run that is %s', (liveness, count) => {
+    const ask = (id: string): Fact => ({
+      type: 'question.asked',
+      op: opPath('main/gate#0/try#1'),
+      id,
+      node: 'gate',
+      text: 'Open the gate?',
+      kind: 'multiple_choice',
+      options: [{ key: 'O', label: '[O] Open', target: 'done' }],
+    });
+    const answered: Fact = {
+      type: 'question.answered',
+      op: opPath('main/gate#0/try#1'),
+      id: 'q1',
+      node: 'gate',
+      answer: 'O',
+      by: 'remote',
+    };
+    const state = fold(summary, entries(REF, [started(REF), ask('q1'), answered, ask('q2')]));
+    const { questions } = reportRun(state, REF, liveness, AT(63));
+    const waiting = { id: 'q2', node: 'gate', text: 'Open the gate?', options: [{ key: 'O', label: '[O] Open' }], waitedMs: 60_000 };
+    expect(questions).toEqual([waiting].slice(0, count));
+  });
+
   it('says why a run failed', () => {
     const error = { code: 'BAIL', message: 'the pier is closed' };
     const failed = fold(summary, entries(REF, [started(REF), { ...finished('failed'), error } as Fact]));

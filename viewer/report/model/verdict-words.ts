@@ -22,7 +22,7 @@ const ENDINGS: { readonly [status: string]: string } = {
 export function sentenceOf({ report, verdict }: PageData): string {
   const { total, durationMs, status } = report;
   const ending = `${ENDINGS[status] ?? status} after ${duration(durationMs)}`;
-  return `${ending}: ${callWords(report)}.${costWords(total)}${laterWords(verdict)}`;
+  return `${ending}: ${callWords(report)}.${costWords(total)}${waitingWords(verdict)}${laterWords(verdict)}`;
 }
 
 function callWords({ total }: PageData['report']): string {
@@ -55,6 +55,16 @@ function costWords({ attempts, costUsd, unpriced, savedUsd }: PageData['report']
         ? 'No call reported its cost'
         : `It cost ${money(costUsd)}${unpriced === 0 ? '' : ` and ${number(unpriced)} attempts of unknown cost`}`;
   return ` ${cost}${saved === '' ? '' : `, and ${saved}`}.`;
+}
+
+/** The label of the question may be a sentence of its own, hence the quotes. */
+function waitingWords({ status, pipeline }: PageData['verdict']): string {
+  if (status !== 'running') return '';
+  const questions = pipeline?.questions ?? [];
+  return (
+    questions.map(({ id, node, text }) => ` ${node} waits for a person to answer ${id}: “${text}”`).join('.') +
+    (questions.length === 0 ? '' : '.')
+  );
 }
 
 function laterWords({ since }: PageData['verdict']): string {
