@@ -30,7 +30,7 @@ export const statementWords = [
 ] as const;
 
 /** Statements of the language family that this runtime does not have. */
-export const foreignWords = ['policy', 'auth', 'box', 'profiles', 'sign', 'verify'] as const;
+export const foreignWords = ['policy', 'auth', 'box', 'env', 'profiles', 'sign', 'verify'] as const;
 
 /** Statements that are allowed only at the top level of a file. */
 export const topLevelWords = ['exe', 'import', 'export', 'needs', 'hook', 'guard'] as const;

@@ -2,6 +2,7 @@
  * Parses scripts: checks limits, calls the generated parser and turns its errors into `SyntaxFailure`s. Only this file imports the
  * generated parser of the language.
  */
+import { alternatives } from './alternatives.js';
 import type { Expression, Script, Template } from './ast.js';
 import { columnsOf } from './columns.js';
 import { SyntaxFailure } from './errors.js';
@@ -17,8 +18,6 @@ export { locate } from './locate.js';
 
 /** A longer source is refused: far more than a person writes, far less than would exhaust the memory. */
 const SOURCE_CHARS_MAX = 16 * 1024 * 1024;
-/** A message names at most so many alternatives. */
-const ALTERNATIVES_MAX = 5;
 
 /**
  * @param text a whole file, with or without byte order mark; LF or CRLF
@@ -108,24 +107,9 @@ function toFailure(error: unknown, text: string, statementAt: number): unknown {
 
 function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
   const at = error.location.start.offset;
-  const names = [...new Set((error.expected ?? []).flatMap(nameOf))].toSorted(
-    (a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')),
-  );
+  const expected = alternatives(error.expected ?? []);
   const found = mistake.describe(text, at);
-  const message =
-    names.length === 0 || names.length > ALTERNATIVES_MAX
-      ? `Unexpected ${found.replace(/^the /, '')}`
-      : `Expected ${list(names)}, found ${found}`;
-  return new SyntaxFailure(message, { at });
-}
-
-function nameOf(expected: generated.Expectation): string[] {
-  if (expected.type === 'literal' && expected.text?.trim()) return [`\`${expected.text}\``];
-  if (expected.type === 'other' && expected.description && !/blank|line end|comment/.test(expected.description))
-    return [`a ${expected.description}`];
-  return [];
-}
-
-function list(names: readonly string[]): string {
-  return names.length === 1 ? String(names[0]) : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  return new SyntaxFailure(expected === undefined ? `Unexpected ${found.replace(/^the /, '')}` : `Expected ${expected}, found ${found}`, {
+    at,
+  });
 }

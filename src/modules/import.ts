@@ -152,12 +152,13 @@ async function publishedModule(node: Import, name: string, frame: Frame): Promis
   });
 }
 
-/** Throws IMPORT_TYPE for `live`, `cached`, `module` and `local`, whose sources are not supported, and where a type does not fit. */
+/** Throws IMPORT_TYPE for `live` and `cached`, because a run fetches nothing, and for a type that does not fit its source. */
 function refuseType({ type, source, written, at }: Import, frame: Frame): void {
   if (type === undefined || (type === 'static' && source.kind === 'path') || (type === 'templates' && source.kind !== 'node')) return;
   if ((type === 'module' || type === 'local') && source.kind === 'provided') return;
+  const isAddress = /^https?:/.test(written);
   throw new MlldError('IMPORT_TYPE', `import ${type} can't be used with ${written}`, {
     location: locationOf(frame.module, at),
-    hint: type === 'static' ? 'leave the type out' : `${type} imports are for addresses and registries; leave the type out for a file`,
+    hint: isAddress ? `a run fetches nothing: mlld modules add ${written} --as @author/name, then import that name` : 'leave the type out',
   });
 }

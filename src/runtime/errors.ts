@@ -70,8 +70,17 @@ export function undefinedVariable(name: string, module: Module, at: number, scop
   const near = closest(name, scope.visible());
   return new MlldError('UNKNOWN_VARIABLE', `Variable @${name} is not defined`, {
     location: locationOf(module, at),
-    hint: near === undefined ? undefined : `did you mean @${near}?`,
+    hint: hintOfLater(name, module, at) ?? (near === undefined ? undefined : `did you mean @${near}?`),
   });
+}
+
+/** Says that the file declares the name below `at`, so that the statement there has not run yet; undefined where it does not. */
+export function hintOfLater(name: string, { text }: Module, at: number): string | undefined {
+  const declaration = new RegExp(`^[ \\t]*/?(exe|var)\\b[^@\\n]*@${name}(?![\\w-])`, 'gm');
+  declaration.lastIndex = at;
+  const found = declaration.exec(text);
+  if (!found) return undefined;
+  return `it is declared further down, in line ${locate(text, found.index).line}: move its \`${found[1]}\` up, above the first use`;
 }
 
 /** `bail`: ends the whole run, from any depth, and no parallel loop collects it. */

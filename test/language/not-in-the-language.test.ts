@@ -7,8 +7,20 @@ import { analyze } from '../validate/support/files-in-memory.js';
 
 /** Maps the first cell of a row to programs with it, and to words of the hint. */
 const examples: { readonly [written: string]: { readonly sources: readonly string[]; readonly hint: RegExp } } = {
-  '`policy @p = { … }`': { sources: ['policy @p = { deny: ["sh"] }', 'if true [\n  policy @p = { }\n]'], hint: /guard before op:sh/ },
-  '`box [ … ]`': { sources: ['box [ show "x" ]', 'box @b with { tools: [] } [\n  show "x"\n]'], hint: /cmd:@dir/ },
+  '`policy @p = { … }`': {
+    sources: ['policy @p = { deny: ["sh"] }', 'if true [\n  policy @p = { }\n]', 'import policy @p from "./p.mld"'],
+    hint: /guard before op:sh/,
+  },
+  '`box [ … ]`, `env @e [ … ]`': {
+    sources: [
+      'box [ show "x" ]',
+      'box @b with { tools: [] } [\n  show "x"\n]',
+      'exe @f() = box @b [ show "x" ]',
+      'env @e [\n  show "x"\n]',
+    ],
+    hint: /cmd:@dir/,
+  },
+  '`prose:@c { … }`': { sources: ['exe @f(x) = prose:@c { do it }'], hint: /exe llm @f\(x\)/ },
   '`sign`, `verify`': { sources: ['sign @x by "a"', 'verify @x', 'var @x = 1\nsign @x'], hint: /digests/ },
   '`profiles { … }`': { sources: ['profiles { full: { requires: { sh } } }'], hint: /needs \{ … \}/ },
   '`auth`, `using auth:`': { sources: ['auth @k = "KEY"', 'run cmd { ls } using auth:key'], hint: /var secret @key/ },

@@ -9,6 +9,10 @@ it.each([
     'var @o = {"here": "a.txt", "gone": "b.txt"}\nshow `@FILEEXISTS(@o.here) @fileExists(@o.gone) @EXISTS(@o.gone) @EXISTS("b.txt")`',
     'true false true false\n',
   ],
+  [
+    'var secret @s = "b.txt"\nvar @here = "a.txt" | @fileExists\nvar @gone = @s | @FILEEXISTS\nshow `@here @gone @gone.mx.labels`',
+    'true false ["secret"]\n',
+  ],
   ['exe @FILEEXISTS(x) = "mine"\nshow @FILEEXISTS("b.txt")', 'mine\n'],
 ])('%s', async (script, expected) => {
   const { shown, error } = await runScript(script, { files: { '/p/a.txt': 'x' } });

@@ -80,3 +80,13 @@ it.each([
   const { shown, error } = await runScript(`${script}\nvar @v = @f()\nshow \`[@v]\``);
   expect([shown, error]).toEqual([`${expected}\n`, undefined]);
 });
+
+it.each([
+  ['show @later(1)\nexe llm @later(x) = `l @x`', 'line 2: move its `exe` up'],
+  ['var @a = "x" | @later\n\n  exe @later(x) = `l @x`', 'line 3: move its `exe` up'],
+  ['exe @id(x) = `@x`\nshow @id(@late)\nvar secret, pii @late = 1', 'line 3: move its `var` up'],
+  ['var @lat = 1\nshow @late\nvar @b = "exe @late"', 'did you mean @lat?'],
+])('says where a name is declared that is used too early: %s', async (script, hint) => {
+  const { error } = await runScript(script);
+  expect(error?.hint).toContain(hint);
+});

@@ -144,6 +144,11 @@ describe('imports that fail', () => {
     ['import { @c } from "./note.txt"', 'NOT_EXPORTED', ['note.txt', '@c']],
     ['import { a } from "./loose.json"', 'INVALID_JSON', ['loose.json']],
     ['import live { @p } from "./star.mld"', 'IMPORT_TYPE', ['live']],
+    [
+      'import live { @p } from "https://quay.example/star.mld"',
+      'IMPORT_TYPE',
+      ['live', 'mlld modules add https://quay.example/star.mld --as'],
+    ],
     ['import cached(1h) { @p } from "./star.mld"', 'IMPORT_TYPE', ['cached']],
     ['import { x } from @unheard/of', 'MODULE_NOT_ADDED', ['@unheard/of', 'mlld modules add']],
     ['import { x } from @unheard', 'UNKNOWN_SOURCE', ['@unheard']],

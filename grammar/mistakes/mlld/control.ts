@@ -1,7 +1,8 @@
 /** Explains mistakes in blocks, conditions and loops. */
 import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
-import { foreignStatement, otherChange, otherWord } from './statements.js';
+import { foreignStatement } from './foreign.js';
+import { otherChange, otherWord } from './statements.js';
 import { value } from './values.js';
 import {
   words,
@@ -54,7 +55,9 @@ export function block(original: ErrorContext): false {
   if (context.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
   if (name) fail(at, `\`${name[0]}\` alone is not a statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
   if (/^[-+*/%]/.test(text.slice(at))) fail(at, `\`${text[at]}\` needs a blank on both sides`);
-  fail(at, `Expected a statement or \`]\`, found ${describe(text, at)}`);
+  const isValue = look(/["'`{[(<\d]|::/y, context);
+  const hint = isValue ? 'a value alone is not a statement: return it with `=> …`, or bind it with `let @name = …`' : undefined;
+  fail(at, `Expected a statement or \`]\`, found ${describe(text, at)}`, hint);
 }
 
 export function noBlock(context: ErrorContext): false {

@@ -1,4 +1,5 @@
 /** Explains mistakes in statements with effects, and in import and export. */
+import { foreignStatement } from './foreign.js';
 import { value } from './values.js';
 import { describe, fail, look, pastBlanks, type ErrorContext } from './error-context.js';
 
@@ -118,6 +119,7 @@ export function importStatement(context: ErrorContext): false {
       `write \`import { @${name} } from "./file.mld"\`, or \`import "./file.mld" as @${name}\` for all of it`,
     );
   if (look(/import\s+tools\b/y, context)) toolsOfServer(context.at);
+  if (look(/import\s+policy\b/y, context)) foreignStatement(context.at, 'policy');
   if (look(/import[ \t]*(?:\r?\n|$)/y, context))
     fail(context.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
   return false;

@@ -1,8 +1,8 @@
 /** Explains mistakes at the beginning and the end of a statement. */
 import { assignment } from './bindings.js';
 import { closest } from '../../closest.js';
-import type { foreignWords } from '../../keywords.js';
-import { words, foreign, fail, otherLetter, otherOperator, look, pastBlanks, describe, type ErrorContext } from './error-context.js';
+import { foreignStatement, insteadOf } from './foreign.js';
+import { words, fail, otherLetter, otherOperator, look, pastBlanks, describe, type ErrorContext } from './error-context.js';
 
 /** Called in strict mode at the beginning of a line that is not a statement. */
 export function statement(context: ErrorContext): false {
@@ -48,25 +48,11 @@ export function statement(context: ErrorContext): false {
   if (look(/@/y, context)) return false;
   if (look(/;/y, context)) fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own');
   if (look(/\]/y, context)) fail(at, '`]` without an opening `[`');
+  if (look(/["'`{[(<\d]|::/y, context))
+    fail(at, `Expected a statement, found ${describe(text, at)}`, 'a value alone is not a statement: show it with `show …`');
   if (look(/[^\s]/y, context)) fail(at, `Expected a statement, found ${describe(text, at)}`);
   return false;
 }
-
-/** Refuses a statement that other runtimes of the language have, and says what there is instead. */
-export function foreignStatement(at: number, word: string | undefined): void {
-  if (word !== undefined && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`, insteadOf[word as ForeignWord]);
-}
-
-type ForeignWord = (typeof foreignWords)[number];
-
-const insteadOf: { readonly [word in ForeignWord]: string } = Object.freeze({
-  policy: 'use guards: `guard before op:sh = when [ CONDITION => deny "why" ]`',
-  auth: 'hand a secret in by the environment, and label it: `var secret @key = …`',
-  box: 'use a folder, `cmd:@dir { … }`, or run the whole script in a container',
-  profiles: 'say what must be there with `needs { … }`, and choose by a flag: `if @payload.fast [ … ]`',
-  sign: 'the journal has digests of what a run did; sign files by a program in `cmd { … }`',
-  verify: 'the journal has digests of what a run did; verify files by a program in `cmd { … }`',
-});
 
 /** Maps words of other languages to what mlld has instead. */
 const elsewhere: { readonly [word: string]: string } = Object.freeze({

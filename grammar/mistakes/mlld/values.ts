@@ -1,5 +1,6 @@
 /** Explains mistakes in literals, strings, templates, arguments and file references. */
 import type { Reference } from '../../ast.js';
+import { foreignValue } from './foreign.js';
 import {
   words,
   valueWord,
@@ -36,6 +37,7 @@ export function value(context: ErrorContext): false {
   if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
   if (word && valueWord.test(word)) return false;
   if (word === 'if') fail(at, '`if` is a statement, not a value', 'write `CONDITION ? A : B`, or `when [ CONDITION => A; * => B ]`');
+  foreignValue(context);
   if (word === 'not') fail(at, '`not` is not an operator', 'write `!`');
   if (word === 'require') fail(at, '`require` is not a value', 'write `import { @name } from "./file.mld"`');
   if (word === 'function' || word === 'lambda') fail(at, 'There are no functions without a name', 'write `exe @name(a, b) = …`');

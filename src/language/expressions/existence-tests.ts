@@ -38,7 +38,16 @@ async function fileExists([node]: readonly Expression[], frame: Frame): Promise<
   if (!node) return false;
   if (node.kind === 'load') return (await findFiles(node, frame)).length > 0;
   const value = await lenient(node, frame);
-  if (value === undefined || dataOf(value) === null) return false;
+  return value !== undefined && isFile(value, frame);
+}
+
+/** Returns the test that is a stage under this name: it looks for the file whose path is piped in. */
+export function existenceStage(name: string, frame: Frame): typeof isFile | undefined {
+  return (name === 'fileExists' || name === 'FILEEXISTS') && !frame.scope.find(name) ? isFile : undefined;
+}
+
+async function isFile(value: Value, frame: Frame): Promise<boolean> {
+  if (dataOf(value) === null) return false;
   const { kind } = await performEffect(frame, 'file.stat', { path: resolveText(textOf(value), frame) });
   return kind === 'file';
 }

@@ -4,12 +4,13 @@ import { transformerNames } from '../../../grammar/keywords.js';
 import { MlldError } from '../../errors.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { closest } from '../../values/suggest.js';
-import { dataOf, type Value } from '../../values/value.js';
+import { dataOf, flow, type Value } from '../../values/value.js';
 import { evaluateArguments } from '../calls/arguments.js';
 import { builtIn } from '../expressions/built-ins.js';
+import { existenceStage } from '../expressions/existence-tests.js';
 import type { Outcome } from '../../runtime/completion.js';
 import { callOutcome, lenient } from '../../runtime/evaluator-ports.js';
-import { locationOf, rise } from '../../runtime/errors.js';
+import { hintOfLater, locationOf, rise } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
@@ -22,6 +23,8 @@ export async function runCallStage(
   ambient: ReadonlyMap<string, Value>,
   repeatable: boolean,
 ): Promise<Outcome> {
+  const isThere = stage.path.length === 0 ? existenceStage(stage.name, frame) : undefined;
+  if (isThere) return flow(await isThere(input, frame), [input]);
   const callee = await stageFunction(stage, frame);
   const explicit = await evaluateArguments(stage.args, withInput(frame, input));
   const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable, isStage: true } as const;
@@ -43,13 +46,14 @@ async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> 
   const binding = frame.scope.find(stage.name);
   const found = binding ? dataOf(await lenient({ kind: 'reference', name: stage.name, steps, at: stage.at }, frame)) : builtIn(written);
   if (found instanceof Callable) return found;
+  const later = hintOfLater(stage.name, frame.module, stage.at);
   const near = closest(stage.name, [...frame.scope.visible(), ...transformerNames]);
   throw new MlldError(
     'UNKNOWN_STAGE',
     binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`,
     {
       location: locationOf(frame.module, stage.at),
-      hint: near === undefined || binding ? undefined : `did you mean @${near}?`,
+      hint: binding ? undefined : (later ?? (near === undefined ? undefined : `did you mean @${near}?`)),
     },
   );
 }
