@@ -6,7 +6,7 @@ export default defineConfig({
     // The cases are data; some hold files that look like tests.
     exclude: ['test/conformance/*/**'],
     globalSetup: ['test/support/scratch/folder-of-run.ts'],
-    setupFiles: ['test/support/scratch/folder-of-file.ts', ...(process.env['MLLD_TEST_SEED'] ? ['test/support/property-seed.ts'] : [])],
+    setupFiles: ['test/support/scratch/folder-of-file.ts', 'test/support/property-seed.ts'],
     // Half of the time of a test is a wait for a process or a timer, so that two processors have room for a third worker.
     maxWorkers: 3,
     maxConcurrency: 4,
