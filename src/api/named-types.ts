@@ -57,7 +57,7 @@ export type { CountedStatus, ReportedStatus } from '../../replay/fold/reported-s
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
 export type { WaitingQuestion } from '../../replay/pipeline/pipeline-state.js';
 export type { Visit } from '../../replay/pipeline/node-visits.js';
-export type { NodeProgress, PipelineProgress } from '../../replay/pipeline/progress.js';
+export type { NodeProgress, OpenQuestion, PipelineProgress } from '../../replay/pipeline/progress.js';
 export type { HistoryEntry } from '../../replay/pipeline/walk.js';
 export type { FileOriginOptions } from '../../replay/reports/audit/file-origin-run.js';
 export type { ContextChange, NodeChange, NodePair, NodesDiff, NodeSide, NodesFork } from '../../replay/reports/diff/diff-nodes.js';

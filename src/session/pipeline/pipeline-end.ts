@@ -8,10 +8,8 @@ import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
-import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
-import { pausedError, pauseOf } from '../pause-error.js';
-import { timedOut, type StopReason } from '../run-lifecycle.js';
+import type { StopReason } from '../run-lifecycle.js';
 import { isUserError } from '../user-error.js';
 import { CANCELLED } from './run-pipeline-options.js';
 
@@ -19,6 +17,7 @@ const RESTARTS_MAX = 100;
 
 export interface PipelineEnd {
   readonly status: RunStatus;
+  /** Absent where the status says it: completed, timed out, paused. */
   readonly error?: MlldError;
   /** The node at which the next run begins, after a `loop_restart` edge. */
   readonly restartAt?: string;
@@ -32,7 +31,6 @@ interface Walking {
   readonly calls: CallRuntime;
   /** Counts the runs of this command: 1, or more after restarts. */
   readonly number: number;
-  readonly timeoutMs: number | undefined;
 }
 
 export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise<PipelineEnd> {
@@ -44,7 +42,7 @@ export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise
     if (signal.aborted) return stoppedEnd(signal.reason as StopReason, walking); // it is aborted with nothing else
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
     // A file of a stage can't be written, on the same disk that does not take the journal: no call may start any more.
-    if (calls.dispatcher.stoppedBy) return { status: 'paused', error: pausedError(calls.dispatcher) };
+    if (calls.dispatcher.stoppedBy) return { status: 'paused' };
     if (isUserError(error)) return { status: 'failed', error };
     throw error;
   }
@@ -60,28 +58,22 @@ export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise
   }
 }
 
-function stoppedEnd(status: StopReason, { callerSignal, calls, timeoutMs }: Walking): PipelineEnd {
+function stoppedEnd(status: StopReason, { callerSignal }: Walking): PipelineEnd {
   const reason: unknown = callerSignal.reason;
-  if (status === 'paused') return { status, error: pausedError(calls.dispatcher) };
+  if (status === 'paused') return { status };
   if (reason instanceof MlldError) return { status, error: reason };
   if (reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
-  return { status, error: status === 'timed-out' ? timedOut(timeoutMs) : new MlldError('INTERRUPTED', `ended by ${String(reason)}`) };
+  if (status === 'timed-out') return { status };
+  return { status, error: new MlldError('INTERRUPTED', `ended by ${String(reason)}`) };
 }
 
-export function finishedFact(
-  { status, error, restartAt }: PipelineEnd,
-  totals: FactOf<'run.finished'>['totals'],
+/** Returns what the last event of a pipeline's run says about its walk. */
+export function positionAtEnd(
   state: PipelineState,
-  { calls, secrets }: { readonly calls: CallRuntime; readonly secrets: Pick<SecretRegistry, 'redact'> },
-): FactOf<'run.finished'> {
-  const isPaused = status === 'paused';
-  return withoutUndefined<FactOf<'run.finished'>>({
-    type: 'run.finished',
-    status,
-    pause: isPaused ? pauseOf(error, calls.dispatcher, secrets) : undefined,
-    error: error && !isPaused ? { code: error.code, message: error.message } : undefined,
-    totals,
-    next: restartAt,
+  { restartAt: next }: PipelineEnd,
+): Pick<FactOf<'run.finished'>, 'next' | 'node' | 'gates'> {
+  return withoutUndefined<Pick<FactOf<'run.finished'>, 'next' | 'node' | 'gates'>>({
+    next,
     node: currentNode(state),
     gates: gateStatuses(state),
   });

@@ -24,15 +24,14 @@ import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
 import { addRunCalls } from '../ports/run-totals.js';
-import { concealError } from '../ports/conceal.js';
+import { endRun } from '../end-run.js';
 import { superviseRun } from '../run-lifecycle.js';
-import { outcomeOf } from '../run-outcome.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
 import { findResumption, lockToResume, refuseForeignFolder } from './history/resume.js';
 import { createStateKeeper } from './state-keeper.js';
 import { loadGraph } from './load-graph.js';
 import { writeManifest } from './manifest.js';
-import { finishedFact, pipelineTotals, walkToEnd } from './pipeline-end.js';
+import { pipelineTotals, positionAtEnd, walkToEnd } from './pipeline-end.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './pipeline-journal.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 import { initialContext, restartOf, startFacts, type Restart, type RunBeginning } from './run-start.js';
@@ -172,30 +171,22 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   postInitialContext(run, keeper.state);
   await checkpoint.flush();
 
-  const { timeoutMs, signal: callerSignal } = options;
-  const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number, timeoutMs });
-  concealError(end.error, secrets);
-  frame.run.writeWarnings();
+  const { signal: callerSignal } = options;
+  const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number });
   if (end.restartAt !== undefined) journal.restarts(currentNode(keeper.state));
   const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
-  await journal.finish(finishedFact(end, totals, keeper.state, { calls, secrets }));
+  const more = { ...positionAtEnd(keeper.state, end), totals };
+  // A pipeline is resumed at its nodes, and not by a target.
+  const { resume: _, ...report } = await endRun({ options, run: frame.run, journal, status: end.status, error: end.error, more });
   await checkpoint.flush();
-  for (const notice of journal.notices()) io.stderr(`${notice}\n`);
-  const { resume: _, ...outcome } = outcomeOf({ ...end, error: end.error, journal, dispatcher: calls.dispatcher, checkpoints: NONE });
   return withoutUndefined<PipelineReport & { readonly restart?: Restart }>({
-    ...outcome,
-    status: end.status,
+    ...report,
     pipeline: plan.graph.name,
-    journal: refOf(),
     runDirectory: folder.path,
     argv: options.argv,
-    error: end.error,
     restart: end.restartAt === undefined ? undefined : restartOf(keeper.state, end.restartAt),
   });
 }
-
-/** A pipeline is resumed at its nodes. */
-const NONE: ReadonlySet<string> = new Set();
 
 /** A run can die before its context is recorded, or the record be damaged: the run that resumes it adds what is missing. */
 function postInitialContext({ pipeline, frame, ledger }: PipelineRuntime, state: PipelineState): void {

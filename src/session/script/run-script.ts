@@ -6,23 +6,19 @@
  * SESSION-5  Trouble with the journal is reported once. A run whose journal is lost is paused before its next call; without calls it
  *            continues.
  */
-import type { FactOf } from '../../../journal/event.js';
-import type { RunStatus, RunTotals } from '../../../journal/facts/run-event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
-import { Bail, placeOf } from '../../runtime/errors.js';
+import { Bail } from '../../runtime/errors.js';
 import type { FailedCommand, RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
-import { pausedError, pauseOf } from '../pause-error.js';
+import { endRun } from '../end-run.js';
 import { createCallRuntime } from './call-runtime.js';
 import { callSettings, headerBudget } from './call-settings.js';
-import { concealError } from '../ports/conceal.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { superviseRun, timedOut } from '../run-lifecycle.js';
-import { outcomeOf } from '../run-outcome.js';
+import { superviseRun } from '../run-lifecycle.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { executeScript } from './execute-script.js';
 import { openScript } from './open-script.js';
@@ -87,46 +83,17 @@ async function finish({ options, module, run, journal, document, signal, error }
   const { reason } = options.signal;
   const stray: unknown = reason instanceof MlldError ? reason : undefined; // an error of code that the script did not wait for
   const status = statusOf(error ?? stray, signal);
-  const shown =
-    status === 'timed-out'
-      ? timedOut(options.timeoutMs)
-      : status === 'paused' && run.calls
-        ? pausedError(run.calls.dispatcher)
-        : (stray ?? error);
   run.calls?.dispatcher.end();
   reportFailedCommands(run);
-  run.writeWarnings();
-  await journal.finish(finishedFact(status, shown, run, journal.totals())); // SESSION-4
-  concealError(shown, run.secrets);
-  for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
-  const { unrecordedResults } = run;
-  return withoutUndefined<RunReport>({
-    status,
-    journal: journal.ref,
-    ...outcomeOf({ status, error: shown, journal, dispatcher: run.calls?.dispatcher, checkpoints: run.checkpoints }),
-    unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
-    error: shown,
-    structured: options.structured && shown === undefined ? structuredResult(module, run, document) : undefined,
-  });
+  const report = await endRun({ options, run, journal, status, error: stray ?? error }); // SESSION-4
+  if (!options.structured || report.error !== undefined) return report;
+  return { ...report, structured: structuredResult(module, run, document) };
 }
 
 function statusOf(error: unknown, signal: AbortSignal): RunStatus {
   if (error === undefined) return 'completed';
   const isInterruption = error instanceof MlldError && error.code === 'INTERRUPTED';
   return signal.aborted && (isInterruption || !(error instanceof Bail)) ? (signal.reason as RunStatus) : 'failed';
-}
-
-function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
-  if (error === undefined) return { type: 'run.finished', status, totals };
-  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher, secrets) };
-  const { code, location } = error as MlldError;
-  const message = secrets.messageOf(error);
-  return {
-    type: 'run.finished',
-    status,
-    error: location ? { code, message, location: placeOf(location) } : { code, message },
-    totals,
-  };
 }
 
 /** Lists failed commands at the end of a run, those of one place in a line: control.md 24.2. */

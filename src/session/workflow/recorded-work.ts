@@ -4,17 +4,14 @@
  */
 import path from 'node:path';
 import type { Script } from '../../../grammar/ast.js';
-import type { FactOf, Json } from '../../../journal/event.js';
-import type { RunStatus } from '../../../journal/facts/run-event.js';
+import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
-import { placeOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { withoutUndefined } from '../../values/without-undefined.js';
 import { processorCount } from '../../world/host.js';
 import type { World } from '../../world/world.js';
 import { agentBackend } from '../../workflows/backends/select-backend.js';
@@ -22,12 +19,11 @@ import { loadModule } from '../../workflows/backends/executable.js';
 import { AgentTotals } from '../../workflows/run/agent-totals.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
-import { pausedError, pauseOf } from '../pause-error.js';
+import { endRun } from '../end-run.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import { openRecordingStore } from '../project-store.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
-import { timedOut } from '../run-lifecycle.js';
-import { outcomeOf } from '../run-outcome.js';
+import type { StopReason } from '../run-lifecycle.js';
 import { createCallRuntime } from '../script/call-runtime.js';
 import { callSettings } from '../script/call-settings.js';
 import { createDocument } from '../script/document.js';
@@ -184,37 +180,10 @@ interface Ended {
 }
 
 /** Records the end of a run, and returns what every report says. */
-export async function finishWork({ work, signal, error }: Ended): Promise<RunReport> {
-  const { options, journal, frame } = work;
+export async function finishWork({ work: { options, journal, frame }, signal, error }: Ended): Promise<RunReport> {
   const { run } = frame;
-  const { dispatcher } = run.calls ?? {};
-  const status: RunStatus =
-    error === undefined ? 'completed' : signal.aborted && error.code === 'INTERRUPTED' ? (signal.reason as RunStatus) : 'failed';
-  const shown =
-    status === 'timed-out'
-      ? timedOut(options.timeoutMs)
-      : status === 'paused' && dispatcher
-        ? pausedError({ pausedBy: dispatcher.pausedBy })
-        : error;
-  dispatcher?.end();
-  run.writeWarnings();
-  await journal.finish(finishedFact(status, shown, run, journal));
-  for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
-  const { unrecordedResults } = run;
-  return withoutUndefined<RunReport>({
-    status,
-    journal: journal.ref,
-    ...outcomeOf({ status, error: shown, journal, dispatcher, checkpoints: run.checkpoints }),
-    unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
-    error: shown,
-  });
-}
-
-function finishedFact(status: RunStatus, error: unknown, { calls, secrets }: Frame['run'], journal: OpenedJournal): FactOf<'run.finished'> {
-  const totals = journal.totals();
-  if (error === undefined) return { type: 'run.finished', status, totals };
-  if (status === 'paused' && calls) return { type: 'run.finished', status, totals, pause: pauseOf(error, calls.dispatcher, secrets) };
-  const { code, location } = error as MlldError;
-  const message = secrets.messageOf(error);
-  return { type: 'run.finished', status, error: location ? { code, message, location: placeOf(location) } : { code, message }, totals };
+  const isStopped = signal.aborted && error?.code === 'INTERRUPTED';
+  const status = error === undefined ? 'completed' : isStopped ? (signal.reason as StopReason) : 'failed'; // aborted with nothing else
+  run.calls?.dispatcher.end();
+  return endRun({ options, run, journal, status, error });
 }

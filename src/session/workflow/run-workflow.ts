@@ -10,7 +10,6 @@ import { performEffect } from '../../operation/perform-effect.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { FailedAgent } from '../../workflows/run/agent-totals.js';
 import { runScript } from '../../workflows/run/script-run.js';
-import { concealError } from '../ports/conceal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Supervised } from './recorded-work.js';
@@ -60,7 +59,6 @@ async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, supe
   });
   if (error !== undefined && !(error instanceof MlldError)) throw error; // a broken invariant
   const report = await finishWork({ work, signal: supervised.signal, error });
-  concealError(report.error, frame.run.secrets);
   const { totals } = ports;
   return { ...report, agents: { calls: totals.calls, failed: totals.failed } };
 }
