@@ -22,6 +22,8 @@ export interface OpenQuestion {
   readonly node: string;
   readonly text: string;
   readonly options: readonly { readonly key: string; readonly label: string }[];
+  /** ISO 8601, UTC. */
+  readonly asked: string;
   readonly waitedMs: number;
 }
 
@@ -63,7 +65,8 @@ export function openQuestions(asked: Iterable<EventOf<'question.asked'>>, untilM
     node,
     text,
     options: options.map(({ key, label }) => ({ key, label })),
-    waitedMs: untilMs - Date.parse(ts),
+    asked: ts,
+    waitedMs: Math.max(0, untilMs - Date.parse(ts)),
   }));
 }
 

@@ -7,10 +7,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/storage/file-store.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { projectFolder, resultOf, runCli, startCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
 import { recordTriage } from './sample-runs.js';
 
@@ -24,6 +24,8 @@ interface Sample {
   /** Part of the sentence at the top: the run is of the kind that it is named after. */
   readonly says: RegExp;
   make(folder: string): Promise<void>;
+  /** Looks at the last of the views. */
+  look?(page: Page): Promise<void>;
 }
 
 const report = async (folder: string, ...args: readonly string[]): Promise<void> => {
@@ -71,6 +73,48 @@ const SAMPLES: { readonly [kind: string]: Sample } = {
       await report(folder, 'ferry.dot');
     },
   },
+  'a pipeline at a gate': {
+    says: /its one call has a result.*gate waits for a person to answer q1: “Open it\?”/,
+    views: ['overview', 'operations', 'graph'],
+    async make(folder) {
+      const stages = Array.from({ length: 12 }, (_, place) => `s${place} [shape=parallelogram, tool_command="true"]`).join('; ');
+      const walk = Array.from({ length: 12 }, (_, place) => `s${place}`).join(' -> ');
+      const text = pipeline(
+        `ask [prompt="go"]; ${stages}; gate [shape=hexagon, label="Open it?"]; start -> ask -> ${walk} -> gate; gate -> exit [label="[Y] Yes"]`,
+      );
+      fs.writeFileSync(path.join(folder, 'lock.dot'), text);
+      const child = startCli(['run', 'lock.dot', '--ask', 'remote'], { cwd: folder });
+      const ended = resultOf(child);
+      await new Promise<void>((resolve) => {
+        let said = '';
+        child.stderr.on('data', (text: Buffer) => /answer it: mlld answer/.test((said += String(text))) && resolve());
+      });
+      await report(folder, 'lock.dot');
+      child.kill('SIGINT');
+      await ended;
+    },
+    async look(page) {
+      const { height, isInSight, fills } = await page.evaluate(() => {
+        for (const animation of document.getAnimations()) animation.pause();
+        const [box, gate] = [document.querySelector('.drawing') as Element, document.querySelector('.state-waiting') as Element];
+        const [outer, inner] = [box.getBoundingClientRect(), gate.getBoundingClientRect()];
+        const shape = gate.querySelector('polygon') as Element;
+        const seen = [0, 400, 800, 1200].map((at) => {
+          for (const animation of document.getAnimations()) animation.currentTime = at;
+          return getComputedStyle(shape).fill;
+        });
+        const letters = gate.querySelector('text') as Element;
+        return {
+          height: letters.getBoundingClientRect().height,
+          isInSight: inner.top >= outer.top && inner.bottom <= outer.bottom,
+          fills: new Set(seen).size,
+        };
+      });
+      expect(isInSight).toBe(true);
+      expect(height).toBeGreaterThan(9);
+      expect(fills).toBe(1); // a fill that is animated turns black on its way
+    },
+  },
   'a workflow script': {
     says: /Completed .* 3 calls/,
     views: ['overview', 'operations', 'script', 'output'],
@@ -103,7 +147,7 @@ describe.skipIf(BROWSER === undefined)('the page of a run', () => {
   }, IN_VAIN);
   afterAll(() => browser?.close());
 
-  it.each(Object.entries(SAMPLES))('with %s fits each window', { timeout: IN_VAIN }, async (_, { views, says, make }) => {
+  it.each(Object.entries(SAMPLES))('with %s fits each window', { timeout: IN_VAIN }, async (_, { views, says, make, look }) => {
     const folder = await projectFolder();
     await make(folder);
     const url = pathToFileURL(path.join(folder, 'page.html')).href;
@@ -134,6 +178,7 @@ describe.skipIf(BROWSER === undefined)('the page of a run', () => {
           at,
         ).toEqual([]);
       }
+      await look?.(page);
       expect(noise).toEqual([]);
       await page.close();
     }

@@ -31,7 +31,7 @@ describe('the page of a run', () => {
     const nothing = { ...model.report.total, executed: 0, reused: 0, failed: 0, denied: 0, attempts: 0, savedUsd: null };
     const idle = { ...model.data, report: { ...model.report, durationMs: 12, total: nothing } };
     expect(sentenceOf(idle)).toBe('Completed after 12ms: no call was made. It cost nothing.');
-    const questions = [{ id: 'q1', node: 'gate', text: 'Open the gate?', options: [], waitedMs: 5 }];
+    const questions = [{ id: 'q1', node: 'gate', text: 'Open the gate?', options: [], asked: '2026-01-05T22:00:00.000Z', waitedMs: 5 }];
     const pipeline = { nodes: [], unmetGate: undefined, resume: undefined, questions };
     const waiting = {
       ...idle,
@@ -116,6 +116,14 @@ describe('the page of a run', () => {
       ['for', false],
     ]);
     expect(treeRows(model, NO_FILTER, { ...none, open: new Set([0]) })).toHaveLength(63);
+  });
+
+  it('counts what is inside a loop, and shows the line of the source where an operation was given nothing', () => {
+    const [first = -1] = model.childrenOf(-1);
+    const lost = model.calls.filter((span) => model.ancestorsOf(span)[0] === first && model.stateOf(span) === 'failed').length;
+    expect(model.insideOf(first)).toEqual({ calls: 60, failed: lost });
+    expect(model.aboutOf(first)).toBe('/var @facts = for 12 parallel @ticket in @tickets => @extract(@ticket)');
+    expect(model.insideOf(model.calls[0] ?? -1)).toEqual({ calls: 0, failed: 0 });
   });
 
   it('measures calls by nearest rank, without reused ones', () => {

@@ -2,10 +2,11 @@
 import { duration, money, time } from '../../cli/render/units.js';
 import type { Following } from './app.js';
 import type { Model } from './model/page-model.js';
-import { hitRate, number, sentenceOf } from './model/verdict-words.js';
+import { hitRate, number, openQuestions, sentenceOf } from './model/verdict-words.js';
 
 export function Head({ model: { report, data }, following }: { readonly model: Model; readonly following: Following | undefined }) {
   const { total, workflow, run, started, status } = report;
+  const shown = openQuestions(data).length > 0 ? 'waiting' : status;
   const rate = hitRate(total);
   const calls = total.executed + total.reused + total.failed + total.denied + total.notExecuted;
   const missing = total.failed + total.denied + total.notExecuted;
@@ -26,9 +27,7 @@ export function Head({ model: { report, data }, following }: { readonly model: M
       </p>
       <h1>
         {following ? following.name : report.name}{' '}
-        {!following && (
-          <span class={`pill ${data.verdict.unresolved > 0 && status === 'completed' ? 'incomplete' : status}`}>{status}</span>
-        )}
+        {!following && <span class={`pill ${data.verdict.unresolved > 0 && status === 'completed' ? 'incomplete' : shown}`}>{shown}</span>}
       </h1>
       {following?.actions}
       <p class="sentence">{sentenceOf(data)}</p>

@@ -12,6 +12,7 @@ import { agoMs } from '../../command-table/values.js';
 import { openProject } from '../open-project.js';
 import { formatOf, type Format } from '../../options/format.js';
 import { renderRuns, runsCsv, type ListedRun } from '../../render/reports/journal.js';
+import { isAnsweredFromElsewhere } from '../../render/question.js';
 import { reportStyle } from '../../render/style.js';
 
 interface ListOptions {
@@ -136,6 +137,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   const report = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
   const { durationMs = null, status, inFlight, questions, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
   const { attempts, retries, model, inputTokens, outputTokens, costUsd, unpriced, savedUsd } = report;
+  const answerable = isAnsweredFromElsewhere(report);
   const calls = inFlight.map(({ fn, preview = null, phase, durationMs: ms }) => ({
     fn,
     preview,
@@ -162,7 +164,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     unpriced,
     savedUsd,
     inFlight: calls,
-    questions,
+    questions: questions.map((question) => ({ ...question, answerable })),
   };
 }
 

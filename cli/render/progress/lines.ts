@@ -77,7 +77,7 @@ export function progressObject({ phase, perSecond, leftMs, oldest, holds, questi
     inFlight: counts.inFlight,
     oldest: oldest === undefined ? null : { fn: oldest.fn, preview: oldest.preview ?? null, durationMs: oldest.durationMs },
     holds: holds.map(({ lane, stopped, untilMs }) => ({ lane, stopped: stopped ?? null, untilMs: untilMs ?? null })),
-    questions: questions.map(({ id, node, waitedMs }) => ({ id, node, waitedMs: Math.round(waitedMs) })),
+    questions: questions.map(({ id, node, text, waitedMs }) => ({ id, node, text, waitedMs: Math.round(waitedMs) })),
   };
 }
 
@@ -113,8 +113,9 @@ function oldestText({ oldest }: Moment): string | undefined {
   return `oldest @${oneLine(fn)}${shown} ${duration(durationMs)}`;
 }
 
+/** `approve has waited 5.0s for an answer to q1`: the question itself was printed when it was asked. */
 function questionText({ id, node, waitedMs }: Moment['questions'][number]): string {
-  return `${oneLine(node)} waits for an answer to ${oneLine(id)} for ${duration(waitedMs)}`;
+  return `${oneLine(node)} has waited ${duration(waitedMs)} for an answer to ${id}`;
 }
 
 /** Undefined for a hold that is over. */

@@ -18,8 +18,8 @@ export interface Moment {
   /** The call that is in flight for the longest time. */
   readonly oldest?: { readonly fn: string; readonly preview?: string; readonly durationMs: number };
   readonly holds: readonly LaneHold[];
-  /** Questions to people that have no answer. */
-  readonly questions: readonly { readonly id: string; readonly node: string; readonly waitedMs: number }[];
+  /** Questions that people have not answered, the oldest first. */
+  readonly questions: readonly { readonly id: string; readonly node: string; readonly text: string; readonly waitedMs: number }[];
   /** Milliseconds since 1970. */
   readonly todayMs: number;
 }
@@ -88,7 +88,12 @@ function momentOf(
       },
     }),
     holds: [...holds.values()].filter(({ stopped, untilMs }) => stopped !== undefined || (untilMs !== undefined && untilMs > todayMs)),
-    questions: Array.from(questions.values(), ({ id, node, ts }) => ({ id, node, waitedMs: Math.max(0, todayMs - Date.parse(ts)) })),
+    questions: [...questions.values()].map(({ id, node, text, ts }) => ({
+      id,
+      node,
+      text,
+      waitedMs: Math.max(0, todayMs - Date.parse(ts)),
+    })),
     todayMs,
   };
 }

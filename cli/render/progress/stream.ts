@@ -11,6 +11,7 @@ export interface Stream extends Clock {
 
 const SENTENCE_EVERY_MS = 30_000;
 const OBJECT_EVERY_MS = 1000;
+const FLUSH_EVERY_MS = 250;
 /** A pace needs looks in between. */
 const LOOK_EVERY_MS = 5000;
 
@@ -29,7 +30,7 @@ export function sentences({ write, ...clock }: Stream): Progress {
   return { update: (latest) => void (summary = latest), around: (inner) => inner, stop: () => clearInterval(ticking) };
 }
 
-/** The first state, then at most one in a second, and the last one when the run has ended. */
+/** The first state, then at most one in a second, also where nothing follows it for long, and the last one when the run has ended. */
 export function objects({ write, ...clock }: Stream): Progress {
   const look = watchPace(clock);
   let unwritten: RunSummary | undefined;
@@ -39,6 +40,10 @@ export function objects({ write, ...clock }: Stream): Progress {
     writtenMs = clock.nowMs();
     unwritten = undefined;
   };
+  const flush = (): void => {
+    if (unwritten !== undefined) print(unwritten);
+  };
+  const ticking = setInterval(() => clock.nowMs() - writtenMs >= OBJECT_EVERY_MS && flush(), FLUSH_EVERY_MS).unref();
   return {
     update: (summary) => {
       if (!hasProgress(summary)) return;
@@ -47,7 +52,8 @@ export function objects({ write, ...clock }: Stream): Progress {
     },
     around: (inner) => inner,
     stop: () => {
-      if (unwritten !== undefined) print(unwritten);
+      clearInterval(ticking);
+      flush();
     },
   };
 }

@@ -2,14 +2,14 @@
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
-import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
 import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
+import { waitingLines } from '../question.js';
 import { figures, tableRows, type Cell } from '../table.js';
-import { costOrDash, duration, durationOrDash, moneyOrDash, time } from '../units.js';
+import { costOrDash, durationOrDash, moneyOrDash, time } from '../units.js';
 
 /** A row of `journal list`; the shape that `--json` prints. */
 export interface ListedRun {
@@ -46,13 +46,22 @@ export interface ListedRun {
     readonly phase?: string;
     readonly durationMs: number;
   }[];
-  /** Questions to people that a running pipeline waits for. */
-  readonly questions: RunReport['questions'];
+  /** A running pipeline waits for people to answer these. */
+  readonly questions: readonly {
+    readonly id: string;
+    readonly node: string;
+    readonly text: string;
+    readonly options: readonly { readonly key: string; readonly label: string }[];
+    /** ISO 8601, UTC. */
+    readonly asked: string;
+    readonly waitedMs: number;
+    /** `mlld answer` can answer it; otherwise only the terminal or the standard input of the run can. */
+    readonly answerable: boolean;
+  }[];
 }
 
 const IN_FLIGHT_SHOWN = 5;
 const PREVIEW_UNITS_MAX = 40;
-const QUESTION_UNITS_MAX = 120;
 
 /** `none` is what to say where there are no runs. */
 export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No recorded runs.'): string {
@@ -71,9 +80,12 @@ export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No 
     runs.map((run) => rowOf(run, style)),
     style,
   );
-  const details = runs.map(({ inFlight, questions, status }) => [
-    ...questions.map((question) => `  waits for an answer: ${questionOf(question)}`),
+  const details = runs.map(({ run, inFlight, questions, status }) => [
     ...(inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`]),
+    ...questions.flatMap((question) => {
+      const [asked, how] = waitingLines(question, run);
+      return [`  ${style.yellow(asked)}`, `    ${how}`];
+    }),
   ]);
   const all = [...titles, ...lines.flatMap((row, index) => [...row, ...wrapAll(details[index] ?? [], style)])];
   return all.map((line) => `${line}\n`).join('');
@@ -126,11 +138,6 @@ function colourOf(status: ListedRun['status'], style: Style): (text: string) => 
   if (status === 'completed') return style.green;
   if (status === 'cleaned' || status === 'rejected' || status === 'restored' || status === 'salvaged') return style.dim;
   return status === 'running' || status === 'paused' || status === 'incomplete' ? style.yellow : style.red;
-}
-
-function questionOf({ id, node, text, options, waitedMs }: ListedRun['questions'][number]): string {
-  const choices = options.map(({ label }) => label).join(' / ');
-  return `${oneLine(node)} asks (${oneLine(id)}, for ${duration(waitedMs)}): ${clip(oneLine(`${text} ${choices}`), QUESTION_UNITS_MAX)}`;
 }
 
 function inFlightOf(calls: ListedRun['inFlight']): string {

@@ -1,6 +1,8 @@
 /** Words the commands that continue or inspect a run that is not done, each with what it does. */
 import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import { isUpload } from '../../../src/api/commands/project.js';
+import { choiceLine } from '../../../src/api/commands/words.js';
+import { answersTo, isAnsweredFromElsewhere } from '../question.js';
 import { pipelineResumeCommand, resumeCommand } from '../resume-command.js';
 import { shellWords } from '../shell-words.js';
 
@@ -67,8 +69,16 @@ function drawCommand({ run, name, workflow }: PostMortemReport): string {
   return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
 }
 
-/** A question on a console or on standard input can't be answered by another process. */
-function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
-  if (!argv.includes('remote') && !isUpload(workflow)) return [];
-  return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
+/** A command for each choice, so that each can be copied as it is. */
+function answersOf(report: PostMortemReport): (readonly [string, string])[] {
+  if (!isAnsweredFromElsewhere(report)) return [];
+  return (report.pipeline?.questions ?? []).flatMap((question) => {
+    const answers = answersTo(question);
+    const commandOf = (answer: string): string => shellWords(['mlld', 'answer', report.run, answer, '--question', question.id]);
+    if (answers.length === 0 || answers.length > CHOICES_SHOWN) return [[commandOf('CHOICE'), 'answer it'] as const];
+    return answers.map((answer, place) => [commandOf(answer), `answer ${choiceLine(question.options[place] as Option)}`] as const);
+  });
 }
+
+const CHOICES_SHOWN = 6;
+type Option = NonNullable<PostMortemReport['pipeline']>['questions'][number]['options'][number];

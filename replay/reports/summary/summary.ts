@@ -144,16 +144,16 @@ export const summary: Projection<RunSummary> = {
         if (isEndOfCall(event)) draft.inFlight.delete(event.op);
         count(draft, event);
         break;
+      case 'retry.scheduled':
+      case 'node.finished':
+      case 'edge.selected':
+        count(draft, event);
+        break;
       case 'question.asked':
         draft.questions.set(event.id, event);
         break;
       case 'question.answered':
         draft.questions.delete(event.id);
-        break;
-      case 'retry.scheduled':
-      case 'node.finished':
-      case 'edge.selected':
-        count(draft, event);
         break;
       case 'lane.changed': {
         const { lane, heldUntil } = event;
@@ -219,6 +219,8 @@ export interface RunReport {
     readonly phase?: string;
     readonly durationMs: number;
   }[];
+  /** The command line, which says where questions are answered. */
+  readonly argv: readonly string[];
   readonly loops: readonly { readonly op: string; readonly done: number; readonly total: number }[];
   /** Empty for a run that is not running: its questions reach no one any more. */
   readonly questions: readonly OpenQuestion[];
@@ -259,6 +261,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     savedUsd: state.savedUsd,
     checkpoints: [...state.checkpoints],
     inFlight: [...state.inFlight.values()].map(({ startedMs, ...call }) => ({ ...call, durationMs: untilMs - startedMs })),
+    argv: [...state.argv],
     loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
     questions: status === 'running' ? openQuestions(state.questions.values(), nowMs) : [],
   };

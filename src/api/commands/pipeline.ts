@@ -2,4 +2,3 @@
 export { backendFor } from '../../pipeline/backends/select-backend.js';
 export { runPipeline } from '../../session/pipeline/run-pipeline.js';
 export type { PipelineReport, PipelineRunOptions, WhoAnswers } from '../../session/pipeline/run-pipeline-options.js';
-export { answerMeaning, choiceLine } from '../../pipeline/model/labels.js';

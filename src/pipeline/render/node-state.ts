@@ -15,7 +15,7 @@ export const COLOURS: { readonly [S in NodeState['status']]: string } = {
   skipped: '#eaeef2',
   running: '#cfe5fb',
   waiting: '#ffdf7a',
-  interrupted: '#fbd9b8',
+  interrupted: '#e4e2ef',
 };
 
 export function captionOf({ status, visits }: NodeState): string {

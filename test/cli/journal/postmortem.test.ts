@@ -91,10 +91,13 @@ describe('mlld journal postmortem', () => {
     while (!stdout.includes('go asks')) ({ stdout } = await runCli(['journal', 'postmortem', 'lock.dot'], { cwd }));
     expect(stdout).toMatch(/lock\.dot is still running/);
     expect(stdout).toMatch(/go running, .*\ngo asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No\n/);
-    const listed = (await runCli(['journal', 'list'], { cwd })).stdout;
-    expect(listed).toMatch(/^ {2}waits for an answer: go asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No$/m);
-    const answer = /mlld answer (\S+) CHOICE --question q1/.exec(stdout);
+    const answer = /mlld answer (\S+) Y --question q1 +# answer \[Y\] Yes\n {2}mlld answer \S+ N --question q1/.exec(stdout);
+    const waits = /go has waited \S+ for an answer to q1: Open\? \[Y\] Yes, \[N\] No\n +answer it: mlld answer \S+ Y\|N\n$/;
+    for (const looked of [['list'], ['show', 'lock.dot']]) expect((await runCli(['journal', ...looked], { cwd })).stdout).toMatch(waits);
+    const [listed] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as [{ questions: object[] }];
+    expect(listed.questions).toMatchObject([{ id: 'q1', node: 'go', text: 'Open?', answerable: true }]);
     await runCli(['answer', answer?.[1] as string, 'Y', '--question', 'q1'], { cwd });
     expect((await result).status).toBe(0);
+    expect((await runCli(['journal', 'list'], { cwd })).stdout).not.toContain('waited');
   });
 });

@@ -6,7 +6,7 @@ import { objects, sentences } from '../../../cli/render/progress/stream.js';
 import { startProgress } from '../../../cli/render/progress/terminal.js';
 import { styleFor } from '../../../cli/render/style.js';
 import type { EventOf } from '../../../journal/event.js';
-import { opPath } from '../../../journal/ids.js';
+import { opPath, seqOf } from '../../../journal/ids.js';
 import { summary, type LaneHold, type RunSummary } from '../../../replay/reports/summary/summary.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
@@ -34,6 +34,20 @@ const todayMs = new Date(2026, 10, 22, 18, 30).getTime();
 function momentOf(now: RunSummary, more: Partial<Moment> = {}): Moment {
   return { ...watchPace({ nowMs: () => 0, todayMs: () => todayMs })(now), elapsedMs: 15_000, ...more };
 }
+
+const asked: EventOf<'question.asked'> = {
+  type: 'question.asked',
+  op: opPath('main/approve#0'),
+  id: 'q1',
+  node: 'approve',
+  kind: 'yes_no',
+  text: 'Send it?',
+  options: [],
+  v: 1,
+  seq: seqOf(0),
+  ts: new Date(todayMs - 124_000).toISOString(),
+  hash: '',
+};
 
 const full = state({
   executed: 31,
@@ -96,15 +110,6 @@ describe('the lines of a terminal', () => {
     expect(lineWith({ lane: 'claude', untilMs: todayMs })).toEqual(['3 executed · 15.0s']);
   });
 
-  it('show that a person is asked, and since when, also before any call', () => {
-    const asked = new Date(todayMs - 95_000).toISOString();
-    const moment = momentOf(state({ questions: new Map([['q1', { id: 'q1', node: 'gate', ts: asked } as EventOf<'question.asked'>]]) }));
-    const words = 'gate waits for an answer to q1 for 1m35s';
-    expect(progressLines(moment, 80, PLAIN)).toEqual(['0 executed · 15.0s', words]);
-    expect(progressLine(moment)).toBe(`0 executed · ${words} · 15.0s`);
-    expect(progressObject(moment)).toMatchObject({ questions: [{ id: 'q1', node: 'gate', waitedMs: 95_000 }] });
-  });
-
   it.each([80, 40, 20, 10, 3])('are narrower than a terminal of %i columns', (columns) => {
     const lines = progressLines(
       momentOf(full, { perSecond: 2, leftMs: 1, oldest: { ...oldest, preview: '潮汐'.repeat(50) } }),
@@ -121,6 +126,18 @@ describe('the line of a log', () => {
     expect(progressLine(momentOf(full, { perSecond: 0.05, leftMs: 40_000, oldest }))).toBe(
       '37/120 · 31 executed · 1 failed · 6 reused · 2 retries · $1.37 · 20 in flight · oldest @ask(Ticket\\n0137) 12.0s · 3.0/min · 40.0s left',
     );
+  });
+});
+
+const asking = new Map([['q1', asked]]);
+
+describe('a question to a person', () => {
+  const moment = momentOf(state({ questions: asking }));
+  const words = 'approve has waited 2m04s for an answer to q1';
+  it('is in each kind of progress, also before the first call', () => {
+    expect(progressLines(moment, 120, PLAIN)).toEqual(['0 executed · 15.0s', words]);
+    expect(progressLine(moment)).toBe(`0 executed · ${words} · 15.0s`);
+    expect(progressObject(moment)).toMatchObject({ questions: [{ id: 'q1', node: 'approve', text: 'Send it?', waitedMs: 124_000 }] });
   });
 });
 
@@ -280,6 +297,17 @@ describe('on a terminal', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { readonly executed: number });
     expect(written.map(({ executed }) => executed)).toEqual([1, 1001, 2001, 2499]);
+  });
+
+  it('writes the last state also where nothing follows it', () => {
+    const progress = objects({ write, ...clock });
+    progress.update(state({ executed: 1 }));
+    progress.update(state({ executed: 1, questions: asking }));
+    expect(screen).not.toContain('Send it?');
+    pass(1500);
+    expect(screen).toContain('Send it?');
+    progress.stop();
+    expect(screen.trimEnd().split('\n')).toHaveLength(2);
   });
 
   it('says nothing of a script without llm calls', () => {

@@ -93,7 +93,8 @@ describe('run summary', () => {
     };
     const state = fold(summary, entries(REF, [started(REF), ask('q1'), answered, ask('q2')]));
     const { questions } = reportRun(state, REF, liveness, AT(63));
-    const waiting = { id: 'q2', node: 'gate', text: 'Open the gate?', options: [{ key: 'O', label: '[O] Open' }], waitedMs: 60_000 };
+    const options = [{ key: 'O', label: '[O] Open' }];
+    const waiting = { id: 'q2', node: 'gate', text: 'Open the gate?', options, asked: expect.any(String), waitedMs: 60_000 };
     expect(questions).toEqual([waiting].slice(0, count));
   });
 

@@ -4,6 +4,8 @@ import type { PageData } from '../model/page-model.js';
 
 const ZOOM = 1.4;
 const ZOOM_MAX = 6;
+/** The labels of a drawing that is shown smaller than so much of its own size can't be read. */
+const READABLE_MIN = 0.7;
 
 interface DrawingCardProps {
   readonly pipeline: NonNullable<PageData['pipeline']>;
@@ -26,11 +28,11 @@ interface DrawingProps {
   readonly choose: (node: string) => void;
 }
 
-/** Fits as a whole first. Its nodes become buttons. */
+/** Fits as a whole first where that can be read, and else begins at the node that matters now. Its nodes become buttons. */
 function Drawing({ svg, chosen, choose }: DrawingProps) {
   const place = useRef<HTMLDivElement>(null);
   const [scale, setScale] = useState(1);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const drawing = document.importNode(new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement, true);
     // The links of a graph's author would lead away from this page.
     for (const link of drawing.querySelectorAll('a')) link.removeAttribute('xlink:href');
@@ -60,9 +62,21 @@ function Drawing({ svg, chosen, choose }: DrawingProps) {
   }, [svg, scale]);
   const zoomTo = (next: number): void => {
     // Steps are measured from the drawing as it fits.
-    if (scale === 1) fitted.current = place.current?.querySelector('svg')?.getBoundingClientRect().width ?? 0;
+    const drawing = place.current?.querySelector('svg');
+    if (scale === 1 && drawing) fitted.current = fittedScale(drawing) * ownSize(drawing).width;
     setScale(next);
   };
+  const isPlaced = useRef(false);
+  useLayoutEffect(() => {
+    const drawing = place.current?.querySelector('svg');
+    if (!drawing || isPlaced.current) return;
+    isPlaced.current = true;
+    const needed = READABLE_MIN / fittedScale(drawing);
+    if (needed > 1) zoomTo(Math.min(needed, ZOOM_MAX));
+  }, [svg]);
+  useEffect(() => {
+    if (scale > 1 && place.current?.parentElement) revealCurrent(place.current.parentElement);
+  }, [scale > 1]);
   useEffect(() => {
     for (const shape of place.current?.querySelectorAll('g.node') ?? [])
       shape.setAttribute('aria-pressed', String(shape.getAttribute('data-node') === chosen));
@@ -85,4 +99,25 @@ function Drawing({ svg, chosen, choose }: DrawingProps) {
       </div>
     </>
   );
+}
+
+/** Graphviz counts in points, browsers in pixels. */
+function ownSize({ viewBox: { baseVal } }: SVGSVGElement): { readonly width: number; readonly height: number } {
+  return { width: (baseVal.width * 96) / 72, height: (baseVal.height * 96) / 72 };
+}
+
+/** The box may be wider than the drawing in it, which keeps its proportions. */
+function fittedScale(drawing: SVGSVGElement): number {
+  const [own, box] = [ownSize(drawing), drawing.getBoundingClientRect()];
+  return Math.min(box.width / own.width, box.height / own.height);
+}
+
+/** Scrolls the box of the drawing, and not the page, to what waits, runs or failed. */
+function revealCurrent(box: HTMLElement): void {
+  const states = ['waiting', 'running', 'fail', 'interrupted'].map((state) => box.querySelector(`.state-${state}`));
+  const current = states.find((shape) => shape !== null);
+  if (!current) return;
+  const [inner, outer] = [current.getBoundingClientRect(), box.getBoundingClientRect()];
+  box.scrollTop += inner.top + inner.height / 2 - (outer.top + outer.height / 2);
+  box.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
 }

@@ -2,6 +2,7 @@
 import { duration } from '../../../cli/render/units.js';
 import type { Model, PageData } from '../model/page-model.js';
 import { hashOfCall, hashOfNode } from '../model/route.js';
+import { openQuestions } from '../model/verdict-words.js';
 import { DrawingCard } from './drawing.js';
 
 type Pipeline = NonNullable<PageData['pipeline']>;
@@ -57,7 +58,7 @@ interface VisitProps {
 
 function Visit({ step, model, isChosen }: VisitProps) {
   const { op, run, node, visit, handler, atMs, attempts, durationMs, reason, retries, notes, output, changes, edges } = step;
-  const status = step.status === 'unfinished' && run === null && model.report.status === 'running' ? 'running' : step.status;
+  const status = step.status === 'unfinished' ? statusOfUnfinished(step, model) : step.status;
   const taken = edges.length === 1 ? edges[0] : undefined;
   return (
     <li>
@@ -119,12 +120,19 @@ function Visit({ step, model, isChosen }: VisitProps) {
   );
 }
 
+/** Says the same as the drawing: a node without an end is in flight, asks somebody, or ended with its run. */
+function statusOfUnfinished({ run, node }: Step, { data, report }: Model): string {
+  if (run !== null || report.status !== 'running') return 'interrupted';
+  return openQuestions(data).some((question) => question.node === node) ? 'waiting' : 'running';
+}
+
 const PILLS: { readonly [status: string]: string } = {
   fail: 'failed',
   success: 'executed',
   partial_success: 'executed',
   running: 'running',
-  unfinished: 'unfinished',
+  waiting: 'waiting',
+  interrupted: 'interrupted',
 };
 
 /** The words of drawings. */

@@ -23,7 +23,10 @@ export interface Model {
   fnOf(span: number): string;
   /** `@review` for a call that has the name of its function, otherwise the name. */
   titleOf(span: number): string;
+  /** Returns the beginning of what it was given, or else the line of the source that it is from. */
   aboutOf(span: number): string;
+  /** Calls inside an operation, without its own, and how many of them have no result. */
+  insideOf(span: number): { readonly calls: number; readonly failed: number };
   durationOf(span: number): number;
   childrenOf(span: number): readonly number[];
   /** Outermost first. */
@@ -60,6 +63,7 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
     if (siblings) siblings.push(span);
     else children.set(parent, [span]);
   }
+  let inside: Inside | undefined;
   let places: Map<string, number> | undefined;
   const texts: string[] = [];
   const functions = new Set(report.functions.map(({ name }) => name));
@@ -78,7 +82,11 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
       return functions.has(name) ? name : (only ?? knownDetailsOf(span)?.calls[0]?.fn ?? name);
     },
     titleOf: (span) => `${functions.has(nameOf(span)) && (spans.calls[span] as number) > 0 ? '@' : ''}${nameOf(span)}`,
-    aboutOf: (span) => spans.about[span] ?? '',
+    aboutOf: (span) => spans.about[span] || lineOf(data, span),
+    insideOf(span) {
+      inside ??= countInside(report);
+      return { calls: inside.calls[span] ?? 0, failed: inside.failed[span] ?? 0 };
+    },
     durationOf: (span) => (spans.end[span] ?? 0) - (spans.start[span] ?? 0),
     childrenOf: (span) => children.get(span) ?? [],
     ancestorsOf(span) {
@@ -97,6 +105,36 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
         .join('\n')
         .toLowerCase()),
   };
+}
+
+interface Inside {
+  readonly calls: Uint32Array;
+  readonly failed: Uint32Array;
+}
+
+const WITHOUT_RESULT: ReadonlySet<SpanState | undefined> = new Set(['failed', 'denied', 'not-executed']);
+
+/** An operation has a greater number than the one around it, so one look from behind adds up all of them. */
+function countInside({ spans, states }: ReportData): Inside {
+  const count = spans.op.length;
+  const inside = { calls: new Uint32Array(count), failed: new Uint32Array(count) };
+  for (let span = count - 1; span >= 0; span--) {
+    const parent = spans.parent[span] ?? RUN;
+    if (parent === RUN) continue;
+    const calls = spans.calls[span] ?? 0;
+    const isLost = calls > 0 && WITHOUT_RESULT.has(states[spans.state[span] ?? 0]);
+    inside.calls[parent] = (inside.calls[parent] ?? 0) + (inside.calls[span] ?? 0) + calls;
+    inside.failed[parent] = (inside.failed[parent] ?? 0) + (inside.failed[span] ?? 0) + (isLost ? 1 : 0);
+  }
+  return inside;
+}
+
+/** Empty where the journal has no text of the source any more. */
+function lineOf({ report, places, sources }: PageData, span: number): string {
+  const place = places[report.spans.site[span] ?? -1];
+  if (!place) return '';
+  const [source, line] = place;
+  return sources[source]?.text?.text.split('\n')[line - 1]?.trim() ?? '';
 }
 
 function textsOf(details: SpanDetails | undefined): readonly string[] {

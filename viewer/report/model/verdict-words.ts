@@ -19,10 +19,16 @@ const ENDINGS: { readonly [status: string]: string } = {
 };
 
 /** `Completed after 12m04s: 1,980 of 2,000 calls have a result, 660 of them reused; 20 failed. It cost $12.40, and reuse saved $3.10.` */
-export function sentenceOf({ report, verdict }: PageData): string {
+export function sentenceOf(data: PageData): string {
+  const { report, verdict } = data;
   const { total, durationMs, status } = report;
   const ending = `${ENDINGS[status] ?? status} after ${duration(durationMs)}`;
-  return `${ending}: ${callWords(report)}.${costWords(total)}${waitingWords(verdict)}${laterWords(verdict)}`;
+  return `${ending}: ${callWords(report)}.${costWords(total)}${waitingWords(data)}${laterWords(verdict)}`;
+}
+
+/** Returns what people are asked now; a run that has ended takes no answers. */
+export function openQuestions({ report, verdict }: PageData): NonNullable<PageData['verdict']['pipeline']>['questions'] {
+  return report.status === 'running' ? (verdict.pipeline?.questions ?? []) : [];
 }
 
 function callWords({ total }: PageData['report']): string {
@@ -58,9 +64,8 @@ function costWords({ attempts, costUsd, unpriced, savedUsd }: PageData['report']
 }
 
 /** The label of the question may be a sentence of its own, hence the quotes. */
-function waitingWords({ status, pipeline }: PageData['verdict']): string {
-  if (status !== 'running') return '';
-  const questions = pipeline?.questions ?? [];
+function waitingWords(data: PageData): string {
+  const questions = openQuestions(data);
   return (
     questions.map(({ id, node, text }) => ` ${node} waits for a person to answer ${id}: “${text}”`).join('.') +
     (questions.length === 0 ? '' : '.')

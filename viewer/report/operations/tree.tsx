@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { duration } from '../../../cli/render/units.js';
 import type { Model } from '../model/page-model.js';
+import { number } from '../model/verdict-words.js';
 import type { TreeRow } from '../model/tree-rows.js';
 
 /** Pixels, as the style sheet has it. */
@@ -127,6 +128,7 @@ function Row({ model, row, y, isChosen, isCurrent, onToggle, onChoose }: RowProp
   const state = model.stateOf(span);
   const took = duration(model.durationOf(span));
   const name = model.titleOf(span);
+  const inside = model.insideOf(span);
   return (
     <div
       id={`row-${span}`}
@@ -156,6 +158,11 @@ function Row({ model, row, y, isChosen, isCurrent, onToggle, onChoose }: RowProp
       </span>
       <b>{name}</b>
       <span class="about">{model.aboutOf(span)}</span>
+      {isOpen !== undefined && inside.calls > 1 && (
+        <span class="inside">
+          {inside.failed > 0 && <b>{number(inside.failed)} without a result</b>} <span class="calls">{number(inside.calls)} calls</span>
+        </span>
+      )}
       <span class="took">{took}</span>
     </div>
   );

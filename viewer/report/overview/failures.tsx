@@ -23,10 +23,11 @@ export function Failures({ model, isFollowed }: { readonly model: Model; readonl
   const groups = groupsOf(verdict);
   const { error } = verdict;
   const isSound = groups.length === 0 && error === undefined;
+  const isStopped = verdict.status === 'interrupted';
   if (isSound && (isFollowed || steps.length === 0)) return null;
   return (
-    <section class={isSound ? 'card' : 'card trouble'} aria-labelledby="title-trouble">
-      <h2 id="title-trouble">{isSound ? 'To continue' : 'What went wrong'}</h2>
+    <section class={isSound ? 'card' : `card trouble${isStopped ? ' interrupted' : ''}`} aria-labelledby="title-trouble">
+      <h2 id="title-trouble">{isSound ? 'To continue' : isStopped ? 'Stopped before its end' : 'What went wrong'}</h2>
       {error !== undefined && (
         <div class="error">
           <p>
@@ -75,7 +76,7 @@ export function Failures({ model, isFollowed }: { readonly model: Model; readonl
       {groups.length > GROUPS_SHOWN && <p class="muted">and {groups.length - GROUPS_SHOWN} more kinds</p>}
       {steps.length > 0 && (
         <div class="repair">
-          <h3>{repairWords(verdict)}</h3>
+          {!isSound && <h3>{repairWords(verdict)}</h3>}
           {steps.map(([command, does]) => (
             <Command key={command} command={command} does={does} />
           ))}

@@ -6,10 +6,12 @@ import { Failures } from './failures.js';
 import { Slowest } from './slowest.js';
 import { Spending } from './spending.js';
 import { Timeline } from './timeline.js';
+import { Waiting } from './waiting.js';
 
 export function Overview({ model, isFollowed }: { readonly model: Model; readonly isFollowed: boolean }) {
   return (
     <>
+      {!isFollowed && <Waiting model={model} />}
       <Failures model={model} isFollowed={isFollowed} />
       {model.data.pipeline && (
         <DrawingCard pipeline={model.data.pipeline} chosen="" choose={(node) => void (location.hash = hashOfNode(node))} />
