@@ -23,7 +23,7 @@ interface EndedRun {
   readonly status: RunStatus;
   /** The error that ended the run; undefined when it completed. */
   readonly error: unknown;
-  /** What a pipeline adds to the last event. */
+  /** Members that a pipeline adds to the last event. */
   readonly more?: Partial<FactOf<'run.finished'>>;
 }
 
