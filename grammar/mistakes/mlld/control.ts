@@ -52,7 +52,8 @@ export function block(original: ErrorContext): false {
   otherChange(context);
   const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, context);
   if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment(context);
-  if (context.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
+  const end = name ? pastSpace({ ...context, at: at + name[0].length }).at : at + (word?.length ?? 0);
+  if (context.furthest > end) return false;
   if (name) fail(at, `\`${name[0]}\` alone is not a statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
   if (/^[-+*/%]/.test(text.slice(at))) fail(at, `\`${text[at]}\` needs a blank on both sides`);
   const isValue = look(/["'`{[(<\d]|::/y, context);
@@ -191,7 +192,8 @@ export function forSource(context: ErrorContext): false {
 export function forBody(original: ErrorContext): false {
   const context = pastSpace(original);
   if (context.furthest > context.at) return false;
-  fail(context.at, `Expected \`=>\` or a block \`[ … ]\` in \`for\`, found ${describe(context.text, context.at)}`);
+  const hint = look(/parallel(?![\w-])/y, context) ? 'write `for parallel @item in @list => …`' : undefined;
+  fail(context.at, `Expected \`=>\` or a block \`[ … ]\` in \`for\`, found ${describe(context.text, context.at)}`, hint);
 }
 
 export function loopLimit(context: ErrorContext): never {

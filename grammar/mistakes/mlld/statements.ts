@@ -78,6 +78,8 @@ const elsewhere: { readonly [word: string]: string } = Object.freeze({
   include: 'write `import { @name } from "./file.mld"`',
   require: 'write `import { @name } from "./file.mld"`',
   break: 'write `done`',
+  parallel: 'write `for parallel @item in @list => …`',
+  await: 'leave the word out: a call is waited for',
   unless: 'write `if !@condition [ … ]`',
   try: 'errors are not caught: check before, with `if`, or try again with `retry` in a pipeline',
   catch: 'errors are not caught: check before, with `if`, or try again with `retry` in a pipeline',

@@ -41,6 +41,12 @@ export function value(context: ErrorContext): false {
   if (word === 'not') fail(at, '`not` is not an operator', 'write `!`');
   if (word === 'require') fail(at, '`require` is not a value', 'write `import { @name } from "./file.mld"`');
   if (word === 'function' || word === 'lambda') fail(at, 'There are no functions without a name', 'write `exe @name(a, b) = …`');
+  if (word && look(/\w+\s*=>/y, context) && /[(,]\s*$/.test(text.slice(0, at)))
+    fail(at, 'There are no functions without a name', 'write `for @item in @list => …`, or pass an `exe`');
+  if (word === 'await') fail(at, '`await` is not a value', 'leave the word out: a call is waited for');
+  if (word === 'range' && look(/range\s*\(/y, context))
+    fail(at, 'There are no ranges', 'write the numbers as a list, or make the list in `js { … }`');
+  if (word && look(/\w+\(/y, context)) fail(at, `\`${word}\` is not a value`, `a function is called with an at sign: \`@${word}(…)\``);
   if (word && look(/[A-Za-z]{1,2}["'`]/y, context))
     fail(at, `A text has no prefix (\`${word}\`)`, 'leave it out: names with an at sign are filled in');
   if (word && look(/[A-Za-z_][\w-]*[ \t]+(?:-|["'@])/y, context))
