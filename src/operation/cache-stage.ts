@@ -13,6 +13,7 @@
  */
 import { isTooDeep } from '../../journal/canonical.js';
 import type { CallKey, EventRef } from '../../journal/ids.js';
+import type { Awaitable } from '../runtime/awaitable.js';
 import type { Outcome } from '../runtime/completion.js';
 import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
@@ -20,8 +21,8 @@ import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
-import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
-import { findReusable, reuse, type GoneFiles, type Hit } from './find-result.js';
+import { executeAndRecord, executeUnrecorded, UNRECORDED, type PassedOver } from './execute-call.js';
+import { findReusable, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
 import { definitionFor } from './interceptors.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
@@ -60,55 +61,38 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const definition = defining instanceof Promise ? await defining : defining;
   recordDefinition(run, request.fn, definition);
   const identity = { key, plainKey, hasSecret, definition, request };
-  return searchOrExecute(call, identity, (lookup, around) => execute(lookup, body, around));
-}
-
-type ExecuteMissed = (lookup: Lookup, around: (body: Body) => Body) => Promise<Outcome>;
-
-async function searchOrExecute(call: CacheableCall, identity: CallIdentity, execute: ExecuteMissed): Promise<Found> {
-  const { run, op } = call;
-  const { cache } = run;
-  const { key, plainKey, request } = identity;
   const missed: Missed = { outdated: undefined };
-  let answer: EventRef | undefined;
-  for (;;) {
-    const hit = await search(call, identity, missed);
-    if (hit) return reuse(call, identity, hit);
-    const endFlight = cache.inFlight.start(plainKey, op.path);
-    try {
-      const claimed = await cache.claims?.claim({ key, fn: request.fn }, answer); // CACHE-6
-      if (claimed?.kind === 'answered') {
-        answer = claimed.by;
-        continue;
-      }
-      warnMissed(run, request.fn, missed);
-      return await executeClaimed(call, identity, { missed, replaces: claimed?.replaces, execute });
-    } finally {
-      endFlight();
-    }
-  }
+  const searching = search(call, identity, missed);
+  const hit = searching instanceof Promise ? await searching : searching;
+  if (hit) return reuse(call, identity, hit);
+  return await executeMissed(call, identity, missed, (lookup, around) => execute(lookup, body, around));
 }
 
-/** Undefined when no recorded result can be reused, and no call of the key is in flight here. */
-async function search(call: CacheableCall, identity: CallIdentity, missed: Missed): Promise<Hit | undefined> {
+/**
+ * Undefined when no recorded result can be reused, and no call of the key is in flight here. Waits only if it must: most results are
+ * found at once.
+ */
+function search(call: CacheableCall, identity: CallIdentity, missed: Missed): Awaitable<Hit | undefined> {
+  const { cache } = call.run;
+  const waiting = cache.policy().reuses ? cache.inFlight.wait(identity.plainKey, call.op.path) : undefined; // CACHE-3
+  const searching = waiting ? waiting.then(() => findReusable(call, identity)) : findReusable(call, identity);
+  return searching instanceof Promise
+    ? searching.then((found) => hitIn(found, call, identity, missed))
+    : hitIn(searching, call, identity, missed);
+}
+
+function hitIn(found: Search, call: CacheableCall, identity: CallIdentity, missed: Missed): Awaitable<Hit | undefined> {
   const { run, op } = call;
+  if (found.kind === 'hit') {
+    if (found.outdated) run.warn(`${found.outdated.because}; another recorded result is reused`, `outdated @${identity.request.fn}`);
+    return found;
+  }
+  missed.outdated = found.outdated ?? missed.outdated;
+  missed.unfit = found.unfit ?? missed.unfit;
+  missed.gone = found.gone ?? missed.gone;
   const { cache } = run;
-  const { plainKey, request } = identity;
-  const { reuses } = cache.policy();
-  do {
-    const waiting = reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
-    if (waiting) await waiting;
-    const searching = findReusable(call, identity);
-    const found = searching instanceof Promise ? await searching : searching;
-    if (found.kind === 'hit') {
-      if (found.outdated) run.warn(`${found.outdated.because}; another recorded result is reused`, `outdated @${request.fn}`);
-      return found;
-    }
-    missed.outdated = found.outdated ?? missed.outdated;
-    missed.unfit = found.unfit ?? missed.unfit;
-    missed.gone = found.gone ?? missed.gone;
-  } while (reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
-  return undefined;
+  // An identical call that was looked up meanwhile may have started.
+  return cache.policy().reuses && cache.inFlight.isInFlight(identity.plainKey, op.path) ? search(call, identity, missed) : undefined;
 }
 
 /** Says why recorded results are not reused. */
@@ -126,28 +110,47 @@ function warnMissed(run: CacheRun, fn: string, { outdated, gone }: Missed): void
   if (gone && run.calls?.isFirst(`files gone @${fn}`)) run.warn(goneWarning(fn, gone));
 }
 
-interface Claimed {
-  readonly missed: Missed;
-  /** The result in the store of a team that the new one replaces. */
-  readonly replaces: EventRef | undefined;
-  readonly execute: ExecuteMissed;
+type ExecuteMissed = (lookup: Lookup, around: (body: Body) => Body) => Promise<Outcome>;
+
+async function executeMissed(call: CacheableCall, identity: CallIdentity, missed: Missed, execute: ExecuteMissed): Promise<Found> {
+  const { run, op } = call;
+  const { claims, inFlight } = run.cache;
+  const { key, plainKey, request } = identity;
+  let answer: EventRef | undefined;
+  for (;;) {
+    const endFlight = inFlight.start(plainKey, op.path);
+    try {
+      const claimed = claims && (await claims.claim({ key, fn: request.fn }, answer)); // CACHE-6
+      if (claimed?.kind !== 'answered') {
+        warnMissed(run, request.fn, missed);
+        return await executeClaimed(call, identity, passedOver(missed, claimed?.replaces), execute);
+      }
+      answer = claimed.by;
+    } finally {
+      endFlight();
+    }
+    const hit = await search(call, identity, missed);
+    if (hit) return reuse(call, identity, hit);
+  }
 }
 
-async function executeClaimed(call: CacheableCall, identity: CallIdentity, { missed, replaces, execute }: Claimed): Promise<Found> {
-  const { cache } = call.run;
-  const { key } = identity;
-  const lookup = { hit: false, key };
-  const { outdated, unfit, gone } = missed;
-  const passedOver = {
+/** `replaces` is the result in the store of a team that the new one replaces. */
+function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | undefined): PassedOver {
+  return {
     ...(outdated && { outdated: outdated.files }),
     ...(unfit && { unfit }),
     ...(gone && { gone: gone.gone }),
     ...(replaces && { refused: { run: replaces.run, seq: replaces.seq } }),
   };
+}
+
+async function executeClaimed(call: CacheableCall, identity: CallIdentity, passed: PassedOver, execute: ExecuteMissed): Promise<Found> {
+  const { key } = identity;
+  const lookup = { hit: false, key };
   try {
-    return await executeAndRecord(call, identity, passedOver, lookup, (around) => execute(lookup, around));
+    return await executeAndRecord(call, identity, passed, lookup, (around) => execute(lookup, around));
   } finally {
-    cache.claims?.giveBack(key);
+    call.run.cache.claims?.giveBack(key);
   }
 }
 

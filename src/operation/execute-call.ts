@@ -79,7 +79,7 @@ function show({ sight }: CacheableCall, { lane, model }: CallOptions, progress: 
 }
 
 /** Says why a recorded result was not reused. */
-type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused'>;
+export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused'>;
 
 export async function executeAndRecord(
   call: CacheableCall,
