@@ -21,6 +21,7 @@ export function nameIn(op: OpPath): string {
 
 /** A loop and the number of one of its iterations, `for#0[3]`, or `for#0[w1][3]` with a window between; undefined for anything else. */
 export function iterationOf(op: OpPath): { readonly loop: OpPath; readonly index: number } | undefined {
+  if (!op.endsWith(']')) return undefined;
   const bracket = op.indexOf('[', op.lastIndexOf('/') + 1);
   const index = bracket < 0 ? undefined : lastIndex(op.slice(bracket));
   return index === undefined ? undefined : { loop: op.slice(0, bracket) as OpPath, index };
