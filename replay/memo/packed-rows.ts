@@ -185,6 +185,7 @@ export function unpackRows(body: PackedRows, keys: readonly CallKey[], insides: 
       sealed: form.sealed,
       carries: form.carries,
       hasFiles: form.hasFiles,
+      hasUsage: form.hasUsage,
       endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
       elapsedMs: rows.elapsedMs[row] as number,
       sizeBytes: count(rows.sizeBytes[row] as number) ?? bytes,

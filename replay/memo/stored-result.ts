@@ -16,6 +16,8 @@ export interface StoredResult {
   readonly carries: boolean;
   /** Its call wrote files that its arguments name. */
   readonly hasFiles: boolean;
+  /** The event says what the call used, or names its session. */
+  readonly hasUsage: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
   /** Bytes that the result takes: its blob, or its line in the journal. */
@@ -41,6 +43,7 @@ export function storedResult(event: EventOf<'call.completed'>, place: Place, fai
       event.reply?.inner === true ||
       event.files !== undefined,
     hasFiles: event.files !== undefined,
+    hasUsage: event.usage !== undefined || event.callUsage !== undefined || event.session !== undefined,
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,

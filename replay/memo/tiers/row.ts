@@ -144,21 +144,23 @@ const SEALED = 2;
 const CARRIES = 4;
 const WORD = 8;
 const FILES = 16;
+const USAGE = 32;
 
-export function packForm({ form, sealed, carries, hasFiles }: StoredResult): number {
+export function packForm({ form, sealed, carries, hasFiles, hasUsage }: Form): number {
   const kind = form === 'text' ? TEXT : form === 'word' ? WORD : 0;
-  return kind | (sealed ? SEALED : 0) | (carries ? CARRIES : 0) | (hasFiles ? FILES : 0);
+  return kind | (sealed ? SEALED : 0) | (carries ? CARRIES : 0) | (hasFiles ? FILES : 0) | (hasUsage ? USAGE : 0);
 }
 
-type Form = Pick<StoredResult, 'form' | 'sealed' | 'carries' | 'hasFiles'>;
+type Form = Pick<StoredResult, 'form' | 'sealed' | 'carries' | 'hasFiles' | 'hasUsage'>;
 
 export function unpackForm(bits: number): Form {
   return FORMS[bits] as Form;
 }
 
-const FORMS: readonly Form[] = Array.from({ length: 2 * FILES }, (_, bits) => ({
+const FORMS: readonly Form[] = Array.from({ length: 2 * USAGE }, (_, bits) => ({
   form: (bits & TEXT) !== 0 ? 'text' : (bits & WORD) !== 0 ? 'word' : undefined,
   sealed: (bits & SEALED) !== 0,
   carries: (bits & CARRIES) !== 0,
   hasFiles: (bits & FILES) !== 0,
+  hasUsage: (bits & USAGE) !== 0,
 }));

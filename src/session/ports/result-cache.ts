@@ -112,12 +112,14 @@ function readableResult(sources: CacheSources, key: CallKey, { result: stored, f
   if (!immediate || !isInline || stored.sealed || stored.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, stored, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
+  const place = { ref, key, position, form, fn };
+  if (!stored.hasUsage) return { value: () => lazyResult(immediate, place), labels: NO_RESULT_LABELS };
   const measured = (): MeasuredCall | undefined => {
     const event = immediate.readAt(ref, position);
     return event?.type === 'call.completed' ? measuredIn(event) : undefined;
   };
   return {
-    value: () => lazyResult(immediate, { ref, key, position, form, fn }, { labels: NO_LABELS, sources: NO_LABELS, measured }),
+    value: () => lazyResult(immediate, place, { labels: NO_LABELS, sources: NO_LABELS, measured }),
     labels: NO_RESULT_LABELS,
     measured,
   };

@@ -46,6 +46,22 @@ it('remembers which results need a key to be read', async () => {
   }
 });
 
+it('remembers which results say what their calls used, so that a reuse reads no others', async () => {
+  const store = openMemoryStore();
+  const members = [{ usage: { costUsd: 0.5, costSource: 'told' as const } }, { session: 's1' }];
+  const calls = members.map((about, i) =>
+    call(`main/ask#${i}`, `used ${i}`).map((fact) => ({ ...fact, ...(fact.type === 'call.completed' && about) })),
+  );
+  const journal = await begin(store, 1, [...calls.flat(), ...MANY, finished()]);
+  await journal.close();
+  const folded = await load(store);
+  expect(await store.readDerived(JOB, 'index')).toBeDefined();
+  for (const { memo } of [folded, await load(store)]) {
+    for (const i of members.keys()) expect(usableEntry(memo, callKeyOf(`used ${i}`))?.result.hasUsage).toBe(true);
+    expect(usableEntry(memo, callKeyOf('buoy 1'))?.result.hasUsage).toBe(false);
+  }
+});
+
 it('remembers which results have files of their calls, so that a plan reads no others', async () => {
   const store = openMemoryStore();
   const files = [{ path: 'out/a.md', bytes: 3, mode: 0o644, reason: 'too-large' as const }];
