@@ -9,6 +9,7 @@ import type { JournalStore } from '../store.js';
 import type { Hints } from '../storage/hints.js';
 import { Connection, type Connect, type Limits, type Row, type Sql, type SqlClient } from './connection.js';
 import { PgHints } from './hints/pg-hints.js';
+import { PgLanes, type LaneLog } from './limits/shared-lanes.js';
 import { PgBudgets, type SharedBudgets } from './limits/shared-budgets.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
@@ -60,6 +61,7 @@ export interface Hinting {
 
 export interface Limiting {
   readonly budgets: SharedBudgets;
+  readonly lanes: LaneLog;
 }
 
 export interface Pushing {
@@ -103,6 +105,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   });
   return Object.assign(withPayloads(store, openKeyring(keys)), {
     budgets,
+    lanes: new PgLanes({ sql: side, project }),
     hints,
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),

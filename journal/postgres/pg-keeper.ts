@@ -81,6 +81,7 @@ export class PgKeeper implements Keeper {
       await sql.query('delete from mlld.blob_uses where run_id = $1 and digest <> all ($2::text[])', [id, [...digests]]);
       await sql.query('delete from mlld.answers where run_id = $1', [id]);
       await sql.query('select mlld.index_results($1)', [id]);
+      for (const table of ['lane_events', 'limits']) await sql.query(forgetLanes(table), [id]); // the name of a lane may hold an argument
       await sql.query(`delete from mlld.asides a using mlld.runs r where r.run_id = $1 and a.workflow_id = r.workflow_id`, [id]);
     });
     return changed.size;
@@ -219,6 +220,9 @@ export class PgKeeper implements Keeper {
     return found.filter(({ blob }) => removed.has(blob));
   }
 }
+
+const forgetLanes = (table: string): string =>
+  `delete from mlld.${table} t using mlld.runs r join mlld.workflows w using (workflow_id) where r.run_id = $1 and t.project_id = w.project_id`;
 
 const REMOVE = `with gone as (
     delete from mlld.blobs b using mlld.projects p

@@ -1,6 +1,6 @@
 /**
  * Makes anew what the store derives from its journals: which result of a call is used, what shared budgets have spent; and frees the calls
- * that the dead have claimed or offered. team-store.md 4.2, 12, I5.
+ * that the dead have claimed or offered. What lanes have learned is emptied, and learned anew. team-store.md 4.2, 12, I5.
  *
  * REBUILD-1 All of it is one transaction: a kill at any statement leaves everything as it was. A dry run ends it without a commit.
  * REBUILD-2 The usable result of a call is used that no `call.superseded` names and no other one has replaced. If several are left, as
@@ -70,6 +70,7 @@ async function rebuildIn(sql: Sql, project: string, dryRun: boolean): Promise<Re
   const [results] = await sql.query(RESULTS, [project]);
   const [claims] = await sql.query(DEAD_CLAIMS, [project]);
   const [offers] = await sql.query(DEAD_OFFERS, [project]);
+  for (const statement of LANES) await sql.query(statement, [project]);
   await sql.query(LOCK_BUDGETS, [project]);
   const before = await sql.query(SPENT, [project]);
   await sql.query(DEAD_RESERVATIONS, [project]);
@@ -107,6 +108,11 @@ const counting = (table: string): string =>
 const DEAD_CLAIMS = counting('claims');
 const DEAD_OFFERS = counting('offers');
 const DEAD_RESERVATIONS = counting('reservations');
+/** LANES-2 */
+const LANES = ['lane_events', 'limits'].map(
+  (table) => `delete from mlld.${table} t using mlld.projects p
+  where p.name = $1 and t.project_id = p.project_id`,
+);
 
 /** Begins a line of this type. The members before it have a place of their own in the form of lines (CODEC-1). */
 const typed = (type: string): string => String.raw`^\{"v":[0-9]+,"seq":[0-9]+,"type":"${type}"`;

@@ -3,6 +3,7 @@ import { journalSchema } from './0001-journal.js';
 import { salvageSchema } from './0002-salvage.js';
 import { claimsSchema } from './0003-claims.js';
 import { limitsSchema } from './0004-limits.js';
+import { lanesSchema } from './0005-lanes.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // A program that appends without swapping its results in would leave a call with two.
   { version: 3, title: 'claims of calls, and one result of each', statements: claimsSchema, minClient: 3 },
   { version: 4, title: 'budgets that all runs of a project share', statements: limitsSchema, minClient: 3 },
+  { version: 5, title: 'lanes that all processes of a project share', statements: lanesSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -25,7 +25,7 @@ interface Role {
 
 const LOOK = ['usage on schema mlld', 'select on all tables in schema mlld'];
 /** The index of results and the locks of calls are written by whoever executes calls. */
-const CALLS = ['answers', 'claims', 'reservations', 'limits'].map((table) => `insert, update, delete on mlld.${table}`);
+const CALLS = ['answers', 'claims', 'reservations', 'limits', 'lane_events'].map((table) => `insert, update, delete on mlld.${table}`);
 const RECORD = [
   ...LOOK,
   ...['projects', 'workflows', 'runs', 'events', 'blobs', 'blob_parts', 'blob_uses'].map((table) => `insert on mlld.${table}`),
@@ -123,7 +123,8 @@ end $$;`;
 
 const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
 const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
-const WRITES = /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims)\(/;
+const WRITES =
+  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims|reserve|end_reservations|exchange)\(/;
 
 /** Returns the role that a statement needs which was refused, and what it may. */
 export function roleFor(statement: string): { readonly name: string; readonly may: string } {

@@ -13,13 +13,12 @@ import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { Budget, uncountedBy, type Admission } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
-import type { Headers } from '../evidence/times.js';
-import { announcedLimits } from '../lanes/announced-limits.js';
-import type { LaneChange, Start } from '../lanes/lane-limits.js';
 import { AttemptsInFlight, isInside } from './attempts-in-flight.js';
-import { laneFact, openLane, type Lane, type StartRequest, type Waiting } from './lane.js';
-import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
+import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
+import { Lanes } from './lanes.js';
+import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started } from './ports.js';
 import { Alarm, Sleepers } from './sleepers.js';
+import { startForAll } from './start-for-all.js';
 import { StoppingAttempts } from './stopping-attempts.js';
 import { budgetStop, interrupted, isStopping, NO_COST, stopFact, type Stop } from './stop.js';
 
@@ -27,7 +26,7 @@ import { budgetStop, interrupted, isStopping, NO_COST, stopFact, type Stop } fro
 const IDLE_CONFIRM_MS = 20;
 
 export class Dispatcher {
-  private readonly lanes = new Map<string, Lane<Started>>();
+  private readonly lanes: Lanes;
   private readonly inFlight = new AttemptsInFlight<Lane<Started>>();
   private readonly beganMs: number;
   private budget: Budget | undefined;
@@ -46,6 +45,7 @@ export class Dispatcher {
 
   constructor(private readonly ports: DispatcherPorts) {
     this.beganMs = ports.monotonicMs();
+    this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
     const { budget } = ports.settings;
     if (budget) this.budget = new Budget(budget);
@@ -54,6 +54,7 @@ export class Dispatcher {
 
   open(journal: DispatchRecord): void {
     this.journal = journal;
+    this.lanes.journal = journal;
     const { budget } = this.ports.settings;
     if (budget?.ms === undefined) return;
     clearTimeout(this.budgetTimer);
@@ -102,7 +103,25 @@ export class Dispatcher {
   start(request: StartRequest): Started | Promise<Started> {
     if (this.isOver) return Promise.reject(interrupted());
     if (this.journal && !this.learned) return this.learn(this.journal).then(() => this.start(request));
-    const lane = this.laneOf(request.lane);
+    const sharing = this.journal?.sharing;
+    if (sharing === undefined) return this.startHere(request);
+    return startForAll(request, {
+      sharing,
+      start: (each) => this.startHere(each),
+      takeBack: (started) => this.takeBack(started),
+      monotonicMs: this.ports.monotonicMs,
+    });
+  }
+
+  private takeBack({ op, lane, charge }: Started): void {
+    this.inFlight.delete(op);
+    if (charge) this.budget?.release(charge);
+    this.lanes.open(lane).announced.takeBack();
+  }
+
+  private startHere(request: StartRequest): Started | Promise<Started> {
+    if (this.isOver) return Promise.reject(interrupted());
+    const lane = this.lanes.open(request.lane);
     const isInner = this.inFlight.isInner(request.op);
     if (lane.waiting.length === 0 || isInner) {
       const started = this.tryStart(lane, request, undefined);
@@ -110,25 +129,27 @@ export class Dispatcher {
     }
     return new Promise((resolve, reject) => {
       lane.waiting.add({ request, sinceMs: this.ports.monotonicMs(), isInner, waitedForGap: false, resolve, reject });
+      this.journal?.sharing?.follow(lane.name);
       this.pump(lane);
       this.pauseIfIdle();
     });
   }
 
-  private learn({ learn }: DispatchRecord): Promise<void> {
-    this.learning ??= learn()
-      .catch((): LearnedPace => ({ lanes: new Map(), costs: new Map() }))
-      .then((learned) => {
+  private learn({ learn, sharing }: DispatchRecord): Promise<void> {
+    this.learning ??= Promise.all([learn().catch((): LearnedPace => ({ lanes: new Map(), costs: new Map() })), sharing?.learn()]).then(
+      ([learned]) => {
         this.learned = learned;
+        this.lanes.learned = learned.lanes;
         const { budget } = this.ports.settings;
         if (budget) this.budget = new Budget(budget, learned.costs);
-      });
+      },
+    );
     return this.learning;
   }
 
   /** The attempt failed, and that is not recorded yet: a lane that it stops starts nothing in the meantime. */
   judged({ op, lane }: Started, failure: Failure): void {
-    if (isStopping(failure)) this.stopping.add(op, this.laneOf(lane));
+    if (isStopping(failure)) this.stopping.add(op, this.lanes.open(lane));
   }
 
   /** The attempt cost this, and that is not recorded yet: where it stops all lanes, nothing starts in the meantime. */
@@ -138,7 +159,7 @@ export class Dispatcher {
 
   /** False when the lane of an attempt that was let go was stopped before the attempt began. */
   mayBegin({ lane }: Started): boolean {
-    return !this.isClosed(this.laneOf(lane));
+    return !this.isClosed(this.lanes.open(lane));
   }
 
   private isClosed(lane: Lane<Started>): boolean {
@@ -153,14 +174,24 @@ export class Dispatcher {
 
   /** The attempt has ended: settles its reservation and teaches the lane. */
   finish({ op, lane: name, start, charge }: Started, { failure, cost, headers }: AttemptEnd): void {
-    const lane = this.laneOf(name);
+    const lane = this.lanes.open(name);
     const nowMs = this.ports.monotonicMs();
     this.inFlight.delete(op);
     this.stopping.delete(op);
     if (charge) this.budget?.settle(charge, cost ?? {});
-    this.teach(lane, op, start, failure, nowMs);
+    const outcome = outcomeOf(failure, lane.rejectsOnly(op));
+    const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });
+    const sharing = this.journal?.sharing;
+    if (sharing === undefined) teach();
+    else {
+      lane.limiter.left(start);
+      sharing.ended(name, start, { outcome, retryAfterMs: failure?.retryAfterMs }, () => {
+        teach();
+        this.pumpAll();
+      });
+    }
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
-    if (headers) this.announce(lane, headers, nowMs);
+    if (headers) this.lanes.announce(lane, headers, nowMs);
     if (failure && !lane.stop && lane.isStalledBy(failure, nowMs, this.ports.settings.stallAfterMs)) {
       this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
     }
@@ -171,17 +202,18 @@ export class Dispatcher {
   }
 
   /** The attempt was not executed after all: it cost nothing, and teaches nothing. */
-  abandon({ op, lane, charge }: Started): void {
+  abandon({ op, lane, start, charge }: Started): void {
     this.inFlight.delete(op);
     if (charge) this.budget?.release(charge);
-    this.laneOf(lane).limiter.ended();
+    this.lanes.open(lane).limiter.left(start);
+    this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => undefined);
     this.pauseIfIdle();
   }
 
   /** True when another attempt may start in this lane, also after this failure. */
   mayTryAgain(lane: string, failure?: Failure): boolean {
     if (this.isOver || this.stopAll || this.lanes.get(lane)?.stop !== undefined) return false;
-    return failure === undefined || !isStopping(failure) || this.waitsOut(this.laneOf(lane), failure);
+    return failure === undefined || !isStopping(failure) || this.waitsOut(this.lanes.open(lane), failure);
   }
 
   private waitsOut(lane: Lane<Started>, failure: Failure): boolean {
@@ -192,7 +224,7 @@ export class Dispatcher {
   refuse(request: StartRequest): Promise<never> {
     if (this.isOver) return Promise.reject(interrupted());
     return new Promise((_, reject) => {
-      this.laneOf(request.lane).waiting.add({ request, sinceMs: 0, waitedForGap: false, resolve: () => reject(interrupted()), reject });
+      this.lanes.open(request.lane).waiting.add({ request, sinceMs: 0, waitedForGap: false, resolve: () => reject(interrupted()), reject });
       this.pauseIfIdle();
     });
   }
@@ -211,49 +243,13 @@ export class Dispatcher {
     this.alarm.clear();
     clearTimeout(this.idleTimer);
     clearTimeout(this.budgetTimer);
-    for (const lane of this.lanes.values()) for (const { reject } of lane.drain()) reject(interrupted());
+    for (const lane of this.lanes) for (const { reject } of lane.drain()) reject(interrupted());
     this.sleepers.rejectAll(interrupted());
   }
 
   /** True when a rejection of this attempt concerns its call alone, which then waits by itself. calls.md 12.4. */
   rejectsOnly({ op, lane }: Started): boolean {
-    return this.laneOf(lane).rejectsOnly(op);
-  }
-
-  private teach(lane: Lane<Started>, op: OpPath, start: Start, failure: Failure | undefined, nowMs: number): void {
-    let change: LaneChange | undefined;
-    switch (failure?.class) {
-      case 'rate-limit':
-      case 'overloaded':
-        change = lane.rejectsOnly(op)
-          ? lane.limiter.rejectedAlone(nowMs, failure.retryAfterMs)
-          : lane.limiter.rejected(start, nowMs, failure.retryAfterMs);
-        lane.wasRejected(op, nowMs);
-        break;
-      case 'network':
-      case 'quota':
-      case 'auth':
-        lane.limiter.ended();
-        lane.hadOtherEnd(op);
-        break;
-      default:
-        lane.hadOtherEnd(op);
-        change = lane.limiter.accepted(start, nowMs);
-        lane.hadResult(nowMs);
-    }
-    if (change) this.recordLane(lane, change);
-  }
-
-  private announce(lane: Lane<Started>, headers: Headers, nowMs: number): void {
-    const wallMs = this.ports.nowMs();
-    const limits = announcedLimits(headers, wallMs).map((limit) => ({ ...limit, resetsAtMs: limit.resetsAtMs - wallMs + nowMs }));
-    if (!lane.announced.announce(limits, nowMs)) return;
-    this.recordLane(lane, { ...lane.limiter.limits, heldUntilMs: nowMs + lane.announced.waitMs(nowMs), why: 'told' });
-  }
-
-  private recordLane(lane: Lane<Started>, change: RecordedChange): void {
-    const { monotonicMs, nowMs } = this.ports;
-    this.journal?.record(laneFact(lane.name, change, monotonicMs(), nowMs));
+    return this.lanes.open(lane).rejectsOnly(op);
   }
 
   /** A lane whose allowance is there again soon is only held. */
@@ -288,7 +284,7 @@ export class Dispatcher {
   }
 
   private pumpAll(): void {
-    for (const lane of this.lanes.values()) if (lane.waiting.length > 0) this.pump(lane);
+    for (const lane of this.lanes) if (lane.waiting.length > 0) this.pump(lane);
   }
 
   private pump(lane: Lane<Started>): void {
@@ -316,7 +312,7 @@ export class Dispatcher {
     waiting: Waiting<Started> | undefined,
   ): Started | 'not of this function' | undefined {
     const { ports, budget } = this;
-    if (this.isClosed(lane)) return undefined;
+    if (this.isClosed(lane) || this.journal?.sharing?.isSettled(lane.name) === false) return undefined;
     if (this.isFull(request.op)) return undefined;
     const nowMs = ports.monotonicMs();
     const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.inFlight.around(request.op, lane) : 0);
@@ -359,7 +355,7 @@ export class Dispatcher {
   /** All that is in flight waits for calls inside it: for this one, or for others that wait. */
   private isStuck(op: OpPath): boolean {
     const isAround = (other: OpPath): boolean =>
-      isInside(op, other) || [...this.lanes.values()].some(({ waiting }) => waiting.some(({ request }) => isInside(request.op, other)));
+      isInside(op, other) || [...this.lanes].some(({ waiting }) => waiting.some(({ request }) => isInside(request.op, other)));
     return this.inFlight.every(isAround);
   }
 
@@ -377,22 +373,12 @@ export class Dispatcher {
   private isIdle(): boolean {
     if (this.busy > 0 || (!this.stopAll && !this.firstStop)) return false;
     const stuck: OpPath[] = [];
-    for (const lane of this.lanes.values()) {
+    for (const lane of this.lanes) {
       if (lane.waiting.length === 0) continue;
       if (!this.stopAll && !lane.stop) return false; // it starts by itself
       for (const { request } of lane.waiting) stuck.push(request.op);
     }
     if (stuck.length === 0) return false;
     return this.inFlight.every((op) => stuck.some((waiting) => waiting === op || isInside(waiting, op)));
-  }
-
-  private laneOf(name: string): Lane<Started> {
-    const known = this.lanes.get(name);
-    if (known) return known;
-    const learned = this.learned?.lanes.get(name);
-    const lane = openLane<Started>(name, this.ports, learned);
-    this.lanes.set(name, lane);
-    this.recordLane(lane, { ...lane.limiter.limits, why: learned ? 'restored' : 'began' });
-    return lane;
   }
 }

@@ -5,7 +5,8 @@ import type { Cost } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
 import { AnnouncedWindow } from '../lanes/announced-window.js';
 import { Limiter } from '../lanes/limiter.js';
-import type { LaneLimits, LimiterOptions } from '../lanes/lane-limits.js';
+import type { LaneChange, LaneLimits, LimiterOptions, Start } from '../lanes/lane-limits.js';
+import type { AttemptOutcome } from '../lanes/lane-sharing.js';
 import type { CallSettings, LaneSettings } from '../options.js';
 import type { RecordedChange } from './ports.js';
 import { Queue } from './queue.js';
@@ -72,7 +73,7 @@ export class Lane<S> {
     return this.stop !== undefined || this.waitsForReset;
   }
 
-  hadResult(nowMs: number): void {
+  private hadResult(nowMs: number): void {
     this.lastResultMs = nowMs;
     this.fruitless = 0;
     this.resets = { count: 0, waitedMs: 0 };
@@ -102,12 +103,29 @@ export class Lane<S> {
     return last !== undefined && (last.isOwn || this.limiter.acceptedSince(last.atMs) >= OTHERS_ACCEPTED);
   }
 
-  wasRejected(op: OpPath, nowMs: number): void {
+  private wasRejected(op: OpPath, nowMs: number): void {
     this.turnedAway.set(op, { atMs: nowMs, isOwn: this.rejectsOnly(op) });
   }
 
-  hadOtherEnd(op: OpPath): void {
+  private hadOtherEnd(op: OpPath): void {
     this.turnedAway.delete(op);
+  }
+
+  learn({ op, start, outcome, retryAfterMs }: Lesson, nowMs: number): LaneChange | undefined {
+    if (outcome === 'alone' || outcome === 'rejected') {
+      const change =
+        outcome === 'alone' ? this.limiter.rejectedAlone(start, nowMs, retryAfterMs) : this.limiter.rejected(start, nowMs, retryAfterMs);
+      this.wasRejected(op, nowMs);
+      return change;
+    }
+    this.hadOtherEnd(op);
+    if (outcome === 'other') {
+      this.limiter.left(start);
+      return undefined;
+    }
+    const change = this.limiter.accepted(start, nowMs);
+    this.hadResult(nowMs);
+    return change;
   }
 
   /** Returns true when the lane gives nothing but rejections for too long. calls.md 12.8. */
@@ -118,12 +136,35 @@ export class Lane<S> {
   }
 }
 
+/** The end of an attempt, as its lane learns from it. */
+export interface Lesson {
+  readonly op: OpPath;
+  readonly start: Start;
+  readonly outcome: AttemptOutcome;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** `isOwn`: a rejection concerns the call alone. */
+export function outcomeOf(failure: Failure | undefined, isOwn: boolean): AttemptOutcome {
+  switch (failure?.class) {
+    case 'rate-limit':
+    case 'overloaded':
+      return isOwn ? 'alone' : 'rejected';
+    case 'network':
+    case 'quota':
+    case 'auth':
+      return 'other';
+    default:
+      return 'accepted';
+  }
+}
+
 const FRUITLESS_MIN = 10;
 const RESETS_MAX = 10;
 /** So many results of others, and a rejection is about its call alone. */
 const OTHERS_ACCEPTED = 2;
 
-interface LanePorts {
+export interface LanePorts {
   readonly settings: CallSettings;
   readonly random: () => number;
   readonly monotonicMs: () => number;

@@ -5,6 +5,7 @@ import type { Cost, Reservation, Reserved } from '../budget/budget.js';
 import type { Headers } from '../evidence/times.js';
 import type { Failure } from '../failure.js';
 import type { LaneLimits, Start } from '../lanes/lane-limits.js';
+import type { LaneSharing } from '../lanes/lane-sharing.js';
 import type { CallSettings } from '../options.js';
 
 /** An attempt that may run. It is handed back when it has ended. */
@@ -53,6 +54,8 @@ export interface DispatchRecord {
   readonly record: (fact: Extract<CallFact, { type: 'lane.changed' | 'dispatch.stopped' | 'dispatch.resumed' }>) => void;
   /** Called before the first attempt. What can't be read is learned anew. */
   readonly learn: () => Promise<LearnedPace>;
+  /** Present where all processes of a project share their lanes. */
+  readonly sharing?: LaneSharing | undefined;
 }
 
 export type RecordedChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' | 'told' | 'began' | 'restored' };

@@ -31,6 +31,10 @@ export class AnnouncedWindow {
     this.startsLeft--;
   }
 
+  takeBack(): void {
+    this.startsLeft++;
+  }
+
   /** Milliseconds until an attempt may start. */
   waitMs(nowMs: number): number {
     if (nowMs < this.untilMs) return this.startsLeft > 0 ? 0 : this.untilMs - nowMs;

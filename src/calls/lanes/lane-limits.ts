@@ -27,11 +27,15 @@ export interface Start {
   /** This one included. */
   readonly inFlight: number;
   readonly episode: number;
-  /** It waited for nothing but the gap. */
-  readonly waitedForGap: boolean;
+  readonly waited: Waited;
   /** The starts before it since the lane last recovered, and their time. */
   readonly before: Measure;
+  /** Taking it back restores this. */
+  readonly undo: { readonly lastStartMs: number; readonly countedMs: number };
 }
+
+/** An attempt waited for this before it started; for the gap: for nothing else. */
+export type Waited = 'for the gap' | 'otherwise' | 'not';
 
 /** Starts that were not rejected so far, and the time that they took while calls waited. */
 export interface Measure {

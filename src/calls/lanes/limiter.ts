@@ -9,15 +9,14 @@
  * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
  *    A gap shrinks by so little at a time that several such changes are returned as one.
  */
-import type { LaneChange, LaneLimits, LimiterOptions, Measure, Start } from './lane-limits.js';
+import type { LaneChange, LaneLimits, LimiterOptions, Measure, Start, Waited } from './lane-limits.js';
+import { RecentResults } from './recent-results.js';
 
 const LIMIT_AT_FIRST = 20;
 /** Growth of the limit with a window of results. */
 const GROWTH_OF_LIMIT_AT_FIRST = 1;
 const GROWTH_OF_LIMIT = 0.5;
 const PARTS_OF_WINDOW = 8;
-/** Results that are compared to distinguish too many at once from too fast. */
-const RECENT_RESULTS = 64;
 /** Fewer results than this between two episodes: the cut did not help. */
 const FEW_RESULTS = 5;
 const TRIAL_AFTER_RESULTS = 100;
@@ -52,7 +51,7 @@ export class Limiter {
   private ceiling: number | undefined;
   private gapMs: number | undefined;
   private heldUntilMs = 0;
-  private inFlight = 0;
+  private readonly flying = new Set<Start>();
   private lastStartMs = Number.NEGATIVE_INFINITY;
 
   private hasBeenRejected: boolean;
@@ -78,8 +77,7 @@ export class Limiter {
   private trialAfter = TRIAL_AFTER_RESULTS;
   private trialStep = 1;
   private isTrial = false;
-  /** The latest results: their time, and the number in flight when their attempt began. */
-  private readonly recent: { readonly atMs: number; readonly inFlight: number; readonly startMs: number }[] = [];
+  private readonly recent = new RecentResults();
   /** As the caller knows it. */
   private returnedGapMs: number | undefined;
   private gapStarts = 0;
@@ -111,6 +109,10 @@ export class Limiter {
     };
   }
 
+  private get inFlight(): number {
+    return this.flying.size;
+  }
+
   get isFull(): boolean {
     return this.inFlight >= this.limit;
   }
@@ -128,28 +130,48 @@ export class Limiter {
   }
 
   /** To be called only when `waitMs` is 0. */
-  start(nowMs: number, waited: 'for the gap' | 'otherwise' | 'not'): Start {
-    this.inFlight++;
+  start(nowMs: number, waited: Waited): Start {
     // A lane that nobody waits for is idle: the time says nothing about its provider.
-    const sinceMs = Number.isFinite(this.lastStartMs) ? nowMs - this.lastStartMs : 0;
+    const { lastStartMs } = this;
+    const sinceMs = Number.isFinite(lastStartMs) ? Math.max(0, nowMs - lastStartMs) : 0;
     const countedMs = waited === 'not' ? Math.min(sinceMs, this.gapMs ?? 0) : sinceMs;
     this.measured.elapsedMs += countedMs;
     this.period.elapsedMs += countedMs;
     const before = { ...this.period };
     this.period.starts++;
     this.measured.starts++;
-    this.lastStartMs = nowMs;
-    const waitedForGap = waited === 'for the gap';
-    if (waitedForGap) this.shrinkGap(nowMs);
-    return { atMs: nowMs, inFlight: this.inFlight, episode: this.episode, waitedForGap, before };
+    this.lastStartMs = Math.max(lastStartMs, nowMs);
+    if (waited === 'for the gap') this.shrinkGap(nowMs);
+    const { episode } = this;
+    const start: Start = { atMs: nowMs, inFlight: this.inFlight + 1, episode, waited, before, undo: { lastStartMs, countedMs } };
+    this.flying.add(start);
+    return start;
+  }
+
+  /** The attempt did not start after all, because attempts of other processes were first. */
+  takeBack(start: Start): void {
+    const { atMs, episode, undo } = start;
+    this.left(start);
+    this.period.starts--;
+    this.period.elapsedMs -= undo.countedMs;
+    if (episode === this.episode) {
+      this.measured.starts--;
+      this.measured.elapsedMs -= undo.countedMs;
+    }
+    if (this.lastStartMs === atMs) this.lastStartMs = undo.lastStartMs;
+  }
+
+  /** True where one more start may be one too many: a limit was met, or is not far. */
+  get isTight(): boolean {
+    return this.ceiling !== undefined || this.gapMs !== undefined || this.heldUntilMs > 0 || 2 * this.inFlight > this.limit;
   }
 
   /**
    * The attempt was rejected for what it asks, as its earlier ones were. The gap may shrink again, because they had widened it; only a
    * hold that the provider told begins.
    */
-  rejectedAlone(nowMs: number, retryAfterMs: number | undefined): LaneChange | undefined {
-    this.inFlight--;
+  rejectedAlone(start: Start, nowMs: number, retryAfterMs: number | undefined): LaneChange | undefined {
+    this.left(start);
     this.fruitlessEpisodes = 0;
     if (this.rejectedGapMs !== undefined) this.rejectedGapMs *= FORGIVEN_GAP;
     if (retryAfterMs === undefined || nowMs + retryAfterMs <= this.heldUntilMs) return undefined;
@@ -159,9 +181,8 @@ export class Limiter {
 
   /** The attempt ended with anything but a rejection: its provider had taken it. */
   accepted(start: Start, nowMs: number): LaneChange | undefined {
-    this.inFlight--;
-    this.recent.push({ atMs: nowMs, inFlight: start.inFlight, startMs: start.atMs });
-    if (this.recent.length > RECENT_RESULTS) this.recent.shift();
+    this.left(start);
+    this.recent.add(start, nowMs);
     if (start.episode < this.episode) return undefined;
     this.acceptedSinceEpisode++;
     this.recovery ??= start.before;
@@ -178,7 +199,7 @@ export class Limiter {
 
   /** The attempt was rejected as too many or too fast, or its provider was overloaded. */
   rejected(start: Start, nowMs: number, retryAfterMs?: number): LaneChange | undefined {
-    this.inFlight--;
+    this.left(start);
     this.period.starts--;
     this.rejectedAfterMs = start.before.elapsedMs;
     this.recovery = undefined;
@@ -196,7 +217,7 @@ export class Limiter {
     this.fruitlessEpisodes = isFruitless ? this.fruitlessEpisodes + 1 : 0;
     if (retryAfterMs !== undefined) this.beforeFruitless = undefined;
     if (retryAfterMs === undefined && this.fruitlessEpisodes > 0) this.hold(nowMs);
-    if (retryAfterMs === undefined && !this.recent.some(({ inFlight }) => inFlight >= start.inFlight)) this.cutLimit(start.inFlight - 1);
+    if (retryAfterMs === undefined && !this.recent.hasWith(start.inFlight)) this.cutLimit(start.inFlight - 1);
     else this.cutRate(nowMs, isFruitless, retryAfterMs !== undefined);
     this.hasBeenRejected = true;
     this.episode++;
@@ -233,12 +254,12 @@ export class Limiter {
 
   /** Returns how many of the latest results came to attempts that were begun after this moment. */
   acceptedSince(ms: number): number {
-    return this.recent.reduce((count, { startMs }) => (startMs > ms ? count + 1 : count), 0);
+    return this.recent.countSince(ms);
   }
 
-  /** The attempt never reached a provider, or was ended by the run: it teaches nothing. */
-  ended(): void {
-    this.inFlight--;
+  /** The attempt is in flight no longer. It teaches nothing where it never reached a provider, or does so later. */
+  left(start: Start): void {
+    this.flying.delete(start);
   }
 
   private grow(): void {
@@ -297,11 +318,11 @@ export class Limiter {
     if (gapMs === undefined) {
       const { starts, elapsedMs } = this.measured;
       const first = { starts, elapsedMs: elapsedMs + Math.max(0, this.heldUntilMs - nowMs) };
-      this.gapMs = Math.min(meanGapMs(first), 2 * this.meanDistanceMs());
+      this.gapMs = Math.min(meanGapMs(first), 2 * this.recent.meanDistanceMs());
       if (isTold) this.firstMeasured = first;
       this.rejectedGapMs = this.gapMs / GAP_GROWTH;
     } else {
-      const mostMs = Math.max(gapMs, Math.min(this.options.backoff.maxMs, 2 * this.meanDistanceMs()));
+      const mostMs = Math.max(gapMs, Math.min(this.options.backoff.maxMs, 2 * this.recent.meanDistanceMs()));
       const isMeasured = this.measured.starts >= STARTS_TO_MEASURE;
       const isTrial = this.gapTrial >= 0;
       const measuredMs = isMeasured ? meanGapMs(this.measured) : gapMs * (isFruitless ? GAP_GROWTH_IF_FRUITLESS : GAP_GROWTH);
@@ -316,16 +337,11 @@ export class Limiter {
     if (this.fruitlessEpisodes >= 2) this.setLimit(Math.floor(this.limit * 0.7));
   }
 
-  /** A rejection comes sooner than a result: with a result of an attempt that was begun since, what came before it was accepted. */
-  private hasResultSince(ms: number): boolean {
-    return this.recent.some(({ startMs }) => startMs >= ms);
-  }
-
   /** Attempts in flight counted as accepted when the rate was measured first; returns true when this one makes the gap wider. */
   private measureFirst(): boolean {
     if (!this.firstMeasured || this.gapMs === undefined) return false;
     this.firstMeasured.starts--;
-    this.gapMs = Math.max(this.gapMs, Math.min(meanGapMs(this.firstMeasured), 2 * this.meanDistanceMs()));
+    this.gapMs = Math.max(this.gapMs, Math.min(meanGapMs(this.firstMeasured), 2 * this.recent.meanDistanceMs()));
     this.rejectedGapMs = this.gapMs / GAP_GROWTH;
     return true;
   }
@@ -336,15 +352,8 @@ export class Limiter {
 
   /** Attempts beyond the ceiling do not start at once: their rejection would not tell whether they were too many or too fast. */
   private spreadMs(): number {
-    const distanceMs = this.meanDistanceMs();
+    const distanceMs = this.recent.meanDistanceMs();
     return Number.isFinite(distanceMs) ? SPREAD_OF_TRIAL * distanceMs : 0;
-  }
-
-  /** Between the latest results. */
-  private meanDistanceMs(): number {
-    const [first] = this.recent;
-    const last = this.recent.at(-1);
-    return first && last && this.recent.length > 1 ? (last.atMs - first.atMs) / (this.recent.length - 1) : Number.POSITIVE_INFINITY;
   }
 
   /** Holds the lane until then: nothing starts before. */
@@ -372,7 +381,7 @@ export class Limiter {
       this.gapTrial < 0
         ? this.gapStarts >= this.startsToTry || (this.startsToTry === STARTS_TO_TRY && nowMs - this.gapTrialSinceMs >= TRY_AFTER_MS)
         : this.gapStarts >= STARTS_TO_TRY_FASTER;
-    if (!isDue || !this.hasResultSince(this.gapTrialSinceMs)) return;
+    if (!isDue || !this.recent.hasSince(this.gapTrialSinceMs)) return;
     this.gapTrial = Math.min(this.gapTrial + 1, GAP_TRIALS.length - 1);
     this.gapTrialBaseMs = this.gapMs;
     this.gapMs *= 1 - (GAP_TRIALS[this.gapTrial] ?? 0);

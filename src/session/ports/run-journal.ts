@@ -33,6 +33,7 @@ import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './jou
 import { openCache } from './open-cache.js';
 import { learnedPace } from '../script/learned-pace.js';
 import { checkSharedBudgets, openSharedBudgets } from '../script/shared-budgets.js';
+import { openSharedLanes } from '../script/limits/shared-lanes.js';
 import { openRecordingStore, storeUrl } from '../project-store.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type RunRecorder } from './recorder.js';
@@ -267,8 +268,11 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   run.added.follow = (fact, recorded) => recorder.followAdded(fact, recorded);
   if (recorder.on) await recordStart(run, ref, recorder);
   if (journal) openSharedBudgets(ports.calls, store, ref);
+  const redact = (text: string): string => ports.secrets.redact(text);
+  const sharing = journal && (await openSharedLanes({ store, run: ref, io: options.io, redact }));
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(withoutSecrets(fact, ports.secrets)),
+    sharing,
     async learn() {
       const nowMs = options.io.nowMs();
       const learned = await learnedPace(store, ref.workflow, { current: journal?.ref, nowMs });

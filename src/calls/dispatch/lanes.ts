@@ -1,0 +1,66 @@
+/** Opens the lanes of a run, teaches them, and records what they learn. calls.md 12. */
+import type { Headers } from '../evidence/times.js';
+import { announcedLimits } from '../lanes/announced-limits.js';
+import { laneFact, openLane, type Lane, type LanePorts, type Lesson } from './lane.js';
+import type { DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
+
+export class Lanes {
+  private readonly lanes = new Map<string, Lane<Started>>();
+  /** Set when the journal is open. */
+  journal: DispatchRecord | undefined;
+  /** Holds the limits that earlier runs learned. */
+  learned: LearnedPace['lanes'] | undefined;
+
+  /** `onHeard` is called when a lane has learned from other processes. */
+  constructor(
+    private readonly ports: LanePorts,
+    private readonly onHeard: (lane: Lane<Started>) => void,
+  ) {}
+
+  get(name: string): Lane<Started> | undefined {
+    return this.lanes.get(name);
+  }
+
+  [Symbol.iterator](): IterableIterator<Lane<Started>> {
+    return this.lanes.values();
+  }
+
+  open(name: string): Lane<Started> {
+    const known = this.lanes.get(name);
+    if (known) return known;
+    const sharing = this.journal?.sharing;
+    const learned = sharing?.learned(name) ?? this.learned?.get(name);
+    const lane = openLane<Started>(name, this.ports, learned);
+    this.lanes.set(name, lane);
+    this.record(lane, { ...lane.limiter.limits, why: learned ? 'restored' : 'began' });
+    sharing?.opened({
+      name,
+      limiter: lane.limiter,
+      isWaiting: () => lane.waiting.length > 0,
+      heard: (changes) => {
+        for (const change of changes) this.record(lane, change);
+        this.onHeard(lane);
+      },
+    });
+    return lane;
+  }
+
+  teach(lane: Lane<Started>, lesson: Lesson): void {
+    const change = lane.learn(lesson, this.ports.monotonicMs());
+    if (!change) return;
+    this.record(lane, change);
+    this.journal?.sharing?.changed(lane.name);
+  }
+
+  announce(lane: Lane<Started>, headers: Headers, nowMs: number): void {
+    const wallMs = this.ports.nowMs();
+    const limits = announcedLimits(headers, wallMs).map((limit) => ({ ...limit, resetsAtMs: limit.resetsAtMs - wallMs + nowMs }));
+    if (!lane.announced.announce(limits, nowMs)) return;
+    this.record(lane, { ...lane.limiter.limits, heldUntilMs: nowMs + lane.announced.waitMs(nowMs), why: 'told' });
+  }
+
+  private record(lane: Lane<Started>, change: RecordedChange): void {
+    const { monotonicMs, nowMs } = this.ports;
+    this.journal?.record(laneFact(lane.name, change, monotonicMs(), nowMs));
+  }
+}

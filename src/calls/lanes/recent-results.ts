@@ -1,0 +1,36 @@
+/** Keeps the latest results of a lane, which tell too many attempts at once from too fast ones. calls.md 12.4. */
+import type { Start } from './lane-limits.js';
+
+const RECENT_RESULTS = 64;
+
+export class RecentResults {
+  /** Their time, and the number in flight when their attempt began. */
+  private readonly results: { readonly atMs: number; readonly inFlight: number; readonly startMs: number }[] = [];
+
+  add({ inFlight, atMs: startMs }: Start, atMs: number): void {
+    this.results.push({ atMs, inFlight, startMs });
+    if (this.results.length > RECENT_RESULTS) this.results.shift();
+  }
+
+  /** True when one came to an attempt that began with as many in flight. */
+  hasWith(inFlight: number): boolean {
+    return this.results.some((result) => result.inFlight >= inFlight);
+  }
+
+  /** A rejection comes sooner than a result: with a result of an attempt that was begun since, what came before it was accepted. */
+  hasSince(ms: number): boolean {
+    return this.results.some(({ startMs }) => startMs >= ms);
+  }
+
+  /** Returns how many came to attempts that were begun after this moment. */
+  countSince(ms: number): number {
+    return this.results.reduce((count, { startMs }) => (startMs > ms ? count + 1 : count), 0);
+  }
+
+  /** Infinity where there are too few. */
+  meanDistanceMs(): number {
+    const [first] = this.results;
+    const last = this.results.at(-1);
+    return first && last && this.results.length > 1 ? (last.atMs - first.atMs) / (this.results.length - 1) : Number.POSITIVE_INFINITY;
+  }
+}
