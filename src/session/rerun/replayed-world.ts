@@ -26,6 +26,7 @@ import { WorldError } from '../../world/world.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { concealDivergence } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
+import { pureModule } from './pure-modules.js';
 import type { ReplayedCalls } from './replayed-calls.js';
 import type { ReplayOrder } from './replay-order.js';
 import type { ReplayedHooks } from './replayed-hooks.js';
@@ -160,6 +161,8 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     const isInterrupted = recorded.holds === 'interrupted';
     if (isInterrupted && isCut(recorded.op)) return waitForClose(release);
     if (isInterrupted && options.isCalledOff?.(recorded) !== true) return waitStuck(release);
+    const pure = kind === 'node.import' ? await pureModule((request as EffectRequest<'node.import'>).module) : undefined;
+    if (pure && recorded.holds === 'nothing') return pure as EffectResult<Q>;
     if (recorded.holds === 'nothing') return unreadable(recorded, kind === 'node.import' ? 'not-recordable' : 'unreadable');
     if (ACTIONS.has(kind)) return {} as EffectResult<Q>;
     const current = kind === 'file.read' ? await presentSource((request as EffectRequest<'file.read'>).path) : undefined;

@@ -222,11 +222,19 @@ checkpoint "here"
   });
 
   it('says that functions of Node modules are not recorded', async () => {
-    const { mlld } = await project({ 'job.mld': 'import { basename } from node @path\nshow @basename("/a/b")\n' });
+    const { mlld } = await project({ 'job.mld': 'import { hostname } from node @os\nvar @h = @hostname()\nshow @h.length\n' });
     await mlld('job.mld', '--checkpoint');
     const replayed = await mlld('journal', 'replay', 'latest');
     expect(replayed.status).toBe(3);
     expect(replayed.stderr).toContain('functions of a Node module');
+  });
+
+  it('calls functions of Node modules again that only compute', async () => {
+    const script = 'import { basename, posix } from node @path\nimport { URL } from node @url\nexe @u = new @URL("https://a.example/b")\n';
+    const { mlld } = await project({ 'job.mld': `${script}show @basename("/a/b")\nshow @posix.dirname("/c/d")\nshow @u.hostname\n` });
+    const recorded = await mlld('job.mld', '--checkpoint');
+    expect(recorded.stdout).toBe('b\n/c\na.example\n');
+    expect(await mlld('journal', 'replay', 'latest')).toMatchObject({ status: 0, stdout: recorded.stdout });
   });
 });
 
