@@ -45,7 +45,7 @@ const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly pri
 
 const ASKED =
   'cp gated.dot release.dot; mlld run release.dot --backend simulated --ask remote > run.log 2>&1 & ' +
-  'for n in $(seq 100); do mlld journal list --json | grep -q waiting && break; sleep 0.1; done';
+  'for n in $(seq 100); do mlld journal list --json | grep -q answerable && break; sleep 0.1; done';
 
 /** Holds, by command, another one that a reader has executed before it. */
 const BEFORE: Readonly<Record<string, string>> = {

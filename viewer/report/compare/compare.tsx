@@ -24,7 +24,7 @@ export function Compare({ model }: { readonly model: Model }) {
         <p class="sentence">{wordsOf(diff)}</p>
         <Table
           label="Both runs in numbers"
-          columns={[{ title: 'Figure' }, { title: left.run, isNumber: true }, { title: right.run, isNumber: true }]}
+          columns={[{ title: 'Figure' }, { title: OTHER, isNumber: true }, { title: THIS, isNumber: true }]}
           rows={rowsOf(left, right)}
         />
       </section>
@@ -34,20 +34,20 @@ export function Compare({ model }: { readonly model: Model }) {
             Changed calls <small>{number(calls.changed.length)}</small>
           </h2>
           {calls.changed.slice(0, SHOWN).map((pair) => (
-            <Changed key={pair.right.op} pair={pair} model={model} names={[left.run, right.run]} />
+            <Changed key={pair.right.op} pair={pair} model={model} names={[OTHER, THIS]} />
           ))}
           {calls.changed.length > SHOWN && <p class="muted">and {number(calls.changed.length - SHOWN)} more</p>}
         </section>
       )}
-      <Only title={`Only in ${left.run}`} calls={calls.onlyLeft} model={undefined} />
-      <Only title={`Only in ${right.run}`} calls={calls.onlyRight} model={model} />
+      <Only title="Only in the other run" calls={calls.onlyLeft} model={undefined} />
+      <Only title="Only in this run" calls={calls.onlyRight} model={model} />
       {(sources.length > 0 || !output.same || files.length > 0) && (
         <section class="card" aria-labelledby="title-texts">
           <h2 id="title-texts">Sources, output and files</h2>
           {sources.map(({ path, lines }) => (
-            <Texts key={path} title={`Source ${path}`} lines={lines} names={[left.run, right.run]} />
+            <Texts key={path} title={`Source ${path}`} lines={lines} names={[OTHER, THIS]} />
           ))}
-          {!output.same && <Texts title="Output" lines={output.lines} names={[left.run, right.run]} />}
+          {!output.same && <Texts title="Output" lines={output.lines} names={[OTHER, THIS]} />}
           {files.length > 0 && (
             <ul class="plain">
               {files.map(({ path }) => (
@@ -62,6 +62,9 @@ export function Compare({ model }: { readonly model: Model }) {
     </>
   );
 }
+
+/** Ids of runs are too wide for two columns of a phone; the title of the page and of the comparison have them. */
+const [OTHER, THIS] = ['Other run', 'This run'] as const;
 
 function wordsOf({ same, calls }: RunDiff): string {
   if (same) return 'Both runs are the same, but for times and costs.';
