@@ -38,6 +38,8 @@ const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly pri
   'mlld store budget nightly': NO_STORE,
   'mlld store budget nightly 50usd --per day': NO_STORE,
   'mlld run patrol --checkpoint --budget nightly': { status: 1, printed: /kept in files/ },
+  "MLLD_STORE='postgres://127.0.0.1:5433/mlld?project=trial' mlld store migrate --yes": { status: 1, printed: /127\.0\.0\.1:5433/ },
+  'MLLD_SERVE_TOKEN=$(openssl rand -hex 32) mlld serve --host 0.0.0.0': LISTENS,
   'mlld journal show ID': NO_RUN,
   'mlld run .mlld/serve/7weuaudm00t8/ferry.dot --resume --ask remote': NO_RUN,
   'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2': NO_RUN,
@@ -49,6 +51,7 @@ const ASKED =
 
 /** Holds, by command, another one that a reader has executed before it. */
 const BEFORE: Readonly<Record<string, string>> = {
+  'cd elsewhere && mlld journal unbundle run.tgz': 'mkdir elsewhere && cp run.tgz elsewhere',
   'mlld answer latest O': ASKED,
   'mlld answer release O': ASKED,
   'mlld graph render release.dot --run latest -o release.svg': 'mlld run release.dot',
@@ -131,7 +134,8 @@ it.concurrent.each(COMMANDS)('%s (%s)', async (command) => {
   const here = command
     .replace(/https:\/\/[\w.]*example\.org|http:\/\/localhost:4318|http:\/\/127\.0\.0\.1:7411/, server?.url ?? '')
     .replace(/^source (?=.*zsh)|\| source$/, (word) => word.replace('source', 'cat')) // other shells may not be there
-    .replace(/^mlld serve\b/, 'timeout --signal=INT 5 mlld serve --port 0');
+    .replace(/(?<!\S)mlld serve\b/, 'timeout --signal=INT 5 mlld serve --port 0')
+    .replace('--host 0.0.0.0', '--host 127.0.0.1'); // no test listens to other machines
   const before = BEFORE[command];
   if (before !== undefined) await inShell(before, path.join(folder, 'harbour'));
   const { status, printed } = await inShell(here, path.join(folder, 'harbour'));

@@ -23,14 +23,19 @@ export function documentedCommands(): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The lines of fences that begin with `mlld`, without the remark behind a `#`. What stands behind `$ ` is played with its output. */
+/**
+ * The lines of fences that call `mlld`, behind variables or a `cd` too, without the remark behind a `#`. What stands behind `$ ` is played
+ * with its output.
+ */
 export function commandsIn(page: string): string[] {
   const fences = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)];
   return fences
     .flatMap(([, language = '', inside = '']) => (['', 'sh', 'fish'].includes(language) ? inside.split('\n') : []))
     .map((line) => line.replace(/\s+# .*$/, ''))
-    .filter((line) => line.startsWith('mlld '));
+    .filter((line) => CALLS_MLLD.test(line));
 }
+
+const CALLS_MLLD = /^(?:cd [a-z]+ && |[A-Z_]+=(?:'[^']*'|\$\([^)]*\)|\S+) )*mlld /;
 
 /** Returns each command that stands in a sentence or a table, as `mlld run NAME --resume`, once, with its page. */
 export function mentionedCommands(): ReadonlyMap<string, string> {
