@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findTransformer, transformers } from '../../src/values/methods/transformers.js';
 import { textOf } from '../../src/values/text.js';
 import { annotate, dataOf, labelsOf, type Value } from '../../src/values/value.js';
+import { errorMarker } from '../../src/values/kinds/marker.js';
 
 async function pipe(value: Value, stage: string): Promise<Value> {
   const transformer = findTransformer(stage);
@@ -132,6 +133,7 @@ describe('@xml', () => {
 describe('@csv', () => {
   it.each<[string, Value, string]>([
     ['rows', [{ bay: 'A', note: 'x,y' }, { bay: 'B', note: 'say "hi"' }, { bay: 'C', other: 1 }, { bay: 'D\n', note: null }], 'bay,note\nA,"x,y"\nB,"say ""hi"""\nC,\n"D\n",'],
+    ['rows of which the first failed', [errorMarker({ index: 0, key: '0', message: 'no', value: 'A' }), { bay: 'B' }], 'bay\n\nB'],
     ['an object', { a: 1, b: 'two' }, 'a,b\n1,two'],
     ['nothing', [], ''],
     ['a nested value', [{ a: { b: 1 } }], 'a\n"{""b"":1}"'],

@@ -33,7 +33,11 @@ function nextCommands({ workingDirectory, environment }: Io, folder: string, tem
   ];
 }
 
-function rendered({ written, left }: StarterReport, next: readonly string[], { bold, dim }: Style): string {
-  const files = [...written.map((file) => `  ${file}`), ...left.map((file) => `  ${file}  ${dim('was there; left as it is')}`)];
+function rendered({ written, left, leftOut }: StarterReport, next: readonly string[], { bold, dim }: Style): string {
+  const files = [
+    ...written.map((file) => `  ${file}`),
+    ...left.map((file) => `  ${file}  ${dim('was there; left as it is')}`),
+    ...leftOut.map((file) => `  ${file}  ${dim('not written; its folder has files of yours, which the workflow reads')}`),
+  ];
   return `${[...files, '', 'Next:', ...next.map((command) => `  ${bold(command)}`)].join('\n')}\n`;
 }

@@ -10,6 +10,8 @@ export type Starter = 'summary' | 'review' | 'triage' | 'extract' | 'pipeline';
 /** Beside the script of each starter that is one. */
 const MODELS = 'models.mld';
 const PIPELINE = 'announce.dot';
+/** Folders with what the workflows of the starters read. */
+const EXAMPLES = new Set(['notes', 'letters', 'sources', 'issues']);
 /** Folders that git should not track: of the journal, and of what the workflows write. */
 const IGNORED = ['.mlld/', 'out/'];
 
@@ -27,6 +29,8 @@ export interface StarterReport {
   readonly written: readonly string[];
   /** Files of the starter that were there already and are as they were. */
   readonly left: readonly string[];
+  /** Examples that were not written, because their folder has files of the user: the workflow would read both. */
+  readonly leftOut: readonly string[];
 }
 
 /** Throws OUTPUT_NOT_WRITABLE. What was written before stays, and a second attempt leaves it as it is. */
@@ -34,9 +38,16 @@ export function writeStarter({ folder, starter, starters }: StarterRequest): Sta
   makeFolder(folder);
   const written: string[] = [];
   const left: string[] = [];
-  for (const [file, text] of filesOf(starters, starter)) (isWritten(folder, file, text) ? written : left).push(file);
+  const leftOut: string[] = [];
+  const files = filesOf(starters, starter);
+  const used = usedFolders(folder, [...files.keys()]);
+  for (const [file, text] of files) {
+    const isUnwanted = used.has(path.dirname(file)) && !fs.existsSync(path.join(folder, file));
+    if (isUnwanted) leftOut.push(file);
+    else (isWritten(folder, file, text) ? written : left).push(file);
+  }
   if (ignores(folder)) written.push('.gitignore');
-  return { template: starter, written: written.sort(), left: left.sort() };
+  return { template: starter, written: written.sort(), left: left.sort(), leftOut: leftOut.sort() };
 }
 
 /** Returns the words behind `mlld` that run a starter; with `program`, so that this program answers its prompts. */
@@ -63,6 +74,17 @@ function filesOf(starters: string, starter: Starter): ReadonlyMap<string, string
   if (starter !== 'pipeline')
     files.set(path.join('llm', 'run', starter, MODELS), fs.readFileSync(path.join(starters, 'models', MODELS), 'utf8'));
   return files;
+}
+
+/** Returns the folders of examples that have a file which is not of the starter. */
+function usedFolders(folder: string, files: readonly string[]): ReadonlySet<string> {
+  const examples = new Set(files.map((file) => path.dirname(file)).filter((each) => EXAMPLES.has(each)));
+  const isUsed = (each: string): boolean => {
+    const absolute = path.join(folder, each);
+    if (!fs.existsSync(absolute) || !fs.statSync(absolute).isDirectory()) return false; // writing into it says what is wrong
+    return fs.readdirSync(absolute).some((name) => !files.includes(path.join(each, name)));
+  };
+  return new Set([...examples].filter(isUsed));
 }
 
 function makeFolder(folder: string): void {

@@ -1,5 +1,6 @@
 /** Implements `@csv`: rows under the keys of the first object (values.md 11.6). */
 import { isDataObject } from '../plain-object.js';
+import { isErrorMarker } from '../kinds/marker.js';
 import { parseStructure } from './json-text.js';
 import { textOf } from '../text.js';
 import { dataOf, type Value } from '../value.js';
@@ -16,7 +17,8 @@ export function toCsv(value: Value): string {
 
 function rowsOf(items: readonly Value[]): Value[][] {
   const objects = items.map((item) => dataOf(item));
-  const [first] = objects;
+  // A failed element has no fields of the table: its row is empty, and must not decide the columns.
+  const first = objects.find((_, place) => !isErrorMarker(items[place])) ?? objects[0];
   if (!isDataObject(first)) return objects.map((item) => (Array.isArray(item) ? [...item] : [item]));
   const keys = Object.keys(first);
   return [keys, ...objects.map((item) => keys.map((key) => (isDataObject(item) && Object.hasOwn(item, key) ? item[key] : null)))];

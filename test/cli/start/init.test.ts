@@ -1,5 +1,5 @@
 /** `mlld init` writes workflows that run as printed, and touches nothing that is there. */
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -14,6 +14,7 @@ const SYSTEM = { PATH: `${NODE_FOLDER}:/usr/bin:/bin` };
 interface InitReport {
   readonly written: readonly string[];
   readonly left: readonly string[];
+  readonly leftOut: readonly string[];
   readonly next: readonly string[];
 }
 
@@ -69,6 +70,16 @@ describe('what is there', () => {
     expect(stdout).toContain('  mlld-config.json  was there; left as it is\n');
     expect(readFileSync(join(cwd, 'notes', 'ferry.md'), 'utf8')).toBe('mine\n');
     expect(readFileSync(join(cwd, 'mlld-config.json'), 'utf8')).toBe('{"record": false}');
+  });
+
+  it('is not mixed with examples where the workflow would read both', async () => {
+    const cwd = await emptyFolder();
+    mkdirSync(join(cwd, 'letters'));
+    writeFileSync(join(cwd, 'letters', 'mine.txt'), 'Dear sirs\n');
+    const { stdout } = await runCli(['init', '--template', 'extract'], { cwd, env: SYSTEM });
+    expect(stdout).toContain('  letters/crane.txt  not written; its folder has files of yours, which the workflow reads\n');
+    expect(readdirSync(join(cwd, 'letters'))).toEqual(['mine.txt']);
+    expect((await init(cwd, '--template', 'extract')).leftOut).toEqual(['letters/crane.txt', 'letters/umbrella.txt']);
   });
 
   it('makes a second template stand beside the first', async () => {
