@@ -5,6 +5,8 @@ import { isAmount, isCount, isText, isTexts, optional } from './config-values.js
 
 export interface AgentConfig {
   readonly backend?: string;
+  /** Commands and executables that scripts may name as the backend of an agent. */
+  readonly backends?: readonly string[];
   readonly model?: string;
   /** The most agents at once. */
   readonly parallel?: number;
@@ -25,6 +27,7 @@ export function agentConfig(config: JsonObject): AgentConfig | undefined {
     agent &&
     withoutUndefined<AgentConfig>({
       backend: optional(agent, 'backend', isText, 'a text', AGENT),
+      backends: optional(agent, 'backends', isTexts, 'a list of texts', AGENT),
       model: optional(agent, 'model', isText, 'a text', AGENT),
       parallel: optional(agent, 'parallel', isCount, 'a whole number of at least 1', AGENT),
       retryMs: optional(agent, 'retryMs', isAmount, 'a number of milliseconds', AGENT),

@@ -24,6 +24,7 @@ return await agent('say ' + args.word)
 `;
 /** Says something else each time, and writes down that it was asked. */
 const AGENT = 'cmd:echo asked >> asked.txt; if grep -q refute; then echo \'{"real": true}\'; else date +%N; fi';
+const CONFIG = '{"agent": {"backends": ["cmd:exit 3"]}}';
 const BERTHS = ['--args', '{"berths": ["north", "south"]}'];
 
 async function project(): Promise<{
@@ -31,7 +32,7 @@ async function project(): Promise<{
   readonly run: (...words: string[]) => Promise<CliResult>;
   readonly asked: () => string;
 }> {
-  const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': SCRIPT, 'child.js': CHILD });
+  const cwd = await projectFolder({ 'mlld-config.json': CONFIG, 'job.js': SCRIPT, 'child.js': CHILD });
   return {
     cwd,
     run: (...words) => runCli(words, { cwd }),

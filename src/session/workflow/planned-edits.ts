@@ -23,7 +23,7 @@ import type { World } from '../../world/world.js';
 import { currentInterceptors } from '../script/current-definitions.js';
 import type { RunOptions } from '../script/run-options.js';
 import { agentDefinition } from './agent-definition.js';
-import { backendFor, modelFor, type AgentSettings } from './recorded-work.js';
+import { backendFor, modelFor, SIMULATED, type AgentSettings } from './recorded-work.js';
 
 export interface PlannedWork {
   readonly options: RunOptions;
@@ -123,5 +123,7 @@ async function partsNow(
   const request = read.value[1] as AgentOptions; // checked before it was recorded
   const definition = request.agentType === undefined ? undefined : agentDefinition(request.agentType, { ...options, home: settings.home });
   const model = request.model ?? modelFor(options, settings);
-  return definitionOfAgent(backendFor(options, request.backend ?? settings.backend), model, request, definition).parts;
+  const isSimulated = options.script.kind === 'file' && settings.backend === SIMULATED; // as in a run: whatever a script names
+  const backend = backendFor(options, isSimulated ? SIMULATED : (request.backend ?? settings.backend));
+  return definitionOfAgent(backend, model, request, definition).parts;
 }

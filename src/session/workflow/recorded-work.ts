@@ -108,7 +108,7 @@ export async function openWork(
     take: (call) => samples.take(call),
     elapsedOf: (key) => samples.elapsedOf(key),
     keptWorktreeOf: (key) => samples.keptWorktreeOf(key),
-    backendOf: (written) => installedBackend(options, written),
+    backendOf: (written) => installedBackend(options, phases ? backendOfScript(options, settings, written) : written),
     definitionOf: async (agentType) => agentDefinition(agentType, place),
     model: modelFor(options, settings),
     totalTokens: settings.totalTokens ?? null,
@@ -122,6 +122,25 @@ export async function openWork(
 export function backendFor({ project: { root, config } }: Pick<RunOptions, 'project'>, written: string | undefined): AgentPorts['backend'] {
   return agentBackend(written ?? config.agent?.backend, { directory: root, words: config.agent?.words ?? {} });
 }
+
+/**
+ * The backend that an agent of a script gets which names this one. Throws AGENT_BACKEND for a command and for words of a command line that
+ * the user did not name: with them a script would start programs without asking an agent. workflows-js.md 14.
+ */
+function backendOfScript(
+  { project: { config } }: Pick<RunOptions, 'project'>,
+  { backend }: Pick<AgentSettings, 'backend'>,
+  written: string,
+): string {
+  if (backend === SIMULATED) return SIMULATED; // so a stranger's script can be tried, whatever it names
+  const { agent } = config;
+  if (!written.includes(':') || [backend, agent?.backend, ...(agent?.backends ?? [])].includes(written)) return written;
+  throw new MlldError('AGENT_BACKEND', `a script may not choose the backend ${JSON.stringify(written)}`, {
+    hint: 'add it to "agent": { "backends": […] } in mlld-config.json, if the script may start it',
+  });
+}
+
+export const SIMULATED = 'simulated';
 
 /** As `backendFor`; throws AGENT_BACKEND for a program that is not on PATH, too. */
 export function installedBackend(options: Pick<RunOptions, 'project' | 'environment'>, written: string | undefined): AgentPorts['backend'] {
