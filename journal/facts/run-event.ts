@@ -132,6 +132,8 @@ export type RunFact =
       readonly settled?: readonly RunId[];
       readonly versions: { readonly mlld: string; readonly node: string };
       readonly host: string;
+      /** The name of the user whose process it is, where the system knows one. Absent in runs of before. */
+      readonly user?: string;
       readonly pid: number;
       /** The W3C trace context that the run was started in. */
       readonly traceparent?: string;

@@ -39,6 +39,7 @@ export function startedFact(options: RunOptions, { ref, header, forks, inputs, s
     settled: settled.length > 0 ? settled : undefined,
     versions: { mlld: VERSION, node: host.node },
     host: host.name,
+    user: host.user,
     pid: host.pid,
     traceparent: givenTraceparent(options.environment),
     ...options.pipeline?.facts(ref),
