@@ -142,6 +142,11 @@ export interface RunStore {
   runs(workflow: Workflow): Promise<readonly RunFile[]>;
   find(run: RunId): Promise<RunRef | undefined>;
   /**
+   * Reads the first events of these runs of a workflow at once; those that are damaged are left out. Absent where each is read as quickly
+   * by a scan.
+   */
+  firstEvents?(workflow: Workflow, runs: readonly RunId[]): Promise<ReadonlyMap<RunId, JournalEvent>>;
+  /**
    * Calls `visit` for every usable event in order, synchronously, chain verified. Torn tails and damage are reported and
    * stepped over; a run of an unknown version has no usable events.
    */

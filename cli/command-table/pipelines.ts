@@ -158,6 +158,12 @@ export const PIPELINE_COMMANDS = {
         does: `what clients have to send as Authorization: Bearer TOKEN (better: the variable ${TOKEN_VARIABLE})`,
       },
       {
+        flags: ['token-file'],
+        value: 'required',
+        written: 'file',
+        does: 'tokens with roles, one a line: read TOKEN sees everything, run TOKEN may start, answer, resume and cancel as well',
+      },
+      {
         flags: ['max-runs'],
         value: 'required',
         written: 'number',
@@ -172,6 +178,7 @@ export const PIPELINE_COMMANDS = {
       'mlld serve',
       'mlld serve --port 0 --json',
       `${TOKEN_VARIABLE}=$(openssl rand -hex 32) mlld serve --host 0.0.0.0`,
+      'mlld serve --host 0.0.0.0 --token-file ~/.mlld/serve-tokens',
       `jq -n --rawfile dot release.dot '{dot: $dot}' | curl -d @- http://127.0.0.1:7411/pipelines`,
     ],
   },

@@ -1,8 +1,10 @@
 /** `mlld serve`: runs pipelines that are sent over HTTP, and serves a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
+import path from 'node:path';
 import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
 import type { RunPageServer, RunPageSource } from '../../src/server/server.js';
 import { nextSteps } from '../render/reports/next-steps.js';
+import { MlldError } from '../../src/errors.js';
 import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
 
@@ -10,13 +12,14 @@ interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly token?: string;
+  readonly tokenFile?: string;
   readonly maxRuns: number;
   readonly resumeRuns?: true;
   readonly json?: true;
 }
 
-export async function serve(io: Io, { host, port, token: given, maxRuns, resumeRuns, json }: ServeOptions): Promise<void> {
-  const [{ startServer }, { project, store }, script, style] = await Promise.all([
+export async function serve(io: Io, { host, port, token: given, tokenFile, maxRuns, resumeRuns, json }: ServeOptions): Promise<void> {
+  const [{ startServer, parseTokenFile }, { project, store }, script, style] = await Promise.all([
     import('../../src/server/server.js'),
     openProject(io),
     builtFile('serve.js'),
@@ -25,12 +28,13 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
   // Stages are commands that clients send: they must not see the token.
   const { [TOKEN_VARIABLE]: known, ...environment } = io.environment;
   const token = given ?? known;
+  const named = tokenFile === undefined ? [] : parseTokenFile(await readTokens(io, tokenFile), tokenFile);
   const server = await startServer({
     project,
     store,
     host,
     port,
-    ...(token === undefined ? {} : { token }),
+    tokens: [...(token === undefined ? [] : [{ role: 'run' as const, token }]), ...named],
     page: { script, style },
     stepsOf: nextSteps,
     runsMax: maxRuns,
@@ -64,6 +68,17 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
 export async function servePage(page: RunPageSource, log: (line: string) => void): Promise<RunPageServer> {
   const { serveRunPage } = await import('../../src/server/server.js');
   return serveRunPage(page, log);
+}
+
+/** @throws MlldError SERVE_TOKEN */
+async function readTokens({ workingDirectory }: Io, file: string): Promise<string> {
+  try {
+    return await fs.readFile(path.resolve(workingDirectory, file), 'utf8');
+  } catch (error) {
+    throw new MlldError('SERVE_TOKEN', `--token-file ${file} can't be read: ${(error as Error).message}`, {
+      hint: 'write a role and a token into each line, as in: read 5f0c…',
+    });
+  }
 }
 
 /** The page lies beside the program. */

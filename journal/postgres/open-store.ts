@@ -10,6 +10,7 @@ import type { Hints } from '../storage/hints.js';
 import { Connection, type Connect, type Limits, type Row, type Sql, type SqlClient } from './connection.js';
 import { PgHints } from './hints/pg-hints.js';
 import { PgLanes, type LaneLog } from './limits/shared-lanes.js';
+import { PgActivity, type Activity } from './activity/pg-activity.js';
 import { PgBudgets, type SharedBudgets } from './limits/shared-budgets.js';
 import { newer } from './migrate.js';
 import { PgStore } from './pg-store.js';
@@ -48,7 +49,7 @@ export interface TeamStoreOptions {
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & Hinting & Rebuilding & { close(): Promise<void> };
+export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & Watching & Hinting & Rebuilding & { close(): Promise<void> };
 
 export interface Rebuilding {
   /** Makes anew what the store derives from its journals. */
@@ -57,6 +58,10 @@ export interface Rebuilding {
 
 export interface Hinting {
   readonly hints: Hints;
+}
+
+export interface Watching {
+  readonly activity: Activity;
 }
 
 export interface Limiting {
@@ -106,6 +111,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   return Object.assign(withPayloads(store, openKeyring(keys)), {
     budgets,
     lanes: new PgLanes({ sql: side, project }),
+    activity: new PgActivity({ sql: reader, project }),
     hints,
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),

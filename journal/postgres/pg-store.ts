@@ -19,7 +19,7 @@ import type { Sql, Transactions } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
 import type { Head } from './lines.js';
 import { ReadAhead } from './read-ahead.js';
-import { listRows, scanRows } from './read-rows.js';
+import { firstRows, listRows, scanRows } from './read-rows.js';
 import { RunRows, type RunRow } from './run-rows.js';
 import { SalvageRun } from './salvage/salvage-run.js';
 import type { PushedSpill } from './spill/push-spills.js';
@@ -282,6 +282,10 @@ export class PgStore implements RunStore {
 
   runs(workflow: Workflow): Promise<readonly RunFile[]> {
     return listRows(this.ports.reader, this.ports.project, workflow);
+  }
+
+  firstEvents(workflow: Workflow, runs: readonly RunId[]): Promise<ReadonlyMap<RunId, JournalEvent>> {
+    return firstRows(this.ports.reader, this.ports.project, workflow, runs);
   }
 
   async find(run: RunId): Promise<RunRef | undefined> {

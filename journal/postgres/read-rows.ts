@@ -125,6 +125,29 @@ export async function listRows(sql: Sql, project: string, workflow: Workflow): P
   return rows.map((row) => runFile(workflow, row));
 }
 
+/** Lines that one answer of the server holds: a first line may hold a payload. */
+const FIRST_LINES_MAX = 500;
+
+export async function firstRows(
+  sql: Sql,
+  project: string,
+  workflow: Workflow,
+  runs: readonly RunId[],
+): Promise<ReadonlyMap<RunId, JournalEvent>> {
+  const found = new Map<RunId, JournalEvent>();
+  for (let from = 0; from < runs.length; from += FIRST_LINES_MAX) {
+    const rows = await sql.query(
+      `select r.run, e.line ${RUN.replace('where', 'join mlld.events e on e.run_id = r.run_id and e.at = 0 where')} and r.run = any ($3::text[])`,
+      [project, workflow, runs.slice(from, from + FIRST_LINES_MAX)],
+    );
+    for (const { run, line } of rows) {
+      const event = usable(decodeLine(String(line), CHAIN_SEED));
+      if (event !== undefined) found.set(run as RunId, event);
+    }
+  }
+  return found;
+}
+
 function runFile(workflow: Workflow, row: Row): RunFile {
   const ref = { workflow, run: row['run'] as RunId };
   const bytes = Number(row['bytes']);

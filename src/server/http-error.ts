@@ -36,7 +36,7 @@ const STATUS: { readonly [code: string]: number } = {
 
 /** Returns undefined for an error that no request can cause: it is a fault of the server. */
 export function errorResponse(error: unknown): HttpResponse | undefined {
-  if (!(error instanceof MlldError)) return undefined;
+  if (!(error instanceof MlldError)) return storeResponse(error);
   const { code, message, hint } = error;
   const { status, diagnostics, headers } = error instanceof HttpError ? error : { status: STATUS[code] };
   if (status === undefined) return undefined;
@@ -45,4 +45,11 @@ export function errorResponse(error: unknown): HttpResponse | undefined {
     { error: { code, message, ...(hint === undefined ? {} : { hint }), ...(diagnostics === undefined ? {} : { diagnostics }) } },
     headers,
   );
+}
+
+/** The store of a team may be away, or refuse this user: that is no fault of the server. */
+function storeResponse(error: unknown): HttpResponse | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !/^STORE_[A-Z_]+$/.test(String(error.code))) return undefined;
+  const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {};
+  return jsonResponse(503, { error: { code: error.code, message: error.message, ...hint } });
 }

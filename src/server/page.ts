@@ -25,7 +25,7 @@ const HTML = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Pipelines</title>
+<title>mlld</title>
 <link rel="stylesheet" href="/page.css">
 <link rel="icon" href="data:,">
 <script src="/page.js" defer></script>
@@ -39,8 +39,8 @@ const HTML = `<!doctype html>
 /** Returns undefined when the request is not for a file of the page. */
 export function pageResponse({ method, path }: HttpRequest, { script, style }: PageFiles): HttpResponse | undefined {
   if (method !== 'GET') return undefined;
-  // The page of a run and the start form have addresses of their own; behind the `#` is what is shown of the run.
-  switch (path === '/start' || /^\/runs\/[\w-]+$/.test(path) ? '/' : path) {
+  // The page of a run, that of the team and the start form have addresses of their own; behind the `#` is what is shown of the run.
+  switch (path === '/start' || path === '/team' || /^\/runs\/[\w-]+$/.test(path) ? '/' : path) {
     case '/':
       return textResponse(200, 'text/html; charset=utf-8', HTML, { 'content-security-policy': POLICY });
     case '/page.js':

@@ -12,6 +12,8 @@ import { withFiles, type RunManager } from './run-manager.js';
 import type { Drawings } from './drawings.js';
 import type { LivePages } from './live-pages.js';
 import { HttpError } from './http-error.js';
+import { requireRole, type Role } from './access.js';
+import type { Team } from './team.js';
 
 export interface Services {
   readonly store: JournalStore;
@@ -24,13 +26,32 @@ export interface Services {
   /** Throws as `resumeRun`. */
   readonly resume: (run: PipelineRun) => Promise<void>;
   readonly watch: (run: FeedRun) => Feed;
+  readonly team: Team;
   readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;
 }
 
-type Respond = (services: Services, request: HttpRequest, named: { readonly id: string; readonly qid: string }) => Promise<HttpResponse>;
+type Respond = (services: Services, request: HttpRequest, named: Named) => Promise<HttpResponse>;
 
-const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string; readonly respond: Respond }[] = [
+interface Named {
+  readonly id: string;
+  readonly qid: string;
+  readonly role: Role;
+}
+
+interface Row {
+  /** Everything but `GET` needs the role `run`: ACCESS-4. */
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly respond: Respond;
+}
+
+const ROUTES: readonly Row[] = [
+  { method: 'GET', path: '/api/access', respond: async (_services, _request, { role }) => jsonResponse(200, { role }) },
+  { method: 'GET', path: '/api/team/runs', respond: async ({ team }, { query }) => jsonResponse(200, await team.runs(query)) },
+  { method: 'GET', path: '/api/team/costs', respond: async ({ team }, { query }) => jsonResponse(200, await team.costs(query)) },
+  { method: 'GET', path: '/api/team/questions', respond: async ({ team }) => jsonResponse(200, await team.questions()) },
+  { method: 'GET', path: '/api/team/store', respond: async ({ team }) => jsonResponse(200, await team.store()) },
   {
     method: 'POST',
     path: '/pipelines',
@@ -108,14 +129,17 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
 ];
 
 /** @throws HttpError, and what the row throws */
-export function route(services: Services, request: HttpRequest): Promise<HttpResponse> {
+export function route(services: Services, request: HttpRequest, role: Role): Promise<HttpResponse> {
   const parts = request.path.split('/');
   const fitting = ROUTES.map((row) => ({ ...row, named: namesIn(row.path.split('/'), parts) })).filter(({ named }) => named);
   if (fitting.length === 0) {
     throw new HttpError(404, 'ROUTE_UNKNOWN', `There is nothing at ${request.path}`, { hint: 'GET /pipelines lists the runs' });
   }
   const found = fitting.find(({ method }) => method === request.method);
-  if (found) return found.respond(services, request, { id: '', qid: '', ...found.named });
+  if (found) {
+    requireRole(role, found.method === 'GET' ? 'read' : 'run');
+    return found.respond(services, request, { id: '', qid: '', ...found.named, role });
+  }
   const allowed = fitting.map(({ method }) => method).join(', ');
   throw new HttpError(405, 'METHOD_REFUSED', `${request.path} accepts only ${allowed}`, { headers: { allow: allowed } });
 }
@@ -143,7 +167,7 @@ async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
   return run;
 }
 
-async function cancel(services: Services, _: HttpRequest, { id: requested }: { readonly id: string }): Promise<HttpResponse> {
+async function cancel(services: Services, _: HttpRequest, { id: requested }: Pick<Named, 'id'>): Promise<HttpResponse> {
   const { status, latest } = await runOf(services, requested);
   const { id } = status;
   if (status.status !== 'running' && status.status !== 'waiting')

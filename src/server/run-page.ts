@@ -44,7 +44,7 @@ export async function serveRunPage({ version, page }: RunPageSource, log: (line:
     port: 0,
     respond: async (request) => {
       try {
-        checkAccess(request, { host: HOST, token: undefined }, 'page');
+        checkAccess(request, { host: HOST, tokens: [] }, 'page');
         if (request.path !== home || request.method !== 'GET')
           return textResponse(404, 'text/plain; charset=utf-8', 'There is no such page.\n');
         const current = await version(); // RUN-PAGE-2

@@ -10,7 +10,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { createPipelineRuns, type PipelineRun } from '../api/pipeline-runs.js';
 import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../world/http.js';
-import { checkAccess, isLoopback } from './access.js';
+import { checkAccess, isLoopback, type AccessToken } from './access.js';
 import { jsonResponse } from './responses.js';
 import { createAnswerQueue } from './submit-answer.js';
 import { createFeeds } from './feeds.js';
@@ -20,9 +20,12 @@ import { pageResponse, type PageFiles } from './page.js';
 import { createDrawings } from './drawings.js';
 import { errorResponse } from './http-error.js';
 import { route, type Services } from './routes.js';
+import { createTeam } from './team.js';
 import { resumeRun, handleInterruptedRuns } from './resume-runs.js';
 import { removeOrphanedUploads } from './orphaned-uploads.js';
 
+export type { AccessToken } from './access.js';
+export { parseTokenFile } from './token-file.js';
 export { serveRunPage, type RunPageServer, type RunPageSource } from './run-page.js';
 
 export interface ServerOptions extends RunManagerOptions {
@@ -30,8 +33,8 @@ export interface ServerOptions extends RunManagerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Required of every request; needed unless `host` is a loopback address. */
-  readonly token?: string;
+  /** One of them is required of every request; needed unless `host` is a loopback address. */
+  readonly tokens?: readonly AccessToken[];
   readonly page: PageFiles;
   /** Words the commands that the page of a run offers. */
   readonly stepsOf: LivePagesOptions['stepsOf'];
@@ -54,16 +57,17 @@ const TOKEN_LENGTH_MIN = 16;
 export async function startServer(options: ServerOptions): Promise<PipelineServer> {
   const { host, port, store, clock } = options;
   // An empty token counts as none.
-  const token = options.token === '' ? undefined : options.token;
-  if (token === undefined && !isLoopback(host)) {
+  const tokens = (options.tokens ?? []).filter(({ token }) => token !== '');
+  if (tokens.length === 0 && !isLoopback(host)) {
     throw new MlldError('SERVE_TOKEN', `--host ${host}: a server that other machines can reach needs a token`, {
       hint: 'set MLLD_SERVE_TOKEN, for example to the output of openssl rand -hex 32',
     });
   }
-  if (token !== undefined && token.length < TOKEN_LENGTH_MIN && !isLoopback(host)) {
+  const short = isLoopback(host) ? undefined : tokens.find(({ token }) => token.length < TOKEN_LENGTH_MIN);
+  if (short) {
     throw new MlldError(
       'SERVE_TOKEN',
-      `The token has ${token.length} characters; a server that other machines can reach needs ${TOKEN_LENGTH_MIN} or more`,
+      `The token has ${short.token.length} characters; a server that other machines can reach needs ${TOKEN_LENGTH_MIN} or more`,
       {
         hint: 'MLLD_SERVE_TOKEN=$(openssl rand -hex 32) makes one that is hard to guess',
       },
@@ -85,14 +89,15 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     answer: createAnswerQueue({ store, project: options.project, runs, resume, monotonicMs }),
     resume,
     watch: createFeeds({ store, runs, stopping: stopping.signal, monotonicMs }),
+    team: createTeam({ store, project: options.project, clock, stopping: stopping.signal, log: options.log }),
     stopping: stopping.signal,
     monotonicMs,
   };
   const listener = await listenAt(host, port, async (request) => {
     try {
       const page = pageResponse(request, options.page);
-      checkAccess(request, { host, token }, page ? 'page' : 'data');
-      return page ?? (await route(services, request));
+      const role = checkAccess(request, { host, tokens }, page ? 'page' : 'data');
+      return page ?? (await route(services, request, role));
     } catch (error) {
       return errorResponse(error) ?? fault(error, options.log);
     }

@@ -152,5 +152,5 @@ it('knows which addresses are this machine alone', () => {
 
 it('recognises a foreign origin also behind TLS', () => {
   const request = { method: 'POST', headers: { host: 'box.example', origin: 'https://box.example' } } as unknown as HttpRequest;
-  expect(() => checkAccess(request, { host: '0.0.0.0', token: undefined }, 'data')).not.toThrow();
+  expect(() => checkAccess(request, { host: '0.0.0.0', tokens: [] }, 'data')).not.toThrow();
 });

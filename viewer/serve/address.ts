@@ -17,6 +17,13 @@ export function isStart(): boolean {
   return location.pathname === START;
 }
 
+export const TEAM = '/team';
+
+/** True for the page over the runs of everybody. */
+export function isTeam(): boolean {
+  return location.pathname === TEAM;
+}
+
 /** The address of the start form, for a pipeline of the project. */
 export function startAddress(file = ''): string {
   return file === '' ? START : `${START}#file=${encodeURIComponent(file)}`;
@@ -32,7 +39,14 @@ export function goTo(id: string): void {
   goToAddress(addressOf(id));
 }
 
-export function goToAddress(address: string): void {
+/** Follows a link without loading the page again, unless it is opened elsewhere. */
+export function stay(event: MouseEvent, address: string): void {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  goToAddress(address);
+}
+
+function goToAddress(address: string): void {
   history.pushState(undefined, '', address);
   dispatchEvent(new PopStateEvent('popstate'));
 }

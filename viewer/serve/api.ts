@@ -40,7 +40,13 @@ export interface Finding {
 /** A pipeline of the project by its path, or one by its text. */
 export type Pipeline = { readonly file: string } | { readonly dot: string };
 
+/** `read`: this token sees everything, and can neither start, answer, resume nor cancel a run. */
+export type Role = 'read' | 'run';
+
 export interface Api {
+  role(): Promise<Role>;
+  /** Reads about all runs of the project: `team/requests.ts` has what. */
+  readTeam<T>(path: string, signal: AbortSignal): Promise<T>;
   /** The paths of the project's pipelines. */
   files(): Promise<readonly string[]>;
   inputs(pipeline: Pipeline): Promise<Startable>;
@@ -91,6 +97,8 @@ export function createApi(token: string | undefined): Api {
   const post = async (path: string, body: object): Promise<void> => void (await send(path, body));
 
   return {
+    role: async () => (await read<{ readonly role: Role }>('/api/access')).role,
+    readTeam: async <T>(path: string, signal: AbortSignal) => (await (await request(`/api/team/${path}`, { signal })).json()) as T,
     files: () => read('/files'),
     inputs: (pipeline) => send('/inputs', pipeline),
     start: async (pipeline, settings) => (await send<{ readonly id: string }>('/pipelines', { ...pipeline, ...settings })).id,

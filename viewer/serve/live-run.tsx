@@ -10,6 +10,8 @@ import { Questions } from './questions.js';
 
 interface LiveRunProps {
   readonly api: Api;
+  /** False: the token may only read. */
+  readonly mayRun: boolean;
   /** As the list of runs has it. */
   readonly listed: Status;
   /** Called when the status of the run has changed. */
@@ -18,7 +20,7 @@ interface LiveRunProps {
 
 const EVENTS_MAX = 2000;
 
-export function LiveRun({ api, listed, onChange }: LiveRunProps) {
+export function LiveRun({ api, mayRun, listed, onChange }: LiveRunProps) {
   const { id } = listed;
   const [status, setStatus] = useState(listed);
   const [questions, setQuestions] = useState<readonly Question[]>([]);
@@ -105,7 +107,12 @@ export function LiveRun({ api, listed, onChange }: LiveRunProps) {
       following={{
         name: status.pipeline_name,
         actions: (
-          <Actions status={status} onCancel={() => api.cancel(id).catch(report)} onResume={() => api.resume(id).then(followAnew, report)} />
+          <Actions
+            status={status}
+            mayRun={mayRun}
+            onCancel={() => api.cancel(id).catch(report)}
+            onResume={() => api.resume(id).then(followAnew, report)}
+          />
         ),
         first: (
           <>
@@ -116,6 +123,7 @@ export function LiveRun({ api, listed, onChange }: LiveRunProps) {
             )}
             <Questions
               questions={questions}
+              mayAnswer={mayRun}
               answer={async (question, value) => {
                 await api.answer(id, question, value);
                 setQuestions((before) => before.filter((each) => each.id !== question)); // it can't be answered twice
@@ -134,11 +142,12 @@ const CHANGING_DRAWINGS = /^(?:node|question|run)\./;
 
 interface ActionsProps {
   readonly status: Status;
+  readonly mayRun: boolean;
   readonly onCancel: () => Promise<void>;
   readonly onResume: () => Promise<void>;
 }
 
-function Actions({ status: now, onCancel, onResume }: ActionsProps) {
+function Actions({ status: now, mayRun, onCancel, onResume }: ActionsProps) {
   const [isBusy, setBusy] = useState(false);
   const isInFlight = now.status === 'running' || now.status === 'waiting';
   const act = (action: () => Promise<void>) => (): void => {
@@ -150,12 +159,12 @@ function Actions({ status: now, onCancel, onResume }: ActionsProps) {
       <p id="status" role="status" class={`state ${now.status}`}>
         {statusWords(now)}
       </p>
-      {isInFlight && (
+      {mayRun && isInFlight && (
         <button type="button" id="cancel" disabled={isBusy} onClick={act(onCancel)}>
           Cancel
         </button>
       )}
-      {!isInFlight && now.status !== 'completed' && (
+      {mayRun && !isInFlight && now.status !== 'completed' && (
         <button type="button" id="resume" disabled={isBusy} onClick={act(onResume)}>
           Resume
         </button>

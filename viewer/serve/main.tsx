@@ -1,26 +1,34 @@
 /** Shows the page of a server: the form for the token where the server demands one, then its runs. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, createApi, type Api } from './api.js';
+import { isTeam } from './address.js';
+import { ApiError, createApi, type Api, type Role } from './api.js';
 import { Shell } from './shell.js';
+import { TeamPage } from './team/team-page.js';
 
 const TOKEN = 'token';
 
 function Page() {
   const [token, setToken] = useState(() => sessionStorage.getItem(TOKEN) ?? undefined);
-  const [api, setApi] = useState<Api>();
+  const [entered, setEntered] = useState<{ readonly api: Api; readonly role: Role }>();
+  const [isOfTeam, setOfTeam] = useState(isTeam);
   const [message, setMessage] = useState<string>();
   useEffect(() => {
     const next = createApi(token);
-    next.list().then(
-      () => setApi(next),
+    next.role().then(
+      (role) => setEntered({ api: next, role }),
       (error: unknown) => {
         const isRefused = error instanceof ApiError && error.status === 401;
         setMessage(isRefused ? (token === undefined ? '' : 'This is not the token.') : (error as Error).message);
       },
     );
   }, [token]);
-  if (api) return <Shell api={api} />;
+  useEffect(() => {
+    const follow = (): void => setOfTeam(isTeam());
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, []);
+  if (entered) return isOfTeam ? <TeamPage api={entered.api} /> : <Shell api={entered.api} mayRun={entered.role === 'run'} />;
   if (message === undefined) return null;
   const open = (given: string): void => {
     sessionStorage.setItem(TOKEN, given);

@@ -5,10 +5,12 @@ import type { Question } from './api.js';
 
 interface QuestionsProps {
   readonly questions: readonly Question[];
+  /** False: the token may only read. */
+  readonly mayAnswer: boolean;
   readonly answer: (question: string, value: string) => Promise<void>;
 }
 
-export function Questions({ questions, answer }: QuestionsProps) {
+export function Questions({ questions, mayAnswer, answer }: QuestionsProps) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const give = (question: Question, value: string): void => {
@@ -22,7 +24,7 @@ export function Questions({ questions, answer }: QuestionsProps) {
     const type = (event: KeyboardEvent): void => {
       const { target } = event;
       const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
-      if (isTyping || isBusy || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (isTyping || isBusy || !mayAnswer || event.ctrlKey || event.altKey || event.metaKey) return;
       const [first] = questions;
       const choice = first && choicesOf(first).find(({ shortcut }) => shortcut?.toLowerCase() === event.key.toLowerCase());
       if (!first || !choice) return;
@@ -31,7 +33,7 @@ export function Questions({ questions, answer }: QuestionsProps) {
     };
     document.addEventListener('keydown', type);
     return () => document.removeEventListener('keydown', type);
-  }, [questions, isBusy]);
+  }, [questions, isBusy, mayAnswer]);
   return (
     <div aria-live="polite">
       {questions.map((question) => (
@@ -39,7 +41,13 @@ export function Questions({ questions, answer }: QuestionsProps) {
           <h2>{question.text}</h2>
           <div class="choices">
             {choicesOf(question).map(({ shortcut, label, value }) => (
-              <button key={label} type="button" disabled={isBusy} aria-keyshortcuts={shortcut} onClick={() => give(question, value)}>
+              <button
+                key={label}
+                type="button"
+                disabled={isBusy || !mayAnswer}
+                aria-keyshortcuts={shortcut}
+                onClick={() => give(question, value)}
+              >
                 {label}
                 {shortcut !== undefined && !label.toUpperCase().startsWith(`[${shortcut}]`) && (
                   <>

@@ -1,6 +1,6 @@
 /** Lists the runs of a server, and shows the chosen one. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { addressOf, chosenRun, goTo, goToAddress, isStart, startAddress } from './address.js';
+import { addressOf, chosenRun, isStart, stay, startAddress, TEAM } from './address.js';
 import type { Api, Status } from './api.js';
 import { hasCalls, listWords } from './calls.js';
 import { LiveRun } from './live-run.js';
@@ -10,7 +10,7 @@ const LIST_MS = 2000;
 /** A long list takes longer, and is requested less often. */
 const LIST_FACTOR = 10;
 
-export function Shell({ api }: { readonly api: Api }) {
+export function Shell({ api, mayRun }: { readonly api: Api; readonly mayRun: boolean }) {
   const [runs, setRuns] = useState<readonly Status[]>();
   const [isLost, setLost] = useState(false);
   const [address, setAddress] = useState(chosenRun);
@@ -64,19 +64,20 @@ export function Shell({ api }: { readonly api: Api }) {
   return (
     <div class="shell">
       <nav class="runs" aria-label="Runs">
-        <a
-          href={startAddress()}
-          class="new"
-          aria-current={isStarting ? 'page' : undefined}
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            goToAddress(startAddress());
-          }}
-        >
-          Start a run
+        {mayRun && (
+          <a
+            href={startAddress()}
+            class="new"
+            aria-current={isStarting ? 'page' : undefined}
+            onClick={(event) => stay(event, startAddress())}
+          >
+            Start a run
+          </a>
+        )}
+        <a href={TEAM} onClick={(event) => stay(event, TEAM)}>
+          All runs and costs
         </a>
-        <h2>Runs</h2>
+        <h2>Pipelines</h2>
         {isLost && (
           <p class="message" role="alert">
             The server does not respond.
@@ -90,8 +91,13 @@ export function Shell({ api }: { readonly api: Api }) {
         </ul>
       </nav>
       <div id="page">
-        {chosen && <LiveRun key={chosen.id} api={api} listed={chosen} onChange={() => wake.current()} />}
-        {isStarting && <StartForm api={api} />}
+        {chosen && <LiveRun key={chosen.id} api={api} mayRun={mayRun} listed={chosen} onChange={() => wake.current()} />}
+        {isStarting && mayRun && <StartForm api={api} />}
+        {isStarting && !mayRun && (
+          <main>
+            <p>This token may only read.</p>
+          </main>
+        )}
         {runs && !chosen && !isStarting && (
           <main>
             <p>{address === undefined ? 'No pipeline has run here yet.' : `There is no run ${address}.`}</p>
@@ -111,15 +117,7 @@ function Entry({
 }) {
   return (
     <li>
-      <a
-        href={addressOf(id)}
-        aria-current={isChosen ? 'page' : undefined}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          goTo(id);
-        }}
-      >
+      <a href={addressOf(id)} aria-current={isChosen ? 'page' : undefined} onClick={(event) => stay(event, addressOf(id))}>
         <span class={`state ${status}`}>{name}</span>
         <small>
           {status} · {started.slice(0, 19).replace('T', ' ')}

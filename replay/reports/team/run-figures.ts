@@ -1,0 +1,110 @@
+/**
+ * Counts what one run did, in all and by function; a list over all runs of a project adds that up. The counts of runs that are over are
+ * kept beside the runs of their workflow, because every event was read for them.
+ *
+ * FIGURES-1  The file is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
+ * FIGURES-2  It counts only for a run of the same length.
+ * FIGURES-3  It holds names of functions and numbers, and nothing that a redaction would have to remove.
+ */
+import type { EventOf } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/facts/run-event.js';
+import type { RunId, RunRef, Workflow } from '../../../journal/ids.js';
+import type { JournalStore, RunLiveness, ScanReport } from '../../../journal/store.js';
+import { emptyLedger, endRun, followCall, type CallCounts, type CallLedger } from '../../fold/call-counts.js';
+import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
+
+/** Costs are in US dollars, null where nothing was priced. */
+export type AddedCounts = Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'unresolved' | 'costUsd' | 'unpriced' | 'savedUsd'>;
+
+export interface RunFigures extends AddedCounts {
+  readonly status: CountedStatus;
+  /** The time of the last event; null where there is none. */
+  readonly lastTs: string | null;
+  readonly functions: { readonly [fn: string]: AddedCounts };
+  /** Attempts in flight. */
+  readonly inFlight: number;
+  /** Those that a running pipeline waits for. */
+  readonly questions: readonly WaitingQuestion[];
+}
+
+export interface WaitingQuestion {
+  readonly id: string;
+  readonly node: string;
+  readonly text: string;
+  readonly options: readonly { readonly key: string; readonly label: string }[];
+  /** ISO 8601, UTC. */
+  readonly askedAt: string;
+}
+
+const FIGURES_FILE = 'team-figures';
+const VERSION = 1;
+
+export type KeptFigures = Map<RunId, { readonly bytes: number; readonly figures: RunFigures }>;
+
+/** Reads a run as far as it is written; the next call reads on from there. */
+export interface RunFollower {
+  figures(liveness: RunLiveness): Promise<RunFigures>;
+}
+
+export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): RunFollower {
+  const ledger = emptyLedger();
+  let status: RunStatus | undefined;
+  let lastTs: string | undefined;
+  let end: ScanReport['end'] | undefined;
+  const questions = new Map<string, EventOf<'question.asked'>>();
+  return {
+    async figures(liveness) {
+      const report = await store.scan(
+        ref,
+        (event) => {
+          lastTs = event.ts;
+          if (event.type === 'run.finished') status = event.status;
+          if (event.type === 'question.asked') questions.set(event.id, event);
+          if (event.type === 'question.answered') questions.delete(event.id);
+          followCall(ledger, event);
+        },
+        { from: end },
+      );
+      end = report.end;
+      const reported = reportedStatus(status, liveness);
+      const isRunning = reported === 'running';
+      if (!isRunning) endRun(ledger);
+      return {
+        status: countedStatus(reported, ledger.total),
+        lastTs: lastTs ?? null,
+        ...countsIn(ledger),
+        inFlight: isRunning ? ledger.attempts.size : 0,
+        questions: isRunning ? Array.from(questions.values(), waitingQuestion) : [],
+      };
+    },
+  };
+}
+
+function waitingQuestion({ id, node, text, options, ts }: EventOf<'question.asked'>): WaitingQuestion {
+  return { id, node, text, options: options.map(({ key, label }) => ({ key, label })), askedAt: ts };
+}
+
+function countsIn({ total, functions }: CallLedger): AddedCounts & Pick<RunFigures, 'functions'> {
+  return { ...addedCounts(total), functions: Object.fromEntries([...functions].map(([fn, counts]) => [fn, addedCounts(counts)])) };
+}
+
+export function addedCounts({ executed, reused, failed, unresolved, costUsd, unpriced, savedUsd }: AddedCounts): AddedCounts {
+  return { executed, reused, failed, unresolved, costUsd, unpriced, savedUsd };
+}
+
+export async function readKeptFigures(store: Pick<JournalStore, 'readDerived'>, workflow: Workflow): Promise<KeptFigures> {
+  const content = await store.readDerived(workflow, FIGURES_FILE);
+  if (!content) return new Map();
+  try {
+    const { version, runs } = JSON.parse(Buffer.from(content).toString('utf8')) as { readonly version?: unknown; readonly runs?: object };
+    return version === VERSION && runs ? new Map(Object.entries(runs) as [RunId, { bytes: number; figures: RunFigures }][]) : new Map();
+  } catch {
+    return new Map(); // FIGURES-1
+  }
+}
+
+/** Whoever may only read the store keeps nothing in it. */
+export async function keepFigures(store: Pick<JournalStore, 'writeDerived'>, workflow: Workflow, figures: KeptFigures): Promise<void> {
+  const content = JSON.stringify({ version: VERSION, runs: Object.fromEntries(figures) });
+  await store.writeDerived(workflow, FIGURES_FILE, content).catch(() => undefined); // FIGURES-1
+}

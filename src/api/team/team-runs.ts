@@ -1,0 +1,209 @@
+/**
+ * Lists the runs of a project, of all its workflows and all who run them, for programs that run long: `mlld serve`.
+ *
+ * TEAM-1 The first event of a run, and the counts of a run that is over, are read once, because they do not change. A list asks the store
+ *        once for each workflow, and never for each run.
+ * TEAM-2 A run in flight is read on from where the last list ended.
+ * TEAM-3 Lists are made one after the other; requests during one share the next.
+ */
+import { startOf, type RunId, type RunRef, type Workflow } from '../../../journal/ids.js';
+import type { EventOf } from '../../../journal/event.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
+import { countedStatus, type CountedStatus } from '../../../replay/fold/reported-status.js';
+import { runDurationMs } from '../../../replay/fold/run-duration.js';
+import {
+  addedCounts,
+  followFigures,
+  type AddedCounts,
+  type RunFigures,
+  type RunFollower,
+  type WaitingQuestion,
+} from '../../../replay/reports/team/run-figures.js';
+import { scriptName, type Project } from '../../session/project.js';
+import { mapLimited } from './map-limited.js';
+
+/** `costUsd` and `savedUsd` are in US dollars, null where nothing was priced. */
+export interface TeamRun extends AddedCounts {
+  readonly run: RunId;
+  readonly workflow: Workflow;
+  /** The name of the workflow as a person calls it. */
+  readonly script: string;
+  readonly isPipeline: boolean;
+  /** ISO 8601, UTC. */
+  readonly started: string;
+  /** So far, for a run in flight; null where nothing is known. */
+  readonly durationMs: number | null;
+  readonly status: CountedStatus | 'waiting' | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'unreadable';
+  /** `ada@laptop`; the name of the machine alone where no user is recorded, and empty where nothing is. */
+  readonly person: string;
+  readonly model: string | null;
+  /** Attempts of calls in flight. */
+  readonly inFlight: number;
+}
+
+export interface TeamList {
+  /** Newest first. */
+  readonly runs: readonly TeamRun[];
+  readonly files: ReadonlyMap<RunId, RunFile>;
+  /** The counts of runs in flight, which no last event has. */
+  readonly inFlight: ReadonlyMap<RunId, RunFigures>;
+}
+
+export interface TeamRuns {
+  list(): Promise<TeamList>;
+}
+
+interface TeamRunsOptions {
+  readonly store: JournalStore;
+  readonly project: Project;
+  readonly nowMs: () => number;
+}
+
+/** The parts of a first event that lists show. */
+interface Head {
+  readonly person: string;
+  readonly isPipeline: boolean;
+}
+
+/** A question of a run that waits for a person. */
+export interface TeamQuestion extends WaitingQuestion, Pick<TeamRun, 'run' | 'script' | 'person'> {}
+
+/** Limits the workflows, and the heads of files, that are read at the same time. */
+const READERS = 8;
+const NO_HEAD: Head = { person: '', isPipeline: false };
+const NO_COUNTS: AddedCounts = { executed: 0, reused: 0, failed: 0, unresolved: 0, costUsd: null, unpriced: 0, savedUsd: null };
+
+export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): TeamRuns {
+  const heads = new Map<RunId, Head>();
+  const shown = new Map<RunId, { readonly of: string; readonly row: TeamRun }>();
+  const followers = new Map<RunId, RunFollower>();
+  const inFlight = new Map<RunId, RunFigures>();
+  const names = new Map<Workflow, string>();
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<TeamList> | undefined;
+
+  function nameOf(workflow: Workflow): string {
+    const name = names.get(workflow) ?? scriptName(project, workflow);
+    names.set(workflow, name);
+    return name;
+  }
+
+  /** TEAM-1 */
+  async function readHeads(workflow: Workflow, files: readonly RunFile[]): Promise<void> {
+    const missing = files.filter(({ ref, isOfUnknownVersion }) => !isOfUnknownVersion && !heads.has(ref.run)).map(({ ref }) => ref);
+    if (missing.length === 0) return;
+    const running = new Set(files.filter(({ liveness }) => liveness === 'running').map(({ ref }) => ref.run));
+    const read = store.firstEvents
+      ? await store.firstEvents(
+          workflow,
+          missing.map(({ run }) => run),
+        )
+      : undefined;
+    await mapLimited(missing, READERS, async (ref) => {
+      const first = read ? read.get(ref.run) : await firstEvent(ref);
+      if (first?.type === 'run.started') heads.set(ref.run, headOf(first));
+      else if (!running.has(ref.run)) heads.set(ref.run, NO_HEAD); // it is lost
+    });
+  }
+
+  async function firstEvent(ref: RunRef) {
+    const found: EventOf<'run.started'>[] = [];
+    await store.scan(ref, (event) => void (event.type === 'run.started' && found.push(event)), { eventsMax: 1 });
+    return found[0];
+  }
+
+  async function rowOf(file: RunFile): Promise<TeamRun> {
+    const { ref, bytes, liveness, finished } = file;
+    const head = heads.get(ref.run) ?? NO_HEAD;
+    const of = `${bytes} ${liveness} ${file.isSalvage === true} ${head.person}`;
+    const known = shown.get(ref.run);
+    if (known?.of === of) return liveness === 'running' ? { ...known.row, durationMs: runDurationMs(ref.run, nowMs()) } : known.row;
+    const common = {
+      run: ref.run,
+      workflow: ref.workflow,
+      script: nameOf(ref.workflow),
+      started: new Date(startOf(ref.run)).toISOString(),
+      ...head,
+    };
+    const row: TeamRun = { ...common, ...((finished && atItsEnd(ref.run, finished)) ?? (await followed(file))) };
+    shown.set(ref.run, { of, row });
+    return row;
+  }
+
+  /** Reads a run in flight, one that crashed, and one that an older program wrote. TEAM-2 */
+  async function followed({ ref, liveness, isOfUnknownVersion }: RunFile) {
+    if (isOfUnknownVersion) return { durationMs: null, status: 'unreadable' as const, model: null, inFlight: 0, ...NO_COUNTS };
+    const follower = followers.get(ref.run) ?? followFigures(store, ref);
+    if (liveness === 'running') followers.set(ref.run, follower);
+    else followers.delete(ref.run);
+    const figures = await follower.figures(liveness);
+    if (liveness === 'running') inFlight.set(ref.run, figures);
+    const { lastTs, functions: _functions, questions, ...counts } = figures;
+    const status = questions.length > 0 ? ('waiting' as const) : figures.status;
+    const endMs = liveness === 'running' ? nowMs() : lastTs === null ? undefined : Date.parse(lastTs);
+    return { durationMs: endMs === undefined ? null : runDurationMs(ref.run, endMs), model: null, ...counts, status };
+  }
+
+  async function listAll(): Promise<TeamList> {
+    const workflows = await store.workflows();
+    const files = (
+      await mapLimited(workflows, READERS, async (workflow) => {
+        const found = await store.runs(workflow);
+        await readHeads(workflow, found);
+        return found;
+      })
+    ).flat();
+    const runs = await mapLimited(files, READERS, rowOf);
+    forget(files);
+    return {
+      runs: runs.sort((one, other) => (one.run < other.run ? 1 : -1)),
+      files: new Map(files.map((file) => [file.ref.run, file])),
+      inFlight: new Map(inFlight),
+    };
+  }
+
+  /** Runs are removed now and then. */
+  function forget(files: readonly RunFile[]): void {
+    const present = new Set(files.map(({ ref }) => ref.run));
+    for (const kept of [heads, shown, followers]) for (const run of kept.keys()) if (!present.has(run)) kept.delete(run);
+    const running = new Set(files.filter(({ liveness }) => liveness === 'running').map(({ ref }) => ref.run));
+    for (const run of inFlight.keys()) if (!running.has(run)) inFlight.delete(run);
+  }
+
+  function listNow(): Promise<TeamList> {
+    next = undefined;
+    const listing = listAll();
+    last = listing.catch(() => undefined);
+    return listing;
+  }
+
+  // TEAM-3
+  return { list: () => (next ??= last.then(listNow)) };
+}
+
+/** Reads the last event of a run that ended in order; undefined where that does not say what the run did. */
+function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages }: NonNullable<RunFile['finished']>) {
+  const counts = recordedCounts(totals);
+  if (counts === undefined) return undefined;
+  const record = salvages === undefined ? (cleaned === true ? ('cleaned' as const) : marked) : ('salvaged' as const);
+  return {
+    durationMs: runDurationMs(run, Date.parse(ts)),
+    status: record ?? countedStatus(status, counts),
+    model: counts.model,
+    inFlight: 0,
+    ...addedCounts(counts),
+  };
+}
+
+function headOf({ host, user, pipeline }: EventOf<'run.started'>): Head {
+  return { person: user === undefined ? host : `${user}@${host}`, isPipeline: pipeline !== undefined };
+}
+
+/** The questions that wait longest come first. */
+export function questionsIn({ runs, inFlight }: TeamList): readonly TeamQuestion[] {
+  return runs
+    .filter(({ status }) => status === 'waiting')
+    .flatMap(({ run, script, person }) => (inFlight.get(run)?.questions ?? []).map((question) => ({ run, script, person, ...question })))
+    .toSorted((one, other) => (one.askedAt < other.askedAt ? -1 : 1));
+}
