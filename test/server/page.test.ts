@@ -86,6 +86,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     const question = page.locator('section[aria-label=Question]');
     await question.waitFor();
     expect(await question.textContent()).toContain('Open the field?');
+    await expect.poll(() => question.textContent(), PATIENCE).toMatch(/ waits for the answer to q1, since 2\d{3}-/);
     await question.getByRole('button', { name: '[A] Again' }).click();
     await expect.poll(() => label('load'), PATIENCE).toBe('load, command · success (2 visits)');
     await page.locator('[data-question=q2]').waitFor();

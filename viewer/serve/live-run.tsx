@@ -124,6 +124,7 @@ export function LiveRun({ api, mayRun, listed, onChange }: LiveRunProps) {
             <Questions
               questions={questions}
               mayAnswer={mayRun}
+              asked={new Map((model.data.verdict.pipeline?.questions ?? []).map(({ id: question, asked }) => [question, asked]))}
               answer={async (question, value) => {
                 await api.answer(id, question, value);
                 setQuestions((before) => before.filter((each) => each.id !== question)); // it can't be answered twice

@@ -1,16 +1,20 @@
 /** Shows unanswered questions, which are answered by a click or by pressing the key of a choice. */
 import { useEffect, useState } from 'preact/hooks';
+import { time } from '../../cli/render/units.js';
 import { answerMeaning } from '../../src/pipeline/model/labels.js';
+import { hashOfNode } from '../report/model/route.js';
 import type { Question } from './api.js';
 
 interface QuestionsProps {
   readonly questions: readonly Question[];
+  /** The times at which they were asked, by their ids: ISO 8601, UTC. */
+  readonly asked: ReadonlyMap<string, string>;
   /** False: the token may only read. */
   readonly mayAnswer: boolean;
   readonly answer: (question: string, value: string) => Promise<void>;
 }
 
-export function Questions({ questions, mayAnswer, answer }: QuestionsProps) {
+export function Questions({ questions, asked, mayAnswer, answer }: QuestionsProps) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const give = (question: Question, value: string): void => {
@@ -39,6 +43,10 @@ export function Questions({ questions, mayAnswer, answer }: QuestionsProps) {
       {questions.map((question) => (
         <section key={question.id} class="card question" aria-label="Question" data-question={question.id}>
           <h2>{question.text}</h2>
+          <p class="muted">
+            <a href={hashOfNode(question.stage)}>{question.stage}</a> waits for the answer to {question.id}
+            <Since asked={asked.get(question.id)} />
+          </p>
           <div class="choices">
             {choicesOf(question).map(({ shortcut, label, value }) => (
               <button
@@ -67,6 +75,16 @@ export function Questions({ questions, mayAnswer, answer }: QuestionsProps) {
         </p>
       )}
     </div>
+  );
+}
+
+/** Empty until the page of the run has the question too. */
+function Since({ asked }: { readonly asked: string | undefined }) {
+  if (asked === undefined) return null;
+  return (
+    <>
+      , since <time dateTime={asked}>{time(Date.parse(asked))}</time>
+    </>
   );
 }
 
