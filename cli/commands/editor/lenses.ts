@@ -2,6 +2,7 @@
 import type { FunctionFigures, RecordedFigures } from '../../../src/api/commands/editor/figures.js';
 import { llmFunctionsOf, readableScript, type Editor } from '../../../src/api/commands/editor/texts.js';
 import { duration, money } from '../../render/units.js';
+import type { Io } from '../../terminal/io.js';
 import type { CodeLens, Connection } from './language-server-protocol.js';
 import { fileOf } from './uris.js';
 
@@ -12,9 +13,18 @@ interface LensData {
 
 const PERCENT = 100;
 
-export function answerLenses(connection: Connection, editor: Editor): void {
+type FiguresReader = (file: string) => Promise<RecordedFigures | undefined>;
+
+export function answerLenses(connection: Connection, editor: Editor, io: Pick<Io, 'environment' | 'nowMs'>): void {
   /** Holds the figures of a file from the first of its lines to the next request for all of them. */
-  const figures = new Map<string, Promise<RecordedFigures>>();
+  const figures = new Map<string, Promise<RecordedFigures | undefined>>();
+  let reader: Promise<FiguresReader> | undefined;
+  const figuresOf: FiguresReader = async (file) => {
+    reader ??= import('../../../src/api/commands/editor/figures.js').then(({ figuresReader }) =>
+      figuresReader({ environment: io.environment, nowMs: io.nowMs, log: (line) => connection.console.warn(line) }),
+    );
+    return (await reader)(file);
+  };
 
   connection.onCodeLens(async ({ textDocument }) => {
     const file = fileOf(textDocument.uri);
@@ -25,10 +35,10 @@ export function answerLenses(connection: Connection, editor: Editor): void {
   });
   connection.onCodeLensResolve(async (lens): Promise<CodeLens> => {
     const { file, name } = lens.data as LensData;
-    const known = figures.get(file) ?? import('../../../src/api/commands/editor/figures.js').then(({ figuresOf }) => figuresOf(file));
+    const known = figures.get(file) ?? figuresOf(file);
     figures.set(file, known);
     const title = await known.then(
-      (recorded) => titleOf(recorded, recorded.functions.get(name)),
+      (recorded) => (recorded === undefined ? '' : titleOf(recorded, recorded.functions.get(name))),
       (error: unknown) => `the journal can't be read: ${error instanceof Error ? error.message : String(error)}`,
     );
     // A line without a command only shows its text.

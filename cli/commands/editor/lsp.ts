@@ -50,7 +50,7 @@ export async function lsp(io: Io): Promise<number> {
     const editor = editorOf(io);
     watchDocuments(connection, editor);
     answerRequests(connection, editor);
-    answerLenses(connection, editor);
+    answerLenses(connection, editor, io);
     connection.listen();
   });
 }
