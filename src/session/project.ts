@@ -78,7 +78,7 @@ export async function findScript(project: Project, name: string, home: string | 
   const known = await listScripts(project, home);
   throw new MlldError('SCRIPT_UNKNOWN', `There is no script "${name}" in ${project.config.scriptDir}`, {
     hint: isPath(name)
-      ? `a file is run by its path, without \`run\`: mlld ${name}`
+      ? `a file is run by its path, without \`run\`, and recorded with a flag: mlld ${name} --checkpoint`
       : known.length === 0
         ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
         : `available scripts: ${known.join(', ')}`,
