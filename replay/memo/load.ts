@@ -21,6 +21,8 @@ export interface PriorRuns extends Index {
   readonly areIgnored?: boolean;
   /** All that there are, oldest first. */
   readonly seen: readonly RunId[];
+  /** Those of them that had no event: they had just been created, and all that they record is new. */
+  readonly empty: readonly RunId[];
   /** Runs that were in flight, and the last event of each that was folded (-1: none). */
   readonly ongoing: readonly EventRef[];
   /** Runs that read as crashed, and whose process exists: it may go on, so its commands are its own. */
@@ -42,11 +44,11 @@ export interface LoadOptions {
 }
 
 export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until, limits }: LoadOptions): Promise<PriorRuns> {
-  const files = await store.runs(workflow);
-  if (until !== undefined) return loadUntil(store, workflow, files, until, onDefect);
+  const listed = await store.runs(workflow);
+  if (until !== undefined) return loadUntil(store, workflow, listed, until, onDefect);
 
   const onDisk = new IndexOnDisk(store, workflow, limits);
-  const saved = await onDisk.read(files);
+  const saved = await onDisk.read(listed);
   const state: Index = saved?.index ?? index.initial();
   const covered: Covered[] = [...(saved?.covered ?? [])];
   const ongoing: EventRef[] = [];
@@ -55,10 +57,12 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
   let newEvents = 0;
   let captured: CapturedIndex | undefined;
 
-  for (const file of files.slice(covered.length)) {
+  const files: RunFile[] = listed.slice(0, covered.length);
+  for (const file of listed.slice(covered.length)) {
     const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
     const { end, events } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
     newEvents += events;
+    files.push({ ...file, bytes: Math.max(file.bytes, end.offset) }); // a run in flight may have grown since it was listed
     if (file.liveness === 'running') ongoing.push({ run: file.ref.run, seq: end.seq });
     if (!isPrefixSettled) continue;
     covered.push(file.liveness === 'running' ? { run: file.ref.run, from: end } : { run: file.ref.run, bytes: file.bytes });
@@ -75,6 +79,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     workflow,
     runs: countingRuns(files, state.memo),
     seen: files.map(({ ref }) => ref.run),
+    empty: emptyRuns(files),
     ongoing,
     asleep: files.filter(({ isAsleep }) => isAsleep).map(({ ref }) => ref.run),
     covered: isPrefixSettled ? covered : undefined,
@@ -169,6 +174,7 @@ async function loadUntil(
     workflow,
     runs: countingRuns(files, state.memo),
     seen,
+    empty: emptyRuns(files),
     ongoing: [],
     asleep: [],
     covered: undefined,
@@ -185,4 +191,8 @@ export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting 
       !isRecordOfUpkeep(file) &&
       (cleanedBy === undefined || file.ref.run > cleanedBy.run || outlasting.has(file.ref.run)),
   );
+}
+
+function emptyRuns(files: readonly RunFile[]): RunId[] {
+  return files.filter(({ bytes }) => bytes === 0).map(({ ref }) => ref.run);
 }

@@ -29,7 +29,7 @@ export interface TeamPorts {
   readonly store: Pick<JournalStore, 'readAt'>;
   readonly workflow: Workflow;
   /** The runs before this one, as its memo was made of them. */
-  readonly prior: Pick<PriorRuns, 'seen' | 'runs'>;
+  readonly prior: Pick<PriorRuns, 'seen' | 'empty' | 'runs'>;
   /** False while results of other runs are not reused. */
   readonly reusesAll: () => boolean;
   /** Aborted when the run must stop. */
@@ -50,8 +50,12 @@ export class RunTeamResults implements TeamResults {
   private outage: { readonly sinceMs: number; isReported: boolean } | undefined;
 
   constructor(private readonly ports: TeamPorts) {
-    const { seen, runs } = ports.prior;
-    this.priorBytes = new Map([...seen.map((run) => [run, Infinity] as const), ...runs.map(({ ref, bytes }) => [ref.run, bytes] as const)]);
+    const { seen, empty, runs } = ports.prior;
+    this.priorBytes = new Map([
+      ...seen.map((run) => [run, Infinity] as const), // of those that \`clean\` has put away, nothing is news
+      ...empty.map((run) => [run, 0] as const),
+      ...runs.map(({ ref, bytes }) => [ref.run, bytes] as const),
+    ]);
   }
 
   async claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState> {

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { EventRef } from '../../journal/ids.js';
+import type { Claimed, ClaimRequest } from '../../journal/storage/claims.js';
+import { openMemoryStore } from '../../journal/storage/memory-store.js';
+import type { Journal, JournalStore, Recorded } from '../../journal/store.js';
+import { loadWorkflow } from '../../replay/memo/load.js';
+import { RunTeamResults } from '../../src/session/ports/claims/team-results.js';
+import type { ClaimedCallState } from '../../src/runtime/calls/result-cache.js';
+import { call, callKeyOf, JOB, runRef, started } from '../support/written-runs.js';
+
+const key = callKeyOf('q1');
+const colleague = runRef(1);
+let store: JournalStore;
+let theirs: Journal;
+let requests: ClaimRequest[];
+
+beforeEach(async () => {
+  store = openMemoryStore();
+  theirs = await store.create(colleague);
+  requests = [];
+});
+
+/** The run of a colleague that records its call, and the place of the result. */
+async function recordTheirCall(): Promise<Recorded> {
+  let result: Recorded | undefined;
+  for (const fact of [started(colleague), ...call('main/ask#0', 'q1')]) {
+    const recorded = await theirs.append(fact);
+    if (fact.type === 'call.completed') result = recorded;
+  }
+  if (result === undefined) throw new Error('the call has a result');
+  return result;
+}
+
+/** Claims the call in a run whose prior runs are loaded before `record`; the store answers with that result until it is refused. */
+async function claimAfter(record: () => Promise<Recorded>): Promise<ClaimedCallState> {
+  const prior = await loadWorkflow(store, JOB, { onDefect: ({ message }) => expect.unreachable(message) });
+  const { seq, position } = await record();
+  const by = { run: colleague.run, seq, position };
+  const isRefused = (refused: EventRef | undefined): boolean => refused?.run === by.run && refused.seq === by.seq;
+  const results = new RunTeamResults({
+    claims: {
+      waitMs: 0,
+      claim(request): Promise<Claimed> {
+        requests.push(request);
+        return Promise.resolve(isRefused(request.refused) ? { kind: 'claimed', replaces: by } : { kind: 'answered', by });
+      },
+      giveBack: () => undefined,
+      watch: () => expect.unreachable('nothing is waited for'),
+    },
+    store,
+    workflow: JOB,
+    prior,
+    reusesAll: () => true,
+    signal: new AbortController().signal,
+    hasStopped: () => false,
+    monotonicMs: () => 0,
+    stderr: () => undefined,
+    onOutage: () => undefined,
+    onLost: (error) => expect.unreachable(error.message),
+  });
+  return results.claim({ key, fn: 'ask' }, undefined);
+}
+
+describe('TEAM-RESULTS-2', () => {
+  it('reuses a result of a run that had just been created, without an event, when this one began', async () => {
+    expect(await claimAfter(recordTheirCall)).toMatchObject({ kind: 'answered', by: { run: colleague.run } });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('refuses a result that its memo knows, and replaces it', async () => {
+    const known = await recordTheirCall();
+    expect(await claimAfter(() => Promise.resolve(known))).toMatchObject({ kind: 'claimed', replaces: { seq: known.seq } });
+    expect(requests).toHaveLength(2);
+  });
+});
