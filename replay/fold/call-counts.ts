@@ -11,6 +11,7 @@
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  */
+import { addUsd, sumUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent, Usage } from '../../journal/event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { causeOfCall, isUnpriced, type CallCause } from './failure-class.js';
@@ -163,7 +164,7 @@ export function followCall(
       const all = groupsOf(ledger, event.fn, groups);
       const end = endedCall(event);
       resolve(ledger, event.key);
-      for (const counts of all) counts.savedUsd = sumOf(counts.savedUsd, event.savedUsd);
+      for (const counts of all) counts.savedUsd = sumUsd(counts.savedUsd, event.savedUsd);
       countEnd(all, end, 1);
       return { fn: event.fn, key: event.key, totalUsd: undefined, ...end };
     }
@@ -250,7 +251,8 @@ function measuresOf({ elapsedMs, usage, onlyCalls }: AttemptEnd): Pick<EndedCall
 /** Adds the counts of another part of the same whole. */
 export function addCounts(counts: CallCounts, more: CallCounts): void {
   for (const name of NUMBERS) counts[name] += more[name];
-  for (const name of SUMS) counts[name] = sumOf(counts[name], more[name]);
+  for (const name of TOKENS) counts[name] = sumOf(counts[name], more[name]);
+  for (const name of AMOUNTS) counts[name] = sumUsd(counts[name], more[name]);
   for (const [cause, count] of Object.entries(more.failedByClass)) addTo(counts.failedByClass, cause as CallCause, count);
 }
 
@@ -267,7 +269,8 @@ const NUMBERS = [
   'callsMs',
   'unpriced',
 ] as const;
-const SUMS = ['inputTokens', 'outputTokens', 'costUsd', 'savedUsd'] as const;
+const TOKENS = ['inputTokens', 'outputTokens'] as const;
+const AMOUNTS = ['costUsd', 'savedUsd'] as const;
 
 // Journals of before have these in the text alone.
 const FAILED_COMMAND = /^its command ended with status \d+$/;
@@ -329,9 +332,10 @@ function countCost(
     counts.callsMs += durationMs;
     counts.inputTokens = sumOf(counts.inputTokens, usage?.inputTokens);
     counts.outputTokens = sumOf(counts.outputTokens, usage?.outputTokens);
-    counts.costUsd = sumOf(counts.costUsd, usage?.costUsd);
+    counts.costUsd = sumUsd(counts.costUsd, usage?.costUsd);
   }
-  if (attempt && attempt.spentUsd !== undefined) attempt.spentUsd = isUnpriced(end) ? undefined : attempt.spentUsd + (usage?.costUsd ?? 0);
+  if (attempt && attempt.spentUsd !== undefined)
+    attempt.spentUsd = isUnpriced(end) ? undefined : addUsd(attempt.spentUsd, usage?.costUsd ?? 0);
   if (usage?.model !== undefined) models.set(usage.model, (models.get(usage.model) ?? 0) + 1);
 }
 

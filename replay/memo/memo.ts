@@ -14,6 +14,7 @@
  * MEMO-10 a superseded result is not usable: the one that is used instead is in another run of the store
  * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
+import { addUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
@@ -220,7 +221,7 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
 function failCall(state: Memo, { op, retryInMs, usage }: EventOf<'call.failed'>): Memo {
   const pending = state.pending.get(op);
   if (pending === undefined || retryInMs === undefined) state.pending.delete(op);
-  else if (usage?.costUsd !== undefined) state.pending.set(op, { ...pending, failedUsd: (pending.failedUsd ?? 0) + usage.costUsd });
+  else if (usage?.costUsd !== undefined) state.pending.set(op, { ...pending, failedUsd: addUsd(pending.failedUsd ?? 0, usage.costUsd) });
   return state;
 }
 

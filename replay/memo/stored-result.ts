@@ -1,4 +1,5 @@
 /** The place of a result in the journal, and what is known of it without reading it. */
+import { addUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
 import type { RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
@@ -52,7 +53,7 @@ export function storedResult(event: EventOf<'call.completed'>, place: Place, fai
 }
 
 function sumOf(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : one + other;
+  return one === undefined || other === undefined ? (one ?? other) : addUsd(one, other);
 }
 
 function isSealed(payload: Payload): boolean {

@@ -1,4 +1,5 @@
 /** Estimates the calls, the time and the cost of the next run, if it makes the same calls as the last one. */
+import { addUsd } from '../../journal/facts/add-usd.js';
 import type { CallKey } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
@@ -124,7 +125,7 @@ function sumOf(functions: readonly FunctionEstimate[], usdOf: (estimate: Functio
   let sum: number | null = null;
   for (const each of functions) {
     const usd = usdOf(each);
-    if (usd !== null) sum = (sum ?? 0) + usd * each.calls;
+    if (usd !== null) sum = addUsd(sum ?? 0, usd * each.calls);
   }
   return sum;
 }

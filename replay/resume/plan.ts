@@ -2,6 +2,7 @@
  * Plans which results a run would reuse and which calls it would execute. Decided from the journal, the flags and the definitions as the
  * script has them now; which calls are really made is known only during the run.
  */
+import { addUsd } from '../../journal/facts/add-usd.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import { predictCalls } from './predict-calls.js';
 import {
@@ -213,7 +214,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     if (decision.kind === 'reused') {
       if (decision.edited) entry.stale++;
       const { costUsd } = decision.result;
-      if (costUsd !== undefined) savedUsd = (savedUsd ?? 0) + costUsd;
+      if (costUsd !== undefined) savedUsd = addUsd(savedUsd ?? 0, costUsd);
       reused.push({ key, entry });
       continue;
     }

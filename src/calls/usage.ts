@@ -1,4 +1,5 @@
 /** Adds the usage of several replies. What none of them knows stays unknown. calls.md 9.4 and 10. */
+import { addUsd } from '../../journal/facts/add-usd.js';
 import type { Usage } from '../../journal/facts/call-event.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import type { ReportedUsage } from './replies/reply.js';
@@ -11,7 +12,7 @@ export function addUsage(first: ReportedUsage | undefined, second: ReportedUsage
   const sum: { -readonly [M in keyof ReportedUsage]: ReportedUsage[M] } = { ...second, ...first };
   for (const count of COUNTS) {
     const known = [first[count], second[count]].filter((value) => value !== undefined);
-    if (known.length > 0) sum[count] = known.reduce((total, value) => total + value, 0);
+    if (known.length > 0) sum[count] = known.reduce(count === 'costUsd' ? addUsd : (total, value) => total + value, 0);
   }
   if (first.estimated || second.estimated) sum.estimated = true;
   const sessions = [first.sessionCostUsd, second.sessionCostUsd].filter((cost) => cost !== undefined);

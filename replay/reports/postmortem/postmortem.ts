@@ -4,6 +4,7 @@
  * POSTMORTEM-3 any prefix is a legal input: for a run that crashed or is in flight, the operations in flight say how far it is
  * POSTMORTEM-4 memory in proportion to what is in flight and to the calls made, not to events
  */
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import { emptyLedger, flawOf, followCall, isEndOfCall, type CallLedger, type CountedCall } from '../../fold/call-counts.js';
@@ -192,7 +193,7 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended
   rate.durationMs += elapsedMs;
   if (ended?.totalUsd !== undefined) {
     rate.priced += 1;
-    rate.costUsd += ended.totalUsd;
+    rate.costUsd = addUsd(rate.costUsd, ended.totalUsd);
   }
   const open = state.unresolved.get(key);
   if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, forkSource: undefined });

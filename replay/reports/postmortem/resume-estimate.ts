@@ -1,4 +1,5 @@
 /** Estimates what resuming a run would take now: results to reuse, calls to make, time and cost as measured in that run. */
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
 import { isInside } from '../../fold/op-path.js';
@@ -83,7 +84,7 @@ function priced({ rates, concurrency }: PostMortem, ahead: ReadonlyMap<string, n
     all.calls += rate.calls;
     all.durationMs += rate.durationMs;
     all.priced += rate.priced;
-    all.costUsd += rate.costUsd;
+    all.costUsd = addUsd(all.costUsd, rate.costUsd);
   }
   if (all.calls === 0) return { durationMs: undefined, callsMs: undefined, costUsd: undefined };
   const meanMs = all.durationMs / all.calls;
@@ -97,7 +98,7 @@ function priced({ rates, concurrency }: PostMortem, ahead: ReadonlyMap<string, n
     callsMs += calls * ownMs;
     longestMs = Math.max(longestMs, Math.min(calls, 1) * ownMs);
     const price = rate.priced > 0 ? rate : all;
-    if (price.priced > 0) costUsd += (calls * price.costUsd) / price.priced;
+    if (price.priced > 0) costUsd = addUsd(costUsd, (calls * price.costUsd) / price.priced);
   }
   return {
     durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)),

@@ -1,4 +1,5 @@
 /** Adds up attempts, tokens and cost by model: an attempt that used several counts for each of them. */
+import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { Usage } from '../../../journal/event.js';
 import type { Timeline, TimelineAttempt } from './timeline.js';
 
@@ -37,7 +38,7 @@ function add(tallies: Map<string | null, ModelTally>, { model, inputTokens, outp
     attempts: attempts + 1,
     inputTokens: sumOf(sums.inputTokens, inputTokens),
     outputTokens: sumOf(sums.outputTokens, outputTokens),
-    costUsd: sumOf(sums.costUsd, costUsd),
+    costUsd: sumUsd(sums.costUsd, costUsd),
   });
 }
 

@@ -1,4 +1,5 @@
 /** Determines the cost of an attempt from its reply, else from a table of prices; an unknown cost is never 0. calls.md 10.1 to 10.4. */
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { ReportedUsage } from '../replies/reply.js';
 import { byLargestCost } from '../usage.js';
@@ -59,7 +60,7 @@ function pricedInPart({ models = [], provider, ...rest }: ReportedUsage, tables:
     return priced ? { ...part, costUsd: priced.costUsd } : part;
   });
   const sorted = byLargestCost(parts);
-  const costUsd = parts.reduce((sum, part) => sum + (part.costUsd ?? 0), 0);
+  const costUsd = parts.reduce((sum, part) => addUsd(sum, part.costUsd ?? 0), 0);
   const [{ model } = rest] = sorted;
   const { priceTable, priceModel } = last ?? {};
   return withoutUndefined<CostedUsage>({
@@ -88,7 +89,7 @@ function pricesOf(usage: ReportedUsage, model: string | undefined, tables: reado
   const [first] = parts;
   if (!first || parts.includes(undefined)) return undefined;
   const isEstimated = parts.some((part) => part?.estimated);
-  const costUsd = parts.reduce((sum, part) => sum + (part?.costUsd ?? 0), 0);
+  const costUsd = parts.reduce((sum, part) => addUsd(sum, part?.costUsd ?? 0), 0);
   const estimated = isEstimated ? { estimated: true as const } : {};
   if (!usage.models) return { ...first, costUsd, ...estimated };
   const models = byLargestCost(usage.models.map((part, i) => ({ ...part, costUsd: parts[i]?.costUsd ?? 0 })));

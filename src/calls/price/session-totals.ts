@@ -1,6 +1,7 @@
 /**
  * Takes the earlier turns of a continued session off the cost that its reply tells, which is that of the whole session. calls.md 7.5.5.
  */
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { ReadReply } from '../replies/read-reply.js';
 import type { ReportedUsage } from '../replies/reply.js';
 
@@ -52,8 +53,5 @@ export class SessionTotals {
 /** A smaller total than the known one is of a session that began anew. */
 function shareOf(usage: ReportedUsage | undefined, totalUsd: number, knownUsd: number | undefined): ReportedUsage {
   if (knownUsd === undefined || knownUsd > totalUsd) return { ...usage, estimated: true };
-  return { ...usage, costUsd: Math.round((totalUsd - knownUsd) * COST_UNITS) / COST_UNITS, sessionCostUsd: totalUsd };
+  return { ...usage, costUsd: addUsd(totalUsd, -knownUsd), sessionCostUsd: totalUsd };
 }
-
-/** Differences of fractions have more digits than the costs themselves. */
-const COST_UNITS = 1e9;

@@ -1,4 +1,5 @@
 /** Counts the calls of a run and what they cost up to now, recorded or not: `@mx.usage` shows it. calls.md 10.6 and 10.7. */
+import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { Usage } from '../../../journal/facts/call-event.js';
 import type { DataObject } from '../../values/value.js';
 
@@ -19,7 +20,7 @@ export class RunUsage {
     this.attempts++;
     this.inputTokens = plus(this.inputTokens, usage?.inputTokens);
     this.outputTokens = plus(this.outputTokens, usage?.outputTokens);
-    this.spentUsd = plus(this.spentUsd, usage?.costUsd);
+    this.spentUsd = sumUsd(this.spentUsd, usage?.costUsd);
     if (usage?.costUsd === undefined && !isFree) this.unpriced++;
   }
 
@@ -30,7 +31,7 @@ export class RunUsage {
   /** `costUsd` is what the call had cost. */
   callReused(costUsd: number | undefined): void {
     this.reused++;
-    this.savedUsd = plus(this.savedUsd, costUsd);
+    this.savedUsd = sumUsd(this.savedUsd, costUsd);
   }
 
   get costUsd(): number | null {
@@ -44,7 +45,6 @@ export class RunUsage {
   }
 }
 
-/** Rounds where only the binary form of numbers shows, so that a script prints `0.003024` and not `0.0030239999999999998`. */
 function plus(sum: number | null, more: number | undefined): number | null {
-  return more === undefined ? sum : Number(((sum ?? 0) + more).toPrecision(15));
+  return more === undefined ? sum : (sum ?? 0) + more;
 }

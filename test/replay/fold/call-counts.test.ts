@@ -64,6 +64,16 @@ describe('the count of calls', () => {
     expect(functions.get('ask')).toEqual(total);
   });
 
+  it('prints no digits that nobody was charged', () => {
+    const calls = [1, 2, 3].flatMap((i) => [
+      start(`main/ask#${i}`, `ebb ${i}`),
+      complete(`main/ask#${i}`, `ebb ${i}`, { usage: usage(0.1) }),
+      reuse(`main/flow#${i}`, `flow ${i}`, 0.1),
+    ]);
+    const { costUsd, savedUsd } = count(...calls).total;
+    expect(JSON.stringify({ costUsd, savedUsd })).toBe('{"costUsd":0.3,"savedUsd":0.3}');
+  });
+
   it('counts as failed what has no result at the end, by the class of the last attempt', () => {
     const failing = [
       start('main/ask#0', 'ebb'),

@@ -1,4 +1,5 @@
 /** Counts the calls of each line of a source, and of each phase of a workflow script. */
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Model } from './page-model.js';
 import { isFailing } from './tracks.js';
 
@@ -41,7 +42,7 @@ function countsBy<K>(model: Model, keyOf: (span: number) => K | undefined): Read
     // A reused result took no time of its own.
     if (state !== 'reused') each.ms += model.durationOf(span);
     const costUsd = spans.costUsd[span] ?? null;
-    if (costUsd !== null) each.costUsd = (each.costUsd ?? 0) + costUsd;
+    if (costUsd !== null) each.costUsd = addUsd(each.costUsd ?? 0, costUsd);
   }
   return counts;
 }
