@@ -56,6 +56,11 @@ export class Connection implements Transactions {
     return this.over((opening) => this.send(opening, text, values, timeoutMs));
   }
 
+  /** Opens it before it is needed. The next statement reports what is wrong with the server. */
+  open(): void {
+    void this.over((opening) => opening).catch(() => undefined);
+  }
+
   /** CONNECTION-4 */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const turn = this.transactions.then(() => this.over((opening) => this.inTransaction(opening, work)));
@@ -103,7 +108,7 @@ export class Connection implements Transactions {
   }
 
   private begin(): Promise<SqlClient> {
-    const opening: Promise<SqlClient> = this.open(() => this.leave(opening));
+    const opening: Promise<SqlClient> = this.connected(() => this.leave(opening));
     opening.catch(() => {
       if (this.opening === opening) this.opening = undefined; // a later one may have been opened meanwhile
     });
@@ -111,7 +116,7 @@ export class Connection implements Transactions {
   }
 
   /** CONNECTION-1 */
-  private async open(onLost: () => void): Promise<SqlClient> {
+  private async connected(onLost: () => void): Promise<SqlClient> {
     try {
       const client = await this.connect(onLost);
       try {

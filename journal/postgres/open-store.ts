@@ -49,7 +49,14 @@ export interface TeamStoreOptions {
 }
 
 /** A store that can be left: without `close`, its connections end with the process, which they don't keep alive. */
-export type TeamStore = JournalStore & KeptStore & Pushing & Limiting & Watching & Hinting & Rebuilding & { close(): Promise<void> };
+export type TeamStore = JournalStore &
+  KeptStore &
+  Pushing &
+  Limiting &
+  Watching &
+  Hinting &
+  Rebuilding &
+  Recording & { close(): Promise<void> };
 
 export interface Rebuilding {
   /** Makes anew what the store derives from its journals. */
@@ -67,6 +74,11 @@ export interface Watching {
 export interface Limiting {
   readonly budgets: SharedBudgets;
   readonly lanes: LaneLog;
+}
+
+export interface Recording {
+  /** Opens the connections of a run at once, so that it does not wait for one after the other. */
+  openConnections(): void;
 }
 
 export interface Pushing {
@@ -95,8 +107,9 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const hints = new PgHints({ sql: side, project, isOn: options.notifies !== false, timeoutMs: Math.max(1000, leaseMs / 2) });
   const budgets = new PgBudgets({ sql: reader, project, leaseMs });
   const bulk = connection({ briefMs: Math.max(1000, leaseMs / 2) });
+  const writer = connection();
   const store = new PgStore({
-    writer: connection(),
+    writer,
     reader,
     side,
     bulk,
@@ -116,6 +129,10 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
     pushSpills: () => store.pushSpills(),
+    openConnections() {
+      writer.open();
+      side.open();
+    },
     async rebuild(wanted: RebuildOptions) {
       const { rebuildIndex } = await import('./rebuild/rebuild-index.js');
       return rebuildIndex(bulk, project, wanted);

@@ -75,7 +75,7 @@ export class PgStore implements RunStore {
 
   /** The clock of the server, which all machines share. */
   async nowMs(): Promise<number> {
-    await this.ports.reader.query('select 1');
+    if (this.ports.storeId() === undefined) await this.ports.reader.query('select 1'); // each connection reads it when it is opened
     return this.ports.nowMs();
   }
 

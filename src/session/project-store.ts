@@ -1,7 +1,7 @@
 /** Opens the store that a project's runs are kept in: the files below its root, or the store of a team. team-store.md 1. */
 import { join } from 'node:path';
 import { JournalError, skippedRun } from '../../journal/errors.js';
-import type { FirstWait } from '../../journal/postgres/open-store.js';
+import type { FirstWait, TeamStore } from '../../journal/postgres/open-store.js';
 import type { RunRef } from '../../journal/ids.js';
 import type { SealingKey } from '../../journal/secrets/keyring.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -40,6 +40,7 @@ export async function openRecordingStore(place: StorePlace): Promise<JournalStor
     waitMs: FIRST_WAIT_MS,
     onWait: (error, waitMs) => place.stderr(`warning: ${error.message}; trying for ${waitMs / 1000} s, in case it restarts\n`),
   });
+  store.openConnections();
   await bringInSpills(store, place.stderr);
   return store;
 }
@@ -80,7 +81,7 @@ export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url
   return { address, leaseMs, connect: (onLost: () => void) => connectClient(address, { connectMs, onLost }) };
 }
 
-async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWait): Promise<JournalStore> {
+async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWait): Promise<TeamStore> {
   const { project, environment, sealingKey } = place;
   const { address, leaseMs, connect } = await storeConnection(place, url);
   const { openTeamStore } = await import('../../journal/postgres/open-store.js');

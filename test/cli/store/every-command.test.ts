@@ -65,6 +65,7 @@ const READERS: readonly (readonly [words: string, expected: string])[] = [
   ['graph render gate.dot -o gate.svg', ''],
   ['store status', 'in this project'],
   ['store budget nightly 50usd --per day', 'nightly'],
+  ['store rebuild --dry-run', 'what the journals say'],
 ];
 
 /** Lists the commands that other tests of this folder call, and those that know nothing of runs. */

@@ -5,6 +5,7 @@ import { connectClient } from '../../../journal/postgres/pg-client.js';
 import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
 import { factOf, readRun } from '../support/read.js';
+import { Line } from './breakable-line.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
 
 type Trouble = 'none' | 'before' | 'behind';
@@ -30,6 +31,29 @@ function breaking(url: string, troubles: Trouble[]): Connect {
 
 describe.skipIf(noServer !== undefined)(`a connection that breaks${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+
+  it('is opened again where the server was away when all of them were to be opened', async () => {
+    const url = database.project();
+    const line = new Line(url);
+    let opened = 0;
+    const store = openTestStore(url, {
+      connect: (onLost) => {
+        opened++;
+        return line.connect(onLost);
+      },
+    });
+    line.isCut = true;
+    store.openConnections();
+    expect(opened).toBe(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    line.isCut = false;
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(finished);
+    await journal.close();
+    await store.close();
+    expect((await readRun(openTestStore(url), runRef(1))).events).toHaveLength(2);
+  });
 
   it('records each fact once, whether an answer or a statement was lost', async () => {
     const url = database.project();
