@@ -40,7 +40,7 @@ const HTML = `<!doctype html>
 export function pageResponse({ method, path }: HttpRequest, { script, style }: PageFiles): HttpResponse | undefined {
   if (method !== 'GET') return undefined;
   // The page of a run, that of the team and the start form have addresses of their own; behind the `#` is what is shown of the run.
-  switch (path === '/start' || path === '/team' || /^\/runs\/[\w-]+$/.test(path) ? '/' : path) {
+  switch (path === '/start' || path === '/team' || /^(?:\/team)?\/runs\/[\w-]+$/.test(path) ? '/' : path) {
     case '/':
       return textResponse(200, 'text/html; charset=utf-8', HTML, { 'content-security-policy': POLICY });
     case '/page.js':

@@ -49,6 +49,19 @@ interface Row {
 const ROUTES: readonly Row[] = [
   { method: 'GET', path: '/api/access', respond: async (_services, _request, { role }) => jsonResponse(200, { role }) },
   { method: 'GET', path: '/api/team/runs', respond: async ({ team }, { query }) => jsonResponse(200, await team.runs(query)) },
+  {
+    method: 'GET',
+    path: '/api/team/runs/{id}/page',
+    respond: async ({ team, pages }, _, { id }) => jsonResponse(200, (await pages.openRun(await team.run(id))).data),
+  },
+  {
+    method: 'GET',
+    path: '/api/team/runs/{id}/operations',
+    respond: async ({ team, pages }, { query }, { id }) => {
+      const page = await pages.openRun(await team.run(id));
+      return jsonResponse(200, await page.details(query.get('op') ?? undefined));
+    },
+  },
   { method: 'GET', path: '/api/team/costs', respond: async ({ team }, { query }) => jsonResponse(200, await team.costs(query)) },
   { method: 'GET', path: '/api/team/questions', respond: async ({ team }) => jsonResponse(200, await team.questions()) },
   { method: 'GET', path: '/api/team/store', respond: async ({ team }) => jsonResponse(200, await team.store()) },

@@ -2,7 +2,7 @@
  * Answers requests about all runs of the project: lists, costs, waiting questions, and what the store of a team has beside runs. Reads the
  * queries of requests; `src/api/team` does the rest.
  */
-import type { JournalStore } from '../../journal/store.js';
+import type { JournalStore, RunFile } from '../../journal/store.js';
 import type { Project } from '../api/pipeline-runs.js';
 import { filterRuns, pageOfRuns, type RunFilter, type RunPage } from '../api/team/filter-runs.js';
 import { readStoreActivity, type StoreActivity } from '../api/team/store-activity.js';
@@ -15,6 +15,8 @@ export interface Team {
   costs(query: URLSearchParams): Promise<TeamCosts & { readonly since: string }>;
   questions(): Promise<readonly TeamQuestion[]>;
   store(): Promise<StoreActivity>;
+  /** @throws HttpError RUN_UNKNOWN */
+  run(id: string): Promise<RunFile>;
 }
 
 interface TeamOptions {
@@ -56,6 +58,11 @@ export function createTeam({ store, project, clock: { nowMs, monotonicMs }, stop
     },
     questions: async () => questionsIn(await runs.list()),
     store: () => readStoreActivity(store),
+    async run(id) {
+      const file = [...(await runs.list()).files.values()].find(({ ref }) => ref.run === id);
+      if (file) return file;
+      throw new HttpError(404, 'RUN_UNKNOWN', `There is no run ${id}`, { hint: 'GET /api/team/runs lists the runs' });
+    },
   };
 }
 

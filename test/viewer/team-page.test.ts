@@ -127,6 +127,24 @@ describe.skipIf(BROWSER === undefined)('the page of the team', { timeout: IN_VAI
     await page.locator('tr[data-run]').first().waitFor();
   });
 
+  it('shows the page of a script while it runs, and comes back', async () => {
+    const started = await recordSample(store, { workflow: 'llm/run/patrol.mld', atMs: Date.now(), user: 'zoe', isRunning: true });
+    running.push(started);
+    await open('team?days=90');
+    await page.locator(`tr[data-run="${started.ref.run}"]`).getByRole('link', { name: 'patrol' }).click();
+    await expect.poll(() => page.locator('h1').textContent(), PATIENCE).toBe('job running');
+    expect(new URL(page.url()).pathname).toBe(`/team/runs/${started.ref.run}`);
+    await page.locator('nav.views').getByRole('link', { name: 'Operations', exact: true }).click();
+    await running.pop()?.finish();
+    await expect.poll(() => page.locator('h1 .pill').first().textContent(), PATIENCE).toBe('completed');
+    await page.reload();
+    await expect.poll(() => page.locator('h1 .pill').first().textContent(), PATIENCE).toBe('completed');
+    await page.getByRole('link', { name: 'All runs and costs' }).click();
+    await page.locator('tr[data-run]').first().waitFor();
+    await store.deleteRun(started.ref);
+    expect(noise).toEqual([]);
+  });
+
   it('offers what changes something to a token that may run', async () => {
     await open('', { token: RUN.token });
     await page.getByRole('link', { name: 'Start a run' }).waitFor();

@@ -19,9 +19,18 @@ export function isStart(): boolean {
 
 export const TEAM = '/team';
 
-/** True for the page over the runs of everybody. */
+/** True for the page over the runs of everybody, and for that of one of them. */
 export function isTeam(): boolean {
-  return location.pathname === TEAM;
+  return location.pathname === TEAM || runOfTeam() !== undefined;
+}
+
+/** The run of any workflow whose page is shown. */
+export function runOfTeam(): string | undefined {
+  return /^\/team\/runs\/([\w-]+)$/.exec(location.pathname)?.[1];
+}
+
+export function addressOfAnyRun(id: string): string {
+  return `${TEAM}/runs/${id}`;
 }
 
 /** The address of the start form, for a pipeline of the project. */

@@ -1,9 +1,10 @@
 /** Shows the page of a server: the form for the token where the server demands one, then its runs. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isTeam } from './address.js';
+import { isTeam, runOfTeam } from './address.js';
 import { ApiError, createApi, type Api, type Role } from './api.js';
 import { Shell } from './shell.js';
+import { AnyRun } from './team/any-run.js';
 import { TeamPage } from './team/team-page.js';
 
 const TOKEN = 'token';
@@ -11,7 +12,7 @@ const TOKEN = 'token';
 function Page() {
   const [token, setToken] = useState(() => sessionStorage.getItem(TOKEN) ?? undefined);
   const [entered, setEntered] = useState<{ readonly api: Api; readonly role: Role }>();
-  const [isOfTeam, setOfTeam] = useState(isTeam);
+  const [place, setPlace] = useState({ isTeam: isTeam(), run: runOfTeam() });
   const [message, setMessage] = useState<string>();
   useEffect(() => {
     const next = createApi(token);
@@ -24,11 +25,12 @@ function Page() {
     );
   }, [token]);
   useEffect(() => {
-    const follow = (): void => setOfTeam(isTeam());
+    const follow = (): void => setPlace({ isTeam: isTeam(), run: runOfTeam() });
     addEventListener('popstate', follow);
     return () => removeEventListener('popstate', follow);
   }, []);
-  if (entered) return isOfTeam ? <TeamPage api={entered.api} /> : <Shell api={entered.api} mayRun={entered.role === 'run'} />;
+  if (entered && place.run !== undefined) return <AnyRun key={place.run} api={entered.api} id={place.run} />;
+  if (entered) return place.isTeam ? <TeamPage api={entered.api} /> : <Shell api={entered.api} mayRun={entered.role === 'run'} />;
   if (message === undefined) return null;
   const open = (given: string): void => {
     sessionStorage.setItem(TOKEN, given);

@@ -58,6 +58,19 @@ export function Shell({ api, mayRun }: { readonly api: Api; readonly mayRun: boo
 
   const named = address === undefined ? runs?.[0] : runs?.find(({ id }) => id === address);
   const chosen = isStarting ? undefined : named;
+  // A run that resumed another one is shown under the id of the first.
+  const isMissing = runs !== undefined && !isStarting && address !== undefined && named === undefined;
+  useEffect(() => {
+    if (!isMissing || address === undefined) return;
+    api.status(address).then(
+      ({ id }) => {
+        if (id === address) return;
+        history.replaceState(undefined, '', addressOf(id) + location.hash);
+        setAddress(id);
+      },
+      () => undefined, // the page says that there is no such run
+    );
+  }, [api, address, isMissing]);
   useEffect(() => {
     if (chosen) document.title = `${chosen.pipeline_name} ${chosen.id}`;
   }, [chosen?.id]);

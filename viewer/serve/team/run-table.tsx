@@ -3,7 +3,7 @@ import type { RunPage } from '../../../src/api/team/filter-runs.js';
 import type { TeamRun } from '../../../src/api/team/team-runs.js';
 import { costOrDash, durationOrDash } from '../../../cli/render/units.js';
 import { number } from '../../report/model/verdict-words.js';
-import { addressOf, stay } from '../address.js';
+import { addressOf, addressOfAnyRun, stay } from '../address.js';
 import { PAGE_ROWS, type Shown } from './requests.js';
 
 interface RunTableProps {
@@ -68,15 +68,16 @@ export function RunTable({ page, onChange }: RunTableProps) {
 
 function Row({ run }: { readonly run: TeamRun }) {
   const { run: id, script, workflow, isPipeline, status, person, started, durationMs, executed, reused, failed, inFlight } = run;
+  const address = isPipeline ? addressOf(id) : addressOfAnyRun(id);
   return (
     <tr data-run={id}>
       <td class="name" title={workflow}>
-        {isPipeline ? (
-          <a href={addressOf(id)} onClick={(event) => stay(event, addressOf(id))}>
+        {status === 'unreadable' ? (
+          script
+        ) : (
+          <a href={address} onClick={(event) => stay(event, address)}>
             {script}
           </a>
-        ) : (
-          script
         )}
       </td>
       <td>
