@@ -40,10 +40,17 @@ const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly pri
   'mlld run patrol --checkpoint --budget nightly': { status: 1, printed: /kept in files/ },
   "MLLD_STORE='postgres://127.0.0.1:5433/mlld?project=trial' mlld store migrate --yes": { status: 1, printed: /127\.0\.0\.1:5433/ },
   'MLLD_SERVE_TOKEN=$(openssl rand -hex 32) mlld serve --host 0.0.0.0': LISTENS,
+  'mlld serve --host 0.0.0.0 --token-file ~/.mlld/serve-tokens': LISTENS,
+  "MLLD_STORE='postgres://board@db.example/mlld?project=acme/patrol' mlld serve --host 0.0.0.0 --token-file tokens": {
+    status: 1,
+    printed: /db\.example/,
+  },
   'mlld journal show ID': NO_RUN,
   'mlld run .mlld/serve/7weuaudm00t8/ferry.dot --resume --ask remote': NO_RUN,
   'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2': NO_RUN,
 };
+
+const TOKEN = 'read 5f0c1f6f8f0e4b0b9a4f2d6c7e8a9b0c';
 
 const ASKED =
   'cp gated.dot release.dot; mlld run release.dot --backend simulated --ask remote > run.log 2>&1 & ' +
@@ -57,6 +64,8 @@ const BEFORE: Readonly<Record<string, string>> = {
   'mlld graph render release.dot --run latest -o release.svg': 'mlld run release.dot',
   "mlld journal reject nightly 'main/for#0[3]/review#0' --undo": "mlld journal reject nightly 'main/for#0[3]/review#0' --reason x",
   'mlld journal replay nightly --save-test test/runs/nightly': 'rm -r test/runs/nightly',
+  'mlld serve --host 0.0.0.0 --token-file ~/.mlld/serve-tokens': `mkdir -p ~/.mlld && echo '${TOKEN}' > ~/.mlld/serve-tokens && chmod 600 ~/.mlld/serve-tokens`,
+  "MLLD_STORE='postgres://board@db.example/mlld?project=acme/patrol' mlld serve --host 0.0.0.0 --token-file tokens": `echo '${TOKEN}' > tokens && chmod 600 tokens`,
   'mlld modules remove @mlld/claude-poll': 'mlld modules add @mlld/claude-poll',
 };
 
