@@ -1,0 +1,64 @@
+// The start of a run that reuses N results of a team's store, as a multiple of the same over files, and the round trips that it waits for.
+//   MLLD_STORE=postgres://… node team-store.mjs [N] [ROUNDS]
+// MLLD_STORE names an empty store that `mlld store migrate` has made. Round trips are the time that a slower line adds, over its delay.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+import { runProcess, scratch } from './measure.mjs';
+import { median } from './statistics.mjs';
+
+const ROUND_TRIP_MS = 200;
+const [countText = '10000', roundsText = '3'] = process.argv.slice(2);
+if (!env.MLLD_STORE) throw new Error('MLLD_STORE names no store: MLLD_STORE=postgres://127.0.0.1/mlld?project=bench');
+const store = new URL(env.MLLD_STORE);
+const folder = scratch('team-store');
+const cli = fileURLToPath(new URL('../dist/mlld.cjs', import.meta.url));
+mkdirSync(join(folder, 'llm', 'run'), { recursive: true });
+writeFileSync(join(folder, 'mlld-config.json'), '{}');
+const items = Array.from({ length: Number(countText) }, (_, n) => `"item ${n}"`).join(', ');
+writeFileSync(
+  join(folder, 'llm', 'run', 'many.mld'),
+  `exe llm @ask(q) = js { return "answer to " + q }\nvar @all = for parallel(20) @q in [${items}] => @ask(@q)\nshow @all.length()\n`,
+);
+
+let delayMs = 0;
+const relay = createServer((client) => {
+  const server = connect(Number(store.port || 5432), store.hostname);
+  const pass = (from, to) => from.on('data', (chunk) => setTimeout(() => to.destroyed || to.write(chunk), delayMs / 2));
+  pass(client, server);
+  pass(server, client);
+  for (const socket of [client, server]) {
+    socket.on('error', () => undefined); // 'close' follows
+    socket.on('close', () => void (client.destroy(), server.destroy()));
+  }
+});
+await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
+const relayed = new URL(store);
+relayed.host = `127.0.0.1:${relay.address().port}`;
+relayed.searchParams.set('sslmode', 'disable');
+
+async function start(address) {
+  env.MLLD_STORE = address;
+  const { code, wall, stderr } = await runProcess([execPath, cli, 'run', 'many', '--checkpoint'], { cwd: folder });
+  if (code !== 0) throw new Error(stderr);
+  return wall;
+}
+
+await start('files');
+await start(relayed.href);
+const rounds = [];
+for (let round = 0; round < Number(roundsText); round++) {
+  const files = await start('files');
+  delayMs = 0;
+  const near = await start(relayed.href);
+  delayMs = ROUND_TRIP_MS;
+  const far = await start(relayed.href);
+  rounds.push({ ratio: near / files, roundTrips: ((far - near) * 1000) / ROUND_TRIP_MS });
+}
+console.log(`start over files: ${median(rounds.map(({ ratio }) => ratio)).toFixed(2)} times`);
+console.log(`round trips: ${median(rounds.map(({ roundTrips }) => roundTrips)).toFixed(1)}`);
+process.exit(); // the relay's connections end with the process
