@@ -1,7 +1,7 @@
 /** Runs the bodies of scripts in their realm, with a host that answers at once. */
-import { compileCode, createClosedRealm, currentContext } from '../../src/world/code/closed-realm.js';
-import { BOOTSTRAP } from '../../src/workflows/realm/bootstrap.js';
-import { readWorkflow } from '../../src/workflows/text/read-script.js';
+import { compileCode, createClosedRealm, currentContext } from '../../../src/world/code/closed-realm.js';
+import { BOOTSTRAP } from '../../../src/workflows/realm/bootstrap.js';
+import { readWorkflow } from '../../../src/workflows/text/read-script.js';
 
 /** Runs the body of a script with a host that answers every agent with its prompt, and returns what the script returned. */
 export async function run(body: string): Promise<unknown> {
