@@ -9,7 +9,7 @@ export async function openProject(io: Io): Promise<{ readonly project: WorkingPr
   return { project, store: await storeOf(io, project) };
 }
 
-export function storeOf({ environment, stderr }: Io, project: Project): Promise<JournalStore> {
+export function storeOf({ environment, stderr }: Pick<Io, 'environment' | 'stderr'>, project: Project): Promise<JournalStore> {
   return openProjectStore({ project, environment, sealingKey: 'none', stderr });
 }
 

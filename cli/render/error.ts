@@ -80,7 +80,7 @@ function indented(block: string): readonly string[] {
   return block.split('\n').map((line) => `  ${line}`.trimEnd());
 }
 
-function isUserError(error: unknown): error is UserError {
+export function isUserError(error: unknown): error is UserError {
   // Errors of the system have a code as well, but no `hint`.
   return error instanceof Error && 'hint' in error && typeof (error as { code?: unknown }).code === 'string';
 }
