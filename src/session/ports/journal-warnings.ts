@@ -38,6 +38,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
       if (isErrorReported) return;
       isErrorReported = true;
       if (error instanceof JournalError && error.code === 'STORE_SPILLED') return stderr(`warning: ${error.message}${hintOf(error)}\n`);
+      if (isOfStore(error) && remains === undefined) return stderr(`warning: no further call begins: ${error.message}${hintOf(error)}\n`);
       const results = remains === undefined ? 'results are not recorded' : `results are not recorded, ${remains}`;
       stderr(`warning: the journal can't be written, ${results}: ${error.message}${hintOf(error)}\n`);
     },
@@ -62,6 +63,11 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
       stderr(`warning: a recorded result of @${fn} can't be read any more; ${remedy}\n`);
     },
   };
+}
+
+/** What such a run still records is in a spill or a salvage run, so it would be wrong to say that its results are not recorded. */
+function isOfStore(error: Error): boolean {
+  return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_UNREACHABLE');
 }
 
 function hintOf(error: Error): string {
