@@ -178,7 +178,6 @@ export const PIPELINE_COMMANDS = {
       'mlld serve',
       'mlld serve --port 0 --json',
       `${TOKEN_VARIABLE}=$(openssl rand -hex 32) mlld serve --host 0.0.0.0`,
-      'mlld serve --host 0.0.0.0 --token-file ~/.mlld/serve-tokens',
       `jq -n --rawfile dot release.dot '{dot: $dot}' | curl -d @- http://127.0.0.1:7411/pipelines`,
     ],
   },
