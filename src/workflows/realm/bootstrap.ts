@@ -32,10 +32,15 @@ const CORE = String.raw`
     if (list[0] === 1) throw errorOf(list[1], list[2]);
     return list.length > 1 ? list[1] : undefined;
   };
-  const now = (name, ...values) => answered(request(name, stringify(values)));
+  /** A list of this program as JSON, also if the script gave all objects a toJSON or descriptors a get. */
+  const encoded = (list) => {
+    defineProperty(list, 'toJSON', { __proto__: null, value: undefined });
+    return stringify(list);
+  };
+  const now = (name, ...values) => answered(request(name, encoded(values)));
   /** What the host answers later. */
   const later = (name, values) => {
-    const written = stringify(values);
+    const written = encoded(values);
     const promise = new P((resolve, reject) => {
       pending[now('begin', name, written)] = { __proto__: null, resolve, reject };
     });
@@ -91,19 +96,19 @@ const CORE = String.raw`
     if (typeof prompt !== 'string') throw new TE('agent(prompt, options?): the prompt must be a text');
     if (options !== undefined && (typeof options !== 'object' || options === null || isArray(options)))
       throw new TE('agent(prompt, options?): the options must be an object');
-    return later('agent', [prompt, options ?? {}, new E('').stack]);
+    return later('agent', [prompt, options ?? create(null), new E('').stack]);
   };
 
   const listOf = (items, name) => {
     if (!isArray(items)) throw new TE(name + '() takes a list, and not ' + (items === null ? 'null' : typeof items));
     if (items.length > 4096) throw new RE(name + '() takes at most 4096 items, and not ' + items.length);
     const copy = [];
-    for (let i = 0; i < items.length; i++) defineProperty(copy, i, { value: items[i], writable: true, enumerable: true, configurable: true });
+    for (let i = 0; i < items.length; i++) defineProperty(copy, i, { __proto__: null, value: items[i], writable: true, enumerable: true, configurable: true });
     return copy;
   };
   const wanted = (value) => value instanceof P ? 'a promise: what it stands for has begun already' : typeof value;
   const lost = (error, name, i, list) => now('lost', name + '(), item ' + (i + 1) + ' of ' + list.length, ...told(error));
-  const put = (list, i, value) => defineProperty(list, i, { value, writable: true, enumerable: true, configurable: true });
+  const put = (list, i, value) => defineProperty(list, i, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
 
   const parallel = async (thunks) => {
     const list = listOf(thunks, 'parallel');
@@ -201,12 +206,12 @@ const CORE = String.raw`
     if (value instanceof ArrayBuffer) return keep(value.slice(0));
     const copy = keep({});
     for (const key of Object.keys(value))
-      defineProperty(copy, key, { value: clone(value[key], met), writable: true, enumerable: true, configurable: true });
+      defineProperty(copy, key, { __proto__: null, value: clone(value[key], met), writable: true, enumerable: true, configurable: true });
     return copy;
   };
 
   const NOT_HERE = ' is not available in a workflow script: an agent does what needs files, programs or the network';
-  const define = (name, value) => defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+  const define = (name, value) => defineProperty(globalThis, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
   const refuse = (name) => defineProperty(globalThis, name, {
     get() { throw new ReferenceError(name + NOT_HERE); },
     set(value) { define(name, value); },
@@ -245,12 +250,12 @@ const END = String.raw`
   const written = (value) => {
     if (value === undefined) return undefined;
     if (typeof value === 'function') throw new TE('the result of a script is data, and not a function');
-    try { return stringify([value]); } catch (error) { throw new TE('the result of a script must be JSON: ' + told(error)[1]); }
+    try { return encoded([value]); } catch (error) { throw new TE('the result of a script must be JSON: ' + told(error)[1]); }
   };
   const start = async (body) => {
     let answer;
     try { answer = ['done', written(await body())]; } catch (error) { answer = ['failed', ...told(error)]; }
-    request('end', stringify(answer));
+    request('end', encoded(answer));
   };
   return { __proto__: null, 0: take, 1: (body) => void start(body) };
 `;
