@@ -22,7 +22,7 @@ interface Advice {
 }
 
 export async function adviseResume(io: AdviceIo, project: Project, ref: RunRef, { command, isInSummary, stopped }: Advice): Promise<void> {
-  // What was recorded can't be read while the store is away; the run has said so, and its own status is the one to end with.
+  // While the store is away, nothing can be read. The run has said so, and must end with its own status.
   const report = await reportOf(io, project, ref).catch((error: unknown) => {
     if (!isUserError(error)) throw error;
     return undefined;

@@ -65,7 +65,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
   };
 }
 
-/** What such a run still records is in a spill or a salvage run, so it would be wrong to say that its results are not recorded. */
+/** Such a run still records results of calls in flight, in a spill or a salvage run, so they must not be reported as lost. */
 function isOfStore(error: Error): boolean {
   return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_UNREACHABLE');
 }
