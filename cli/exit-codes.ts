@@ -18,7 +18,7 @@ const EXIT_INCOMPLETE = 4;
 const EXIT_PAUSED = 5;
 
 /** This process may not go on with its run: it was sealed, or the store went back in time. team-store.md 1. */
-const EXIT_TAKEN = 6;
+export const EXIT_TAKEN = 6;
 
 /** 128 and the number of the signal, as shells report it. */
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };

@@ -13,6 +13,7 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'definition.recorded': 'ordered',
   'op.started': 'ordered',
   'op.finished': 'ordered',
+  'call.offered': 'ordered',
   'call.started': 'written',
   'call.completed': 'synced',
   'call.superseded': 'synced',

@@ -68,3 +68,9 @@ export function isDigest(text: string): text is CallKey & Fingerprint & BlobId {
 
 export const opPath = (text: string): OpPath => text as OpPath;
 export const seqOf = (position: number): Seq => position as Seq;
+
+/** The place of an event in its run: opaque to all but the store that returned it. */
+export interface Position {
+  readonly offset: number;
+  readonly bytes: number;
+}

@@ -5,17 +5,14 @@
 import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
 import type { JournalError } from './errors.js';
 import type { Claims, RecordedResult } from './storage/claims.js';
+import type { Offers } from './storage/offers.js';
 import type { Durability } from './durability.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import type { OwnFact } from './own-fact.js';
 import type { Secrets } from './secrets/sealing.js';
-import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
+import type { BlobId, CallKey, Position, RunId, RunRef, Seq, Workflow } from './ids.js';
 
-/** The place of an event in its run: opaque to all but the store that returned it. */
-export interface Position {
-  readonly offset: number;
-  readonly bytes: number;
-}
+export type { Position };
 
 /** The members that make a fact an event of the run. */
 export interface Recorded {
@@ -33,6 +30,7 @@ export interface Journal {
   readonly ref: RunRef;
   /** Present where several machines write to the store. */
   readonly claims?: Claims;
+  readonly offers?: Offers | undefined;
   /** Queues a fact behind all earlier ones; the kernel has it a few milliseconds later. Never throws: `append` reports write errors. */
   post(fact: Fact): Recorded;
   /**
@@ -74,6 +72,8 @@ export interface RunFile {
   readonly isOfUnknownVersion?: true;
   /** Nothing ran: it holds the ends of calls that a sealed run began. */
   readonly isSalvage?: true;
+  /** A worker recorded it: it holds calls of the run that it serves. */
+  readonly isWorker?: true;
   /** It reads as crashed because its lease is over, and its process exists: a machine that sleeps, or a process that was stopped. */
   readonly isAsleep?: true;
 }

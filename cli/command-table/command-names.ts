@@ -11,6 +11,7 @@ const PARSED_COMMANDS = [
   'graph',
   'modules',
   'store',
+  'worker',
   'answer',
   'serve',
   'lsp',

@@ -6,6 +6,7 @@ import { JSON_FLAG, type CommandRow } from './rows.js';
 import { runFlags } from './run-flags.js';
 import { START_COMMANDS } from './start.js';
 import { STORE_COMMANDS } from './store.js';
+import { WORKER_COMMANDS } from './worker.js';
 import { OWN_WORKFLOW_FLAGS } from './workflow-flags.js';
 
 /** `mlld` without a command. */
@@ -94,6 +95,7 @@ export const COMMANDS = {
   ...PIPELINE_COMMANDS,
   ...MODULES_COMMANDS,
   ...STORE_COMMANDS,
+  ...WORKER_COMMANDS,
   lsp: {
     does: 'answer an editor about scripts, templates and pipelines: the language server protocol on standard input and output',
     flags: [{ flags: ['stdio'], value: 'none', does: 'for editors that say how they connect: this is the only way' }],

@@ -79,6 +79,21 @@ export const RUN_FLAGS: readonly FlagRow[] = [
     does: "how long calls wait for a journal that can't be written (default: 60s)",
     usage: '--journal-wait 60s, or 900ms, 5m, 0, or a number of milliseconds',
   },
+  {
+    flags: ['workers'],
+    value: 'optional',
+    written: '@fn,@fn',
+    does:
+      'have llm calls executed by workers of the store of a team (mlld worker); with names of functions only theirs, ' +
+      'also those that read files of the project',
+  },
+  {
+    flags: ['lanes'],
+    value: 'required',
+    written: 'count',
+    does: 'with --workers: calls that this run executes itself at a time (default: 0)',
+    usage: '--workers --lanes 4',
+  },
   { flags: ['unrecorded'], value: 'none', does: 'continue without a record when the journal is lost, instead of pausing the run' },
   ...CALL_FLAGS,
   { flags: ['keep-orphans'], value: 'none', does: 'wait for commands that a killed run left running, instead of ending them' },

@@ -110,6 +110,7 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
     ...(request.mode === undefined ? {} : { mode: request.mode }),
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.journalWaitMs === undefined ? {} : { journalWaitMs: request.journalWaitMs }),
+    ...(request.workers && { workers: request.workers }),
     unrecorded: request.unrecorded,
     verbose: request.verbose,
     ...(request.calls === undefined ? {} : { calls: request.calls }),

@@ -35,6 +35,7 @@ export interface RunRequest {
   readonly state: readonly string[];
   readonly timeoutMs?: number;
   readonly journalWaitMs?: number;
+  readonly workers?: RunOptions['workers'];
   readonly unrecorded: boolean;
   readonly calls?: RunOptions['calls'];
   readonly environment?: string;
@@ -123,6 +124,7 @@ function requestOf(found: Found, form: CommandForm, budget: string | undefined):
     ...(code === undefined ? {} : { code }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
+    ...workersOf(last('workers'), last('lanes')),
     unrecorded: has('unrecorded'),
     ...(calls === undefined ? {} : { calls }),
     ...(mode === undefined ? {} : { mode }),
@@ -201,7 +203,10 @@ function scan(argv: readonly string[], flags: readonly FlagRow[]): Found {
     const [known] = option?.flags ?? [];
     const next = argv[index + 1];
     // Code may begin with a dash: a list item of markdown does.
-    const canFollow = next !== undefined && (!next.startsWith('-') || known === 'eval' || (next === '-' && known === 'args'));
+    const canFollow =
+      next !== undefined &&
+      (known !== 'workers' || next.startsWith('@')) &&
+      (!next.startsWith('-') || known === 'eval' || (next === '-' && known === 'args'));
     const takesNext = inline === undefined && canFollow && option?.value !== 'none';
     const value = inline ?? (takesNext ? next : undefined);
     if (known !== undefined && NOT_RESUMED.has(known)) {
@@ -254,6 +259,21 @@ function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['
 /** Spells `max-items` as `maxItems`, the name that a script can import. */
 export function inCamelCase(flag: string): string {
   return flag.replaceAll(/(?<=[^-])-([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Throws USAGE. team-store.md 7. */
+function workersOf(names: string | undefined, lanes: string | undefined): Pick<RunRequest, 'workers'> {
+  if (names === undefined) {
+    if (lanes !== undefined) throw usage('--lanes says how many calls a run executes itself beside its workers', '--workers --lanes 4');
+    return {};
+  }
+  const only = names === '' ? undefined : names.split(',').map((name) => name.trim());
+  if (only?.some((name) => !/^@[A-Za-z_]\w*$/.test(name)))
+    throw usage(`--workers ${names}: names of functions are expected`, '--workers @ask,@review');
+  const slots = lanes === undefined ? undefined : Number(lanes);
+  if (slots !== undefined && !(Number.isInteger(slots) && slots > 0))
+    throw usage(`--lanes ${lanes}: a whole number is expected`, '--lanes 4');
+  return { workers: { ...(only && { only }), ...(slots !== undefined && { slots }) } };
 }
 
 /** checkpoint-resume.md 3 and 16: which flags exclude each other. */

@@ -109,8 +109,10 @@ export type CallFact =
       readonly gone?: readonly string[];
       /** In the store of a team: the result of this call that was recorded then, and that the new one replaces. */
       readonly refused?: EventRef;
-      /** In a salvage run only: the event of the sealed run that began the attempt. Nothing began here. */
+      /** The event of another run that began the attempt: of a sealed run, or of the run of a worker. Nothing began here. */
       readonly begun?: EventRef;
+      /** With `begun`: the name of the worker that executed the call for this run. */
+      readonly worker?: string;
     }
   /** On disk before the script sees the result. */
   | {
@@ -156,6 +158,17 @@ export type CallFact =
       /** A guard denied what it does, and its own `denied` branch returned the value, which is unusable too. */
       readonly denied?: true;
     }
+  /** In the store of a team: the run waits for a worker. A `call.reused` follows, or the call's own events. */
+  | {
+      readonly type: 'call.offered';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      readonly fn: string;
+      readonly site?: string;
+      readonly declared?: string;
+      /** The lane that the function names: workers without slots for it don't take the call. */
+      readonly lane?: string;
+    }
   /** In the store of a team: another run's result of the same call was durable first, and is used instead of the one of this run. */
   | {
       readonly type: 'call.superseded';
@@ -174,6 +187,8 @@ export type CallFact =
       readonly site?: string;
       readonly declared?: string;
       readonly from: EventRef & { readonly workflow?: Workflow };
+      /** The name of the worker that executed the call for this run. */
+      readonly worker?: string;
       /** First argument as text, at most 256 UTF-16 units; only for a forked result, and when it is not secret. */
       readonly preview?: string;
       readonly fingerprint?: Fingerprint;

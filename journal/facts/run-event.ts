@@ -139,6 +139,8 @@ export type RunFact =
       readonly traceparent?: string;
       /** Nothing ran: the run holds the ends of calls that this sealed run began. */
       readonly salvages?: RunId;
+      /** The run holds calls that a worker of this name executed for the run `for`. `lanes`: its slots, by lane. */
+      readonly worker?: { readonly for: RunId; readonly name: string; readonly lanes: { readonly [lane: string]: number } };
       // Workflow scripts only.
       /** The time at which the work began that this run is a part of: milliseconds since 1970. */
       readonly clock?: number;
@@ -180,6 +182,8 @@ export type RunFact =
       readonly marked?: 'rejected' | 'restored';
       /** Nothing ran: the run holds the ends of calls that this sealed run began. */
       readonly salvages?: RunId;
+      /** The run of a worker that served this run. */
+      readonly worker?: { readonly for: RunId; readonly name: string };
       /** With status `restarted`, the node at which the next run begins. */
       readonly next?: string;
       /** The node of a pipeline that ran, else the one that finished last. */

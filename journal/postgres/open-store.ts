@@ -7,6 +7,7 @@ import type { RunRef } from '../ids.js';
 import type { KeptStore } from '../upkeep/keeper.js';
 import type { JournalStore } from '../store.js';
 import type { Hints } from '../storage/hints.js';
+import type { TeamWorkers } from '../storage/workers.js';
 import { Connection, type Connect, type Limits, type Row, type Sql, type SqlClient } from './connection.js';
 import { PgHints } from './hints/pg-hints.js';
 import { PgLanes, type LaneLog } from './limits/shared-lanes.js';
@@ -17,6 +18,7 @@ import { PgStore } from './pg-store.js';
 import type { RebuildOptions, RebuildOutcome } from './rebuild/rebuild-index.js';
 import type { PushedSpill } from './spill/push-spills.js';
 import type { SpillPlace } from './spill/spill-file.js';
+import { PgWorkers } from './workers/pg-workers.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
 import { mayBeRestarting, mayPass } from './store-errors.js';
 
@@ -56,11 +58,16 @@ export type TeamStore = JournalStore &
   Watching &
   Hinting &
   Rebuilding &
+  WithWorkers &
   Recording & { close(): Promise<void> };
 
 export interface Rebuilding {
   /** Makes anew what the store derives from its journals. */
   rebuild(options: RebuildOptions): Promise<RebuildOutcome>;
+}
+
+export interface WithWorkers {
+  readonly workers: TeamWorkers;
 }
 
 export interface Hinting {
@@ -121,11 +128,20 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     spill: options.spill,
     hints,
   });
+  const workers = new PgWorkers({
+    sql: side,
+    project,
+    timeoutMs: Math.max(1000, leaseMs / 2),
+    hints,
+    workflows: () => store.workflows(),
+    begin: (of, worker, wanted) => store.serve(of, worker, wanted),
+  });
   return Object.assign(withPayloads(store, openKeyring(keys)), {
     budgets,
     lanes: new PgLanes({ sql: side, project }),
     activity: new PgActivity({ sql: reader, project }),
     hints,
+    workers,
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
     pushSpills: () => store.pushSpills(),

@@ -7,6 +7,7 @@ import type { JournalEvent } from '../event.js';
 import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
 import type { Hints } from '../storage/hints.js';
+import type { OfferingRun, WorkerFacts } from '../storage/workers.js';
 import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
 import type { Keeper } from '../upkeep/keeper.js';
 import type { CreateOptions, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
@@ -29,6 +30,8 @@ import { mayPass } from './store-errors.js';
 import { TeamJournal } from './team-journal.js';
 import { leaseWorkflow } from './workflow-lease.js';
 import { describeProcess } from './writer-process.js';
+import { RunOffers } from './workers/run-offers.js';
+import { servedRun, type PgServedRun } from './workers/served-run.js';
 
 /** A statement that removes events takes so many at once. */
 const REMOVED_EVENTS_MAX = 10_000;
@@ -112,7 +115,7 @@ export class PgStore implements RunStore {
     return new SpillFile(spill.disk, spill, { store, project, ref, fence: row.fence, head });
   }
 
-  private journalOf(ref: RunRef, rows: RunRows, sink: SpillingRows, options: CreateOptions, end?: ScanReport['end']): Journal {
+  private journalOf(ref: RunRef, rows: RunRows, sink: SpillingRows, options: CreateOptions, end?: ScanReport['end']): TeamJournal {
     const { onOutage: _reportedBySink, ...settings } = options;
     const writer = new RunWriter(ref, sink, () => this.release(ref, rows), settings, { ...(end && { end }) });
     const { hints } = this.ports;
@@ -121,7 +124,11 @@ export class PgStore implements RunStore {
       watch: () => hints.watch(ref.workflow, 'results'),
     });
     this.claims.set(rows, claims);
-    const journal = new TeamJournal(writer, sink, claims, settings.onAdded);
+    const offers = new RunOffers(this.ports.side, rows, this.timeoutMs, {
+      send: () => hints.send(ref.workflow, 'offers'),
+      watch: () => hints.watch(ref.workflow, 'results'),
+    });
+    const journal = new TeamJournal(writer, sink, claims, settings.onAdded, offers);
     sink.report(journal);
     return journal;
   }
@@ -143,10 +150,22 @@ export class PgStore implements RunStore {
     const [sealed] = await this.ports.reader.query(`select r.run_id::text as id ${RUN_OF}`, [project, workflow, run]);
     if (sealed === undefined) throw isUnknown({ workflow, run });
     const ref = { workflow, run: runIdAt(await this.nowMs(), randomDigits()) };
-    const rows = this.rowsOf(ref, () => this.begin(ref, randomUUID(), String(sealed['id'])));
+    const rows = this.rowsOf(ref, () => this.begin(ref, randomUUID(), { of: String(sealed['id']) }));
     await rows.begin();
     const sink = new SpillingRows({ rows, leaseMs, waitMs, onOutage: undefined });
     return this.journalOf(ref, rows, sink, { waitMs });
+  }
+
+  /** Creates the run of a worker that serves another run. team-store.md 7.1. */
+  async serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<PgServedRun> {
+    const ref = { workflow: of.ref.workflow, run: runIdAt(await this.nowMs(), randomDigits()) };
+    const writer = randomUUID();
+    const rows = this.rowsOf(ref, () => this.begin(ref, writer, { of: of.id, worker }));
+    await rows.begin();
+    const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
+    const sink = this.spillingRows(ref, rows, settings);
+    const journal = this.journalOf(ref, rows, sink, settings);
+    return servedRun(of, { journal, rows, sink });
   }
 
   private async salvageRunsOf({ workflow, run }: RunRef): Promise<readonly RunRef[]> {
@@ -182,13 +201,16 @@ export class PgStore implements RunStore {
     return refusals;
   }
 
-  private async begin(ref: RunRef, writer: string, ofRun?: string): Promise<RunRow> {
+  private async begin(ref: RunRef, writer: string, serves?: { readonly of: string; readonly worker?: WorkerFacts }): Promise<RunRow> {
     const { project, leaseMs } = this.ports;
-    const [made] = await this.ports.writer.query(
-      'select mlld.begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9)::text as id',
-      [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid, describeProcess(), ofRun],
-      this.timeoutMs,
-    );
+    const values = [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid, describeProcess(), serves?.of];
+    const [made] = await (serves?.worker === undefined
+      ? this.ports.writer.query('select mlld.begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9)::text as id', values, this.timeoutMs)
+      : this.ports.writer.query(
+          'select mlld.begin_worker($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)::text as id',
+          [...values, JSON.stringify(serves.worker)],
+          this.timeoutMs,
+        ));
     if (typeof made?.['id'] !== 'string') {
       throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`);
     }
@@ -206,6 +228,7 @@ export class PgStore implements RunStore {
     await this.ports.writer
       .query(
         `with gone as (update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2 returning run_id)
+         , offered as (delete from mlld.offers o using gone where o.run_id = gone.run_id)
          delete from mlld.claims c using gone where c.run_id = gone.run_id`,
         [row.id, row.fence],
         this.timeoutMs,

@@ -152,7 +152,10 @@ function runFile(workflow: Workflow, row: Row): RunFile {
   const ref = { workflow, run: row['run'] as RunId };
   const bytes = Number(row['bytes']);
   const last = typeof row['last'] === 'string' ? usable(decodeLine(row['last'], hashAtEnd(row['before']))) : undefined;
-  const role = row['role'] === 'salvage' ? { isSalvage: true as const } : {};
+  const role = {
+    ...(row['role'] === 'salvage' && { isSalvage: true as const }),
+    ...(row['role'] === 'worker' && { isWorker: true as const }),
+  };
   if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last, ...role };
   const isAlive = row['alive'] === true && row['finished'] !== true && !hasDied(row['process']);
   const liveness: RunLiveness = isAlive ? 'running' : 'crashed';

@@ -11,6 +11,7 @@ import type { RunRef, Seq } from '../ids.js';
 import type { OwnFact } from '../own-fact.js';
 import type { CreateOptions, Journal, Recorded } from '../store.js';
 import type { RunWriter } from '../writer.js';
+import type { Offers } from '../storage/offers.js';
 import type { RunClaims } from './claims/claim-rows.js';
 import { supersededFact, type LateResult } from './claims/late-results.js';
 import type { LineSource, SpillingRows } from './spill/spilling-rows.js';
@@ -26,6 +27,7 @@ export class TeamJournal implements Journal, LineSource {
     private readonly rows: SpillingRows,
     readonly claims: RunClaims,
     private readonly onAdded: CreateOptions['onAdded'],
+    readonly offers?: Offers,
   ) {}
 
   get ref(): RunRef {

@@ -1,6 +1,5 @@
 /** Claims of calls: of all runs that write to one store, one executes a call, and the others wait for its result. team-store.md 6. */
-import type { CallKey, EventRef, RunId, Seq } from '../ids.js';
-import type { Position } from '../store.js';
+import type { CallKey, EventRef, Position, RunId, Seq } from '../ids.js';
 import type { HintWatch } from './hints.js';
 
 /** The place of a result in a run of the same workflow. */

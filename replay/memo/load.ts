@@ -21,8 +21,8 @@ export interface PriorRuns extends Index {
   readonly areIgnored?: boolean;
   /** All that there are, oldest first. */
   readonly seen: readonly RunId[];
-  /** Those of them that had no event: they had just been created, and all that they record is new. */
-  readonly empty: readonly RunId[];
+  /** The length of each of them when they were listed; runs in flight have grown since. */
+  readonly sizes: ReadonlyMap<RunId, number>;
   /** Runs that were in flight, and the last event of each that was folded (-1: none). */
   readonly ongoing: readonly EventRef[];
   /** Runs that read as crashed, and whose process exists: it may go on, so its commands are its own. */
@@ -79,13 +79,17 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     workflow,
     runs: countingRuns(files, state.memo),
     seen: files.map(({ ref }) => ref.run),
-    empty: emptyRuns(files),
+    sizes: sizesOf(files),
     ongoing,
     asleep: files.filter(({ isAsleep }) => isAsleep).map(({ ref }) => ref.run),
     covered: isPrefixSettled ? covered : undefined,
     newEvents: captured === undefined ? newEvents : 0,
     onDisk,
   };
+}
+
+function sizesOf(files: readonly RunFile[]): ReadonlyMap<RunId, number> {
+  return new Map(files.map(({ ref, bytes }) => [ref.run, bytes]));
 }
 
 /** Writing the index must cost less than reading the events again, or every small run would pay for all calls ever made. */
@@ -174,7 +178,7 @@ async function loadUntil(
     workflow,
     runs: countingRuns(files, state.memo),
     seen,
-    empty: emptyRuns(files),
+    sizes: sizesOf(files),
     ongoing: [],
     asleep: [],
     covered: undefined,
@@ -191,8 +195,4 @@ export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting 
       !isRecordOfUpkeep(file) &&
       (cleanedBy === undefined || file.ref.run > cleanedBy.run || outlasting.has(file.ref.run)),
   );
-}
-
-function emptyRuns(files: readonly RunFile[]): RunId[] {
-  return files.filter(({ bytes }) => bytes === 0).map(({ ref }) => ref.run);
 }

@@ -76,6 +76,8 @@ export interface Memo {
   current: RunRef | undefined;
   scope: string | undefined;
   readonly pending: Map<OpPath, Pending>;
+  /** Results of other runs in the place of which this run has put its own (MEMO-10). */
+  readonly replaced: Map<CallKey, StoredResult>;
   /** Calls of ordinary functions that have not ended. */
   readonly inFlight: Map<OpPath, string>;
   readonly interned: Map<string, string>;
@@ -97,6 +99,7 @@ export const memo: Projection<Memo> = {
     current: undefined,
     scope: undefined,
     pending: new Map(),
+    replaced: new Map(),
     inFlight: new Map(),
     interned: new Map(),
     insides: new Map(),
@@ -135,7 +138,7 @@ export const memo: Projection<Memo> = {
       case 'result.restored':
         return restoreResult(state, event);
       case 'run.finished':
-        if (event.status === 'completed' && event.marked === undefined) state.calledFrom = state.runNumber;
+        if (event.status === 'completed' && event.marked === undefined && event.worker === undefined) state.calledFrom = state.runNumber;
         return state;
       default:
         return state;
@@ -163,6 +166,7 @@ function enterRun(state: Memo, ref: RunRef): void {
   state.scope = undefined;
   state.runNumber++;
   state.pending.clear();
+  state.replaced.clear();
   state.inFlight.clear();
 }
 
@@ -212,7 +216,9 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
   if ('redacted' in result) return removeResult(state, key);
   const stored = storedResult(event, place, pending?.failedUsd);
   // A damaged `call.started` loses the names, not the paid result.
-  const entry = pending?.key === key ? pending.entry : (state.entries.get(key) ?? nameless(state, event.op));
+  const known = state.entries.get(key);
+  const entry = pending?.key === key ? pending.entry : (known ?? nameless(state, event.op));
+  if (known?.result !== undefined && known.result.ref.run !== place.ref.run) state.replaced.set(key, known.result);
   state.entries.set(key, { ...entry, result: stored });
   return state;
 }
@@ -226,9 +232,13 @@ function failCall(state: Memo, { op, retryInMs, usage }: EventOf<'call.failed'>)
 }
 
 /** MEMO-10 */
-function supersede(state: Memo, { key, of }: EventOf<'call.superseded'>, { ref }: Place): Memo {
-  const result = state.entries.get(key)?.result;
-  return result?.ref.run === ref.run && result.seq === of ? removeResult(state, key) : state;
+function supersede(state: Memo, { key, of, by }: EventOf<'call.superseded'>, { ref }: Place): Memo {
+  const entry = state.entries.get(key);
+  if (entry?.result?.ref.run !== ref.run || entry.result.seq !== of) return state;
+  const before = state.replaced.get(key);
+  const winner = before?.ref.run === by.run && before.seq === by.seq ? before : undefined; // else its run is folded later
+  state.entries.set(key, { ...entry, result: winner });
+  return state;
 }
 
 function removeResult(state: Memo, key: CallKey): Memo {

@@ -16,6 +16,7 @@ import type { KeyedStates } from './keyed-states.js';
 import { internNames, memo, type Memo, type MemoEntry } from './memo.js';
 import { packRows, unpackKeys, unpackRows, type PackedRows } from './packed-rows.js';
 import type { Rejection } from './rejected-results.js';
+import type { StoredResult } from './stored-result.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
 import { changedRows, tieredMemo } from './tiers/changed-rows.js';
@@ -24,7 +25,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 13;
+const VERSION = 14;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -92,6 +93,7 @@ interface Head {
   /** Their rows follow those of `rows`. */
   readonly pending: readonly (readonly [OpPath, CallKey, failedUsd: number | null])[];
   readonly open: readonly (readonly [OpPath, string])[];
+  readonly replaced: readonly (readonly [CallKey, StoredResult])[];
   readonly processes: PackedProcesses;
 }
 
@@ -129,6 +131,7 @@ export function captureIndex(
     scope: state.scope ?? null,
     pending: [...state.pending].map(([op, { key, failedUsd = null }]) => [op, key, failedUsd] as const),
     open: [...state.inFlight],
+    replaced: [...state.replaced],
   };
   const pendingRows = [...state.pending.values()].map(({ key, entry }): Row => ({ key, entry }));
   return { head, rows: changedRows(state, calls), pendingRows };
@@ -184,6 +187,11 @@ function heading(body: string | Uint8Array): string {
   return `mlld index ${VERSION} ${sha256Hex(body)}`;
 }
 
+/** JSON has no NaN and no undefined. */
+function wholeResult(result: StoredResult): StoredResult {
+  return { ...result, form: result.form, costUsd: result.costUsd, endedMs: (result.endedMs as number | null) ?? Number.NaN };
+}
+
 function memoFrom({ rows, ...head }: Body, below: TieredRows | undefined): Memo {
   const state: Memo = { ...(below === undefined ? memo.initial() : tieredMemo(below)) };
   for (const text of rows.strings) state.interned.set(text, text);
@@ -204,10 +212,10 @@ function memoFrom({ rows, ...head }: Body, below: TieredRows | undefined): Memo 
   for (const [at, around] of rows.within) restore(state.within, keyAt(at), new Set(around.map(keyAt)));
   for (const key of head.refused) state.refused.add(key);
   for (const [key, { from, result }] of head.rejected) {
-    // JSON has no NaN and no undefined.
-    const whole = result && { ...result, form: result.form, endedMs: (result.endedMs as number | null) ?? Number.NaN };
+    const whole = result && wholeResult(result);
     state.rejected.set(key, { from, ...(whole && { result: whole }) });
   }
+  for (const [key, result] of head.replaced) state.replaced.set(key, wholeResult(result));
   for (const [fn, run] of head.called) state.called.set(fn, run);
   for (const [op, fn] of head.open) state.inFlight.set(op, fn);
   for (const run of head.outlasting) state.outlasting.add(run);

@@ -40,6 +40,9 @@ export interface RecordedCall {
   completed?: RecordedCompletion;
   /** Set for a reused result: the event that holds it. */
   readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
+  /** Set for a call that a worker executed, and that failed: the event of its run that began the attempt. */
+  readonly begun?: EventRef;
+  readonly worker?: string | undefined;
 }
 
 export interface RecordedCompletion {
@@ -134,6 +137,7 @@ export const recording: Projection<Recording> = {
           place,
           ...(earlier && { earlier }),
           ...(event.type === 'call.reused' ? { from: event.from } : {}),
+          ...(event.type === 'call.started' && event.begun && { begun: event.begun, worker: event.worker }),
         });
         return handOver(state, event, op);
       }

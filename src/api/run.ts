@@ -46,6 +46,7 @@ const MEMBERS: Members<RunRequest> = {
   signal: 'AbortSignal',
   openStore: 'function',
   journalWaitMs: 'number',
+  workers: 'object',
   unrecorded: 'true or false',
   onProgress: 'function',
   onEvent: 'function',

@@ -9,6 +9,7 @@
  *          starts, unless the user chose to run without a record.
  * CACHE-6  In the store of a team, a call is claimed before it is executed. What another run had as its result first is used instead of
  *          the own result.
+ * CACHE-7  With workers, a call may be executed elsewhere. Its result is then reused like any other, and its failure is this call's.
  * CACHE-5  A call with a secret in its request is recorded under a keyed digest. It is the same call as the plain one all the same.
  */
 import { isTooDeep } from '../../journal/canonical.js';
@@ -18,12 +19,14 @@ import type { Outcome } from '../runtime/completion.js';
 import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
+import type { OfferableCall } from '../runtime/calls/offered-call.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
-import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
+import { sitesOf, type CacheableCall, type CacheRun, type CallIdentity, type Execute, type Found, type Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED, type PassedOver } from './execute-call.js';
 import { findReusable, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
 import { definitionFor } from './interceptors.js';
+import { failedElsewhere } from './failures/failed-elsewhere.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
 import type { Unfit } from './replies/reused-result.js';
@@ -114,13 +117,15 @@ type ExecuteMissed = (lookup: Lookup, around: (body: Body) => Body) => Promise<O
 
 async function executeMissed(call: CacheableCall, identity: CallIdentity, missed: Missed, execute: ExecuteMissed): Promise<Found> {
   const { run, op } = call;
-  const { claims, inFlight } = run.cache;
+  const { claims, inFlight, offers } = run.cache;
   const { key, plainKey, request } = identity;
   let answer: EventRef | undefined;
   for (;;) {
     const endFlight = inFlight.start(plainKey, op.path);
     try {
-      const claimed = claims && (await claims.claim({ key, fn: request.fn }, answer)); // CACHE-6
+      const claiming = offers?.claim(offerable(call, identity), answer) ?? claims?.claim({ key, fn: request.fn }, answer);
+      const claimed = claiming && (await claiming); // CACHE-6
+      if (claimed?.kind === 'failed') return await failedElsewhere(call, identity, claimed);
       if (claimed?.kind !== 'answered') {
         warnMissed(run, request.fn, missed);
         return await executeClaimed(call, identity, passedOver(missed, claimed?.replaces), execute);
@@ -151,7 +156,22 @@ async function executeClaimed(call: CacheableCall, identity: CallIdentity, passe
     return await executeAndRecord(call, identity, passed, lookup, (around) => execute(lookup, around));
   } finally {
     call.run.cache.claims?.giveBack(key);
+    call.run.cache.offers?.ended(key);
   }
+}
+
+/** CACHE-7 */
+function offerable({ op, operation, llm }: CacheableCall, { key, definition, hasSecret, request }: CallIdentity): OfferableCall {
+  return {
+    key,
+    fn: request.fn,
+    op: op.path,
+    sites: sitesOf(operation),
+    definition,
+    hasSecret,
+    attempt: request.attempt,
+    describe: llm.describe?.bind(llm, operation.inputs),
+  };
 }
 
 /** Undefined for a request that the journal can't hold. */

@@ -83,7 +83,7 @@ export function reuse(
   { definition: { fingerprint }, hasSecret, request }: CallIdentity,
   { known, outputs, files }: Hit,
 ): Found {
-  const { key, from, costUsd } = known;
+  const { key, from, worker, costUsd } = known;
   // A forked result was never executed in this workflow, so that no other event has its arguments.
   const preview = from.workflow === undefined || hasSecret ? undefined : cache.preview(request.args);
   recorder.post({
@@ -93,13 +93,15 @@ export function reuse(
     fn: request.fn,
     ...sitesOf(operation),
     from,
+    ...(worker !== undefined && { worker }),
     ...(preview !== undefined && { preview }),
     fingerprint,
-    ...(costUsd !== undefined && { savedUsd: costUsd }),
+    // The cost of a call at a worker was not saved.
+    ...(costUsd !== undefined && worker === undefined && { savedUsd: costUsd }),
     ...(outputs.length > 0 && { outputs }),
     ...(files.length > 0 && { files }),
   });
-  usage.callReused(costUsd);
+  usage.callReused(worker === undefined ? costUsd : undefined);
   const { measured } = known;
   if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, known.editedSince, fingerprint);

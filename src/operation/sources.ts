@@ -29,11 +29,16 @@ export async function recordSource(
   hidden?.literals.forEach((literal) => secrets.add(literal));
   const blob = await cache.keepText(secrets.redact(hidden?.text ?? text));
   if (blob === undefined) return;
-  const relative = path.relative(settings.projectRoot, absolute);
-  const name = relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/');
+  const name = sourceName(settings, absolute);
   const whole = hidden ? { whole: await cache.secretPayload(text, name) } : {};
   const module = published && {
     module: { name: published.name, sha256: published.sha256, ...(published.version !== undefined && { version: published.version }) },
   };
   recorder.post({ type: 'source.loaded', path: name, blob, role, ...whole, ...module });
+}
+
+/** Returns the name of a source in the journal: its path in the project, else its absolute path. */
+export function sourceName({ projectRoot }: Pick<Settings, 'projectRoot'>, absolute: string): string {
+  const relative = path.relative(projectRoot, absolute);
+  return relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/');
 }

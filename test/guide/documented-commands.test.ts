@@ -22,6 +22,8 @@ const NO_RUN = { status: 1, printed: /^Error: / };
 const LISTENS = { status: 124, printed: /http:\/\/127\.0\.0\.1:\d+/ };
 
 /** Holds the endings of commands that can't succeed in this project, or are shown because they fail. Every other one ends with status 0. */
+const NO_WORKERS = { status: 1, printed: /kept in files, where nothing is offered/ };
+
 const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly printed: RegExp }>> = {
   'mlld serve': LISTENS,
   'mlld serve --port 0 --json': LISTENS,
@@ -34,6 +36,14 @@ const OTHERWISE: Readonly<Record<string, { readonly status: number; readonly pri
   'mlld store rebuild': NO_STORE,
   'mlld store rebuild --dry-run': NO_STORE,
   'mlld store seal latest': { status: 1, printed: /a run in files needs no seal/ },
+  'mlld worker --lanes 8': NO_WORKERS,
+  'mlld worker --lane claude=4 --lane gpu=1': NO_WORKERS,
+  'mlld worker --lanes 8 --once': NO_WORKERS,
+  'mlld worker --lane claude=4 --once': NO_WORKERS,
+  'mlld run patrol --checkpoint --workers': { status: 1, printed: /kept in files, where no worker finds them/ },
+  'mlld run patrol --checkpoint --workers --lanes 4': { status: 1, printed: /kept in files, where no worker finds them/ },
+  'mlld worker status': NO_WORKERS,
+  'mlld worker status --json': NO_WORKERS,
   'mlld store budget': NO_STORE,
   'mlld store budget nightly': NO_STORE,
   'mlld store budget nightly 50usd --per day': NO_STORE,

@@ -80,6 +80,7 @@ const STATUSES: { readonly [S in ListedRun['status']]: 'well' | 'needs somebody'
   rejected: 'well',
   restored: 'well',
   salvaged: 'well',
+  worker: 'well',
   incomplete: 'needs somebody',
   failed: 'needs somebody',
   paused: 'needs somebody',
@@ -111,7 +112,8 @@ function sinceMs(text: string, nowMs: number): number {
 }
 
 /** Undefined for a run in which something ran. */
-function recordStatus({ cleaned, marked, salvages }: NonNullable<RunFile['finished']>): ListedRun['status'] | undefined {
+function recordStatus({ cleaned, marked, salvages, worker }: NonNullable<RunFile['finished']>): ListedRun['status'] | undefined {
+  if (worker !== undefined) return 'worker';
   if (salvages !== undefined) return 'salvaged';
   return cleaned === true ? 'cleaned' : marked;
 }

@@ -7,6 +7,7 @@ import { styleFor, type Style } from '../../render/style.js';
 import type { Io } from '../../terminal/io.js';
 import { projectOf } from '../open-project.js';
 import { renderBudgets } from './budget.js';
+import { waitingLine } from './worker.js';
 
 interface JsonOption {
   readonly json?: true;
@@ -43,12 +44,13 @@ export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: 
   }
 }
 
-function textOf({ store, server, schema, bytes, runs, budgets = [] }: StoreStatus, style: Style): string {
+function textOf({ store, server, schema, bytes, runs, budgets = [], offers }: StoreStatus, style: Style): string {
   if (store === null) return 'files below .mlld/journal\n';
   return [
     oneLine(store),
     `PostgreSQL ${oneLine(server ?? '')}, tables of version ${schema?.version}, ${size(bytes ?? 0)} in all projects`,
     `${runs?.total} runs in this project, ${runs?.alive} alive`,
+    ...(offers === undefined || offers.waiting === 0 ? [] : [waitingLine(offers)]),
     ...(budgets.length === 0 ? [] : ['', ...renderBudgets(budgets, style)]),
     '',
   ].join('\n');

@@ -20,7 +20,7 @@ export interface ListedRun {
   readonly started: string;
   readonly durationMs: number | null;
   /** `incomplete`: it reached its end, and calls are unresolved. `unreadable`: a newer program recorded it. */
-  readonly status: CountedStatus | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'unreadable';
+  readonly status: CountedStatus | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'worker' | 'unreadable';
   /** This and the members up to `savedUsd` are null where the run can't be read. */
   readonly executed: number | null;
   readonly reused: number | null;
@@ -136,7 +136,8 @@ function rowOf(run: ListedRun, style: Style): readonly Cell[] {
 
 function colourOf(status: ListedRun['status'], style: Style): (text: string) => string {
   if (status === 'completed') return style.green;
-  if (status === 'cleaned' || status === 'rejected' || status === 'restored' || status === 'salvaged') return style.dim;
+  if (status === 'cleaned' || status === 'rejected' || status === 'restored' || status === 'salvaged' || status === 'worker')
+    return style.dim;
   return status === 'running' || status === 'paused' || status === 'incomplete' ? style.yellow : style.red;
 }
 

@@ -93,6 +93,15 @@ export class RunClaims implements Claims {
     });
   }
 
+  get keys(): readonly CallKey[] {
+    return [...this.held];
+  }
+
+  /** The claim was made with an offer that this run took. */
+  hold(key: CallKey): void {
+    this.held.add(key);
+  }
+
   /** The end of the call is appended, which frees it. */
   ended(key: CallKey): void {
     this.held.delete(key);

@@ -3,12 +3,14 @@ import type { Connection, Row } from '../../../journal/postgres/connection.js';
 import type { MigrateOptions, MigrationReport } from '../../../journal/postgres/migrate.js';
 import type { StoreAddress } from '../../../journal/postgres/store-address.js';
 import type { SharedBudget } from '../../../journal/postgres/limits/shared-budgets.js';
+import type { TeamOffers, WorkerRun } from '../../../journal/postgres/workers/team-work.js';
 import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
 
 export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
 export { describePush, pushSpills } from '../../session/upkeep/push-spills.js';
 export { rebuildStore, type RebuildReport } from '../../session/upkeep/rebuild-store.js';
 export { sealRun } from '../../session/upkeep/seal-run.js';
+export { runWorker } from '../../session/workers/run-worker.js';
 export { openProjectStore, storeUrl } from '../../session/project-store.js';
 
 export interface StoreStatus {
@@ -24,6 +26,14 @@ export interface StoreStatus {
   readonly runs?: { readonly total: number; readonly alive: number };
   /** That all runs of this project share. */
   readonly budgets?: readonly SharedBudget[];
+  /** Calls of this project that no worker executes yet. */
+  readonly offers?: TeamOffers;
+}
+
+export interface WorkersReport {
+  readonly workers: readonly WorkerRun[];
+  readonly offers: TeamOffers;
+  readonly budgets: readonly SharedBudget[];
 }
 
 type Place = Omit<StorePlace, 'sealingKey'>;
@@ -33,6 +43,7 @@ export async function storeStatus(place: Place): Promise<StoreStatus> {
   const url = storeUrl(place);
   if (url === undefined) return { store: null };
   const { PgBudgets } = await import('../../../journal/postgres/limits/shared-budgets.js');
+  const { waitingOffers } = await import('../../../journal/postgres/workers/team-work.js');
   return withConnection(place, url, async (connection, { shown, project }) => {
     const [meta] = await connection.query(
       `select version, min_client as "minClient", current_setting('server_version') as server,
@@ -54,8 +65,22 @@ export async function storeStatus(place: Place): Promise<StoreStatus> {
       bytes: number(meta, 'bytes'),
       runs: { total: number(runs, 'total'), alive: number(runs, 'alive') },
       budgets: await new PgBudgets({ sql: connection, project, leaseMs: 0 }).list(),
+      offers: await waitingOffers(connection, project),
     };
   });
+}
+
+/** Undefined where the runs are in files. Throws what the address and the server can be wrong about. */
+export async function workerStatus(place: Place): Promise<WorkersReport | undefined> {
+  const url = storeUrl(place);
+  if (url === undefined) return undefined;
+  const { PgBudgets } = await import('../../../journal/postgres/limits/shared-budgets.js');
+  const { livingWorkers, waitingOffers } = await import('../../../journal/postgres/workers/team-work.js');
+  return withConnection(place, url, async (connection, { project }) => ({
+    workers: await livingWorkers(connection, project),
+    offers: await waitingOffers(connection, project),
+    budgets: await new PgBudgets({ sql: connection, project, leaseMs: 0 }).list(),
+  }));
 }
 
 /** Undefined where the runs are in files. Throws STORE_SUPERUSER, STORE_NEWER, STORE_UNFIT. */

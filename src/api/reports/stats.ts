@@ -3,7 +3,7 @@ import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { statsOf as stats, type RunStats } from '../../../replay/reports/stats/stats.js';
 import { trendOf as trend, type Trend } from '../../../replay/reports/stats/trend.js';
-import { isRecordOfUpkeep, isSalvageRun } from '../../../replay/fold/record-of-upkeep.js';
+import { isRecordOfUpkeep, servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
 import { allRuns } from '../../session/recorded-run.js';
 import { skipDefects, type ReadOptions } from '../run-target.js';
 
@@ -47,5 +47,5 @@ async function latestRuns(store: JournalStore, workflow: Workflow | undefined, l
   const runs = await allRuns(store, workflow);
   const latest = runs.filter((file) => !isRecordOfUpkeep(file)).slice(-last);
   const from = latest[0]?.ref.run;
-  return from === undefined ? latest : runs.filter((file) => latest.includes(file) || (isSalvageRun(file) && file.ref.run > from));
+  return from === undefined ? latest : runs.filter((file) => latest.includes(file) || (servesAnotherRun(file) && file.ref.run > from));
 }

@@ -259,6 +259,10 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     options: (inputs) =>
       executable.callOptions ?? optionsOf(executable, () => functionFrame(executable, inputs, around(), details.ambient)),
     mentionsProblem: () => mentionsProblem(executable),
+    async describe(inputs) {
+      const { describeCall } = await import('./describe-call.js');
+      return describeCall(executable, inputs, functionFrame(executable, inputs, around(), details.ambient), details);
+    },
     isCommand: isCommandBody(executable),
     labels,
     sources: executable.sources,

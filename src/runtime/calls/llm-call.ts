@@ -8,6 +8,7 @@ import type { Definition } from '../definitions/definition.js';
 import type { Denial } from '../denial.js';
 import type { Frame } from '../frame.js';
 import type { CallRequest } from './call-key.js';
+import type { DescribedCall, NotOffered } from './offered-call.js';
 import type { CallFacts, LlmFacts, Operation } from '../operation.js';
 import type { Body } from '../ports.js';
 
@@ -37,6 +38,8 @@ export interface LlmCall extends LlmFacts {
   options(inputs: readonly Value[]): Awaitable<CallOptions>;
   /** The folder that its command will run in, where it is another than the project's and known before. */
   folder?(inputs: readonly Value[]): Promise<string | undefined>;
+  /** Describes the call for a worker; absent where only the run itself can execute it. */
+  describe?(inputs: readonly Value[]): Promise<DescribedCall | NotOffered>;
   /** Absolute paths of the files that the call declares to write. */
   writes?(inputs: readonly Value[]): Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
 /** The port to the results that are paid for already. `session/` builds it from the folds. */
-import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../../../journal/event.js';
+import type { Json, OutputFile, Payload } from '../../../journal/event.js';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
@@ -9,9 +9,13 @@ import type { MeasuredCall, Value } from '../../values/value.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Outcome } from '../completion.js';
 import type { Definition } from '../definitions/definition.js';
+import type { ClaimedCall, ClaimedCallState, Encoded } from './claimed-call.js';
 import type { CallFiles } from './call-files.js';
 import type { InFlightCalls } from './in-flight-calls.js';
+import type { CallOffers } from './offered-call.js';
 import type { ResultLabels } from './result-labels.js';
+
+export type { ClaimedCall, ClaimedCallState, Encoded };
 
 export interface ResultCache {
   /** The policy for llm calls at this moment: it follows from the flags, the header and the current checkpoint scope. */
@@ -24,6 +28,8 @@ export interface ResultCache {
   readonly inFlight: InFlightCalls;
   /** Present in the store of a team. */
   readonly claims?: CallClaims;
+  /** Present where the run has calls executed by workers. */
+  readonly offers?: CallOffers;
   /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
   /** Present in a replay: resolves to what the recorded call of this operation used, because a replay repeats no attempt. */
@@ -70,16 +76,6 @@ export interface CallClaims {
   winner(call: ClaimedCall, by: RecordedResult): Promise<CachedResult | undefined>;
 }
 
-export interface ClaimedCall {
-  /** The key that it is recorded under. */
-  readonly key: CallKey;
-  readonly fn: string;
-}
-
-export type ClaimedCallState =
-  /** `replaces` is the recorded result that the new one replaces. */
-  { readonly kind: 'claimed'; readonly replaces: EventRef | undefined } | { readonly kind: 'answered'; readonly by: EventRef };
-
 export interface CachePolicy {
   readonly records: boolean;
   readonly reuses: boolean;
@@ -99,6 +95,8 @@ export interface CachedResult {
   readonly key: CallKey;
   readonly resultLabels: ResultLabels;
   readonly from: EventRef & { readonly workflow?: Workflow };
+  /** The worker that executed the call for this run. */
+  readonly worker?: string;
   /** It was taken out of a reply by an adapter. */
   readonly isInner?: true;
   /** The definition that it was made with, where that is another than now. */
@@ -123,14 +121,6 @@ export interface HeldResult {
   readonly outputs: readonly OutputFile[] | undefined;
   readonly isInner?: true;
   readonly measured: (() => MeasuredCall | undefined) | undefined;
-}
-
-/** A result in the form that the journal stores. */
-export interface Encoded {
-  readonly json: Json;
-  readonly form?: ResultForm | undefined;
-  /** Metadata of the value; for a control word, of the value that it carries. */
-  readonly notes: readonly ResultMetadata[];
 }
 
 /** The options of a `checkpoint` for the calls up to the next one. checkpoint-resume.md 11.2. */

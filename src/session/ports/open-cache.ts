@@ -6,6 +6,8 @@ import { createOverlay } from '../../../replay/memo/overlay.js';
 import type { ResumeMode } from '../../../replay/memo/policy.js';
 import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import type { RunOptions } from '../script/run-options.js';
+import type { RunTeamResults } from './claims/team-results.js';
+import type { WorkersParts } from './offers/workers-of-run.js';
 import { createOtherKeyWarning, type JournalWarnings } from './journal-warnings.js';
 import { RunCallFiles } from './files/call-files.js';
 import { createOutputFiles } from './files/output-files.js';
@@ -20,6 +22,8 @@ interface CacheParts {
   readonly store: JournalStore;
   /** Present in the store of a team. */
   readonly claims: Claims | undefined;
+  /** Present where workers execute calls of the run. */
+  readonly workers: WorkersParts | undefined;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
   /** If false, `store` refuses to write, and waiting for it is useless. */
@@ -38,6 +42,7 @@ export async function openCache({
   ref,
   store,
   claims,
+  workers,
   signal,
   isRecorded,
   prior,
@@ -68,11 +73,13 @@ export async function openCache({
     : store;
   const workflows = [ref.workflow, ...forks.map(({ workflow }) => workflow)];
   const team = claims && (await import('./claims/team-results.js')).RunTeamResults;
+  const offering = workers && (await import('./offers/offered-calls.js')).OfferedCalls;
+  let results: RunTeamResults | undefined;
   return createRunCache({
     team:
       team &&
       ((reusesAll) =>
-        new team({
+        (results = new team({
           claims,
           store,
           workflow: ref.workflow,
@@ -84,7 +91,24 @@ export async function openCache({
           stderr: io.stderr,
           onOutage: warnings.outage,
           onLost,
-        })),
+        }))),
+    offers:
+      offering &&
+      ((cache) => {
+        if (results === undefined) throw new Error('offers of a run without claims');
+        const team = results;
+        return new offering({
+          ...workers,
+          ...cache,
+          team,
+          store,
+          workflow: ref.workflow,
+          mustStop: () => team.mustStop(),
+          signal,
+          monotonicMs: io.monotonicMs,
+          stderr: io.stderr,
+        });
+      }),
     store,
     retrying,
     root: project.root,

@@ -26,6 +26,7 @@ import type {
   OutputFiles,
 } from '../../runtime/calls/result-cache.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
+import type { CallOffers } from '../../runtime/calls/offered-call.js';
 import { InFlightCalls } from '../../runtime/calls/in-flight-calls.js';
 import type { Outcome } from '../../runtime/completion.js';
 import { NO_LABELS, NO_METADATA, metadataOf, type MeasuredCall } from '../../values/value.js';
@@ -65,13 +66,23 @@ export interface TeamResults {
   /** Returns the result of a call that was found since the start of the run. */
   find(key: CallKey): OverlayHit | undefined;
   decline(result: EventRef): void;
+  /** Returns the worker that executed a call which this run had offered. */
+  workerOf(key: CallKey): string | undefined;
   /** Reads a result, which `find` returns from then on; undefined when it can't be read. */
   learn(call: ClaimedCall, by: RecordedResult): Promise<OverlayHit | undefined>;
+}
+
+/** The part of the cache that offers need. */
+export interface OffersBase {
+  readonly reusesAll: () => boolean;
+  readonly payload: (value: Json) => Awaitable<Payload>;
 }
 
 export interface CacheSources {
   /** Present in the store of a team. `reusesAll` says whether results of other runs may be reused now. */
   readonly team?: ((reusesAll: () => boolean) => TeamResults) | undefined;
+  /** Present where workers execute calls of the run. */
+  readonly offers?: ((cache: OffersBase) => CallOffers) | undefined;
   readonly store: JournalStore;
   /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
   readonly retrying: JournalStore;
@@ -245,6 +256,11 @@ export function createRunCache(sources: CacheSources): RunCache {
   };
   enter(undefined);
   const team = sources.team?.(() => policy.reuses === 'all');
+  const hitOf = (found: Candidate, read: ReadableResult): CachedResult => {
+    const worker = team?.find(found.key) === found.hit ? team.workerOf(found.key) : undefined;
+    const known = cacheHit(store, found, read);
+    return worker === undefined ? known : { ...known, worker };
+  };
   const decline = (result: EventRef): void => {
     overlay.decline(result);
     team?.decline(result);
@@ -270,7 +286,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       const value = await reading;
       if (value) {
         await warnDeclined(declined, 'another recorded result is reused');
-        return cacheHit(store, found, value);
+        return hitOf(found, value);
       }
       decline(sourceEvent(found));
       declined.push(found.hit);
@@ -294,8 +310,19 @@ export function createRunCache(sources: CacheSources): RunCache {
     },
   };
 
+  const payload = (value: Json, isPaid = false): Awaitable<Payload> => {
+    try {
+      const stored = (isPaid ? sources.retrying : store).payload(value, isPaid);
+      return stored instanceof Promise ? stored.catch((error: unknown) => notStored(error, isPaid)) : stored;
+    } catch (error) {
+      return notStored(error, isPaid);
+    }
+  };
+  const offers = sources.offers?.({ reusesAll: () => policy.reuses === 'all', payload: (value) => payload(value, true) });
+
   return {
     ...(claims && { claims }),
+    ...(offers && { offers }),
     staleHits,
     inFlight: new InFlightCalls(),
     recordedDefinitions: new Set<Fingerprint>(),
@@ -306,7 +333,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       if (!allowed.reuses) return undefined;
       const found = next(query);
       const read = found && readableResult(sources, found.key, found.hit.entry);
-      if (found && read && !(read instanceof Promise)) return cacheHit(store, found, read);
+      if (found && read && !(read instanceof Promise)) return hitOf(found, read);
       return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
     },
     decline: (known) => decline(known.from),
@@ -315,14 +342,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       const { text: _, ...metadata } = metadataOf(fresh) ?? NO_METADATA;
       return lazyResult(store.immediate, { ref, key, position, form, fn }, metadata);
     },
-    payload(value: Json, isPaid = false) {
-      try {
-        const payload = (isPaid ? sources.retrying : store).payload(value, isPaid);
-        return payload instanceof Promise ? payload.catch((error: unknown) => notStored(error, isPaid)) : payload;
-      } catch (error) {
-        return notStored(error, isPaid);
-      }
-    },
+    payload,
     preview: (args) => previewOf({ inline: args as Json }),
     secretPayload: (value: Json, about, isPaid = false) =>
       (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),

@@ -31,6 +31,7 @@ import { createRun } from './create-run.js';
 import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
+import { offeredSources, refuseWorkers, workersOf } from './offers/workers-of-run.js';
 import { learnedPace } from '../script/learned-pace.js';
 import { checkSharedBudgets, openSharedBudgets } from '../script/shared-budgets.js';
 import { openSharedLanes } from '../script/limits/shared-lanes.js';
@@ -103,6 +104,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     warnings.error(error, remains);
   };
   const store = await openStore(options, ports.world);
+  refuseWorkers(options, store);
   await checkSharedBudgets(ports.calls, store);
   const prior = await readPriorRuns({ options, script, store, path, warnings, onLost });
   if (!prior) return unrecordedRun('failed', options, ports);
@@ -264,6 +266,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const followers: Follower[] = [followIntoMemo, onProgress ? summaryFollower(onProgress, state, ref) : counter.follow];
   if (onEvent) followers.push((event) => onEvent(event));
   if (pipeline) followers.push(...pipeline.followers);
+  const sources = offeredSources(options, followers);
   const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : countingRecorder(counter, options, ref);
   run.added.follow = (fact, recorded) => recorder.followAdded(fact, recorded);
   if (recorder.on) await recordStart(run, ref, recorder);
@@ -291,6 +294,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
     ref,
     store,
     claims: journal?.claims,
+    workers: workersOf({ options, journal, calls: ports.calls, sources, recorder }),
     signal: ports.signal,
     isRecorded: journal !== undefined,
     prior,

@@ -139,6 +139,16 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       const release = order.hold();
       return reusedResult(call).finally(release);
     },
+    offers: {
+      async claim({ op }) {
+        const { begun, worker, failed } = recording.calls.get(op) ?? {};
+        const event = begun && failed && (await store.readAt(failed.place.ref, failed.place.position));
+        return begun && event?.type === 'call.failed'
+          ? { kind: 'failed', event, begun, worker } // at a worker
+          : { kind: 'claimed', replaces: undefined };
+      },
+      ended: () => undefined,
+    },
     enterScope({ name, resume, ttlMs, hasComplete }) {
       scope = { name, resume, ttlMs, complete: hasComplete };
     },

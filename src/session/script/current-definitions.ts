@@ -97,6 +97,27 @@ export async function currentInterceptors(request: DeclaringRequest, load: (fram
   return (await declaring(request, load)).run.interceptors;
 }
 
+/**
+ * Declares the functions of a script and of its imports for a worker, which is given the values of variables: those of the script itself
+ * are not evaluated. Returns the modules, the script's first.
+ */
+export async function declareFunctions({ script, ...request }: DeclaringRequest & { readonly script: Script }): Promise<readonly Module[]> {
+  const { module } = request;
+  const { run } = await declaring(request, async (inner) => {
+    await bindFrontmatter(script, module);
+    await inner.execute(withoutVariables(script.statements), inner);
+  });
+  const modules = [module];
+  for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
+  return modules;
+}
+
+function withoutVariables(list: readonly Statement[]): readonly Statement[] {
+  return list
+    .filter(({ kind }) => kind !== 'var' && kind !== 'let' && kind !== 'append-to')
+    .map((statement) => (statement.kind === 'fence' ? { ...statement, statements: withoutVariables(statement.statements) } : statement));
+}
+
 /** Evaluates declarations only, and registers the guards and hooks behind them. */
 async function declaring({ module, options, world }: DeclaringRequest, load: (frame: Frame) => Promise<unknown>): Promise<Declared> {
   const refusals = new Refusals();

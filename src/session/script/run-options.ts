@@ -9,6 +9,7 @@ import type { Selector } from '../../../replay/resume/selector.js';
 import type { RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
+import type { WorkersRequest } from '../ports/offers/offered-calls.js';
 import type { OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
 import type { RunOutcome } from '../run-calls.js';
 
@@ -85,6 +86,8 @@ export interface RunOptions {
   readonly verbose?: boolean | undefined;
   /** Wait so long for a journal that can't be written; 60 s by default. */
   readonly journalWaitMs?: number | undefined;
+  /** Have calls executed by workers of the store of a team. */
+  readonly workers?: WorkersRequest | undefined;
   /** Continue to make calls when the journal is lost. By default the run is paused before the next one. */
   readonly unrecorded?: boolean | undefined;
   readonly errorBehavior: 'continue' | 'halt';

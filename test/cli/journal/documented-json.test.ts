@@ -63,7 +63,17 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
 };
 
 /** `store` needs a server, and `serve` does not end by itself: test/cli/store and test/server/serve.test.ts read what they print. */
-const NOT_RUN = ['store status', 'store budget', 'store copy', 'store push', 'store seal', 'store rebuild', 'store migrate', 'serve'];
+const NOT_RUN = [
+  'store status',
+  'store budget',
+  'store copy',
+  'store push',
+  'store seal',
+  'worker status',
+  'store rebuild',
+  'store migrate',
+  'serve',
+];
 
 const GOOD = (last: string) => `
 exe llm @review(file) = js { return "R:" + file }

@@ -8,6 +8,7 @@
  * TEAM-RESULTS-3 A store that can't be reached is waited for. A run that must stop claims nothing: then the call is handed to the
  *    dispatcher, or to the journal, which refuse it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
 import { JournalError } from '../../../../journal/errors.js';
 import type { CallKey, EventRef, RunId, Workflow } from '../../../../journal/ids.js';
@@ -23,13 +24,14 @@ import { WaitForCall } from './wait-for-call.js';
 /** A shorter wait is not reported. */
 const REPORT_AFTER_MS = 3000;
 const OUTAGE_REPORT_MS = 1000;
+const PAUSE_MS = 200;
 
 export interface TeamPorts {
   readonly claims: Claims;
   readonly store: Pick<JournalStore, 'readAt'>;
   readonly workflow: Workflow;
   /** The runs before this one, as its memo was made of them. */
-  readonly prior: Pick<PriorRuns, 'seen' | 'empty' | 'runs'>;
+  readonly prior: Pick<PriorRuns, 'sizes'>;
   /** False while results of other runs are not reused. */
   readonly reusesAll: () => boolean;
   /** Aborted when the run must stop. */
@@ -45,17 +47,14 @@ export interface TeamPorts {
 
 export class RunTeamResults implements TeamResults {
   private readonly found = new Map<CallKey, OverlayHit>();
+  /** The workers that executed calls which this run had offered. */
+  private readonly executedBy = new Map<CallKey, string>();
   private readonly priorBytes: ReadonlyMap<RunId, number>;
   private readonly reported = new Set<RunId>();
   private outage: { readonly sinceMs: number; isReported: boolean } | undefined;
 
   constructor(private readonly ports: TeamPorts) {
-    const { seen, empty, runs } = ports.prior;
-    this.priorBytes = new Map([
-      ...seen.map((run) => [run, Infinity] as const), // of those that \`clean\` has put away, nothing is news
-      ...empty.map((run) => [run, 0] as const),
-      ...runs.map(({ ref, bytes }) => [ref.run, bytes] as const),
-    ]);
+    this.priorBytes = ports.prior.sizes;
   }
 
   async claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState> {
@@ -99,7 +98,11 @@ export class RunTeamResults implements TeamResults {
     }
   }
 
-  async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult): Promise<OverlayHit | undefined> {
+  workerOf(key: CallKey): string | undefined {
+    return this.executedBy.get(key);
+  }
+
+  async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult, worker?: string): Promise<OverlayHit | undefined> {
     const ref = { workflow: this.ports.workflow, run };
     const event = await this.ports.store.readAt(ref, position).catch(() => undefined); // the call is executed instead
     if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq || 'redacted' in event.result) return undefined;
@@ -107,25 +110,33 @@ export class RunTeamResults implements TeamResults {
     const about = { site: undefined, declared: undefined, preview: undefined, attempt: undefined, scope: undefined, inside: [] };
     const hit = { entry: { fn, fingerprint: undefined, ...about, result }, forkSource: undefined, edit: UNEDITED };
     this.found.set(key, hit);
+    if (worker !== undefined) this.executedBy.set(key, worker);
     return hit;
   }
 
   /** TEAM-RESULTS-2 */
-  private isNews({ run, position }: RecordedResult): boolean {
+  isNews({ run, position }: RecordedResult): boolean {
     return position.offset >= (this.priorBytes.get(run) ?? 0);
   }
 
   /** Undefined when the store could not be asked: the caller tries again, or must stop. TEAM-RESULTS-3 */
-  private async tryClaim(request: ClaimRequest): Promise<Claimed | undefined> {
+  async tryClaim(request: ClaimRequest): Promise<Claimed | undefined> {
+    const claimed = await this.whileReachable(() => this.ports.claims.claim(request));
+    if (claimed === 'sealed') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
+    return claimed === 'away' ? undefined : claimed;
+  }
+
+  /** `away`: the store could not be asked, and the caller tries again, or must stop. TEAM-RESULTS-3 */
+  async whileReachable<T>(ask: () => Promise<T>): Promise<T | 'away' | 'sealed'> {
     const { claims, monotonicMs, onOutage, onLost } = this.ports;
     try {
-      const claimed = await claims.claim(request);
+      const answer = await ask();
       if (this.outage?.isReported) onOutage(undefined, claims.waitMs);
       this.outage = undefined;
-      return claimed;
+      return answer;
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
-      if (error.code === 'STORE_SEALED') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
+      if (error.code === 'STORE_SEALED') return 'sealed';
       this.outage ??= { sinceMs: monotonicMs(), isReported: false };
       const lastedMs = monotonicMs() - this.outage.sinceMs;
       if (error.code !== 'STORE_UNREACHABLE' || lastedMs >= claims.waitMs) onLost(error);
@@ -133,11 +144,16 @@ export class RunTeamResults implements TeamResults {
         this.outage.isReported = true;
         onOutage(error, claims.waitMs);
       }
-      return undefined;
+      return 'away';
     }
   }
 
-  private mustStop(): boolean {
+  /** Waits a moment, or until the run must stop. */
+  async pause(ms = PAUSE_MS): Promise<void> {
+    await sleep(ms, undefined, { signal: this.ports.signal }).catch(() => undefined); // the caller looks at the signal
+  }
+
+  mustStop(): boolean {
     return this.ports.signal.aborted || this.ports.hasStopped();
   }
 

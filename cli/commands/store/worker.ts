@@ -1,0 +1,103 @@
+/** `mlld worker` and `mlld worker status`. team-store.md 7 and 14. */
+import path from 'node:path';
+import { runWorker, workerStatus, type WorkersReport } from '../../../src/api/commands/store.js';
+import { MlldError } from '../../../src/errors.js';
+import { EXIT_FAILED, EXIT_OK, EXIT_TAKEN } from '../../exit-codes.js';
+import { oneLine } from '../../render/one-line.js';
+import { counted } from '../../render/reports/garbage-collection.js';
+import { styleFor } from '../../render/style.js';
+import { figures, table } from '../../render/table.js';
+import { listenForInterruption } from '../../terminal/interruption.js';
+import type { Io } from '../../terminal/io.js';
+import { projectOf } from '../open-project.js';
+import { renderBudgets } from './budget.js';
+
+interface WorkerFlags {
+  readonly lanes?: number;
+  readonly lane?: { readonly [lane: string]: number };
+  readonly root?: string;
+  readonly name?: string;
+  readonly once?: true;
+  readonly json?: true;
+}
+
+const LANES = 4;
+const COLUMNS = ['worker', 'version', 'slots', 'script', 'for run'].map((title) => ({ title }));
+
+export async function worker(io: Io, { lanes, lane, root, name, once, json }: WorkerFlags): Promise<number> {
+  const project = await projectOf(io);
+  const interruption = listenForInterruption(io);
+  const general = lanes ?? (lane === undefined ? LANES : 0);
+  const slots = { ...(general > 0 && { '': general }), ...lane };
+  if (Object.keys(slots).length === 0) throw new MlldError('USAGE', 'mlld worker --lanes 0 could execute nothing', { hint: '--lanes 8' });
+  if (!json) io.stderr(`waiting for calls to execute: ${describeSlots(slots)}\n`);
+  try {
+    const report = await runWorker({
+      project,
+      environment: io.environment,
+      io: { stdin: async () => undefined, stdout: () => undefined, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
+      slots,
+      root: root === undefined ? undefined : path.resolve(io.workingDirectory, root),
+      name,
+      once: once === true,
+      leaving: interruption.signal,
+    });
+    const { executed, failed, error } = report;
+    if (json) io.stdout(`${JSON.stringify({ name: report.name, executed, failed, error: error?.message ?? null }, undefined, 2)}\n`);
+    else io.stderr(`executed ${counted(executed, 'call')}${failed === 0 ? '' : `, ${failed} failed`}\n`);
+    if (error === undefined) return EXIT_OK;
+    io.stderr(`error: ${oneLine(error.message)}\n`);
+    return isTaken(error) ? EXIT_TAKEN : EXIT_FAILED;
+  } finally {
+    interruption.stop();
+  }
+}
+
+function isTaken(error: Error): boolean {
+  return 'code' in error && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
+}
+
+export async function status(io: Io, { json }: { readonly json?: true }): Promise<void> {
+  const report = await workerStatus({ project: await projectOf(io), environment: io.environment, stderr: io.stderr });
+  if (report === undefined) {
+    throw new MlldError('WORKERS', 'mlld worker status: the runs of this project are kept in files, where nothing is offered', {
+      hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names the store of a team (docs/team.md)",
+    });
+  }
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(io, report));
+}
+
+function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {
+  const style = styleFor(io.colours.stdout);
+  const rows = workers.map((each) => [
+    oneLine(each.name),
+    each.version,
+    `${each.held}/${Object.values(each.slots).reduce((sum, count) => sum + count, 0)}`,
+    oneLine(each.workflow),
+    each.for,
+    String(each.executed),
+    String(each.failed),
+    String(each.superseded),
+    `${each.heardS} s ago`,
+  ]);
+  return [
+    ...(rows.length === 0
+      ? ['No worker executes calls of this project.']
+      : table([...COLUMNS, ...figures('executed', 'failed', 'superseded', 'heard')], rows, style)),
+    offers.waiting === 0 ? 'No call waits for a worker.' : waitingLine(offers),
+    ...offers.lanes.filter(({ lane }) => lane !== '').map(({ lane, ...waiting }) => `lane ${oneLine(lane)}: ${waitingLine(waiting)}`),
+    ...(budgets.length === 0 ? [] : ['', ...renderBudgets(budgets, style)]),
+    '',
+  ].join('\n');
+}
+
+/** `12 calls wait for a worker, the oldest for 4.2 s` */
+export function waitingLine({ waiting, oldestS }: { readonly waiting: number; readonly oldestS: number | null }): string {
+  return `${waiting === 1 ? '1 call waits' : `${waiting} calls wait`} for a worker${oldestS === null ? '' : `, the oldest for ${oldestS} s`}`;
+}
+
+function describeSlots(slots: { readonly [lane: string]: number }): string {
+  return Object.entries(slots)
+    .map(([lane, count]) => (lane === '' ? `${counted(count, 'call')} at a time` : `${count} of the lane ${oneLine(lane)}`))
+    .join(', ');
+}

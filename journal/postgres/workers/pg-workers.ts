@@ -1,0 +1,106 @@
+/** Lets a worker take and answer the offers of all runs of a project, in the database. team-store.md 7.1. */
+import { seqOf, type CallKey, type RunId, type Workflow } from '../../ids.js';
+import type { RecordedResult } from '../../storage/claims.js';
+import type { HintWatch, Hints } from '../../storage/hints.js';
+import type { OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
+import type { CreateOptions } from '../../store.js';
+import type { Row, Sql } from '../connection.js';
+import type { RunRow } from '../run-rows.js';
+import type { PgServedRun } from './served-run.js';
+
+export interface WorkersPorts {
+  readonly sql: Sql;
+  readonly project: string;
+  readonly timeoutMs: number;
+  readonly hints: Hints;
+  readonly workflows: () => Promise<readonly Workflow[]>;
+  readonly begin: (of: OfferingRun, worker: WorkerFacts, options: CreateOptions) => Promise<PgServedRun>;
+}
+
+export class PgWorkers implements TeamWorkers {
+  private readonly rows = new WeakMap<ServedRun, PgServedRun>();
+
+  constructor(private readonly ports: WorkersPorts) {}
+
+  async take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking> {
+    const mine: { [of: string]: RunRow & { readonly held: readonly CallKey[] } } = {};
+    for (const each of served) {
+      const row = this.rows.get(each)?.row();
+      if (row !== undefined) mine[each.of.id] = row;
+    }
+    const { sql, project, timeoutMs } = this.ports;
+    const found = await sql.query(
+      'select * from mlld.take_offers($1, $2, $3, $4)',
+      [project, worker, JSON.stringify(slots), JSON.stringify(mine)],
+      timeoutMs,
+    );
+    const inState = (state: string): readonly Row[] => found.filter((row) => row['state'] === state);
+    return { taken: inState('claimed').map(takenIn), unserved: offeringRuns(inState('new')), sealed: offeringRuns(inState('sealed')) };
+  }
+
+  async serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<ServedRun> {
+    const served = await this.ports.begin(of, worker, options);
+    this.rows.set(served, served);
+    return served;
+  }
+
+  async decline(served: ServedRun, offer: TakenOffer, worker: string, why: string, stop = false): Promise<void> {
+    const { sql, timeoutMs } = this.ports;
+    const said = JSON.stringify({ [worker]: { why, ...(stop && { stop }) } });
+    await sql.query(
+      `update mlld.offers set declined = coalesce(declined, '{}') || $2::jsonb where offer_id = $1`,
+      [offer.id, said],
+      timeoutMs,
+    );
+    served.giveBack(offer.key);
+  }
+
+  async ended(served: ServedRun, offer: TakenOffer, { run, seq, position }: RecordedResult): Promise<void> {
+    const { sql, timeoutMs, hints } = this.ports;
+    await sql.query(
+      `update mlld.offers o set ended_run = r.run_id, ended_seq = $3, ended_at = $4, ended_bytes = $5
+       from mlld.runs r where o.offer_id = $1 and r.workflow_id = o.workflow_id and r.run = $2`,
+      [offer.id, run, seq, position.offset, position.bytes],
+      timeoutMs,
+    );
+    hints.send(served.of.ref.workflow, 'results');
+  }
+
+  async living(runs: readonly OfferingRun[]): Promise<ReadonlySet<string>> {
+    const { sql, timeoutMs } = this.ports;
+    const found = await sql.query(
+      `select run_id::text as id from mlld.runs
+       where run_id = any ($1::bigint[]) and not finished and mlld.is_alive(lease_until, lease_s)`,
+      [runs.map(({ id }) => id)],
+      timeoutMs,
+    );
+    return new Set(found.map((row) => String(row['id'])));
+  }
+
+  workflows(): Promise<readonly Workflow[]> {
+    return this.ports.workflows();
+  }
+
+  watch(workflow: Workflow): HintWatch {
+    return this.ports.hints.watch(workflow, 'offers');
+  }
+}
+
+function takenIn(row: Row): TakenOffer {
+  return {
+    id: String(row['offer']),
+    key: row['key'] as CallKey,
+    lane: String(row['lane']),
+    call: String(row['call']),
+    of: offeringRun(row),
+    refused: row['run'] === null ? undefined : { run: row['run'] as RunId, seq: seqOf(Number(row['seq'])) },
+  };
+}
+
+function offeringRun(row: Row): OfferingRun {
+  return { id: String(row['of_run']), ref: { workflow: row['path'] as Workflow, run: row['of_name'] as RunId } };
+}
+
+function offeringRuns(rows: readonly Row[]): readonly (OfferingRun & { readonly call: string })[] {
+  return [...new Map(rows.map((row) => [row['of_run'], { ...offeringRun(row), call: String(row['call']) }])).values()];
+}

@@ -1,0 +1,136 @@
+/** The offers of one run in the database. What comes together goes in one statement. team-store.md 7.1. */
+import { JournalError } from '../../errors.js';
+import { seqOf, type CallKey, type RunId } from '../../ids.js';
+import type { RecordedResult } from '../../storage/claims.js';
+import type { HintWatch } from '../../storage/hints.js';
+import type { LivingWorkers, OfferOutcome, OfferRequest, Offers } from '../../storage/offers.js';
+import type { Row, Sql } from '../connection.js';
+import type { RunRow, RunRows } from '../run-rows.js';
+import { SEALED_STATE, stateBehind } from '../store-errors.js';
+
+/** A statement takes so many offers at once: each may hold the arguments of its call. */
+const OFFERS_MAX = 500;
+
+interface Waiting {
+  readonly request: OfferRequest;
+  resolve(answer: RecordedResult | undefined): void;
+  reject(error: unknown): void;
+}
+
+export interface OfferHints {
+  /** Says that there are offers. */
+  send(): void;
+  /** Hears of results. */
+  watch(): HintWatch;
+}
+
+export class RunOffers implements Offers {
+  private waiting: Waiting[] = [];
+  private withdrawn: CallKey[] = [];
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly rows: RunRows,
+    private readonly timeoutMs: number,
+    private readonly hints: OfferHints,
+  ) {}
+
+  watch(): HintWatch {
+    return this.hints.watch();
+  }
+
+  offer(request: OfferRequest): Promise<RecordedResult | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.waiting.length === 0) setImmediate(() => void this.sendAll());
+      this.waiting.push({ request, resolve, reject });
+    });
+  }
+
+  async collect(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }> {
+    const { row } = this.rows;
+    if (row === undefined) return { outcomes: new Map(), count: 0 };
+    const found = await this.sql.query(
+      `select n.count, c.key, c.state, c.run, c.seq, c.at::float8 as at, c.bytes, c.worker, c.why
+       from (select count(*)::int as count from mlld.offers where run_id = $1) n left join mlld.collect_offers($1) c on true`,
+      [row.id],
+      this.timeoutMs,
+    );
+    const ended = found.filter((each) => each['key'] !== null);
+    return { outcomes: new Map(ended.map((each) => [each['key'] as CallKey, outcomeIn(each)])), count: Number(found[0]?.['count'] ?? 0) };
+  }
+
+  withdraw(key: CallKey): void {
+    if (this.withdrawn.length === 0) setImmediate(() => void this.sendWithdrawn());
+    this.withdrawn.push(key);
+  }
+
+  async workers(): Promise<LivingWorkers> {
+    const { row } = this.rows;
+    const found = await this.sql.query(
+      `select w.worker -> 'lanes' as lanes from mlld.runs w join mlld.workflows f using (workflow_id)
+       where w.role = 'worker' and not w.finished and mlld.is_alive(w.lease_until, w.lease_s)
+         and f.project_id = (select g.project_id from mlld.runs r join mlld.workflows g using (workflow_id) where r.run_id = $1)`,
+      [row?.id ?? null],
+      this.timeoutMs,
+    );
+    return { alive: found.length, lanes: new Set(found.flatMap((each) => Object.keys((each['lanes'] ?? {}) as object))) };
+  }
+
+  private async sendAll(): Promise<void> {
+    const sent = this.waiting;
+    this.waiting = [];
+    for (let from = 0; from < sent.length; from += OFFERS_MAX) await this.send(sent.slice(from, from + OFFERS_MAX));
+  }
+
+  private async send(sent: readonly Waiting[]): Promise<void> {
+    try {
+      const { row } = this.rows;
+      if (row === undefined) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the run yet');
+      const answers = await this.sendOffers(
+        row,
+        sent.map(({ request }) => request),
+      );
+      for (const { request, resolve } of sent) resolve(answers.get(request.key));
+      if (answers.size < sent.length) this.hints.send();
+    } catch (error) {
+      const reason = stateBehind(error) === SEALED_STATE ? this.rows.sealed() : error;
+      for (const { reject } of sent) reject(reason);
+    }
+  }
+
+  private async sendOffers({ id, fence }: RunRow, requests: readonly OfferRequest[]): Promise<ReadonlyMap<CallKey, RecordedResult>> {
+    const wanted = requests.map(({ key, lane, call, refused }) => ({
+      key,
+      lane,
+      call,
+      ...(refused && { run: refused.run, refused: refused.seq }),
+    }));
+    const rows = await this.sql.query(
+      `select key, run, seq, at::float8 as at, bytes from mlld.offer($1, $2, $3) where state = 'answered'`,
+      [id, fence, JSON.stringify(wanted)],
+      this.timeoutMs,
+    );
+    return new Map(rows.map((row) => [row['key'] as CallKey, placeIn(row)]));
+  }
+
+  /** An offer that can't be withdrawn ends with the run. */
+  private async sendWithdrawn(): Promise<void> {
+    const keys = this.withdrawn;
+    this.withdrawn = [];
+    const { row } = this.rows;
+    if (row === undefined) return;
+    await this.sql
+      .query('delete from mlld.offers where run_id = $1 and key = any ($2::text[])', [row.id, keys], this.timeoutMs)
+      .catch(() => undefined);
+  }
+}
+
+function placeIn(row: Row): RecordedResult {
+  return { run: row['run'] as RunId, seq: seqOf(Number(row['seq'])), position: { offset: Number(row['at']), bytes: Number(row['bytes']) } };
+}
+
+function outcomeIn(row: Row): OfferOutcome {
+  const worker = typeof row['worker'] === 'string' ? row['worker'] : undefined;
+  if (row['state'] === 'declined') return { kind: 'declined', worker: worker ?? '', why: String(row['why']) };
+  return { kind: row['state'] === 'ended' ? 'ended' : 'answered', by: placeIn(row), worker };
+}

@@ -1,0 +1,42 @@
+/** Declares how a run offers calls to workers, and hears of them. team-store.md 7. */
+import type { CallKey, EventRef } from '../ids.js';
+import type { RecordedResult } from './claims.js';
+import type { HintWatch } from './hints.js';
+
+export interface OfferRequest {
+  readonly key: CallKey;
+  /** Empty for workers without a lane of that name. */
+  readonly lane: string;
+  /** All that a worker needs to execute the call, as JSON. */
+  readonly call: string;
+  /** The recorded result that the run does not reuse. */
+  readonly refused?: EventRef | undefined;
+}
+
+/** `worker` is the name of the one that recorded it. */
+export type OfferOutcome =
+  | { readonly kind: 'answered'; readonly by: RecordedResult; readonly worker: string | undefined }
+  /** The call ended without a result that others may reuse: `by` is its last event. */
+  | { readonly kind: 'ended'; readonly by: RecordedResult; readonly worker: string | undefined }
+  /** No worker that looked at it can execute it. */
+  | { readonly kind: 'declined'; readonly worker: string; readonly why: string };
+
+/** The workers that are alive, as far as they have taken a call lately. */
+export interface LivingWorkers {
+  /** The number of runs of workers. */
+  readonly alive: number;
+  /** Names of lanes that one of them has slots for. */
+  readonly lanes: ReadonlySet<string>;
+}
+
+/** The offers of one run. */
+export interface Offers {
+  /** Returns a result that is there already and was not refused; undefined when the call is offered. Rejects as `Claims.claim` does. */
+  offer(request: OfferRequest): Promise<RecordedResult | undefined>;
+  /** Returns what became of the offers, and how many there are. */
+  collect(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }>;
+  /** Nobody needs the call any more. */
+  withdraw(key: CallKey): void;
+  workers(): Promise<LivingWorkers>;
+  watch(): HintWatch;
+}

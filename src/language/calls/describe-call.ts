@@ -1,0 +1,153 @@
+/**
+ * Describes a call for a worker on another machine: its arguments, and the variables that its function captures. Says which calls only the
+ * run itself can execute. team-store.md 7.2. Loaded with the first call that is offered.
+ */
+import type { Json } from '../../../journal/event.js';
+import type { DescribedCall, CapturedVariable, NotOffered } from '../../runtime/calls/offered-call.js';
+import { encodeResult } from '../../operation/encode-result.js';
+import { namesIn } from '../../operation/fingerprint.js';
+import { sourceName } from '../../operation/sources.js';
+import type { CallDetails } from '../../runtime/ports.js';
+import { Executable } from '../../runtime/definitions/executable.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { Module } from '../../runtime/module.js';
+import { isSecret } from '../../runtime/secrets/secret-registry.js';
+import { Callable } from '../../values/kinds/callable.js';
+import { textOf } from '../../values/text.js';
+import { dataOf, type Value } from '../../values/value.js';
+
+/** Statements and expressions that reach the terminal, a person or the state of the run. */
+const ONLY_HERE: { readonly [kind: string]: string } = {
+  show: 'it shows something',
+  log: 'it logs something',
+  output: 'it writes output',
+  append: 'it appends to a file',
+  'effect-stage': 'it writes output',
+  stream: 'it streams to the terminal',
+  checkpoint: 'it reaches a checkpoint',
+  bail: 'it may end the run',
+};
+/** Reads of the project's files, and of a folder that a worker may not have. */
+const FILES: ReadonlySet<string> = new Set(['load', 'load-part', 'file-text', 'file', 'files', 'import']);
+/** Names whose values only the run itself knows. */
+const ONLY_HERE_NAMES: { readonly [name: string]: string } = {
+  mx: 'it reads @mx',
+  state: 'it reads @state',
+  input: 'it reads standard input',
+  stdin: 'it reads standard input',
+  payload: 'it reads @payload',
+  p: 'it reads its pipeline',
+  pipeline: 'it reads its pipeline',
+  debug: 'it reads @debug',
+  keychain: 'it reads a keychain',
+};
+const FILE_NAMES: ReadonlySet<string> = new Set(['root', 'base']);
+
+export async function describeCall(
+  executable: Executable,
+  inputs: readonly Value[],
+  frame: Frame,
+  { ambient, labels }: Pick<CallDetails, 'ambient' | 'labels'>,
+): Promise<DescribedCall | NotOffered> {
+  if (ambient !== undefined) return { because: 'it is the stage of a pipeline' };
+  if (inputs.some((input) => holdsFunction(input))) return { because: 'a function is among its arguments' };
+  const reached = new Set<Executable>();
+  reach(executable, reached);
+  const captured: CapturedVariable[] = [];
+  let readsFiles = false;
+  for (const each of reached) {
+    const looked = lookAt(each);
+    if (looked.because !== undefined) return { because: looked.because };
+    readsFiles ||= looked.readsFiles;
+    for (const [name, value] of variablesOf(each)) {
+      if (isSecret(value)) return { because: `@${name}, which it uses, is secret` };
+      if (!holdsFunction(value)) captured.push({ module: nameOf(each.module, frame), name, value: encoded(value) });
+    }
+  }
+  const lane = executable.node.options.find(({ name }) => name === 'lane')?.value;
+  return {
+    module: nameOf(executable.module, frame),
+    main: nameOf(mainOf(executable.module, frame), frame),
+    ...(labels && { labels }),
+    args: inputs.map(encoded),
+    captured,
+    lane: lane === undefined ? '' : textOf(await frame.evaluate(lane, frame)),
+    readsFiles,
+  };
+}
+
+function encoded(value: Value): CapturedVariable['value'] {
+  const { json, form, notes } = encodeResult(value);
+  return { json: json ?? (null as Json), ...(form !== undefined && { form }), notes };
+}
+
+function nameOf(module: Module, { run }: Frame): string {
+  return sourceName(run.settings, module.path);
+}
+
+function mainOf(module: Module, frame: Frame): Module {
+  for (let each: Module | undefined = module; each; each = each.importedBy) if (each.isMain) return each;
+  return frame.module.isMain ? frame.module : module;
+}
+
+function reach(executable: Executable, reached: Set<Executable>): void {
+  if (reached.has(executable)) return;
+  reached.add(executable);
+  for (const name of namesOf(executable)) {
+    const data = dataOf(executable.module.scope.own(name)?.value);
+    if (data instanceof Executable) reach(data, reached);
+  }
+}
+
+function namesOf({ node, params, template }: Executable): readonly string[] {
+  const names = new Set([...namesIn(node.body), ...node.options.flatMap(({ value }) => namesIn(value)), ...namesIn(template?.template)]);
+  return [...names].filter((name) => !params.includes(name));
+}
+
+function* variablesOf(executable: Executable): Generator<[name: string, value: Value]> {
+  for (const name of namesOf(executable)) {
+    const binding = executable.module.scope.own(name);
+    if (binding && !(dataOf(binding.value) instanceof Executable)) yield [name, binding.value];
+  }
+}
+
+interface Look {
+  because: string | undefined;
+  readsFiles: boolean;
+}
+
+const LOOKS = new WeakMap<Executable, Look>();
+
+/** The trees of functions don't change. */
+function lookAt(executable: Executable): Look {
+  const known = LOOKS.get(executable);
+  if (known) return known;
+  const look: Look = { because: undefined, readsFiles: false };
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) return node.forEach(visit);
+    const { kind, directory } = node as { readonly kind?: unknown; readonly directory?: unknown };
+    if (typeof kind === 'string') {
+      look.because ??= Object.hasOwn(ONLY_HERE, kind) ? ONLY_HERE[kind] : undefined;
+      look.readsFiles ||= FILES.has(kind) || (kind === 'code' && directory !== undefined);
+    }
+    Object.values(node).forEach(visit);
+  };
+  visit([executable.node.body, executable.template?.template]);
+  for (const name of namesOf(executable)) {
+    if (executable.module.scope.own(name)) continue;
+    look.because ??= Object.hasOwn(ONLY_HERE_NAMES, name) ? ONLY_HERE_NAMES[name] : undefined;
+    look.readsFiles ||= FILE_NAMES.has(name);
+  }
+  LOOKS.set(executable, look);
+  return look;
+}
+
+const DEPTH_MAX = 20;
+
+function holdsFunction(value: Value, depth = 0): boolean {
+  const data = dataOf(value);
+  if (data instanceof Callable) return true;
+  if (typeof data !== 'object' || data === null || depth > DEPTH_MAX) return false;
+  return (Array.isArray(data) ? data : Object.values(data)).some((part) => holdsFunction(part as Value, depth + 1));
+}

@@ -1,0 +1,21 @@
+/** A call that one run executes at a time, and what the journal stores of its result. team-store.md 6. */
+import type { Json, ResultForm, ResultMetadata } from '../../../journal/event.js';
+import type { CallKey, EventRef } from '../../../journal/ids.js';
+
+export interface ClaimedCall {
+  /** The key that it is recorded under. */
+  readonly key: CallKey;
+  readonly fn: string;
+}
+
+export type ClaimedCallState =
+  /** `replaces` is the recorded result that the new one replaces. */
+  { readonly kind: 'claimed'; readonly replaces: EventRef | undefined } | { readonly kind: 'answered'; readonly by: EventRef };
+
+/** A result in the form that the journal stores. */
+export interface Encoded {
+  readonly json: Json;
+  readonly form?: ResultForm | undefined;
+  /** Metadata of the value; for a control word, of the value that it carries. */
+  readonly notes: readonly ResultMetadata[];
+}

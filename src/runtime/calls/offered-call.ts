@@ -1,0 +1,77 @@
+/** A call as it is offered to workers: data alone, because a worker has none of the files of the project. team-store.md 7.2. */
+import type { BlobId, CallKey, EventRef, Fingerprint } from '../../../journal/ids.js';
+import type { EventOf, Payload } from '../../../journal/event.js';
+import type { Definition } from '../definitions/definition.js';
+import type { ClaimedCall, ClaimedCallState, Encoded } from './claimed-call.js';
+
+/** Lists all that a function needs beside its sources. Modules are named as `source.loaded` names them. */
+export interface DescribedCall {
+  /** The module that declares the function, and the script of the run. */
+  readonly module: string;
+  readonly main: string;
+  /** Those that the call has from the variable which its result is for. */
+  readonly labels?: readonly string[];
+  readonly args: readonly Encoded[];
+  readonly captured: readonly CapturedVariable[];
+  /** Empty where the function names none. */
+  readonly lane: string;
+  /** Names of what the body reads of the project's files: a worker has none, unless the user says so. */
+  readonly readsFiles: boolean;
+}
+
+export interface CapturedVariable {
+  readonly module: string;
+  readonly name: string;
+  readonly value: Encoded;
+}
+
+/** Only the run itself can execute the call. */
+export interface NotOffered {
+  /** Begins behind "because". */
+  readonly because: string;
+}
+
+export interface OfferableCall extends ClaimedCall {
+  readonly op: EventOf<'call.offered'>['op'];
+  readonly sites: Pick<EventOf<'call.offered'>, 'site' | 'declared'>;
+  readonly definition: Definition;
+  readonly hasSecret: boolean;
+  readonly attempt: number | undefined;
+  readonly describe: (() => Promise<DescribedCall | NotOffered>) | undefined;
+}
+
+export interface OfferedSource {
+  readonly path: string;
+  readonly blob: BlobId;
+  /** The whole text, where the blob has marks in the place of secrets. */
+  readonly whole?: Payload;
+}
+
+/** The JSON of an offer. */
+export interface OfferedCall extends Omit<DescribedCall, 'args' | 'captured' | 'readsFiles' | 'lane'> {
+  readonly fn: string;
+  /** A list of `Encoded`. */
+  readonly args: Payload;
+  /** A list of `CapturedVariable`. */
+  readonly captured: Payload;
+  readonly attempt?: number;
+  /** A worker whose function has another one declines the call. */
+  readonly fingerprint: Fingerprint;
+  readonly sources: readonly OfferedSource[];
+  /** The budgets of the project that hold the call back too. */
+  readonly budgets?: readonly string[];
+  readonly mlld: string;
+}
+
+export type OfferedCallState =
+  | ClaimedCallState
+  /** A worker executed the call, and it failed. */
+  | { readonly kind: 'failed'; readonly event: EventOf<'call.failed'>; readonly begun: EventRef; readonly worker: string | undefined };
+
+/** Has calls executed by workers. */
+export interface CallOffers {
+  /** As `CallClaims.claim`, where the run may also wait for a worker. */
+  claim(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState>;
+  /** Must be called when a call that this run executes has ended. */
+  ended(key: CallKey): void;
+}

@@ -1,0 +1,292 @@
+/**
+ * Has the calls of a run executed by workers of the store of a team. team-store.md 7.
+ *
+ * OFFERED-1 An offer is an index: the run's own wait decides. Offers that are gone (a crash of the server, an upkeep) are made again.
+ * OFFERED-2 A call that no worker can execute is executed here, and the reason is said once for each function.
+ * OFFERED-3 With slots of its own, the run executes the offers that workers come to last.
+ */
+import type { CallKey, EventRef } from '../../../../journal/ids.js';
+import type { Fact, Payload } from '../../../../journal/event.js';
+import type { Json } from '../../../../journal/payloads.js';
+import { JournalError } from '../../../../journal/errors.js';
+import type { OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import type { RecordedResult } from '../../../../journal/storage/claims.js';
+import type { Awaitable } from '../../../runtime/awaitable.js';
+import type {
+  CallOffers,
+  DescribedCall,
+  NotOffered,
+  OfferableCall,
+  OfferedCall,
+  OfferedCallState,
+  OfferedSource,
+} from '../../../runtime/calls/offered-call.js';
+import { VERSION } from '../../../version.js';
+import type { RunTeamResults } from '../claims/team-results.js';
+import { OfferReports } from './offer-reports.js';
+import type { Workflow } from '../../../../journal/ids.js';
+
+/** The offers are looked at so often at most: each look is a statement about all of them. */
+const LOOK_FIRST_MS = 50;
+const LOOK_MAX_MS = 2000;
+
+export interface WorkersRequest {
+  /** Names of functions: only their calls are offered, also those that read files of the project. */
+  readonly only?: readonly string[];
+  /** The run executes so many calls itself at a time. */
+  readonly slots?: number;
+}
+
+export interface OfferPorts {
+  readonly offers: Offers;
+  readonly team: RunTeamResults;
+  readonly store: Pick<JournalStore, 'readAt'>;
+  readonly workflow: Workflow;
+  readonly request: WorkersRequest;
+  readonly reusesAll: () => boolean;
+  readonly payload: (value: Json) => Awaitable<Payload>;
+  /** The sources that the run has read up to now. */
+  readonly sources: () => readonly OfferedSource[];
+  /** Names of the budgets of the project that hold the run; undefined where it has limits that only it can count. */
+  readonly budgets: readonly string[] | undefined;
+  readonly record: (fact: Fact) => void;
+  readonly mustStop: () => boolean;
+  readonly signal: AbortSignal;
+  readonly monotonicMs: () => number;
+  readonly stderr: (text: string) => void;
+}
+
+type Outcome = OfferOutcome | { readonly kind: 'own' };
+
+interface Pending {
+  readonly fn: string;
+  readonly lane: string;
+  readonly sinceMs: number;
+  readonly offerAgain: () => Promise<RecordedResult | undefined>;
+  readonly resolve: (outcome: Outcome) => void;
+}
+
+export class OfferedCalls implements CallOffers {
+  private readonly pending = new Map<CallKey, Pending>();
+  private readonly told = new Set<string>();
+  private readonly described = new Map<string, Promise<Payload>>();
+  private readonly reports: OfferReports;
+  private freeSlots: number;
+  /** Calls that this run executes in a slot of its own. */
+  private readonly own = new Set<CallKey>();
+  private isCollecting = false;
+
+  constructor(private readonly ports: OfferPorts) {
+    this.freeSlots = ports.request.slots ?? 0;
+    this.reports = new OfferReports({ ...ports, waiting: () => this.pending.values() });
+  }
+
+  async claim(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState> {
+    const { team } = this.ports;
+    const offer = await this.describe(call);
+    if ('because' in offer) {
+      this.tellOnce(call.fn, `calls of @${call.fn} are executed here: ${offer.because}`);
+      return team.claim(call, refused);
+    }
+    if (this.freeSlots > 0) return this.claimInSlot(call, refused);
+    this.ports.record({
+      type: 'call.offered',
+      key: call.key,
+      op: call.op,
+      fn: call.fn,
+      ...call.sites,
+      ...(offer.lane !== '' && { lane: offer.lane }),
+    });
+    return this.offerAndWait(call, offer, refused);
+  }
+
+  ended(key: CallKey): void {
+    if (!this.own.delete(key)) return;
+    this.freeSlots++;
+    this.passSlotOn();
+  }
+
+  private async claimInSlot(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState> {
+    this.freeSlots--;
+    const claimed = await this.ports.team.claim(call, refused);
+    this.own.add(call.key);
+    if (claimed.kind !== 'claimed') this.ended(call.key);
+    return claimed;
+  }
+
+  private async offerAndWait(call: OfferableCall, offer: Described, refused: EventRef | undefined): Promise<OfferedCallState> {
+    const { team, offers } = this.ports;
+    const { key } = call;
+    let refusing = refused;
+    while (!this.ports.mustStop()) {
+      const known = await team.whileReachable(() => offers.offer({ key, lane: offer.lane, call: offer.json, refused: refusing }));
+      if (known === 'sealed') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
+      if (known === 'away') {
+        await team.pause();
+        continue;
+      }
+      if (known !== undefined) {
+        if (team.isNews(known) && (await team.learn(call, known)) !== undefined) return { kind: 'answered', by: known };
+        refusing = known; // TEAM-RESULTS-2
+        continue;
+      }
+      const outcome = await this.wait(call, offer, refusing);
+      switch (outcome.kind) {
+        case 'own': {
+          if (this.ports.mustStop()) continue;
+          const claimed = await team.tryClaim({ key, refused: refusing, isAlone: false });
+          if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
+          await team.pause(); // another run executes it
+          this.ended(key);
+          continue;
+        }
+        case 'declined':
+          this.tellOnce(
+            call.fn,
+            `calls of @${call.fn} are executed here: the worker ${outcome.worker} can't execute them (${outcome.why})`,
+          );
+          return team.claim(call, refusing);
+        case 'answered':
+          if ((await team.learn(call, outcome.by, outcome.worker)) !== undefined) return { kind: 'answered', by: outcome.by };
+          refusing = outcome.by;
+          continue;
+        case 'ended': {
+          const state = await this.endOf(call, outcome.by, outcome.worker);
+          if (state !== undefined) return state;
+        }
+      }
+    }
+    return { kind: 'claimed', replaces: undefined };
+  }
+
+  /** Undefined when the event can't be read: the call is offered again. */
+  private async endOf(call: OfferableCall, by: RecordedResult, worker: string | undefined): Promise<OfferedCallState | undefined> {
+    const { store, workflow, team } = this.ports;
+    const event = await store.readAt({ workflow, run: by.run }, by.position).catch(() => undefined);
+    if (event?.type === 'call.failed') return { kind: 'failed', event, begun: { run: by.run, seq: by.seq }, worker };
+    return (await team.learn(call, by, worker)) === undefined ? undefined : { kind: 'answered', by };
+  }
+
+  private wait({ key, fn }: OfferableCall, { lane, json }: Described, refused: EventRef | undefined): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const offerAgain = (): Promise<RecordedResult | undefined> => this.ports.offers.offer({ key, lane, call: json, refused });
+      this.pending.set(key, { fn, lane, sinceMs: this.ports.monotonicMs(), offerAgain, resolve });
+      this.passSlotOn();
+      if (!this.isCollecting) void this.collect();
+    });
+  }
+
+  private settle(key: CallKey, outcome: Outcome): void {
+    const pending = this.pending.get(key);
+    if (pending === undefined) return;
+    this.pending.delete(key);
+    this.ports.offers.withdraw(key);
+    pending.resolve(outcome);
+  }
+
+  /** OFFERED-3 */
+  private passSlotOn(): void {
+    if (this.freeSlots === 0 || this.pending.size === 0) return;
+    const newest = [...this.pending.keys()].at(-1) as CallKey;
+    this.freeSlots--;
+    this.own.add(newest);
+    this.settle(newest, { kind: 'own' });
+  }
+
+  /** Looks for all offers at once, as long as there are some. */
+  private async collect(): Promise<void> {
+    this.isCollecting = true;
+    const { offers, signal, mustStop, monotonicMs, team } = this.ports;
+    const watch = offers.watch();
+    try {
+      for (let delayMs = LOOK_FIRST_MS; this.pending.size > 0 && !mustStop();) {
+        const lookedMs = monotonicMs();
+        const wasHinted = await watch.wait(delayMs, signal);
+        const restMs = lookedMs + LOOK_FIRST_MS - monotonicMs();
+        if (restMs > 0) await team.pause(restMs);
+        const known = [...this.pending.keys()];
+        const found = await team.whileReachable(() => offers.collect());
+        if (found === 'sealed') break;
+        if (found === 'away') {
+          await team.pause();
+          continue;
+        }
+        for (const [key, outcome] of found.outcomes) this.settle(key, outcome);
+        if (found.count < known.length - found.outcomes.size) await this.offerMissing(known); // OFFERED-1
+        delayMs = wasHinted || found.outcomes.size > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
+        await this.reports.report(found.outcomes.size > 0);
+      }
+    } catch (error) {
+      if (!(error instanceof JournalError)) throw error;
+    } finally {
+      watch.close();
+      this.isCollecting = false;
+      if (mustStop()) for (const key of this.pending.keys()) this.settle(key, { kind: 'own' });
+      else if (this.pending.size > 0) void this.collect();
+    }
+  }
+
+  /** A result may have come while the offer was gone. */
+  private async offerMissing(keys: readonly CallKey[]): Promise<void> {
+    const again = async (key: CallKey): Promise<void> => {
+      const by = await this.pending.get(key)?.offerAgain();
+      if (by !== undefined) this.settle(key, { kind: 'answered', by, worker: undefined });
+    };
+    await this.ports.team.whileReachable(() => Promise.all(keys.map(again)));
+  }
+
+  private async describe(call: OfferableCall): Promise<Described | NotOffered> {
+    const { request, reusesAll, budgets, sources } = this.ports;
+    const isNamed = request.only?.some((name) => name.replace(/^@/, '') === call.fn) ?? false;
+    const because = (text: string): NotOffered => ({ because: text });
+    if (request.only !== undefined && !isNamed) return because(`--workers names ${request.only.join(', ')} only`);
+    if (!reusesAll()) return because('this run reuses no results of other runs');
+    if (budgets === undefined) return because('its budget is one of this run alone');
+    if (call.hasSecret) return because('a secret is among its arguments');
+    if (call.definition.parts.some(({ kind }) => kind === 'guard' || kind === 'hook')) return because('guards or hooks hold for it');
+    if (call.describe === undefined) return because('its function is not one of the script');
+    const described = await call.describe();
+    if ('because' in described) return described;
+    if (described.readsFiles && !isNamed) return because(`it reads files of the project (--workers @${call.fn} offers it all the same)`);
+    return { lane: described.lane, json: JSON.stringify(await this.offerOf(call, described, sources(), budgets)) };
+  }
+
+  private async offerOf(
+    call: OfferableCall,
+    { module, main, labels, args, captured }: DescribedCall,
+    sources: readonly OfferedSource[],
+    budgets: readonly string[],
+  ): Promise<OfferedCall> {
+    const { fn, attempt, definition } = call;
+    const capturedJson = captured as readonly object[] as Json;
+    const text = `${definition.fingerprint} ${JSON.stringify(capturedJson)}`;
+    const storing = this.described.get(text) ?? Promise.resolve(this.ports.payload(capturedJson));
+    this.described.set(text, storing);
+    return {
+      fn,
+      module,
+      main,
+      ...(labels && { labels }),
+      args: await this.ports.payload(args as readonly object[] as Json),
+      captured: await storing,
+      ...(attempt !== undefined && { attempt }),
+      fingerprint: definition.fingerprint,
+      sources,
+      ...(budgets.length > 0 && { budgets }),
+      mlld: VERSION,
+    };
+  }
+
+  private tellOnce(topic: string, message: string): void {
+    if (this.told.has(topic)) return;
+    this.told.add(topic);
+    this.ports.stderr(`${message}\n`);
+  }
+}
+
+interface Described {
+  readonly lane: string;
+  /** The offer. */
+  readonly json: string;
+}

@@ -1,0 +1,120 @@
+/**
+ * Builds the functions of offered calls from the sources in the store. Calls whose sources and captured variables are the same share their
+ * functions.
+ */
+import path from 'node:path';
+import { sha256 } from '../../../journal/canonical.js';
+import type { Json } from '../../../journal/event.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { MlldError } from '../../errors.js';
+import { decodeValue } from '../../operation/encode-result.js';
+import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
+import type { CapturedVariable, OfferedCall, OfferedSource } from '../../runtime/calls/offered-call.js';
+import { Executable } from '../../runtime/definitions/executable.js';
+import type { Module } from '../../runtime/module.js';
+import { dataOf } from '../../values/value.js';
+import type { World } from '../../world/world.js';
+import { declareFunctions } from '../script/current-definitions.js';
+import { parseScriptText } from '../script/open-script.js';
+import type { RunOptions } from '../script/run-options.js';
+import { sourceWorld } from './source-world.js';
+
+/** Most runs need one or two. */
+const KEPT_MAX = 20;
+
+export interface FunctionPorts {
+  readonly store: Pick<JournalStore, 'getBlob' | 'resolve'>;
+  readonly world: World;
+  readonly options: RunOptions;
+  readonly keyed: KeyedDigest;
+}
+
+/** Says why a worker can't execute a call. It begins behind "because". */
+export class Declined extends Error {}
+
+export class OfferedFunctions {
+  private readonly built = new Map<string, Promise<readonly Module[]>>();
+
+  constructor(private readonly ports: FunctionPorts) {}
+
+  /** Throws `Declined` where the function would not be the one of the offer. */
+  async find(offer: OfferedCall): Promise<{ readonly executable: Executable; readonly main: Module }> {
+    const modules = await this.modulesFor(offer);
+    const wanted = this.absolute(offer.module);
+    const found = modules
+      .filter((module) => module.path === wanted)
+      .map(({ scope }) => dataOf(scope.own(offer.fn)?.value))
+      .find((data): data is Executable => data instanceof Executable);
+    if (found === undefined) throw new Declined(`@${offer.fn} can't be made from the sources in the store`);
+    const { fingerprint } = await this.defined(found);
+    if (fingerprint !== offer.fingerprint)
+      throw new Declined(`@${offer.fn} would be another function there: the parts that it is made of differ`);
+    return { executable: found, main: modules[0] as Module };
+  }
+
+  private async defined(executable: Executable): Promise<{ readonly fingerprint: string }> {
+    try {
+      return await definitionOf(executable, this.ports.keyed);
+    } catch (error) {
+      throw new Declined(`@${executable.name} uses a value that is known at the run only (${(error as Error).message})`);
+    }
+  }
+
+  private modulesFor(offer: OfferedCall): Promise<readonly Module[]> {
+    const id = sha256(JSON.stringify([offer.main, offer.sources, offer.captured]));
+    const known = this.built.get(id);
+    if (known) return known;
+    const building = this.build(offer);
+    building.catch(() => this.built.delete(id)); // a source may be readable later
+    this.built.set(id, building);
+    const [oldest] = this.built.keys();
+    if (this.built.size > KEPT_MAX && oldest !== undefined) this.built.delete(oldest);
+    return building;
+  }
+
+  private async build(offer: OfferedCall): Promise<readonly Module[]> {
+    const { store, world, options } = this.ports;
+    const texts = new Map<string, string>();
+    for (const source of offer.sources) texts.set(this.absolute(source.path), await this.textOf(source));
+    const captured = await store.resolve(offer.captured);
+    if (captured === undefined) throw new Declined('the variables that it captures are not in the store');
+    const variables = captured as readonly Json[] as readonly unknown[] as readonly CapturedVariable[]; // as `OfferedCalls` put them
+    const file = this.absolute(offer.main);
+    const { script, module } = parsed(texts, file, options.workingDirectory);
+    const bind = (each: Module): void => {
+      for (const { module: name, name: variable, value } of variables) {
+        if (this.absolute(name) !== each.path) continue;
+        each.scope.define({ name: variable, kind: 'let', value: decodeValue(value, options.project.root) });
+      }
+    };
+    bind(module);
+    const modules = await declareFunctions({ script, module, options, world: sourceWorld(world, texts) });
+    modules.slice(1).forEach(bind);
+    return modules;
+  }
+
+  private async textOf({ path: name, blob, whole }: OfferedSource): Promise<string> {
+    const { store } = this.ports;
+    const opened = whole && (await store.resolve(whole, name));
+    if (typeof opened === 'string') return opened;
+    if (whole) throw new Declined(`secrets in ${name} are sealed with a key that the worker has not (MLLD_JOURNAL_KEY)`);
+    const content = await store.getBlob(blob);
+    if (content === undefined) throw new Declined(`${name} is not in the store`);
+    return Buffer.from(content).toString('utf8');
+  }
+
+  private absolute(name: string): string {
+    return path.resolve(this.ports.options.project.root, name);
+  }
+}
+
+function parsed(texts: ReadonlyMap<string, string>, file: string, workingDirectory: string): ReturnType<typeof parseScriptText> {
+  const text = texts.get(file);
+  if (text === undefined) throw new Declined('its script is not in the store');
+  try {
+    return parseScriptText(text, { path: file, mode: undefined, workingDirectory });
+  } catch (error) {
+    if (!(error instanceof MlldError)) throw error;
+    throw new Declined(`the script can't be read by this version of mlld (${error.message})`);
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * A worker: takes calls over that runs of a project offer, and executes them. team-store.md 7.
+ *
+ * WORKER-1 It has one run for each run that it serves, which ends when that one has ended, or is dead, and nothing of it is in flight.
+ * WORKER-2 Asked to stop, it takes nothing new, ends what it holds, and then its runs.
+ * WORKER-3 When the store takes nothing more of one of its runs, it takes nothing new either: what is in flight ends in a salvage run.
+ */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JournalError } from '../../../journal/errors.js';
+import type { WithWorkers } from '../../../journal/postgres/open-store.js';
+import type { OfferingRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { MlldError } from '../../errors.js';
+import type { OfferedCall } from '../../runtime/calls/offered-call.js';
+import { VERSION } from '../../version.js';
+import { makeWorkerFolder, removeFolder } from '../../world/files/worker-folders.js';
+import { hostFacts } from '../../world/host.js';
+import { createLiveWorld } from '../../world/live.js';
+import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
+import type { Project } from '../project.js';
+import { openRecordingStore } from '../project-store.js';
+import type { RunIo, RunOptions } from '../script/run-options.js';
+import { ServedCalls, type ServedPorts } from './served-calls.js';
+
+const LOOK_FIRST_MS = 100;
+const LOOK_MAX_MS = 2000;
+/** Runs that are served are looked at so often, and new workflows listened to. */
+const UPKEEP_MS = 5000;
+
+export interface WorkerOptions {
+  /** Names the store. */
+  readonly project: Project;
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly io: RunIo;
+  /** Calls at a time, by lane; the empty name stands for calls without a lane. */
+  readonly slots: { readonly [lane: string]: number };
+  /** Calls are executed in this folder; undefined: each in an empty one. */
+  readonly root?: string | undefined;
+  readonly name?: string | undefined;
+  /** End when nothing is offered and nothing is held. */
+  readonly once: boolean;
+  /** Aborted: takes nothing new, and ends what it holds. */
+  readonly leaving: AbortSignal;
+  readonly openStore?: () => Promise<JournalStore>;
+}
+
+export interface WorkerReport {
+  readonly name: string;
+  readonly executed: number;
+  readonly failed: number;
+  /** Says why the store takes nothing more of this worker. */
+  readonly error?: Error;
+}
+
+/** Throws WORKERS where the project has no store of a team. */
+export async function runWorker(options: WorkerOptions): Promise<WorkerReport> {
+  const { root } = options;
+  const store = await (options.openStore?.() ?? openStore(options));
+  if (!('workers' in store)) {
+    throw new MlldError('WORKERS', 'mlld worker: the runs of this project are kept in files, where nothing is offered', {
+      hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names the store of a team (docs/team.md)",
+    });
+  }
+  const folder = root ?? (await makeWorkerFolder());
+  const worker = new Worker(options, store as JournalStore & WithWorkers, folder);
+  try {
+    return await worker.run();
+  } finally {
+    if (root === undefined) await removeFolder(folder);
+  }
+}
+
+async function openStore({ project, environment, io }: WorkerOptions): Promise<JournalStore> {
+  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment) });
+  try {
+    const sealingKey = await sealingKeyFor({ project, environment }, world);
+    return await openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
+  } finally {
+    await world.close('the key was read');
+  }
+}
+
+class Worker {
+  private readonly facts: WorkerFacts;
+  private readonly workers: TeamWorkers;
+  private readonly served = new Map<string, ServedCalls>();
+  private readonly used = new Map<string, number>();
+  private readonly ended = { executed: 0, failed: 0 };
+  private readonly leaving = new AbortController();
+  private lost: Error | undefined;
+  private isAway = false;
+  private onWake: (() => void) | undefined;
+  private isDue = false;
+
+  constructor(
+    private readonly options: WorkerOptions,
+    private readonly store: JournalStore & WithWorkers,
+    private readonly folder: string,
+  ) {
+    const { name: host, pid } = hostFacts();
+    this.workers = store.workers;
+    this.facts = { name: options.name ?? `${host}/${pid}`, version: VERSION, lanes: options.slots };
+    const leave = (): void => {
+      this.leaving.abort();
+      this.wake();
+    };
+    if (options.leaving.aborted) leave();
+    else options.leaving.addEventListener('abort', leave, { once: true });
+  }
+
+  async run(): Promise<WorkerReport> {
+    const listening = this.listen();
+    let lookMs = LOOK_FIRST_MS;
+    let upkeepAt = this.options.io.monotonicMs() + UPKEEP_MS;
+    while (!this.isLeaving) {
+      const taking = await this.take();
+      const isIdle = taking !== undefined && taking.taken.length === 0 && taking.unserved.length === 0;
+      if (taking) await this.begin(taking);
+      if (this.options.once && isIdle && this.inFlight === 0) break;
+      if (this.options.io.monotonicMs() > upkeepAt) {
+        await this.endServed();
+        upkeepAt = this.options.io.monotonicMs() + UPKEEP_MS;
+      }
+      if (taking && !isIdle && this.hasFreeSlot) continue;
+      lookMs = isIdle && this.inFlight === 0 ? Math.min(2 * lookMs, LOOK_MAX_MS) : LOOK_FIRST_MS;
+      await this.untilWoken(this.hasFreeSlot ? lookMs : LOOK_MAX_MS);
+    }
+    this.leaving.abort();
+    while (this.inFlight > 0) await this.untilWoken(LOOK_MAX_MS); // WORKER-2
+    for (const calls of this.served.values()) await this.end(calls);
+    await listening;
+    const { executed, failed } = this.ended;
+    return { name: this.facts.name, executed, failed, ...(this.lost && { error: this.lost }) };
+  }
+
+  private get isLeaving(): boolean {
+    return this.leaving.signal.aborted || this.lost !== undefined;
+  }
+
+  private get inFlight(): number {
+    return [...this.used.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  private get hasFreeSlot(): boolean {
+    return Object.values(this.freeSlots()).some((free) => free > 0);
+  }
+
+  private freeSlots(): { [lane: string]: number } {
+    const { slots } = this.options;
+    return Object.fromEntries(Object.entries(slots).map(([lane, count]) => [lane, count - (this.used.get(lane) ?? 0)]));
+  }
+
+  /** Undefined when the store is away, or no slot is free. */
+  private async take(): Promise<Taking | undefined> {
+    const free = Object.fromEntries(Object.entries(this.freeSlots()).filter(([, count]) => count > 0));
+    if (Object.keys(free).length === 0) return undefined;
+    const taking = await this.ask(() =>
+      this.workers.take(
+        this.facts.name,
+        free,
+        Array.from(this.served.values(), (calls) => calls.served),
+      ),
+    );
+    if (taking && taking.sealed.length > 0) {
+      const [{ ref }] = taking.sealed as readonly [OfferingRun];
+      this.lose(new JournalError('STORE_SEALED', `the run with which this worker serves ${ref.run} of ${ref.workflow} was sealed`));
+    }
+    return taking;
+  }
+
+  private async begin({ taken, unserved }: Taking): Promise<void> {
+    for (const offer of taken) {
+      const calls = this.served.get(offer.of.id);
+      if (calls) this.execute(calls, offer); // only offers of runs that are served are claimed
+    }
+    for (const { call, ...of } of unserved) {
+      const { budgets = [] } = JSON.parse(call) as OfferedCall; // all offers of a run have the same
+      await this.ask(() => this.serve(of, budgets));
+    }
+  }
+
+  private execute(calls: ServedCalls, offer: TakenOffer): void {
+    const { lane } = offer;
+    this.used.set(lane, (this.used.get(lane) ?? 0) + 1);
+    void calls
+      .execute(offer)
+      .catch((error: unknown) => this.lose(error instanceof Error ? error : new Error(String(error))))
+      .finally(() => {
+        this.used.set(lane, (this.used.get(lane) ?? 1) - 1);
+        this.wake();
+      });
+  }
+
+  private async serve(of: OfferingRun, budgets: readonly string[]): Promise<void> {
+    const { io } = this.options;
+    const served = await this.workers.serve(of, this.facts, { onOutage: (error) => error && io.stderr(`warning: ${error.message}\n`) });
+    this.served.set(of.id, await ServedCalls.open(this.ports(of), served, budgets));
+  }
+
+  private ports(of: OfferingRun): ServedPorts {
+    const { store, workers, facts: worker } = this;
+    return {
+      store,
+      workers,
+      worker,
+      options: this.runOptions(of),
+      hasOwnFolders: this.options.root === undefined,
+      onLost: (error) => this.lose(error),
+    };
+  }
+
+  private runOptions(of: OfferingRun): RunOptions {
+    const { project, environment, io } = this.options;
+    const root = this.folder;
+    return {
+      script: { kind: 'text', text: '', directory: root, label: of.ref.workflow },
+      name: path.basename(of.ref.workflow),
+      project: { root, config: project.config },
+      workingDirectory: root,
+      argv: [],
+      payload: {},
+      inject: [],
+      state: [],
+      cache: { checkpoint: true },
+      environment,
+      errorBehavior: 'continue',
+      streaming: false,
+      structured: false,
+      io: { ...io, stdin: async () => undefined, stdout: () => undefined },
+      signal: new AbortController().signal, // what is in flight ends by itself
+    };
+  }
+
+  /** WORKER-1 */
+  private async endServed(): Promise<void> {
+    const idle = [...this.served].filter(([, calls]) => calls.inFlight === 0);
+    if (idle.length === 0) return;
+    const living = await this.ask(() => this.workers.living(idle.map(([, { served }]) => served.of)));
+    if (!living) return;
+    for (const [id, calls] of idle) {
+      if (living.has(id)) continue;
+      this.served.delete(id);
+      await this.end(calls);
+    }
+  }
+
+  private async end(calls: ServedCalls): Promise<void> {
+    this.ended.executed += calls.executed;
+    this.ended.failed += calls.failed;
+    await calls.finish();
+  }
+
+  /** Undefined when the store is away, which is said once. */
+  private async ask<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const { io } = this.options;
+    try {
+      const answer = await work();
+      if (this.isAway) io.stderr('the store can be reached again\n');
+      this.isAway = false;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof JournalError)) throw error;
+      if (error.code !== 'STORE_UNREACHABLE') {
+        this.lose(error);
+        return undefined;
+      }
+      if (!this.isAway) io.stderr(`warning: ${error.message}; the worker waits for it\n`);
+      this.isAway = true;
+      await sleep(LOOK_FIRST_MS);
+      return undefined;
+    }
+  }
+
+  /** WORKER-3 */
+  private lose(error: Error): void {
+    this.lost ??= error;
+    this.wake();
+  }
+
+  private wake(): void {
+    this.isDue = true;
+    this.onWake?.();
+  }
+
+  private async untilWoken(ms: number): Promise<void> {
+    if (!this.isDue) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.onWake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.onWake = undefined;
+    }
+    this.isDue = false;
+  }
+
+  /** Hears of offers of all workflows of the project. Hints may be lost: the worker looks from time to time as well. */
+  private async listen(): Promise<void> {
+    const { signal } = this.leaving;
+    const heard = new Set<string>();
+    const listeners: Promise<void>[] = [];
+    while (!this.isLeaving) {
+      const workflows = (await this.workers.workflows().catch(() => undefined)) ?? [];
+      for (const workflow of workflows) {
+        if (heard.has(workflow)) continue;
+        heard.add(workflow);
+        listeners.push(this.hear(this.workers.watch(workflow)));
+      }
+      await sleep(UPKEEP_MS, undefined, { signal }).catch(() => undefined); // the loop looks at the signal
+    }
+    this.leaving.abort();
+    await Promise.all(listeners);
+  }
+
+  private async hear(watch: ReturnType<TeamWorkers['watch']>): Promise<void> {
+    const { signal } = this.leaving;
+    while (!signal.aborted) if (await watch.wait(60_000, signal)) this.wake();
+    watch.close();
+  }
+}

@@ -1,0 +1,353 @@
+/**
+ * Executes offered calls of one run, in a run of its own. team-store.md 7.1.
+ *
+ * SERVED-1 A call is executed only when its function and its key are those of the offer. Else it is declined with a reason, for others.
+ * SERVED-2 The end of a call is in the journal before the run that offers hears of it. A kill between the two leaves a call that is offered
+ *    on, whose end is recorded.
+ * SERVED-3 No guard and no hook of the script acts here: they act where the call was made.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JournalError } from '../../../journal/errors.js';
+import type { EventOf, JournalEvent, Json } from '../../../journal/event.js';
+import type { CallKey, RunRef } from '../../../journal/ids.js';
+import type { RecordedResult } from '../../../journal/storage/claims.js';
+import type { ServedRun, TakenOffer, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
+import type { JournalStore, Position } from '../../../journal/store.js';
+import { follow } from '../../../replay/fold/projection.js';
+import { createOverlay } from '../../../replay/memo/overlay.js';
+import { index } from '../../../replay/memo/snapshot.js';
+import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
+import { call } from '../../language/calls/call.js';
+import { execute } from '../../language/evaluate.js';
+import { decodeValue } from '../../operation/encode-result.js';
+import type { CallClaims, Encoded, ResultCache } from '../../runtime/calls/result-cache.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import type { OfferedCall } from '../../runtime/calls/offered-call.js';
+import type { RunState } from '../../runtime/frame.js';
+import { OpNode } from '../../runtime/op-node.js';
+import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import type { Settings } from '../../runtime/settings.js';
+import { VERSION } from '../../version.js';
+import { makeCallFolder, removeFolder } from '../../world/files/worker-folders.js';
+import { createLiveWorld } from '../../world/live.js';
+import type { World } from '../../world/world.js';
+import { RunTeamResults } from '../ports/claims/team-results.js';
+import { RunCallFiles } from '../ports/files/call-files.js';
+import { createOutputFiles } from '../ports/files/output-files.js';
+import { createJournalWarnings } from '../ports/journal-warnings.js';
+import { createRecorder, isOfOneFact, type RunRecorder } from '../ports/recorder.js';
+import { createRunCache } from '../ports/result-cache.js';
+import { retryingStore } from '../ports/retrying-store.js';
+import { createTotalsCounter, type TotalsCounter } from '../ports/run-totals.js';
+import { withoutSealingKey } from '../ports/sealing-key.js';
+import { startedFact } from '../ports/started-fact.js';
+import { createCallRuntime } from '../script/call-runtime.js';
+import { createDocument } from '../script/document.js';
+import { createRunState, rootFrame } from '../script/root-frame.js';
+import type { RunOptions } from '../script/run-options.js';
+import { settingsFor } from '../script/settings.js';
+import { openSharedBudgets } from '../script/shared-budgets.js';
+import { isUserError } from '../user-error.js';
+import { Declined, OfferedFunctions } from './offered-functions.js';
+
+const RETRY_MS = 200;
+
+export interface ServedPorts {
+  readonly store: JournalStore;
+  readonly workers: TeamWorkers;
+  readonly worker: WorkerFacts;
+  /** As of a run in the folder of the worker. */
+  readonly options: RunOptions;
+  /** Each call gets an empty folder; false: all of them share the folder of the worker. */
+  readonly hasOwnFolders: boolean;
+  /** Called when the store takes nothing more of this worker. */
+  readonly onLost: (error: Error) => void;
+}
+
+interface Parts {
+  readonly served: ServedRun;
+  readonly recorder: RunRecorder;
+  readonly run: RunState;
+  readonly calls: CallRuntime;
+  readonly functions: OfferedFunctions;
+  readonly counter: TotalsCounter;
+  readonly world: World;
+  readonly ends: Map<CallKey, End>;
+}
+
+interface End {
+  readonly event: EventOf<'call.completed' | 'call.failed'>;
+  readonly place: RecordedResult;
+}
+
+export class ServedCalls {
+  private readonly root = OpNode.root();
+  private count = 0;
+  /** Calls that ended with a result, and those that failed. */
+  executed = 0;
+  failed = 0;
+
+  private constructor(
+    private readonly ports: ServedPorts,
+    private readonly parts: Parts,
+  ) {}
+
+  /** `budgets` are those of the project that hold the run back. */
+  static async open(ports: ServedPorts, served: ServedRun, budgets: readonly string[]): Promise<ServedCalls> {
+    const { store, worker, options } = ports;
+    const { io, environment, signal } = options;
+    const { journal } = served;
+    const { ref } = journal;
+    const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment) });
+    const secrets = new SecretRegistry();
+    const warnings = createJournalWarnings(io.stderr);
+    const calls = createCallRuntime({
+      settings: {
+        ...DEFAULT_CALL_SETTINGS,
+        ...options.project.config.calls,
+        ...(budgets.length > 0 && { budget: { shared: budgets } }),
+      },
+      io,
+      pause: () => undefined,
+      signal,
+    });
+    const lost = (error: Error): void => {
+      if (error instanceof JournalError) {
+        calls.dispatcher.stop({ class: 'journal', message: error.message, error });
+        ports.onLost(error);
+      }
+      warnings.error(error);
+    };
+    const known = index.initial();
+    const counter = createTotalsCounter();
+    const ends = new Map<CallKey, End>();
+    const recorder = createRecorder(journal, {
+      secrets,
+      followers: [
+        follow(index, known, ref),
+        counter.follow,
+        (event, position) => {
+          const end = endIn(ref, event, position);
+          if (end === undefined) return;
+          ends.set(end.event.key, end);
+          served.ended(end.event.key, position);
+        },
+      ],
+      count: counter.count,
+      onTrouble: (error) => (isOfOneFact(error) ? warnings.error(error) : lost(error)),
+    });
+    await recorder.append({
+      ...startedFact(options, { ref, header: undefined, forks: [], inputs: undefined, settled: [] }),
+      worker: { for: served.of.ref.run, name: worker.name, lanes: worker.lanes },
+    });
+    openSharedBudgets(calls, store, ref);
+    calls.dispatcher.open({ record: (fact) => recorder.post(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
+    const hasStopped = (): boolean => calls.dispatcher.stoppedBy?.class === 'journal';
+    const retrying = retryingStore(store, {
+      waitMs: options.journalWaitMs,
+      monotonicMs: io.monotonicMs,
+      hasGivenUp: hasStopped,
+      onOutage: warnings.outage,
+      onGivenUp: lost,
+    });
+    const { claims } = journal;
+    const cache = createRunCache({
+      team:
+        claims &&
+        ((reusesAll) =>
+          new RunTeamResults({
+            claims,
+            store,
+            workflow: ref.workflow,
+            prior: { sizes: new Map() },
+            reusesAll,
+            signal,
+            hasStopped,
+            monotonicMs: io.monotonicMs,
+            stderr: io.stderr,
+            onOutage: warnings.outage,
+            onLost: lost,
+          })),
+      store,
+      retrying,
+      root: options.project.root,
+      secrets: await store.knownSecrets().catch(() => undefined),
+      onOtherKey: async () => undefined,
+      ref,
+      overlay: createOverlay({ run: ref.run, own: known.memo, definitions: known.definitions, complete: known.complete, forks: [] }),
+      flags: { checkpoint: true },
+      header: undefined,
+      nowMs: io.nowMs,
+      callFiles: new RunCallFiles({
+        store: retrying,
+        root: options.project.root,
+        settings: calls.settings.files,
+        isRecorded: true,
+        onTrouble: (error) => warnings.error(error),
+        warn: (message) => io.stderr(`warning: ${message}\n`),
+      }),
+      files: createOutputFiles({ store: retrying, workflows: [], keepsNewer: false, onTrouble: (error) => warnings.error(error) }),
+      onTrouble: (error) => warnings.error(error),
+      onGap: warnings.gap,
+      onUnreadable: warnings.unreadable,
+    });
+    const settings = await settingsFor(options, options.project.root, world);
+    const document = createDocument({ streaming: false, collects: false });
+    const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state: undefined, signal, calls });
+    const functions = new OfferedFunctions({ store, world, options, keyed: (text) => cache.digest(text) });
+    return new ServedCalls(ports, { served, recorder, run, calls, functions, counter, world, ends });
+  }
+
+  get served(): ServedRun {
+    return this.parts.served;
+  }
+
+  get inFlight(): number {
+    return this.count;
+  }
+
+  /** Executes the call, or declines it. Never rejects for what a user can cause. */
+  async execute(offer: TakenOffer): Promise<void> {
+    const { served, ends } = this.parts;
+    this.count++;
+    served.hold(offer.key);
+    ends.delete(offer.key);
+    try {
+      const because = await this.tryToExecute(offer);
+      const end = ends.get(offer.key);
+      if (end === undefined) await this.decline(offer, because ?? 'it ended without being executed');
+      else if (isReusable(end.event)) this.executed++;
+      else {
+        this.failed++;
+        await this.untilTaken(() => this.ports.workers.ended(served, offer, end.place)); // SERVED-2
+      }
+    } finally {
+      ends.delete(offer.key);
+      served.giveBack(offer.key);
+      this.count--;
+    }
+  }
+
+  /** Records the end of the run. */
+  async finish(): Promise<void> {
+    const { recorder, counter, calls, run, world, served } = this.parts;
+    calls.dispatcher.end();
+    run.writeWarnings();
+    const { name } = this.ports.worker;
+    await recorder.append({
+      type: 'run.finished',
+      status: 'completed',
+      totals: counter.totals(),
+      worker: { for: served.of.ref.run, name },
+    });
+    await recorder.close();
+    await world.close('the worker has ended');
+  }
+
+  /** Returns why it was not executed, where it was not. */
+  private async tryToExecute(offer: TakenOffer): Promise<string | undefined> {
+    const { functions, run } = this.parts;
+    const { store, options } = this.ports;
+    const offered = JSON.parse(offer.call) as OfferedCall; // `mlld.offer` got it from `OfferedCalls`
+    let mismatch: string | undefined;
+    const claimsFor = (claims: CallClaims): CallClaims => claimed(claims, offer, offered, (because) => (mismatch = because));
+    try {
+      if (majorOf(offered.mlld) !== majorOf(VERSION))
+        throw new Declined(`it was offered by mlld ${offered.mlld}, and the worker is ${VERSION}`);
+      const { executable, main } = await functions.find(offered);
+      const encoded = await store.resolve(offered.args);
+      if (encoded === undefined) throw new Declined('its arguments are not in the store');
+      const args = (encoded as readonly Json[] as readonly unknown[] as readonly Encoded[]).map((each) =>
+        decodeValue(each, options.project.root),
+      );
+      if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
+      const { settings, leave } = await this.folderFor(executable.writesOption !== undefined);
+      try {
+        const own = { ...run, settings, cache: this.cacheFor(claimsFor) };
+        const frame = { ...rootFrame(own, main, execute), op: this.root };
+        const inner = { ...frame, context: { ...frame.context, attempt: offered.attempt ?? 1 } };
+        await call(executable, args, inner, { at: executable.node.at, called: [executable.name], labels: offered.labels ?? [] });
+      } finally {
+        leave();
+      }
+      return undefined;
+    } catch (error) {
+      if (error instanceof Declined || mismatch !== undefined) return mismatch ?? (error as Error).message;
+      if (!isUserError(error)) throw error;
+      return error.message;
+    }
+  }
+
+  private cacheFor(claimsOf: (claims: CallClaims) => CallClaims): ResultCache {
+    const { cache } = this.parts.run;
+    const { claims, callFiles, ...others } = cache;
+    return {
+      ...others,
+      ...(callFiles && !this.ports.hasOwnFolders && { callFiles }),
+      ...(claims && { claims: claimsOf(claims) }),
+    };
+  }
+
+  private async folderFor(writesFiles: boolean): Promise<{ readonly settings: Settings; readonly leave: () => void }> {
+    const { settings } = this.parts.run;
+    if (!this.ports.hasOwnFolders || writesFiles) return { settings, leave: () => undefined };
+    const folder = await makeCallFolder(settings.projectRoot);
+    return { settings: { ...settings, projectRoot: folder }, leave: () => void removeFolder(folder) };
+  }
+
+  private async decline(offer: TakenOffer, because: string): Promise<void> {
+    const { calls, served } = this.parts;
+    const { worker, workers, options } = this.ports;
+    if (options.signal.aborted || calls.dispatcher.stoppedBy?.class === 'journal') return; // giving the claim back is enough
+    const isStopped = calls.dispatcher.stoppedBy !== undefined;
+    await this.untilTaken(() => workers.decline(served, offer, worker.name, because, isStopped));
+  }
+
+  /** Waits for a store that is away. */
+  private async untilTaken(work: () => Promise<void>): Promise<void> {
+    const { signal, io } = this.ports.options;
+    for (const endMs = io.monotonicMs() + (this.parts.served.journal.claims?.waitMs ?? 0); ;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof JournalError)) throw error;
+        if (error.code !== 'STORE_UNREACHABLE' || io.monotonicMs() > endMs || signal.aborted) return; // the offer ends with its run
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+}
+
+/** The call itself has its claim already; calls inside it claim as in any run. SERVED-1 */
+function claimed(claims: CallClaims, { key, refused }: TakenOffer, { fn }: OfferedCall, onMismatch: (because: string) => void): CallClaims {
+  let isClaimed = false;
+  return {
+    ...claims,
+    async claim(inner, declined) {
+      if (isClaimed || inner.fn !== fn) return claims.claim(inner, declined);
+      if (inner.key !== key) {
+        onMismatch(`its key differs there: the arguments of @${fn} mean something else`);
+        throw new Declined('another key');
+      }
+      isClaimed = true;
+      return { kind: 'claimed', replaces: refused };
+    },
+    giveBack: (other) => {
+      if (other !== key) claims.giveBack(other);
+    },
+  };
+}
+
+/** Undefined for an event that ends no call. */
+function endIn(ref: RunRef, event: JournalEvent, position: Position): End | undefined {
+  if (event.type !== 'call.completed' && (event.type !== 'call.failed' || event.retryInMs !== undefined)) return undefined;
+  return { event, place: { run: ref.run, seq: event.seq, position } };
+}
+
+function isReusable(event: End['event']): boolean {
+  return event.type === 'call.completed' && event.unusable === undefined && !('redacted' in event.result);
+}
+
+function majorOf(version: string): string {
+  return version.split('.')[0] ?? '';
+}

@@ -1,0 +1,163 @@
+/** `mlld worker` and `mlld run --workers`, as processes on a server. team-store.md 7. */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
+import { emptyFolder, projectFolder, resultOf, runCli, startCli, type CliProcess } from '../../support/cli.js';
+
+const TIMEOUT_MS = 240_000;
+
+describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const running: CliProcess[] = [];
+  afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL');
+  });
+
+  function start(words: readonly string[], cwd: string, env: { readonly [name: string]: string }): CliProcess {
+    const child = startCli(words, { cwd, env });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end();
+    running.push(child);
+    return child;
+  }
+
+  async function worker(url: string, words: readonly string[] = [], env = {}): Promise<CliProcess> {
+    return start(['worker', '--lanes', '2', '--name', 'hut', ...words], await emptyFolder(), { MLLD_STORE: url, ...env });
+  }
+
+  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await isTrue())) await sleep(50);
+  }
+
+  it(
+    'execute the calls of a run from the sources in the store, and the run says who did',
+    async () => {
+      const url = database.project();
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/words.mld': 'exe @shout(text) = sh { printf "%s!" "$text" }\nexport { @shout }\n',
+        'llm/run/hi.mld': [
+          'import { @shout } from "./words.mld"',
+          'var @tone = "soft"',
+          'exe llm @ask(q) = template "./ask.att"',
+          'exe llm @here(q) = sh { pwd; ls | wc -l }',
+          'exe llm @loud(q) = [ => @shout(@q) ]',
+          'exe llm @fail(q) = sh { echo "no such lane" >&2; exit 7 }',
+          'exe llm @log(q) = [ show "not elsewhere"\n => "@q" ]',
+          'var @all = for parallel(3) @q in ["a", "b", "c"] => @ask(@q)',
+          'show @all',
+          'show @loud("x")',
+          'show @here("x")',
+          'show @log("only here")',
+          'show @fail("y")',
+          '',
+        ].join('\n'),
+        'llm/run/ask.att': '@tone @q',
+      });
+      const env = { MLLD_STORE: url };
+      const hut = await worker(url);
+      const run = await runCli(['run', 'hi', '--checkpoint', '--workers', '--retries', '0'], { cwd: folder, env });
+      expect(run.stdout).toContain('["soft a","soft b","soft c"]'.replaceAll(',', ',\n  ').replace('[', '[\n  ').replace(']', '\n]'));
+      expect(run.stdout).toContain('x!');
+      expect(run.stdout).toMatch(/\/mlld-worker-\w+\/call-\w+\n0/);
+      expect(run.stderr).toContain('calls of @log are executed here: it shows something');
+      expect(run.stderr).toContain('no such lane');
+      expect(run.stderr).toContain('the worker hut executed the call');
+      expect(run.status).toBe(1);
+      const shown = await runCli(['journal', 'show', 'hi'], { cwd: folder, env });
+      expect(shown.stdout).toMatch(/@ask.* executed by the worker hut: reused/);
+      expect(shown.stdout).toContain('offered to workers');
+      const status = JSON.parse((await runCli(['worker', 'status', '--json'], { cwd: folder, env })).stdout) as { offers: object };
+      expect(status.offers).toEqual({ waiting: 0, oldestS: null, lanes: [] });
+      // The worker's run is not the last run of the script, and the replay needs no worker.
+      hut.kill('SIGTERM');
+      expect(await resultOf(hut)).toMatchObject({ status: 0, stderr: expect.stringContaining('executed 5 calls, 1 failed') });
+      const replayed = await runCli(['journal', 'replay', 'hi'], { cwd: folder, env });
+      expect(replayed).toMatchObject({ status: 0, stderr: expect.not.stringContaining('diverge') });
+      const listed = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd: folder, env })).stdout) as { status: string }[];
+      expect(listed.map(({ status: each }) => each).sort()).toEqual(['failed', 'worker']);
+      expect(await database.query('select * from mlld.offers', [])).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'take over what a killed worker held, and one that is stopped ends what it holds and takes nothing new',
+    async () => {
+      const url = database.project();
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/slow.mld': `exe llm @ask(q) = sh {
+  if [ "$q" != first ]; then echo "$q" >> "$LEDGER"; while [ ! -e "$GO" ]; do sleep 0.05; done; fi
+  echo "done $q"
+}
+var @all = for parallel(4) @q in ["first", "a", "b", "c"] => @ask(@q)
+show @all
+`,
+      });
+      const [ledger, go] = [path.join(folder, 'ledger'), path.join(folder, 'go')];
+      const env = { MLLD_STORE: url, MLLD_LEASE: '2s' };
+      const given = { ...env, LEDGER: ledger, GO: go };
+      const paid = (): string[] => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : []);
+      const run = start(['run', 'slow', '--checkpoint', '--workers'], folder, env);
+      const ended = resultOf(run);
+      const first = await worker(url, [], given);
+      await until(() => paid().length === 2);
+      first.kill('SIGKILL');
+      const second = await worker(url, [], given);
+      await until(() => paid().length === 4); // the third call, and after the lease one of the two
+      second.kill('SIGTERM');
+      const secondEnded = resultOf(second);
+      await sleep(300);
+      appendFileSync(go, '');
+      expect(await secondEnded).toMatchObject({ status: 0, stderr: expect.stringContaining('executed 2 calls') });
+      expect(paid()).toHaveLength(4);
+      const third = await worker(url, ['--once'], given);
+      expect(await resultOf(third)).toMatchObject({ status: 0 });
+      expect(await ended).toMatchObject({ status: 0, stdout: '[\n  "done first",\n  "done a",\n  "done b",\n  "done c"\n]\n' });
+      expect(paid()).toHaveLength(5);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'leave results for the next run of a coordinator that was killed',
+    async () => {
+      const url = database.project();
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/hi.mld': `exe llm @ask(q) = sh { echo x >> "$LEDGER"; while [ ! -e "$GO" ]; do sleep 0.05; done; echo "done $q" }\nshow @ask("a")\n`,
+      });
+      const [ledger, go] = [path.join(folder, 'ledger'), path.join(folder, 'go')];
+      const env = { MLLD_STORE: url };
+      const hut = await worker(url, [], { LEDGER: ledger, GO: go });
+      const run = start(['run', 'hi', '--checkpoint', '--workers'], folder, env);
+      await until(() => existsSync(ledger));
+      run.kill('SIGKILL');
+      appendFileSync(go, '');
+      hut.kill('SIGTERM');
+      expect(await resultOf(hut)).toMatchObject({ status: 0, stderr: expect.stringContaining('executed 1 call') });
+      const again = await runCli(['run', 'hi', '--checkpoint'], { cwd: folder, env });
+      expect(again).toMatchObject({ status: 0, stdout: 'done a\n', stderr: expect.stringContaining('1 reused') });
+      expect(readFileSync(ledger, 'utf8')).toBe('x\n');
+    },
+    TIMEOUT_MS,
+  );
+
+  it('are refused where the runs are in files', async () => {
+    const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': 'show "hi"\n' });
+    const env = { MLLD_STORE: 'files' };
+    for (const words of [['run', 'hi', '--checkpoint', '--workers'], ['worker'], ['worker', 'status']]) {
+      expect(await runCli(words, { cwd: folder, env })).toMatchObject({ status: 1, stderr: expect.stringContaining('are kept in files') });
+    }
+    for (const words of [
+      ['run', 'hi', '--lanes', '4'],
+      ['run', 'hi', '--workers', '@ask,9'],
+      ['worker', '--lanes', '0'],
+    ]) {
+      expect(await runCli(words, { cwd: folder, env })).toMatchObject({ status: 1 });
+    }
+  });
+});

@@ -1,0 +1,129 @@
+/** Offers of calls, and what workers take of them, on a server. team-store.md 7. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../../../journal/canonical.js';
+import type { CallKey } from '../../../../journal/ids.js';
+import type { TeamStore } from '../../../../journal/postgres/open-store.js';
+import { livingWorkers, waitingOffers } from '../../../../journal/postgres/workers/team-work.js';
+import type { ServedRun } from '../../../../journal/storage/workers.js';
+import type { Journal } from '../../../../journal/store.js';
+import { callCompleted, callStarted, finished, runRef, started, workflow } from '../../support/facts.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
+
+const FACTS = { name: 'hut', version: '0.1.0', lanes: { '': 2, claude: 1 } };
+const keyOf = (n: number): CallKey => sha256(`key ${n}`);
+
+describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const opened: TeamStore[] = [];
+  afterAll(() => Promise.all(opened.map((store) => store.close())));
+
+  function open(url: string): TeamStore {
+    const store = openTestStore(url);
+    opened.push(store);
+    return store;
+  }
+
+  /** A run that offers calls 1 to `count`, and a worker that serves it. */
+  async function offering(count: number, lane = '') {
+    const url = database.project();
+    const [store, other] = [open(url), open(url)];
+    const run = await store.create(runRef(1));
+    await run.append(started);
+    for (let n = 1; n <= count; n++) expect(await run.offers?.offer({ key: keyOf(n), lane, call: `{"n":${n}}` })).toBeUndefined();
+    const { unserved } = await other.workers.take('hut', { [lane]: 1 }, []);
+    const [of] = unserved;
+    if (!of) throw new Error('nothing was offered');
+    const served = await other.workers.serve(of, FACTS, {});
+    await served.journal.append(started);
+    const take = (slots = 1) => other.workers.take('hut', { [lane]: slots }, [served]);
+    return { url, store, other, run, of, served, take, project: new URL(url).searchParams.get('project') ?? '' };
+  }
+
+  async function execute({ journal }: ServedRun, n: number): Promise<void> {
+    await journal.append(callStarted(n));
+    await journal.append(callCompleted(n, `answer ${n}`));
+  }
+
+  const outcomesOf = async (run: Journal) => run.offers?.collect();
+
+  it('are taken once, oldest first, and their results are collected with the name of the worker', async () => {
+    const { run, served, take, project } = await offering(3);
+    const first = await take(2);
+    expect(first.taken.map(({ call }) => call).sort()).toEqual(['{"n":1}', '{"n":2}']);
+    for (const { key } of first.taken) served.hold(key);
+    expect((await take(2)).taken.map(({ call }) => call)).toEqual(['{"n":3}']);
+    served.hold(keyOf(3));
+    expect((await take(2)).taken).toEqual([]);
+    await execute(served, 1);
+    const collected = await outcomesOf(run);
+    expect(collected?.count).toBe(3);
+    expect([...(collected?.outcomes ?? [])]).toMatchObject([
+      [keyOf(1), { kind: 'answered', worker: 'hut', by: { run: served.journal.ref.run, seq: 2 } }],
+    ]);
+    run.offers?.withdraw(keyOf(1));
+    expect(await livingWorkers(database, project)).toMatchObject([{ name: 'hut', held: 2, executed: 1, failed: 0, slots: FACTS.lanes }]);
+  });
+
+  it('are taken again when the answer with the claim was lost, and not while their end is on the way', async () => {
+    const { served, take } = await offering(1);
+    expect((await take()).taken).toHaveLength(1);
+    expect((await take()).taken).toHaveLength(1); // nobody holds it: the first answer was lost
+    served.hold(keyOf(1));
+    expect((await take()).taken).toHaveLength(0);
+    await served.journal.append(callStarted(1));
+    const ended = await served.journal.append(callCompleted(1, 'answer'), ({ position }) => served.ended(keyOf(1), position));
+    expect(ended.supersededBy).toBeUndefined();
+    expect((await take()).taken).toHaveLength(0);
+  });
+
+  it('are left to others by a worker that declines, and to the run that offers when it is told to stop', async () => {
+    const { run, other, served, take } = await offering(1);
+    const [offer] = (await take()).taken;
+    if (!offer) throw new Error('nothing was taken');
+    served.hold(offer.key);
+    await other.workers.decline(served, offer, 'hut', 'another version');
+    expect((await take()).taken).toEqual([]);
+    expect((await other.workers.take('shed', { '': 1 }, [served])).taken).toHaveLength(1);
+    expect((await outcomesOf(run))?.outcomes.size).toBe(0); // a lease has not passed
+    served.hold(offer.key);
+    await other.workers.decline(served, offer, 'shed', 'the budget is used up', true);
+    await expect.poll(async () => [...((await outcomesOf(run))?.outcomes.values() ?? [])].map(({ kind }) => kind)).toEqual(['declined']);
+  });
+
+  it('say how a call ended without a result', async () => {
+    const { run, other, served, take } = await offering(1);
+    const [offer] = (await take()).taken;
+    if (!offer) throw new Error('nothing was taken');
+    const place = {
+      run: served.journal.ref.run,
+      seq: (await served.journal.append(callStarted(1))).seq,
+      position: { offset: 9, bytes: 7 },
+    };
+    await other.workers.ended(served, offer, place);
+    expect([...((await outcomesOf(run))?.outcomes ?? [])]).toEqual([[keyOf(1), { kind: 'ended', worker: 'hut', by: place }]]);
+    expect((await take()).taken).toEqual([]);
+  });
+
+  it('wait by lane, and end with their run', async () => {
+    const { run, other, of, project, take, store } = await offering(2, 'claude');
+    expect((await other.workers.take('hut', { '': 4 }, [])).unserved).toEqual([]);
+    expect(await waitingOffers(database, project)).toMatchObject({ waiting: 2, lanes: [{ lane: 'claude', waiting: 2 }] });
+    expect((await run.offers?.workers())?.lanes).toEqual(new Set(['', 'claude']));
+    expect(await other.workers.living([of])).toEqual(new Set([of.id]));
+    await run.append(finished);
+    await run.close();
+    expect((await take()).taken).toEqual([]);
+    expect(await waitingOffers(database, project)).toEqual({ waiting: 0, oldestS: null, lanes: [] });
+    expect(await other.workers.living([of])).toEqual(new Set());
+    expect((await store.runs(workflow)).map(({ isWorker }) => isWorker ?? false)).toEqual([false, true]);
+  });
+
+  it('are answered at once by a result that was not refused', async () => {
+    const { store, run } = await offering(1);
+    const second = await store.create(runRef(2));
+    for (const fact of [started, callStarted(5), callCompleted(5, 'there')]) await second.append(fact);
+    const known = await run.offers?.offer({ key: keyOf(5), lane: '', call: '{}' });
+    expect(known).toMatchObject({ run: runRef(2).run, seq: 2 });
+    expect(await run.offers?.offer({ key: keyOf(5), lane: '', call: '{}', refused: known })).toBeUndefined();
+  });
+});

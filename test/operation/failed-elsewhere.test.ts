@@ -1,0 +1,73 @@
+/** A call that a worker executed, and that failed there. team-store.md 7.2. */
+import { describe, expect, it } from 'vitest';
+import { opPath, seqOf, type Fingerprint, type RunId } from '../../journal/ids.js';
+import type { EventOf } from '../../journal/event.js';
+import type { CacheableCall, CallIdentity } from '../../src/operation/cacheable-call.js';
+import { failedElsewhere } from '../../src/operation/failures/failed-elsewhere.js';
+import { callFailureOf } from '../../src/runtime/calls/call-failure.js';
+import { callKey } from '../../src/runtime/calls/call-key.js';
+import type { CallOptions } from '../../src/calls/options.js';
+import { bareRun } from '../support/bare-run.js';
+
+const REQUEST = { fn: 'ask', args: ['tide'] };
+const KEY = callKey(REQUEST);
+const begun = { run: '20261121-084512-123-9f3a' as RunId, seq: seqOf(4) };
+const event: EventOf<'call.failed'> = {
+  v: 1,
+  seq: seqOf(5),
+  ts: '2026-11-21T08:45:12.123Z',
+  hash: '',
+  type: 'call.failed',
+  key: KEY,
+  op: opPath('main/ask#7'),
+  message: 'the command ended with status 7',
+  code: 'CALL_FAILED',
+  class: 'crash',
+  elapsedMs: 40,
+  exitCode: 7,
+};
+
+function failing(options: Partial<CallOptions> = {}) {
+  const { run, frame, facts } = bareRun();
+  const call: CacheableCall = {
+    run,
+    op: frame.op.child('ask'),
+    operation: { kind: 'exe', segment: 'ask', name: 'ask', labels: ['llm'], inputs: ['tide'] },
+    llm: {
+      request: () => ({ request: REQUEST }),
+      definition: () => ({ fingerprint: 'f1' as Fingerprint, parts: [] }),
+      fn: 'ask',
+      options: () => ({ lane: 'x', ...options }),
+      isCommand: false,
+      labels: [],
+      sources: [],
+    },
+    secret: false,
+    suppress: 'nothing',
+    loop: undefined,
+    restore: async () => undefined,
+  };
+  const definition = { fingerprint: 'f1' as Fingerprint, parts: [] };
+  const identity: CallIdentity = { key: KEY, plainKey: KEY, hasSecret: false, definition, request: REQUEST };
+  return { facts, failed: failedElsewhere(call, identity, { kind: 'failed', event, begun, worker: 'hut' }) };
+}
+
+describe('a call that failed at a worker', () => {
+  it('fails with what the worker recorded, as an attempt that began there', async () => {
+    const { facts, failed } = failing();
+    const error: unknown = await failed.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'CALL_FAILED', message: event.message, hint: expect.stringContaining('the worker hut') });
+    expect(callFailureOf(error)).toMatchObject({ fn: 'ask', op: 'main/ask#0', class: 'crash', attempts: 1 });
+    expect(facts).toMatchObject([
+      { type: 'call.started', key: KEY, op: 'main/ask#0', begun, worker: 'hut', args: { inline: ['tide'] } },
+      { type: 'call.failed', key: KEY, op: 'main/ask#0', message: event.message, class: 'crash', exitCode: 7, onlyCalls: true },
+    ]);
+    expect(facts.at(-1)).not.toHaveProperty('usage');
+  });
+
+  it('gives a marker where its function wants one', async () => {
+    const { facts, failed } = failing({ onFailure: 'marker' });
+    expect(await failed).toMatchObject({ isFailed: true });
+    expect(facts.at(-1)).toMatchObject({ accepted: true });
+  });
+});
