@@ -114,6 +114,15 @@ export interface RecordedCallSettings {
   readonly waitQuotaMs?: number;
 }
 
+/** Says that a run holds the calls that a worker executed for another run. */
+export interface WorkerOfRun {
+  readonly for: RunId;
+  /** The name of the worker. */
+  readonly name: string;
+  /** Its slots, by lane. */
+  readonly lanes: { readonly [lane: string]: number };
+}
+
 export type RunFact =
   /** First event of every run. */
   | {
@@ -139,8 +148,7 @@ export type RunFact =
       readonly traceparent?: string;
       /** Nothing ran: the run holds the ends of calls that this sealed run began. */
       readonly salvages?: RunId;
-      /** The run holds calls that a worker of this name executed for the run `for`. `lanes`: its slots, by lane. */
-      readonly worker?: { readonly for: RunId; readonly name: string; readonly lanes: { readonly [lane: string]: number } };
+      readonly worker?: WorkerOfRun;
       // Workflow scripts only.
       /** The time at which the work began that this run is a part of: milliseconds since 1970. */
       readonly clock?: number;

@@ -70,7 +70,7 @@ const READERS: readonly (readonly [words: string, expected: string])[] = [
 
 /** Lists the commands that other tests of this folder call, and those that know nothing of runs. */
 const ELSEWHERE = new Set(
-  'init docs checkpoint journal graph modules store lsp completion journal_gc journal_redact journal_bundle journal_unbundle store_migrate store_copy store_seal'
+  'init docs checkpoint journal graph modules store lsp completion journal_gc journal_redact journal_bundle journal_unbundle store_migrate store_copy store_seal worker worker_status'
     .split(' ')
     .map((word) => word.replace('_', ' ')),
 );

@@ -250,6 +250,7 @@ show @ask("three")
       bytes: expect.any(Number),
       runs: { total: 0, alive: 0 },
       budgets: [],
+      offers: { waiting: 0, oldestS: null, lanes: [] },
     });
     await empty.query('update mlld.meta set min_client = 99, version = 99', []);
     expect(await runCli(['journal', 'list'], { cwd, env })).toMatchObject({ status: 1, stderr: expect.stringContaining('version 99') });

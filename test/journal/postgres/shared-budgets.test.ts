@@ -182,7 +182,7 @@ function budgetContract(openStore: () => Opened): void {
     await ended.append(callStarted(0));
     await removed.append(callStarted(0));
     const reserved = async (): Promise<number> => {
-      const [row] = await query(`select reserved::int as n from mlld.budgets where unit = 'calls'`); // `list` would sweep
+      const [row] = await query(`select reserved::int as n from mlld.budgets where name = 'nightly' and unit = 'calls'`); // `list` would sweep
       return Number(row?.['n']);
     };
     await ended.append(finished);
