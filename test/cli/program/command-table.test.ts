@@ -47,15 +47,20 @@ it('completes the flags of a workflow script', async () => {
   expect(offered).not.toContain('--structured');
 });
 
+/** Values of flags by what their help says is written there; `1s` fits the others. */
+const VALUES: { readonly [written: string]: string } = { count: '1', '@fn,@fn': '@ask,@review' };
+
 describe('the flags of a run', () => {
   it.each(['file', 'run'] as const)('are understood as options in the form %s, and not handed to the script', (form) => {
     for (const row of runFlags(form).filter(
       ({ instead, flags }) => instead === undefined && !['changed', 'mode', 'error-behavior', 'progress'].includes(flags[0]),
     )) {
       for (const flag of spellingsOf(row)) {
-        const value = row.value === 'none' ? [] : [row.written === 'count' ? '1' : '1s'];
+        const written = VALUES[row.written ?? ''] ?? '1s';
+        const value = row.value === 'none' ? [] : [written];
         const source = row.flags[0] === 'eval' ? [] : ['x'];
-        expect(parseRunRequest([...source, dashed(flag), ...value], form).looseFlags, flag).toEqual([]);
+        const needed = row.flags[0] === 'lanes' ? ['--workers'] : [];
+        expect(parseRunRequest([...source, ...needed, dashed(flag), ...value], form).looseFlags, flag).toEqual([]);
       }
     }
   });
