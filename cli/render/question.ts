@@ -1,5 +1,5 @@
 /** Renders a question of a pipeline that is answered from elsewhere, and says how that is done. */
-import { answerMeaning, choiceLine } from '../../src/api/commands/words.js';
+import { answerMeaning, choiceLine } from '../../src/api/reports/choices.js';
 import { isUpload } from '../../src/api/commands/project.js';
 import { oneLine } from './one-line.js';
 import { shellWords } from './shell-words.js';

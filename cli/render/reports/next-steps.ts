@@ -1,7 +1,7 @@
 /** Words the commands that continue or inspect a run that is not done, each with what it does. */
 import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import { isUpload } from '../../../src/api/commands/project.js';
-import { choiceLine } from '../../../src/api/commands/words.js';
+import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
 import { pipelineResumeCommand, resumeCommand } from '../resume-command.js';
 import { shellWords } from '../shell-words.js';
