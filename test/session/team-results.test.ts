@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { JournalError } from '../../journal/errors.js';
 import type { EventRef } from '../../journal/ids.js';
 import type { Claimed, ClaimRequest } from '../../journal/storage/claims.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
@@ -32,14 +33,17 @@ async function recordTheirCall(): Promise<Recorded> {
 }
 
 /** Claims the call in a run whose prior runs are loaded before `record`; the store answers with that result until it is refused. */
-async function claimAfter(record: () => Promise<Recorded>): Promise<ClaimedCallState> {
+async function claimAfter(
+  record: () => Promise<Recorded>,
+  readAt: JournalStore['readAt'] = (...place) => store.readAt(...place),
+): Promise<ClaimedCallState> {
   const prior = await loadWorkflow(store, JOB, { onDefect: ({ message }) => expect.unreachable(message) });
   const { seq, position } = await record();
   const by = { run: colleague.run, seq, position };
   const isRefused = (refused: EventRef | undefined): boolean => refused?.run === by.run && refused.seq === by.seq;
   const results = new RunTeamResults({
     claims: {
-      waitMs: 0,
+      waitMs: 60_000,
       claim(request): Promise<Claimed> {
         requests.push(request);
         return Promise.resolve(isRefused(request.refused) ? { kind: 'claimed', replaces: by } : { kind: 'answered', by });
@@ -47,7 +51,7 @@ async function claimAfter(record: () => Promise<Recorded>): Promise<ClaimedCallS
       giveBack: () => undefined,
       watch: () => expect.unreachable('nothing is waited for'),
     },
-    store,
+    store: { readAt },
     workflow: JOB,
     prior,
     reusesAll: () => true,
@@ -72,4 +76,14 @@ describe('TEAM-RESULTS-2', () => {
     expect(await claimAfter(() => Promise.resolve(known))).toMatchObject({ kind: 'claimed', replaces: { seq: known.seq } });
     expect(requests).toHaveLength(2);
   });
+});
+
+it('waits for a store that goes away before a result can be read, and executes the call no second time (TEAM-RESULTS-3)', async () => {
+  let reads = 0;
+  const state = await claimAfter(recordTheirCall, async (...place) => {
+    if (++reads === 1) throw new JournalError('STORE_UNREACHABLE', 'the server restarts');
+    return store.readAt(...place);
+  });
+  expect(state).toMatchObject({ kind: 'answered', by: { run: colleague.run } });
+  expect({ reads, claims: requests.length }).toEqual({ reads: 2, claims: 1 });
 });

@@ -101,7 +101,6 @@ export async function openCache({
           ...workers,
           ...cache,
           team,
-          store,
           workflow: ref.workflow,
           mustStop: () => team.mustStop(),
           signal,

@@ -5,14 +5,15 @@
  *    two runs that both believe to have it record one result nevertheless (4.2).
  * TEAM-RESULTS-2 A result that was recorded before this run began is known to its memo, which did not find it usable: it is refused, and
  *    replaced. One that was recorded since is news, and reused.
- * TEAM-RESULTS-3 A store that can't be reached is waited for. A run that must stop claims nothing: then the call is handed to the
- *    dispatcher, or to the journal, which refuse it.
+ * TEAM-RESULTS-3 A store that can't be reached is waited for, also where a result is there and only can't be read: it was paid for. A run
+ *    that must stop claims nothing: then the call is handed to the dispatcher, or to the journal, which refuse it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
 import { JournalError } from '../../../../journal/errors.js';
-import type { CallKey, EventRef, RunId, Workflow } from '../../../../journal/ids.js';
-import type { JournalStore } from '../../../../journal/store.js';
+import type { JournalEvent } from '../../../../journal/event.js';
+import type { CallKey, EventRef, RunId, RunRef, Workflow } from '../../../../journal/ids.js';
+import type { JournalStore, Position } from '../../../../journal/store.js';
 import { UNEDITED } from '../../../../replay/memo/definitions.js';
 import type { PriorRuns } from '../../../../replay/memo/load.js';
 import type { OverlayHit } from '../../../../replay/memo/overlay.js';
@@ -104,7 +105,7 @@ export class RunTeamResults implements TeamResults {
 
   async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult, worker?: string): Promise<OverlayHit | undefined> {
     const ref = { workflow: this.ports.workflow, run };
-    const event = await this.ports.store.readAt(ref, position).catch(() => undefined); // the call is executed instead
+    const event = await this.read(ref, position);
     if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq || 'redacted' in event.result) return undefined;
     const result = storedResult(event, { ref, position }, undefined);
     const about = { site: undefined, declared: undefined, preview: undefined, attempt: undefined, scope: undefined, inside: [] };
@@ -112,6 +113,25 @@ export class RunTeamResults implements TeamResults {
     this.found.set(key, hit);
     if (worker !== undefined) this.executedBy.set(key, worker);
     return hit;
+  }
+
+  /** Undefined for an event that is damaged, and when this run must stop. A store that is away is waited for: TEAM-RESULTS-3. */
+  async read(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    const { store } = this.ports;
+    const readable = async (): Promise<JournalEvent | undefined> => {
+      try {
+        return await store.readAt(ref, position);
+      } catch (error) {
+        if (error instanceof JournalError && error.code === 'STORE_UNREACHABLE') throw error;
+        return undefined; // the call is executed instead
+      }
+    };
+    while (!this.mustStop()) {
+      const event = await this.whileReachable(readable);
+      if (event !== 'away') return event === 'sealed' ? undefined : event;
+      await this.pause();
+    }
+    return undefined;
   }
 
   /** TEAM-RESULTS-2 */

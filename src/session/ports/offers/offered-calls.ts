@@ -10,7 +10,6 @@ import type { Fact, Payload } from '../../../../journal/event.js';
 import type { Json } from '../../../../journal/payloads.js';
 import { JournalError } from '../../../../journal/errors.js';
 import type { OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
-import type { JournalStore } from '../../../../journal/store.js';
 import type { RecordedResult } from '../../../../journal/storage/claims.js';
 import type { Awaitable } from '../../../runtime/awaitable.js';
 import type {
@@ -41,7 +40,6 @@ export interface WorkersRequest {
 export interface OfferPorts {
   readonly offers: Offers;
   readonly team: RunTeamResults;
-  readonly store: Pick<JournalStore, 'readAt'>;
   readonly workflow: Workflow;
   readonly request: WorkersRequest;
   readonly reusesAll: () => boolean;
@@ -162,8 +160,8 @@ export class OfferedCalls implements CallOffers {
 
   /** Undefined when the event can't be read: the call is offered again. */
   private async endOf(call: OfferableCall, by: RecordedResult, worker: string | undefined): Promise<OfferedCallState | undefined> {
-    const { store, workflow, team } = this.ports;
-    const event = await store.readAt({ workflow, run: by.run }, by.position).catch(() => undefined);
+    const { workflow, team } = this.ports;
+    const event = await team.read({ workflow, run: by.run }, by.position);
     if (event?.type === 'call.failed') return { kind: 'failed', event, begun: { run: by.run, seq: by.seq }, worker };
     return (await team.learn(call, by, worker)) === undefined ? undefined : { kind: 'answered', by };
   }
