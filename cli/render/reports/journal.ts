@@ -2,6 +2,7 @@
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
+import type { OpenQuestion } from '../../../replay/pipeline/progress.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
 import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
@@ -47,17 +48,10 @@ export interface ListedRun {
     readonly durationMs: number;
   }[];
   /** A running pipeline waits for people to answer these. */
-  readonly questions: readonly {
-    readonly id: string;
-    readonly node: string;
-    readonly text: string;
-    readonly options: readonly { readonly key: string; readonly label: string }[];
-    /** ISO 8601, UTC. */
-    readonly asked: string;
-    readonly waitedMs: number;
+  readonly questions: readonly (OpenQuestion & {
     /** `mlld answer` can answer it; otherwise only the terminal or the standard input of the run can. */
     readonly answerable: boolean;
-  }[];
+  })[];
 }
 
 const IN_FLIGHT_SHOWN = 5;
