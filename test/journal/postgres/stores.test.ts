@@ -3,7 +3,7 @@ import { afterAll, describe } from 'vitest';
 import { Connection, type SqlClient } from '../../../journal/postgres/connection.js';
 import { migrate } from '../../../journal/postgres/migrate.js';
 import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
-import { journalStoreContract } from '../store-contract.js';
+import { journalStoreContract, largeTextContract } from '../store-contract.js';
 import { claimsContract } from './claims-contract.js';
 import { makeDatabase, noServer, openTestStore } from './database.js';
 import { openPglite } from './pglite.js';
@@ -17,7 +17,8 @@ afterAll(() => Promise.all(opened.map((store) => store.close())));
 
 describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : undefined;
-  journalStoreContract('PostgreSQL', () => kept(openTestStore(database?.project() ?? '')));
+  for (const contract of [journalStoreContract, largeTextContract])
+    contract('PostgreSQL', () => kept(openTestStore(database?.project() ?? '')));
 });
 
 describe('in this process', async () => {
@@ -43,8 +44,9 @@ describe('in this process', async () => {
         allowUnsafe: true,
       }),
     );
+  journalStoreContract('PGlite', () => open(`p${++projects}`));
   // The server, where there is one, has shown already what becomes of a large text.
-  journalStoreContract('PGlite', () => open(`p${++projects}`), noServer === undefined ? 'small' : 'all');
+  if (noServer !== undefined) largeTextContract('PGlite', () => open(`p${++projects}`));
   claimsContract('PGlite', {
     project() {
       const project = `p${++projects}`;
