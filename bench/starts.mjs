@@ -2,13 +2,13 @@
 //   node starts.mjs [--sizes 1000,250000,1000000] [--rounds 5] [--json FILE]
 // `index` is the first run over a past, which makes the index; `start` a later one. Ratios are to `node -e 0` of the same run.
 
-import { createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { interleave, runProcess, scratch } from './measure.mjs';
+import { digest, writeRun } from './recorded-runs.mjs';
 import { heading, saveJson, table } from './report.mjs';
 
 const { values: options } = parseArgs({
@@ -82,56 +82,24 @@ function writePast(cwd, size) {
   const questions = JSON.stringify(numbersOf(size).map(questionOf));
   const lines = ['exe llm @ask(q) = js { return "executed" }', `var @qs = ${questions}`, 'var @out = for @q in @qs => @ask(@q)'];
   writeFileSync(join(cwd, 'llm', 'run', 'big.mld'), `${lines.join('\n')}\nshow @out.join(" ")\n`);
-  for (let from = 0, number = 0; from < size; from += RUN_CALLS, number++) writeRun(cwd, number, from, Math.min(size, from + RUN_CALLS));
+  for (let from = 0, number = 0; from < size; from += RUN_CALLS, number++) {
+    const to = Math.min(size, from + RUN_CALLS);
+    writeRun(cwd, { workflow: 'llm/run/big.mld', number, facts: callsOf(from, to), executed: to - from });
+  }
   return cwd;
 }
 
-function writeRun(cwd, number, from, to) {
-  const startMs = Date.UTC(2026, 0, 1) + number * 60_000;
-  const stamp = new Date(startMs).toISOString();
-  const run = `${stamp.slice(0, 10).replaceAll('-', '')}-${stamp.slice(11, 19).replaceAll(':', '')}-${stamp.slice(20, 23)}-0000`;
-  const path = join(cwd, '.mlld/journal/llm+run+big.mld/runs', `${run}.ndjson`);
-  mkdirSync(dirname(path), { recursive: true });
-  const file = openSync(path, 'wx');
-  const state = { previous: '0'.repeat(64), seq: 0, pending: '' };
-  const put = ({ type, ...members }) => {
-    const ts = new Date(startMs + Math.floor(state.seq / 100)).toISOString();
-    const body = JSON.stringify({ v: 1, seq: state.seq++, type, ...members, ts });
-    const hash = createHash('sha256').update(state.previous).update(body).digest('hex');
-    state.pending += `${body.slice(0, -1)},"hash":"${hash}"}\n`;
-    state.previous = hash;
-    if (state.pending.length > 1 << 20) flush();
-  };
-  const flush = () => {
-    writeSync(file, state.pending);
-    state.pending = '';
-  };
-  const about = {
-    argv: [],
-    payload: {},
-    flags: { checkpoint: true },
-    versions: { mlld: '0.1.0', node: process.version },
-    host: 'here',
-    pid: 1,
-  };
-  put({ type: 'run.started', workflow: 'llm/run/big.mld', name: 'big', ...about });
+function* callsOf(from, to) {
   const fingerprint = digest('definition');
   for (let i = from; i < to; i++) {
     const op = `main/for#0[${i}]/ask#0`;
     const question = questionOf(i);
     const key = digest(`{"fn":"ask","args":[${JSON.stringify(question)}]}`);
     const site = { site: 'llm/run/big.mld:3:26', declared: 'llm/run/big.mld:1:1' };
-    put({ type: 'call.started', key, op, fn: 'ask', ...site, args: { inline: [question] }, fingerprint });
+    yield { type: 'call.started', key, op, fn: 'ask', ...site, args: { inline: [question] }, fingerprint };
     const usage = { inputTokens: 10, outputTokens: 20, costUsd: 0.001 };
-    put({ type: 'call.completed', key, op, result: { inline: `answer ${i}` }, elapsedMs: 2.5, usage });
+    yield { type: 'call.completed', key, op, result: { inline: `answer ${i}` }, elapsedMs: 2.5, usage };
   }
-  put({ type: 'run.finished', status: 'completed', totals: { executed: to - from, reused: 0, failed: 0 } });
-  flush();
-  closeSync(file);
-}
-
-function digest(text) {
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
 function bytesOfIndex(cwd) {
