@@ -10,7 +10,7 @@ import { callCompleted, callStarted, finished, opStarted, runRef, smallRun, star
 import { conversation } from './packs/related-texts.js';
 import { factOf, readRun } from './support/read.js';
 
-/** What a store does with a text of 17 MB: a part of the contract of its own, because a store in the process may take a minute for it. */
+/** Holds for a text of 17 MB. It is a contract of its own, because a store in the process may take a minute for it. */
 export function largeTextContract(name: string, open: () => JournalStore): void {
   describe(`${name} store with large texts`, () => {
     it('returns a text that is too large for JSON as it was, and stores it unchanged', { timeout: 240_000 }, async () => {
