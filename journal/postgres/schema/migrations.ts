@@ -5,6 +5,7 @@ import { claimsSchema } from './0003-claims.js';
 import { limitsSchema } from './0004-limits.js';
 import { lanesSchema } from './0005-lanes.js';
 import { workersSchema } from './0006-workers.js';
+import { heldOffersSchema } from './0007-held-offers.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, title: 'budgets that all runs of a project share', statements: limitsSchema, minClient: 3 },
   { version: 5, title: 'lanes that all processes of a project share', statements: lanesSchema, minClient: 3 },
   { version: 6, title: 'calls that runs offer, and workers that take them over', statements: workersSchema, minClient: 3 },
+  { version: 7, title: 'workers that take no call over which they hold', statements: heldOffersSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

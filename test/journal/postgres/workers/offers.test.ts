@@ -76,6 +76,21 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect((await take()).taken).toHaveLength(0);
   });
 
+  it('are not taken by the process that holds the call, also when its claim was lost', async () => {
+    const { url, other, served, take } = await offering(1);
+    const [call] = (await take()).taken;
+    served.hold(keyOf(1));
+    await database.query('delete from mlld.claims'); // as the heartbeat of another process does when the lease has run out
+    expect((await take()).taken).toEqual([]);
+
+    const colleague = await open(url).create(runRef(2));
+    await colleague.append(started);
+    await colleague.offers?.offer({ key: keyOf(1), lane: '', call: call?.call ?? '' });
+    expect((await other.workers.take('hut', { '': 2 }, [served])).unserved).toEqual([]);
+    served.giveBack(keyOf(1));
+    expect((await other.workers.take('hut', { '': 2 }, [served])).unserved).toMatchObject([{ ref: colleague.ref }]);
+  });
+
   it('are left to others by a worker that declines, and to the run that offers when it is told to stop', async () => {
     const { run, other, served, take } = await offering(1);
     const [offer] = (await take()).taken;
