@@ -1,23 +1,8 @@
 // Puts the journal behind bench/journal-api.mjs: the file store, bundled on the fly, with its real events, chain and durability.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'mlld-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const outfile = path.join(folder, 'journal.mjs');
-await build({
-  entryPoints: [fileURLToPath(new URL('../journal/storage/file-store.ts', import.meta.url))],
-  outfile,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  logLevel: 'error',
-});
-const { openFileStore } = await import(pathToFileURL(outfile).href);
+import { importTypescript } from './import-typescript.mjs';
+
+const { openFileStore } = await importTypescript('journal/storage/file-store.ts');
 const ref = { workflow: 'bench.mld', run: '20261121-084512-123-9f3a' };
 
 // The journal numbers and dates events itself. The program makes facts of this shape and in this order right away, so the change is made

@@ -2,10 +2,9 @@
 // counterexample, which is printed as scripts and commands.   node histories.mjs [--count 2000] [--seed N] [--files 100] [--processes 10]
 // --files: how many more against a journal on disk · --processes: how many more with the built command, killed by a signal
 
-import { mkdirSync, rmSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+
+import { importTypescript } from './import-typescript.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -15,20 +14,8 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
   },
 });
-const out = fileURLToPath(new URL('out/', import.meta.url));
-const bundle = `${out}histories-${process.pid}.mjs`;
-mkdirSync(out, { recursive: true });
-await build({
-  entryPoints: [fileURLToPath(new URL('../test/histories/property.ts', import.meta.url))],
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  packages: 'external',
-  outfile: bundle,
-  logLevel: 'error',
-});
 try {
-  const { playHistories } = await import(pathToFileURL(bundle).href);
+  const { playHistories } = await importTypescript('test/histories/property.ts');
   const seed = Number(options.seed);
   for (const [kind, count] of [
     ['memory', Number(options.count)],
@@ -46,8 +33,6 @@ try {
   console.error(error.message);
   if (error.cause) console.error(error.cause.message);
   process.exitCode = 1;
-} finally {
-  rmSync(bundle, { force: true });
 }
 // A run that has died here, not with a process of its own, holds this one like any that still waits for its code.
 process.exit();

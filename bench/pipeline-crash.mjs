@@ -2,11 +2,9 @@
 // Exit status 1 at the first broken promise (`test/pipeline/run/killed-chain.ts` has them).
 //   node pipeline-crash.mjs [--kills 200] [--seed N] [--json FILE]
 
-import { mkdirSync, rmSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
 
+import { importTypescript } from './import-typescript.mjs';
 import { heading, saveJson, table } from './report.mjs';
 import { subjects } from './subjects.mjs';
 
@@ -17,23 +15,11 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
   },
 });
-const out = fileURLToPath(new URL('out/', import.meta.url));
-const bundle = `${out}pipeline-crash-${process.pid}.mjs`;
 const { argv: command } = subjects().find(({ name }) => name === 'ours');
 const seed = Number(options.seed);
-mkdirSync(out, { recursive: true });
-await build({
-  entryPoints: [fileURLToPath(new URL('../test/pipeline/run/killed-chain.ts', import.meta.url))],
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  packages: 'external',
-  outfile: bundle,
-  logLevel: 'error',
-});
 try {
   heading(`kill -9 in pipelines, seed ${seed}`);
-  const { killChains } = await import(pathToFileURL(bundle).href);
+  const { killChains } = await importTypescript('test/pipeline/run/killed-chain.ts');
   const told = await killChains({ command, seed, kills: Number(options.kills), onChain: ({ kills }) => process.stderr.write(` ${kills}`) });
   process.stderr.write('\n');
   const columns = {
@@ -50,6 +36,4 @@ try {
 } catch (error) {
   console.error(`\nseed ${seed}: ${error.message}`);
   process.exitCode = 1;
-} finally {
-  rmSync(bundle, { force: true });
 }

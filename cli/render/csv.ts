@@ -1,5 +1,26 @@
 /** Writes rows as CSV (RFC 4180); the first line names the columns. */
+import type { CallFigures } from '../../replay/fold/call-counts.js';
 import { visible } from './terminal-text.js';
+
+/** The columns of counts that reports have in common; other columns may stand between the two groups. */
+export const COUNT_COLUMNS = [
+  'executed',
+  'reused',
+  'failed',
+  'accepted',
+  'denied',
+  'notExecuted',
+  'unresolved',
+  'attempts',
+  'retries',
+] as const satisfies readonly (keyof CallFigures)[];
+export const USAGE_COLUMNS = [
+  'inputTokens',
+  'outputTokens',
+  'costUsd',
+  'unpriced',
+  'savedUsd',
+] as const satisfies readonly (keyof CallFigures)[];
 
 type Cell = string | number | undefined;
 

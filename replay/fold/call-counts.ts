@@ -75,6 +75,9 @@ export interface CallCounts {
   readonly failedByClass: { [cause in CallCause]?: number };
 }
 
+/** The counts that every report gives. */
+export type CallFigures = Readonly<Omit<CallCounts, 'callsMs' | 'failedByClass'>>;
+
 /** A call that has ended, with what all its attempts came to. */
 export interface CountedCall extends EndedCall {
   /** Empty where the line that named it is damaged. */

@@ -1,9 +1,9 @@
 /** Reads the counts of calls in the last line of a run. */
 import type { RunTotals } from '../../journal/facts/run-event.js';
-import type { CallCounts } from './call-counts.js';
+import type { CallFigures } from './call-counts.js';
 
 /** The counts that the last line of a run has. */
-export type RecordedCounts = Omit<CallCounts, 'callsMs' | 'failedByClass'> & { readonly model: string | null };
+export type RecordedCounts = CallFigures & { readonly model: string | null };
 
 /** Reads the counts in a run's last line. Undefined where an older program wrote it, which counted otherwise, and calls were executed. */
 export function recordedCounts(totals: RunTotals): RecordedCounts | undefined {

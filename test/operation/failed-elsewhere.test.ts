@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { opPath, seqOf, type Fingerprint, type RunId } from '../../journal/ids.js';
 import type { EventOf } from '../../journal/event.js';
-import type { CacheableCall, CallIdentity } from '../../src/operation/cacheable-call.js';
+import type { CallIdentity } from '../../src/operation/cacheable-call.js';
 import { failedElsewhere } from '../../src/operation/failures/failed-elsewhere.js';
 import { callFailureOf } from '../../src/runtime/calls/call-failure.js';
 import { callKey } from '../../src/runtime/calls/call-key.js';
 import type { CallOptions } from '../../src/calls/options.js';
+import { bareCall } from './bare-call.js';
 import { bareRun } from '../support/bare-run.js';
 
 const REQUEST = { fn: 'ask', args: ['tide'] };
@@ -29,24 +30,7 @@ const event: EventOf<'call.failed'> = {
 
 function failing(options: Partial<CallOptions> = {}) {
   const { run, frame, facts } = bareRun();
-  const call: CacheableCall = {
-    run,
-    op: frame.op.child('ask'),
-    operation: { kind: 'exe', segment: 'ask', name: 'ask', labels: ['llm'], inputs: ['tide'] },
-    llm: {
-      request: () => ({ request: REQUEST }),
-      definition: () => ({ fingerprint: 'f1' as Fingerprint, parts: [] }),
-      fn: 'ask',
-      options: () => ({ lane: 'x', ...options }),
-      isCommand: false,
-      labels: [],
-      sources: [],
-    },
-    secret: false,
-    suppress: 'nothing',
-    loop: undefined,
-    restore: async () => undefined,
-  };
+  const call = bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options: { lane: 'x', ...options } });
   const definition = { fingerprint: 'f1' as Fingerprint, parts: [] };
   const identity: CallIdentity = { key: KEY, plainKey: KEY, hasSecret: false, definition, request: REQUEST };
   return { facts, failed: failedElsewhere(call, identity, { kind: 'failed', event, begun, worker: 'hut' }) };

@@ -1,10 +1,11 @@
 /** Renders reports about recorded runs: `mlld journal list|show|verify`. */
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
+import type { CallFigures } from '../../../replay/fold/call-counts.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
 import type { OpenQuestion } from '../../../replay/pipeline/progress.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
-import { csvLine } from '../csv.js';
+import { COUNT_COLUMNS, csvLine, USAGE_COLUMNS } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -12,8 +13,11 @@ import { waitingLines } from '../question.js';
 import { figures, tableRows, type Cell } from '../table.js';
 import { costOrDash, durationOrDash, moneyOrDash, time } from '../units.js';
 
+/** Counts, null where the run can't be read. */
+type UnlessUnreadable<Counts> = { readonly [name in keyof Counts]: Counts[name] | null };
+
 /** A row of `journal list`; the shape that `--json` prints. */
-export interface ListedRun {
+export interface ListedRun extends UnlessUnreadable<CallFigures> {
   readonly run: string;
   readonly script: string;
   readonly workflow: string;
@@ -22,24 +26,8 @@ export interface ListedRun {
   readonly durationMs: number | null;
   /** `incomplete`: it reached its end, and calls are unresolved. `unreadable`: a newer program recorded it. */
   readonly status: CountedStatus | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'worker' | 'unreadable';
-  /** This and the members up to `savedUsd` are null where the run can't be read. */
-  readonly executed: number | null;
-  readonly reused: number | null;
-  readonly failed: number | null;
-  readonly accepted: number | null;
-  readonly denied: number | null;
-  readonly notExecuted: number | null;
-  readonly unresolved: number | null;
-  readonly attempts: number | null;
-  readonly retries: number | null;
   /** The model that most attempts used. */
   readonly model: string | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly costUsd: number | null;
-  /** Attempts without a known cost. */
-  readonly unpriced: number | null;
-  readonly savedUsd: number | null;
   /** The calls in flight; of a crashed run, those in flight when it ended. */
   readonly inFlight: readonly {
     readonly fn: string;
@@ -91,21 +79,9 @@ const CSV_COLUMNS = [
   'started',
   'durationMs',
   'status',
-  'executed',
-  'reused',
-  'failed',
-  'accepted',
-  'denied',
-  'notExecuted',
-  'unresolved',
-  'attempts',
-  'retries',
+  ...COUNT_COLUMNS,
   'model',
-  'inputTokens',
-  'outputTokens',
-  'costUsd',
-  'unpriced',
-  'savedUsd',
+  ...USAGE_COLUMNS,
 ] as const satisfies readonly (keyof ListedRun)[];
 
 /** A row for each run; a column has the name of the member of `--json` that it holds. */

@@ -1,7 +1,7 @@
 /** Renders `mlld journal stats`: all runs, function by function, day by day. */
 import type { FunctionFigures, RunStats } from '../../../src/api/reports/stats.js';
 import { counted } from './garbage-collection.js';
-import { csvLine } from '../csv.js';
+import { COUNT_COLUMNS, csvLine, USAGE_COLUMNS } from '../csv.js';
 import { wrapAll } from '../wrap.js';
 import type { Style } from '../style.js';
 import { figures, table } from '../table.js';
@@ -93,21 +93,9 @@ function percent(part: number | null): string {
 
 const CSV_COLUMNS = [
   'fn',
-  'executed',
-  'reused',
-  'failed',
-  'accepted',
-  'denied',
-  'notExecuted',
-  'unresolved',
-  'attempts',
-  'retries',
+  ...COUNT_COLUMNS,
   'hitRate',
-  'inputTokens',
-  'outputTokens',
-  'costUsd',
-  'unpriced',
-  'savedUsd',
+  ...USAGE_COLUMNS,
   'medianResultUsd',
   'p95ResultUsd',
   'medianMs',

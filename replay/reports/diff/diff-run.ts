@@ -19,7 +19,7 @@ import { align } from './align.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
 import { readResult } from '../../memo/read-result.js';
 import type { CallCause } from '../../fold/failure-class.js';
-import { attemptsInFlight } from '../../fold/call-counts.js';
+import { attemptsInFlight, type CallFigures } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
@@ -28,25 +28,14 @@ import { runDurationMs } from '../../fold/run-duration.js';
 import { textDiff, type DiffLines } from './text-diff.js';
 
 /** A run on one side. Durations in milliseconds, costs in US dollars. */
-export interface DiffSide {
+export interface DiffSide extends Omit<CallFigures, 'attempts' | 'retries' | 'inputTokens' | 'outputTokens' | 'savedUsd'> {
   readonly workflow: string;
   readonly run: string;
   readonly status: ReportedStatus;
   readonly error: string | null;
   readonly calls: number;
-  readonly executed: number;
-  readonly reused: number;
-  readonly failed: number;
-  readonly accepted: number;
-  readonly denied: number;
-  readonly notExecuted: number;
-  readonly unresolved: number;
   readonly durationMs: number;
   readonly callsMs: number;
-  /** Null when no call reported its cost. */
-  readonly costUsd: number | null;
-  /** Attempts without a known cost, those that were in flight when the run died included. */
-  readonly unpriced: number;
 }
 
 export interface DiffCall {

@@ -3,7 +3,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
 import { countingRuns } from '../../memo/load.js';
-import { endRun, type CallCounts } from '../../fold/call-counts.js';
+import { endRun, type CallCounts, type CallFigures } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { isWhole, successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
@@ -19,7 +19,7 @@ import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../f
 import { runDurationMs } from '../../fold/run-duration.js';
 
 /** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
-export interface PostMortemReport {
+export interface PostMortemReport extends CallFigures {
   readonly workflow: string;
   readonly run: string;
   readonly name: string | undefined;
@@ -41,21 +41,6 @@ export interface PostMortemReport {
   readonly failures: readonly FailureGroup[];
   readonly hookErrors: readonly HookFailure[];
   readonly denials: readonly GuardDenial[];
-  readonly executed: number;
-  readonly reused: number;
-  readonly failed: number;
-  readonly accepted: number;
-  readonly denied: number;
-  readonly notExecuted: number;
-  readonly unresolved: number;
-  readonly attempts: number;
-  readonly retries: number;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly costUsd: number | null;
-  /** Attempts without a known cost. */
-  readonly unpriced: number;
-  readonly savedUsd: number | null;
   /** The reason of a pause, or the stop after which a run that ended otherwise began no attempt; null without one. */
   readonly pause: DispatchStop | null;
   /** As they were when the run ended; empty where nothing was learned about them. */

@@ -2,7 +2,16 @@
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import { startOf, type RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { addCounts, emptyLedger, endRun, followCall, noCalls, type CallCounts, type CallLedger } from '../../fold/call-counts.js';
+import {
+  addCounts,
+  emptyLedger,
+  endRun,
+  followCall,
+  noCalls,
+  type CallCounts,
+  type CallFigures,
+  type CallLedger,
+} from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
 import { quantile, sorted } from '../../fold/quantile.js';
@@ -40,49 +49,20 @@ export const runCounts: Projection<RunCounts> = {
 };
 
 /** Durations in milliseconds, costs in US dollars; null where there was nothing to measure. */
-export interface Figures {
+export interface Figures extends CallFigures {
   readonly runs: number;
   readonly completed: number;
-  readonly executed: number;
-  readonly reused: number;
-  readonly failed: number;
-  readonly accepted: number;
-  readonly denied: number;
-  readonly notExecuted: number;
-  readonly unresolved: number;
-  readonly attempts: number;
-  readonly retries: number;
   /** The reused part of all calls that have a result. */
   readonly hitRate: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly costUsd: number | null;
-  /** Attempts without a known cost. */
-  readonly unpriced: number;
-  readonly savedUsd: number | null;
   readonly medianMs: number | null;
   readonly slowestMs: number | null;
 }
 
-export interface FunctionFigures {
+export interface FunctionFigures extends CallFigures {
   readonly fn: string;
-  readonly executed: number;
-  readonly reused: number;
-  readonly failed: number;
-  readonly accepted: number;
-  readonly denied: number;
-  readonly notExecuted: number;
-  readonly unresolved: number;
-  readonly attempts: number;
-  readonly retries: number;
   /** Failed calls by the class of their last attempt. */
   readonly failedByClass: CallCounts['failedByClass'];
   readonly hitRate: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly costUsd: number | null;
-  readonly unpriced: number;
-  readonly savedUsd: number | null;
   /** The cost of one result, all attempts of its call included. */
   readonly medianResultUsd: number | null;
   readonly p95ResultUsd: number | null;

@@ -12,6 +12,7 @@ import {
   noCalls,
   usualModel,
   type CallCounts,
+  type CallFigures,
   type CallLedger,
 } from '../../fold/call-counts.js';
 import { iterationOf } from '../../fold/op-path.js';
@@ -181,7 +182,7 @@ export const summary: Projection<RunSummary> = {
 };
 
 /** A summary as plain data, for `--json` and lists. Times are milliseconds since 1970, durations milliseconds. */
-export interface RunReport {
+export interface RunReport extends CallFigures {
   readonly workflow: string;
   readonly run: string;
   readonly name: string | undefined;
@@ -192,24 +193,10 @@ export interface RunReport {
   readonly startedMs: number | undefined;
   readonly endedMs: number | undefined;
   readonly durationMs: number | undefined;
-  readonly executed: number;
-  readonly reused: number;
-  readonly failed: number;
-  readonly accepted: number;
-  readonly denied: number;
-  readonly notExecuted: number;
-  readonly unresolved: number;
-  readonly attempts: number;
-  readonly retries: number;
   readonly failedByClass: CallCounts['failedByClass'];
   readonly callsMs: number;
   /** The model that most attempts used. */
   readonly model: string | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly costUsd: number | null;
-  readonly unpriced: number;
-  readonly savedUsd: number | null;
   readonly checkpoints: readonly string[];
   /** Begun and not ended: what a running run waits for, what a crashed one lost. */
   readonly inFlight: readonly {

@@ -1,23 +1,5 @@
-/** A process that records as fast as it can until it is killed; says on standard output what was acknowledged. */
-import { writeAll } from '../../../cli/terminal/write-all.js';
+/** A process that records into files until it is killed. */
 import { openFileStore } from '../../../journal/storage/file-store.js';
-import { callCompleted, callStarted, opStarted, runRef, started } from './facts.js';
+import { writeEndlessly } from './write-endlessly.js';
 
-const WRITERS = 8;
-const journal = await openFileStore(process.argv[2] as string).create(runRef(1));
-/** Waits while the pipe is full: importing `node:process` opens standard output, which makes the pipe non-blocking. */
-const acknowledge = (n: number): void => writeAll(1, `${n}\n`);
-
-await journal.append(started);
-acknowledge(0);
-let calls = 0;
-await Promise.all(
-  Array.from({ length: WRITERS }, async () => {
-    for (;;) {
-      const n = calls++;
-      journal.post(opStarted(n));
-      acknowledge((await journal.append(callStarted(n))).seq);
-      acknowledge((await journal.append(callCompleted(n, `answer ${n} `.repeat(n % 500)))).seq);
-    }
-  }),
-);
+await writeEndlessly(openFileStore(process.argv[2] as string));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Fact } from '../../../journal/event.js';
-import type { Fingerprint } from '../../../journal/ids.js';
 import type { Attempt } from '../../../src/calls/attempt.js';
 import { DEFAULT_CALL_SETTINGS, type CallOptions, type CallSettings } from '../../../src/calls/options.js';
 import type { ReportedUsage } from '../../../src/calls/replies/reply.js';
@@ -19,29 +18,13 @@ import { withNote } from '../../../src/operation/replies/repair-inputs.js';
 import { createCallRuntime } from '../../../src/session/script/call-runtime.js';
 import { mxField } from '../../../src/values/metadata.js';
 import { dataOf, type Value } from '../../../src/values/value.js';
+import { bareCall } from '../bare-call.js';
 import { bareRun } from '../../support/bare-run.js';
 
 const OVERLOADED = { class: 'overloaded', evidence: 'envelope', message: 'busy' } as const;
 
 function callOf(run: RunState, frame: Frame, options: CallOptions): CacheableCall {
-  return {
-    run,
-    op: frame.op.child('ask'),
-    operation: { kind: 'exe', segment: 'ask', name: 'ask', labels: ['llm'], inputs: ['tide'] },
-    llm: {
-      fn: 'ask',
-      request: () => ({ request: { fn: 'ask', args: ['tide'] } }),
-      definition: () => ({ fingerprint: 'f' as Fingerprint, parts: [] }),
-      options: () => options,
-      isCommand: false,
-      labels: [],
-      sources: [],
-    },
-    secret: false,
-    suppress: 'nothing',
-    loop: undefined,
-    restore: async () => undefined,
-  };
+  return bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options });
 }
 
 /** Executes one call whose body fails so many times before it gives a result. */

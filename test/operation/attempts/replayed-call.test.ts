@@ -10,6 +10,7 @@ import { callFailureOf } from '../../../src/runtime/calls/call-failure.js';
 import type { Frame } from '../../../src/runtime/frame.js';
 import type { ReplayedCall } from '../../../src/runtime/ports.js';
 import { annotate, dataOf, labelsOf, type Value } from '../../../src/values/value.js';
+import { bareCall } from '../bare-call.js';
 import { bareRun, settled } from '../../support/bare-run.js';
 
 const CALL = { key: 'sha256:1' as CallKey, op: 'main/ask#0' as OpPath };
@@ -36,24 +37,7 @@ function replay(
   const outcome = replayCall(
     { earlier: [], hasStarted: true, waits: false, waitForGood: () => new Promise(() => {}), ...recorded },
     {
-      call: {
-        run,
-        op: frame.op.child('ask'),
-        operation: { kind: 'exe', segment: 'ask', name: 'ask', labels: ['llm'], inputs: ['tide'] },
-        llm: {
-          fn: 'ask',
-          request: () => ({ request: { fn: 'ask', args: ['tide'] } }),
-          definition: () => ({ fingerprint: 'f' as never, parts: [] }),
-          options: () => options,
-          isCommand: false,
-          labels: [],
-          sources: [],
-        },
-        secret: false,
-        suppress: 'nothing',
-        loop: undefined,
-        restore: async () => undefined,
-      },
+      call: bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options }),
       options,
       progress,
       record: undefined,

@@ -2,7 +2,6 @@
 import { vi } from 'vitest';
 
 import type { Fact } from '../../../journal/event.js';
-import type { Fingerprint } from '../../../journal/ids.js';
 import type { Attempt } from '../../../src/calls/attempt.js';
 import { Dispatcher } from '../../../src/calls/dispatch/dispatcher.js';
 import type { LearnedPace } from '../../../src/calls/dispatch/ports.js';
@@ -11,10 +10,10 @@ import type { FailureClass } from '../../../src/calls/failure.js';
 import { DEFAULT_CALL_SETTINGS, type CallOptions, type CallSettings } from '../../../src/calls/options.js';
 import type { ReportedUsage } from '../../../src/calls/replies/reply.js';
 import { callOrReuse } from '../../../src/operation/cache-stage.js';
-import type { CacheableCall } from '../../../src/operation/cacheable-call.js';
 import { AttemptFailed } from '../../../src/runtime/calls/call-failure.js';
 import type { RunState } from '../../../src/runtime/frame.js';
 import { createCallRuntime } from '../../../src/session/script/call-runtime.js';
+import { bareCall } from '../bare-call.js';
 import { bareRun, type BareRun } from '../../support/bare-run.js';
 
 /** Says what the provider does with one attempt. */
@@ -116,8 +115,10 @@ async function execute(
   item: string,
   ledger: { item: string; usage: ReportedUsage | undefined }[],
 ): Promise<void> {
-  const op = frame.op.child(planned.fn);
-  await callOrReuse(callOf(run, op, planned, item), (_lookup, _own, around) =>
+  const { fn, options = {} } = planned;
+  const op = frame.op.child(fn);
+  const call = bareCall(run, op, { fn, inputs: [item], options: { lane: 'provider', ...options } });
+  await callOrReuse(call, (_lookup, _own, around) =>
     around(async (inside) => {
       const attempt = inside.attempt as Attempt;
       const { inner = [], isParallel } = planned;
@@ -137,27 +138,6 @@ async function execute(
       throw new AttemptFailed({ class: failureClass, evidence: 'envelope', message: 'as planned', ...told });
     })(frame, [item]),
   );
-}
-
-function callOf(run: RunState, op: CacheableCall['op'], { fn, options = {} }: PlannedCall, item: string): CacheableCall {
-  return {
-    run,
-    op,
-    operation: { kind: 'exe', segment: fn, name: fn, labels: ['llm'], inputs: [item] },
-    llm: {
-      fn,
-      request: () => ({ request: { fn, args: [item] } }),
-      definition: () => ({ fingerprint: fn as Fingerprint, parts: [] }),
-      options: () => ({ lane: 'provider', ...options }),
-      isCommand: false,
-      labels: [],
-      sources: [],
-    },
-    secret: false,
-    suppress: 'nothing',
-    loop: undefined,
-    restore: async () => undefined,
-  };
 }
 
 function generator(seed: number): () => number {

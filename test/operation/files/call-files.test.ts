@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import { callOrReuse } from '../../../src/operation/cache-stage.js';
-import type { CacheableCall, Execute } from '../../../src/operation/cacheable-call.js';
+import type { Execute } from '../../../src/operation/cacheable-call.js';
 import { CallFileWatch, findFiles } from '../../../src/operation/files/call-files.js';
 import type { CallOptions } from '../../../src/calls/options.js';
 import type { CallFiles, KeepRules } from '../../../src/runtime/calls/call-files.js';
 import type { CachedResult } from '../../../src/runtime/calls/result-cache.js';
 import type { BlobId, Fingerprint, CallKey } from '../../../journal/ids.js';
 import { annotate, type Value } from '../../../src/values/value.js';
+import { bareCall } from '../bare-call.js';
 import { bareRun } from '../../support/bare-run.js';
 
 const FILE: WrittenFile = { path: 'out/a.md', blob: 'sha256:aa' as BlobId, bytes: 3, mode: 0o644 };
@@ -52,24 +53,7 @@ function setUp(inputs: readonly Value[], port: Parameters<typeof portOf>[1] | 'n
       return known && { ...known, files: [FILE] };
     },
   };
-  const call: CacheableCall = {
-    run: { ...bare.run, cache },
-    op: bare.frame.op.child('draw'),
-    operation: { kind: 'exe', segment: 'draw', name: 'draw', labels: ['llm'], inputs },
-    llm: {
-      request: () => ({ request: { fn: 'draw', args: ['x'] } }),
-      definition: () => ({ fingerprint: 'f1' as Fingerprint, parts: [] }),
-      fn: 'draw',
-      options: () => options,
-      isCommand: false,
-      labels: [],
-      sources: [],
-    },
-    secret: false,
-    suppress: 'nothing',
-    loop: undefined,
-    restore: async () => undefined,
-  };
+  const call = bareCall({ ...bare.run, cache }, bare.frame.op.child('draw'), { fn: 'draw', inputs, args: ['x'], options });
   const execute: Execute = (_lookup, _body, around) => around(async () => (seen.steps.push('body') > 0 ? 'done' : ''))(bare.frame, []);
   return { call, execute, seen, facts: bare.facts };
 }
@@ -78,7 +62,7 @@ const identity = (hasSecret = false) => ({
   key: 'k' as CallKey,
   plainKey: 'k' as CallKey,
   hasSecret,
-  definition: { fingerprint: 'f1' as Fingerprint, parts: [] },
+  definition: { fingerprint: 'draw' as Fingerprint, parts: [] },
   request: { fn: 'draw', args: [] },
 });
 
