@@ -133,6 +133,31 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect((await store.runs(workflow)).map(({ isWorker }) => isWorker ?? false)).toEqual([false, true]);
   });
 
+  it('are taken of each run in equal parts, however many another one has offered before', async () => {
+    const { store, other, served, take, run } = await offering(20);
+    const second = await store.create(runRef(2));
+    await second.append(started);
+    for (let n = 101; n <= 103; n++) expect(await second.offers?.offer({ key: keyOf(n), lane: '', call: `{"n":${n}}` })).toBeUndefined();
+    const [of] = (await take(2)).unserved;
+    if (!of) throw new Error('the second run is not seen');
+    expect(of.ref.run).toBe(second.ref.run);
+    const servedToo = await other.workers.serve(of, FACTS, {});
+    await servedToo.journal.append(started);
+    const both = [served, servedToo] as const;
+    const takeOf = async (slots: number): Promise<readonly number[]> => {
+      const { taken } = await other.workers.take('hut', { '': slots }, both);
+      for (const offer of taken) (offer.of.ref.run === run.ref.run ? served : servedToo).hold(offer.key);
+      return taken.map(({ call }) => (JSON.parse(call) as { n: number }).n).sort((a, b) => a - b);
+    };
+    expect(await takeOf(4)).toEqual([1, 2, 101, 102]);
+    // Slots that one run leaves go to the other.
+    expect(await takeOf(5)).toEqual([3, 4, 5, 6, 103]);
+    expect(await takeOf(1)).toEqual([7]);
+    // A run of which nothing is executed comes before one that has calls at workers.
+    expect(await second.offers?.offer({ key: keyOf(104), lane: '', call: '{"n":104}' })).toBeUndefined();
+    expect(await takeOf(1)).toEqual([104]);
+  });
+
   it('are answered at once by a result that was not refused', async () => {
     const { store, run } = await offering(1);
     const second = await store.create(runRef(2));
