@@ -124,3 +124,8 @@ function parseOrNothing(text: string): unknown {
     return undefined;
   }
 }
+
+/** The same bytes with the methods of Node, which the published types do not name. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

@@ -194,7 +194,7 @@ export interface ListedIndexFile {
 export interface IndexFile {
   readonly bytes: number;
   /** Returns fewer bytes where the file ends. Throws what the disk throws. */
-  read(offset: number, bytes: number): Buffer;
+  read(offset: number, bytes: number): Uint8Array;
 }
 
 export interface PayloadStore {

@@ -132,14 +132,16 @@ console.log(typeof run, typeof openMemoryStore(), require('mlld/package.json').v
     expect(await node('host.mjs')).toEqual({ stdout: `function object ${version} source.mlld\n`, stderr: '' });
   });
 
-  it('the types of the library resolve, beside those of Node', async () => {
+  it.each(['node', ''])('the types of the library resolve, beside those of Node and without: %o', async (types) => {
     writeFileSync(
       path.join(folder, 'host.ts'),
       "import { openMemoryStore, type JournalStore, type RunReport } from 'mlld';\nexport const store: JournalStore = openMemoryStore();\n" +
         'export const statusOf = ({ status }: RunReport): string => status;\n' +
         '// @ts-expect-error a status is no number\nexport const wrong = ({ status }: RunReport): number => status;\n',
     );
-    const { stdout } = await node(TSC, '--noEmit', ...STRICT, 'host.ts').catch((error: unknown) => error as { stdout: string });
+    const { stdout } = await node(TSC, '--noEmit', ...STRICT, '--types', types, 'host.ts').catch(
+      (error: unknown) => error as { stdout: string },
+    );
     expect(stdout).toBe('');
   });
 });

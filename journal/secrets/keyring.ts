@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { codeOf, JournalError, journalError } from '../errors.js';
+import { bufferOf } from '../line-buffer.js';
 import { makeDurableFolder, writeDurably, writeNew, type Disk } from '../storage/disk.js';
 import { digestingSecrets, KEY_BYTES, sealingSecrets, type Secrets } from './sealing.js';
 
@@ -53,7 +54,7 @@ export function projectKeySource(disk: Disk, journal: string, sealingKey: Sealin
 }
 
 /** Parses 64 hex digits, or base64 of 32 bytes. Throws `JournalError` `JOURNAL_KEY_INVALID`; the message doesn't repeat the text. */
-export function parseSealingKey(text: string, from: string): Buffer {
+export function parseSealingKey(text: string, from: string): Uint8Array {
   const word = text.trim();
   const key = /^[0-9a-f]{64}$/i.test(word)
     ? Buffer.from(word, 'hex')
@@ -70,10 +71,10 @@ export function parseSealingKey(text: string, from: string): Buffer {
 const projectKeyPath = (journal: string): string => `${journal}.key`;
 
 /** Reads the project's own key; undefined when there is none yet, or the file holds something else. */
-async function readProjectKey(disk: Disk, journal: string): Promise<Buffer | undefined> {
+async function readProjectKey(disk: Disk, journal: string): Promise<Uint8Array | undefined> {
   const path = projectKeyPath(journal);
   try {
-    return parseSealingKey((await disk.readWhole(path)).toString('latin1'), path);
+    return parseSealingKey(bufferOf(await disk.readWhole(path)).toString('latin1'), path);
   } catch (error) {
     if (error instanceof JournalError || codeOf(error) === 'ENOENT') return undefined;
     throw journalError(error, `read ${path}`);
@@ -81,7 +82,7 @@ async function readProjectKey(disk: Disk, journal: string): Promise<Buffer | und
 }
 
 /** Reads the project's own key, and makes it first if there is none. */
-export async function makeProjectKey(disk: Disk, journal: string): Promise<Buffer> {
+export async function makeProjectKey(disk: Disk, journal: string): Promise<Uint8Array> {
   const known = await readProjectKey(disk, journal);
   if (known) return known;
   const path = projectKeyPath(journal);

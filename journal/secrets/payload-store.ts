@@ -2,6 +2,7 @@
 import { canonicalJson } from '../canonical.js';
 import { exactJson } from '../exact-json.js';
 import type { Json, Payload } from '../event.js';
+import { bufferOf } from '../line-buffer.js';
 import { INLINE_MAX, resolveNow, resolvePayload, storePayload, type Blobs } from '../payloads.js';
 import type { ImmediateReads, JournalStore, PayloadStore, RunStore } from '../store.js';
 import type { Keyring } from './keyring.js';
@@ -31,6 +32,6 @@ async function storeSecret(blobs: Blobs, secrets: Secrets, value: Json, about: s
   const { keyId } = secrets;
   if (keyId === undefined) return { digest: secrets.digest(canonicalJson(value)) };
   const sealed = secrets.seal(exactJson(value), about);
-  if (sealed.length <= INLINE_MAX) return { sealed: sealed.toString('base64'), keyId };
+  if (sealed.length <= INLINE_MAX) return { sealed: bufferOf(sealed).toString('base64'), keyId };
   return { ...(await blobs.putBlob(sealed)), keyId };
 }

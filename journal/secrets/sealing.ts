@@ -23,7 +23,7 @@ export interface Secrets {
   /** Returns the key under which a call with a secret among its arguments is recorded. */
   callKey(key: CallKey): CallKey;
   /** Returns nonce, tag and AES-256-GCM of the text. To be called only when there is a sealing key. */
-  seal(text: string, about: string): Buffer;
+  seal(text: string, about: string): Uint8Array;
   /** Returns undefined when it was sealed by another key, for another call, or was changed since. */
   unseal(sealed: Uint8Array, about: string): string | undefined;
 }

@@ -21,7 +21,7 @@ export interface BlobWriter {
   /** Throws what the disk throws; then nothing more may be written, and `read` returns the pieces before. */
   write(piece: Uint8Array): void;
   /** Returns what was written. */
-  read(): Promise<Buffer>;
+  read(): Promise<Uint8Array>;
   /** Ends the blob, durable under its name. */
   keep(): Promise<StoredBlob>;
   /** Ends the blob and removes what was written. */

@@ -29,7 +29,7 @@ export interface Disk {
   sync(file: number, done: (error: Error | null) => void): void;
   close(file: number): void;
   /** Reads a plain file; refuses what `openToRead` refuses. */
-  readWhole(path: string): Promise<Buffer>;
+  readWhole(path: string): Promise<Uint8Array>;
   rename(from: string, to: string): Promise<void>;
   /** Adds a second name to a file; fails with EEXIST when the name is taken. */
   link(from: string, to: string): Promise<void>;

@@ -5,6 +5,7 @@
 import { kill, pid } from 'node:process';
 import { writeAll, type Disk } from './disk.js';
 import { codeOf } from '../errors.js';
+import { bufferOf } from '../line-buffer.js';
 import { bootId, processStatus } from './processes.js';
 
 interface Owner {
@@ -39,7 +40,7 @@ export function thisProcess(): Uint8Array {
 
 export async function isAlive(disk: Disk, path: string): Promise<boolean> {
   try {
-    return isOwnerAlive(JSON.parse((await disk.readWhole(path)).toString()));
+    return isOwnerAlive(JSON.parse(bufferOf(await disk.readWhole(path)).toString()));
   } catch {
     return false; // no lock, or one that was cut off by a crash: its owner is dead
   }

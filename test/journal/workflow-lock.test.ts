@@ -56,7 +56,7 @@ it('does not give the lock to one that saw its last owner leave while another be
   const releaseFirst = await acquireWorkflowLock(realDisk, folder);
   let releaseNext: (() => Promise<void>) | undefined;
   const slow = Object.assign(Object.create(realDisk) as typeof realDisk, {
-    async readWhole(path: string): Promise<Buffer> {
+    async readWhole(path: string): Promise<Uint8Array> {
       if (releaseNext) return realDisk.readWhole(path);
       await releaseFirst();
       const missing: unknown = await realDisk.readWhole(path).catch((error: unknown) => error);

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { codeOf, JournalError } from '../../errors.js';
 import type { JournalEvent } from '../../event.js';
 import type { RunRef } from '../../ids.js';
-import { NEWLINE } from '../../line-buffer.js';
+import { bufferOf, NEWLINE } from '../../line-buffer.js';
 import { makeDurableFolder, syncFile, writeAll, type Disk } from '../../storage/disk.js';
 import { isOwnerAlive, thisProcess } from '../../storage/run-liveness.js';
 import { decodeLine } from '../read-rows.js';
@@ -126,7 +126,7 @@ export async function spillsIn({ disk, folder }: SpillPlace, store: string): Pro
 export async function readSpill(disk: Disk, path: string): Promise<Spilled | undefined> {
   let content: Buffer;
   try {
-    content = await disk.readWhole(path);
+    content = bufferOf(await disk.readWhole(path));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -7,6 +7,7 @@
  */
 import { sha256Hex } from '../../../journal/sha256.js';
 import type { CallKey, Workflow } from '../../../journal/ids.js';
+import { bufferOf } from '../../../journal/line-buffer.js';
 import type { IndexFile, IndexFiles } from '../../../journal/store.js';
 import { beginningOf, decodeRow, decodeRows, encodeRow, encodeTables, newTables, type ReadTables, type Row } from './row.js';
 
@@ -109,7 +110,7 @@ export class Tier {
   static open(files: IndexFiles, workflow: Workflow, info: TierInfo): Tier | undefined {
     const file = files.open(workflow, info.name);
     if (file?.bytes !== info.pagesBytes + info.endBytes) return undefined;
-    const end = file.read(info.pagesBytes, info.endBytes);
+    const end = bufferOf(file.read(info.pagesBytes, info.endBytes));
     return sha256Hex(end) === info.digest ? new Tier(info, file, JSON.parse(end.toString()) as End) : undefined;
   }
 
@@ -173,7 +174,7 @@ export class Tier {
     this.pagesRead++;
     let bytes: Buffer;
     try {
-      bytes = this.file.read(from, (ends[number] as number) - from);
+      bytes = bufferOf(this.file.read(from, (ends[number] as number) - from));
     } catch (error) {
       throw new DamagedTier(`a page of ${this.info.name} can't be read`, { cause: error });
     }

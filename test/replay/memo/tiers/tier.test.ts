@@ -86,7 +86,7 @@ it('reads a page for a look-up, and no more of the file than it has however many
     ...files,
     open(workflow, name) {
       const file = files.open(workflow, name)!;
-      const read = (offset: number, length: number): Buffer => {
+      const read = (offset: number, length: number): Uint8Array => {
         reads++;
         bytes += length;
         return file.read(offset, length);

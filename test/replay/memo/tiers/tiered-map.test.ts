@@ -27,7 +27,7 @@ it('gives what a map gives, also when the tiers are damaged', async () => {
     ...files,
     open(workflow, name) {
       const file = files.open(workflow, name)!;
-      const read = (offset: number, bytes: number): Buffer => {
+      const read = (offset: number, bytes: number): Uint8Array => {
         const content = file.read(offset, bytes);
         if (offset === 0) content.fill(0, 0, 1); // the first page
         return content;
