@@ -22,10 +22,13 @@ export interface SampledCall {
   keysOf(number: number): readonly [CallKey, ...CallKey[]];
 }
 
-export interface TakenSample {
+interface Sample {
   /** From 1. */
   readonly number: number;
   readonly key: CallKey;
+}
+
+export interface TakenSample extends Sample {
   /** It has a usable result. */
   readonly isRecorded: boolean;
 }
@@ -37,48 +40,84 @@ export interface SampleSources {
   readonly forks: readonly Memo[];
 }
 
+interface UsableSample extends Sample {
+  readonly entry: UsableEntry;
+}
+
+/** Each list ends with the sample that is taken next. */
+interface KnownSamples {
+  readonly byBranch: Map<OpPath | undefined, UsableSample[]>;
+  readonly byAge: UsableSample[];
+}
+
 export class Samples {
   private readonly taken = new Set<CallKey>();
+  /** By the first key of a question. Made when a call of it does not get the sample of its own path. */
+  private readonly known = new Map<CallKey, KnownSamples>();
+  /** By the first key of a question: all lower numbers are in use, which they stay. */
+  private readonly lowestUnused = new Map<CallKey, number>();
 
   /** Without sources nothing is reused. */
   constructor(private readonly sources: SampleSources | undefined) {}
 
   take(call: SampledCall): TakenSample {
-    const sample = this.recorded(call) ?? { ...this.unused(call), isRecorded: false };
-    for (const key of call.keysOf(sample.number)) this.taken.add(key); // SAMPLE-1
-    return sample;
+    const recorded = this.sources && this.recorded(call, this.sources);
+    const { number, key } = recorded ?? this.unused(call);
+    for (const each of call.keysOf(number)) this.taken.add(each); // SAMPLE-1
+    return { number, key, isRecorded: recorded !== undefined };
   }
 
   /** SAMPLE-2 */
-  private recorded({ op, question, keysOf }: SampledCall): TakenSample | undefined {
-    const { calls } = this.sources ?? {};
-    if (!calls) return undefined;
-    const usable = (key: CallKey): TakenSample | undefined => {
-      const entry = this.taken.has(key) ? undefined : this.entryOf(key);
-      const number = entry?.attempt ?? 1;
-      return entry && keysOf(number).includes(key) ? { number, key, isRecorded: true } : undefined;
-    };
+  private recorded(call: SampledCall, { calls }: SampleSources): UsableSample | undefined {
+    const { op } = call;
     const own = calls.byPath.get(op);
-    const atPath = own === undefined ? undefined : usable(own);
-    if (atPath) return atPath;
-    const branch = parentOf(op);
-    let oldest: { readonly sample: TakenSample; readonly entry: UsableEntry } | undefined;
-    for (const [key, branches] of samplesOf(calls, question)) {
-      const sample = usable(key);
-      if (!sample) continue;
-      if (branches.has(branch)) return sample;
-      const entry = this.entryOf(key);
-      if (entry && (!oldest || isOlder(entry, oldest.entry))) oldest = { sample, entry };
-    }
+    const ofPath = own === undefined ? undefined : this.usable(own, call);
+    if (ofPath && !this.taken.has(ofPath.key)) return ofPath;
+    const { byBranch, byAge } = this.knownOf(call, calls);
     const isKnown = calls.byPath.has(op) && questionOf(op) !== SECRET_QUESTION; // that path may be another question's
-    return isKnown ? undefined : oldest?.sample;
+    return this.firstFree(byBranch.get(parentOf(op))) ?? (isKnown ? undefined : this.firstFree(byAge));
+  }
+
+  private knownOf(call: SampledCall, calls: AgentCalls): KnownSamples {
+    const [id] = call.keysOf(1);
+    const made = this.known.get(id) ?? { byBranch: new Map<OpPath | undefined, UsableSample[]>(), byAge: [] };
+    if (this.known.has(id)) return made;
+    this.known.set(id, made);
+    for (const [key, branches] of [...samplesOf(calls, call.question)].toReversed()) {
+      const sample = this.usable(key, call);
+      if (!sample) continue;
+      made.byAge.push(sample);
+      for (const branch of branches) {
+        const ofBranch = made.byBranch.get(branch);
+        if (ofBranch) ofBranch.push(sample);
+        else made.byBranch.set(branch, [sample]);
+      }
+    }
+    made.byAge.sort((one, other) => (isOlder(one.entry, other.entry) ? 1 : -1));
+    return made;
+  }
+
+  /** Removes what is taken, so that the last call of a question costs no more than the first. */
+  private firstFree(samples: UsableSample[] = []): UsableSample | undefined {
+    while (this.taken.has(samples.at(-1)?.key as CallKey)) samples.pop();
+    return samples.at(-1);
+  }
+
+  /** Undefined for a key of another question, or without a usable result. */
+  private usable(key: CallKey, { keysOf }: SampledCall): UsableSample | undefined {
+    const entry = this.entryOf(key);
+    const number = entry?.attempt ?? 1;
+    return entry && keysOf(number).includes(key) ? { number, key, entry } : undefined;
   }
 
   /** SAMPLE-3 */
-  private unused({ keysOf }: SampledCall): Pick<TakenSample, 'number' | 'key'> {
-    for (let number = 1; ; number++) {
+  private unused({ keysOf }: SampledCall): Sample {
+    const [id] = keysOf(1);
+    for (let number = this.lowestUnused.get(id) ?? 1; ; number++) {
       const keys = keysOf(number);
-      if (keys.every((key) => !this.taken.has(key) && !this.entryOf(key))) return { number, key: keys[0] };
+      if (keys.some((key) => this.taken.has(key) || this.entryOf(key))) continue;
+      this.lowestUnused.set(id, number + 1);
+      return { number, key: keys[0] };
     }
   }
 

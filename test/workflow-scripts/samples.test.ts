@@ -68,3 +68,19 @@ it('numbers the samples of a run that reuses nothing', () => {
   const samples = new Samples(undefined);
   expect([take(samples, 'main/a'), take(samples, 'main/a'), take(samples, 'main/b')]).toEqual(['1 executed', '2 executed', '3 executed']);
 });
+
+it.each([
+  ['of a new question', 0, 'main'],
+  ['at their own places', 2000, 'main'],
+  ['in another branch', 2000, 'main/moved'],
+])('looks at as many keys for the last sample as for the first: %s', (_what, count, branch) => {
+  const before = Array.from({ length: count }, (_, index) => ({ number: index + 1, branch: `main/p[${index}]` }));
+  const samples = new Samples(recorded(...before));
+  let keys = 0;
+  const takeAt = (index: number): void => {
+    const path = op(branch === 'main' ? `main/p[${index}]` : branch);
+    samples.take({ op: path, question: '0123abcd', keysOf: (n) => (keys++, [keyOf(n)]) });
+  };
+  for (let index = 0; index < 2000; index++) takeAt(index);
+  expect(keys).toBeLessThan(2000 * 8);
+});
