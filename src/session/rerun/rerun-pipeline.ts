@@ -8,7 +8,7 @@ import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipe
 import type { Walk } from '../../../replay/pipeline/walk.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isInside } from '../../../replay/fold/op-path.js';
-import { endsWithItsRun, isWhole } from '../../../replay/recording/recorded-world.js';
+import { isWhole } from '../../../replay/recording/recorded-world.js';
 import { recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import { MlldError } from '../../errors.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
@@ -18,19 +18,15 @@ import { diagnosePipeline } from '../../pipeline/lint/diagnostics.js';
 import { createRunFolder } from '../../pipeline/stage/run-folder.js';
 import { createThreads } from '../../pipeline/stage/threads.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
-import { execute } from '../../language/evaluate.js';
-import type { Frame, RunState } from '../../runtime/frame.js';
+import type { Frame } from '../../runtime/frame.js';
 import { createModule } from '../../language/source-module.js';
 import { displayPath } from '../../language/paths.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { baseFolder } from '../project.js';
 import type { Value } from '../../values/value.js';
-import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Divergence } from './divergence.js';
-import { createDocument } from '../script/document.js';
 import { stateBefore } from '../pipeline/history/chain.js';
 import { initialContext } from '../pipeline/run-start.js';
-import { rootFrame, createRunState } from '../script/root-frame.js';
 import { replayImpossible, stopNotReached, numberedStop } from './replay-errors.js';
 import { endDivergences, type ReplayEnd } from './end-divergences.js';
 import { createReplayRuntime, inScope, type ReplayRuntime } from './replay-runtime.js';
@@ -38,6 +34,7 @@ import type { ReplayableRun, ReplayReport, StopPoint } from './replay-options.js
 import { createReplayedBackends, type ReplayedBackends } from './replayed-backends.js';
 import { createReplayedLedger, missingFact } from './replayed-ledger.js';
 import { createReplayedStages, type ReplayedStages } from './replayed-stages.js';
+import { endReplay, replayedFrame } from './replayed-run.js';
 import { isEndOfReplay } from './replayed-world.js';
 
 export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayReport> {
@@ -62,31 +59,17 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
   const plan = planIn(replayed, stages, models);
   const ledger = createReplayedLedger({ ref, walk, recording, state, lastSeq, onEvent }, runtime);
   const frame = frameOf(replayed, runtime);
-  runtime.enter(frame);
   const run = runOf(replayed, { plan, frame, ledger, stages, backends: models.backends, lostThreads });
 
   const ended = walkAgain(run, state, runtime);
   const end = await Promise.race([ended, control.ended]);
-  await runtime.replayedWorld.world.close('the replay has ended');
   ended.catch(() => undefined); // a later error is only about the end of the replay
 
-  const stopped = runtime.stopped();
-  const divergences =
-    stopped || control.divergences.length > 0
-      ? control.divergences
-      : leftOut(replayed, { walk, end, isNotReplayed: (op) => stages.isInside(op) || models.isInside(op) });
-  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : endsWithItsRun(recording) ? 'same' : 'cut';
   const { main } = ledger.state;
-  return withoutUndefined<ReplayReport>({
-    ref,
-    verdict,
-    status: recording.finished?.status,
-    effects: runtime.replayedWorld.effectCount(),
-    divergences,
+  return endReplay(replayed, runtime, {
+    atEnd: () => leftOut(replayed, { walk, end, isNotReplayed: (op) => stages.isInside(op) || models.isInside(op) }),
     walk: { pipeline: plan.graph.name, history: main.history, context: main.context },
-    stopped,
-    error:
-      verdict === 'same' && end?.code !== undefined ? new MlldError(end.code, frame.run.secrets.hideParts(end.message ?? '')) : undefined,
+    error: end?.code === undefined ? undefined : new MlldError(end.code, frame.run.secrets.hideParts(end.message ?? '')),
   });
 }
 
@@ -115,30 +98,17 @@ function planIn(
 }
 
 /** Ends the replay where the record lacks a result, however the stage handles errors. */
-function frameOf(
-  { options, settings, file, text, root }: ReplayableRun,
-  { replayedWorld, hooks, calls, recorder, cache, control }: ReplayRuntime,
-): Frame {
-  const perform: NonNullable<RunState['replayed']>['perform'] = (frame, kind, request) =>
+function frameOf(replayed: ReplayableRun, runtime: ReplayRuntime): Frame {
+  const { settings, file, text, root } = replayed;
+  const { replayedWorld, control } = runtime;
+  const perform: typeof replayedWorld.perform = (frame, kind, request) =>
     replayedWorld.perform(frame, kind, request).catch((error: unknown) => {
       if (isEndOfReplay(error)) control.end();
       throw error;
     });
-  const run = createRunState({
-    options: { io: { ...options.sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
-    world: replayedWorld.world,
-    replayed: { perform, timeOut: hooks.timeOut, call: calls.call },
-    recorder,
-    cache: { ...cache, policy: () => ({ records: true, reuses: true }) },
-    secrets: new SecretRegistry(),
-    document: createDocument({ streaming: true, collects: false }),
-    settings,
-    state: undefined,
-    signal: control.signal,
-  });
   const display = displayPath(file, { workingDirectory: settings.workingDirectory });
   const module = createModule({ path: file, display, directory: baseFolder({ root }, file), text, isMain: true });
-  return rootFrame(run, module, execute);
+  return replayedFrame(replayed, runtime, { module, perform, cache: { policy: () => ({ records: true, reuses: true }) } });
 }
 
 interface Parts {

@@ -1,29 +1,17 @@
 /** Replays a recorded run of a script: executes its statements again in the recorded world. */
-import { endsWithItsRun } from '../../../replay/recording/recorded-world.js';
-import { execute } from '../../language/evaluate.js';
-import { withoutUndefined } from '../../values/without-undefined.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { concealError } from '../ports/conceal.js';
 import { createDocument } from '../script/document.js';
-import { rootFrame, createRunState } from '../script/root-frame.js';
 import { parseScriptText } from '../script/open-script.js';
 import { endDivergences, type ReplayEnd } from './end-divergences.js';
 import { createReplayRuntime, inScope } from './replay-runtime.js';
 import { stopNotReached, numberedStop } from './replay-errors.js';
 import type { ReplayableRun, ReplayReport } from './replay-options.js';
+import { endReplay, replayedFrame } from './replayed-run.js';
 import { endOfReplay } from './replayed-world.js';
 import { executeScript } from '../script/execute-script.js';
 
-export async function replayScript({
-  options,
-  recording,
-  started,
-  root,
-  file,
-  text,
-  settings,
-  state,
-}: ReplayableRun): Promise<ReplayReport> {
+export async function replayScript(replayable: ReplayableRun): Promise<ReplayReport> {
+  const { options, recording, started, root, file, text, settings, state } = replayable;
   const { ref, until, sinks } = options;
   const { script, module } = parseScriptText(text, {
     path: file,
@@ -47,47 +35,16 @@ export async function replayScript({
       throw endOfReplay();
     },
   });
-  const { control, replayedWorld, hooks, calls, cache, recorder } = runtime;
-
   const collects = started.given?.structured === true;
   const document = createDocument({ streaming: settings.streaming && !collects, collects });
-  const ports = {
-    world: replayedWorld.world,
-    replayed: { perform: replayedWorld.perform, timeOut: hooks.timeOut, call: calls.call },
-    recorder,
-    cache,
-    secrets: new SecretRegistry(),
-    document,
-    settings,
-    state,
-    signal: control.signal,
-  };
-  const run = createRunState({
-    options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
-    ...ports,
-  });
-  const frame = rootFrame(run, module, execute);
-  runtime.enter(frame);
+  const frame = replayedFrame(replayable, runtime, { module, state, document });
+  const { run } = frame;
   const printsAtEnd = !settings.streaming && !collects;
   const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true });
-  const error = await Promise.race([ended, control.ended]);
+  const error = await Promise.race([ended, runtime.control.ended]);
   if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
   run.writeWarnings();
-  await replayedWorld.world.close('the replay has ended');
   ended.catch(() => undefined); // a later error is only about the end of the replay
-
-  const stopped = runtime.stopped();
-  const divergences =
-    stopped || control.divergences.length > 0 ? control.divergences : endDivergences(recording, error as ReplayEnd | undefined);
   concealError(error, run.secrets);
-  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : endsWithItsRun(recording) ? 'same' : 'cut';
-  return withoutUndefined<ReplayReport>({
-    ref,
-    verdict,
-    status: recording.finished?.status,
-    effects: replayedWorld.effectCount(),
-    divergences,
-    stopped,
-    error: verdict === 'same' ? error : undefined,
-  });
+  return endReplay(replayable, runtime, { atEnd: () => endDivergences(recording, error as ReplayEnd | undefined), error });
 }

@@ -8,14 +8,11 @@
 import path from 'node:path';
 import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { endsWithItsRun, type RecordedCall, type RecordedEffect } from '../../../replay/recording/recorded-world.js';
+import type { RecordedCall, RecordedEffect } from '../../../replay/recording/recorded-world.js';
 import { textSimilarity } from '../../../replay/reports/text-similarity.js';
 import { questionOf } from '../../../replay/workflows/agent-calls.js';
-import { execute } from '../../language/evaluate.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
 import type { Frame } from '../../runtime/frame.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { withoutUndefined } from '../../values/without-undefined.js';
 import { loadModule } from '../../workflows/backends/executable.js';
 import { simulatedBackend } from '../../workflows/backends/simulated.js';
 import { AgentTotals } from '../../workflows/run/agent-totals.js';
@@ -27,8 +24,7 @@ import { numberedStop, stopNotReached } from '../rerun/replay-errors.js';
 import type { ReplayableRun, ReplayReport } from '../rerun/replay-options.js';
 import type { ReplayOrder } from '../rerun/replay-order.js';
 import { createReplayRuntime } from '../rerun/replay-runtime.js';
-import { createDocument } from '../script/document.js';
-import { createRunState, rootFrame } from '../script/root-frame.js';
+import { endReplay, replayedFrame } from '../rerun/replayed-run.js';
 
 export interface ReplayedWork {
   readonly frame: Frame;
@@ -41,33 +37,20 @@ type Replayed = Omit<ReplayableRun, 'text'>;
 
 /** `work` runs the code, and throws what ends it. */
 export async function replayWork(
-  { options, recording, started, root, settings }: Replayed,
+  replayed: Replayed,
   module: ModuleFacts,
   work: (parts: ReplayedWork) => Promise<void>,
 ): Promise<ReplayReport> {
-  const { ref, store, sinks, until } = options;
+  const { options, recording, started, root } = replayed;
+  const { ref, store, until } = options;
   const phase = until && 'at' in until ? recording.checkpoints.get(until.at) : undefined;
   if (until && 'at' in until && phase === undefined)
     throw stopNotReached(ref, `phase or checkpoint "${until.at}"`, [...recording.checkpoints.keys()]);
   const lastSeq = phase ?? numberedStop(options, recording) ?? Number.POSITIVE_INFINITY;
   const runtime = createReplayRuntime({ options, recording, root, lastSeq, variablesAt: () => [] });
-  const { control, replayedWorld, hooks, calls, cache, recorder, order } = runtime;
-  const run = createRunState({
-    options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
-    world: replayedWorld.world,
-    replayed: { perform: replayedWorld.perform, timeOut: hooks.timeOut, call: calls.call },
-    recorder,
-    cache,
-    secrets: new SecretRegistry(),
-    document: createDocument({ streaming: true, collects: false }),
-    settings,
-    state: undefined,
-    signal: control.signal,
-  });
-  const frame = rootFrame(run, createModule(module), execute);
-  runtime.enter(frame);
+  const frame = replayedFrame(replayed, runtime, { module: createModule(module) });
   const ports: AgentPorts = {
-    ...recordedSamples(store, recording.calls, order),
+    ...recordedSamples(store, recording.calls, runtime.order),
     backendOf: () => simulatedBackend, // REPLAY-WORK-1
     backend: simulatedBackend,
     definitionOf: async () => undefined,
@@ -83,24 +66,13 @@ export async function replayWork(
     await work({ frame, ports, clockMs, seed });
     return undefined;
   })().catch((error: unknown) => error);
-  const error = await Promise.race([ended, control.ended]);
-  await replayedWorld.world.close('the replay has ended');
-  const stopped = runtime.stopped();
+  const error = await Promise.race([ended, runtime.control.ended]);
+  concealError(error, frame.run.secrets);
   const isMissed = ({ kind, op }: RecordedEffect): boolean => kind === 'stream.write' && questionOf(op) === undefined; // REPLAY-WORK-2
-  const found =
-    stopped || control.divergences.length > 0 ? control.divergences : endDivergences(recording, error as ReplayEnd | undefined, isMissed);
-  const divergences = await Promise.all(found.map((each) => withNearest(each, { store, calls: recording.calls })));
-  concealError(error, run.secrets);
-  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : endsWithItsRun(recording) ? 'same' : 'cut';
-  return withoutUndefined<ReplayReport>({
-    ref,
-    verdict,
-    status: recording.finished?.status,
-    effects: replayedWorld.effectCount(),
-    divergences,
-    stopped,
-    error: verdict === 'same' ? error : undefined,
-  });
+  const atEnd = (): readonly Divergence[] => endDivergences(recording, error as ReplayEnd | undefined, isMissed);
+  const report = await endReplay(replayed, runtime, { atEnd, error });
+  const nearest = report.divergences.map((each) => withNearest(each, { store, calls: recording.calls }));
+  return { ...report, divergences: await Promise.all(nearest) };
 }
 
 /** The most recorded calls that are compared with one that the record does not have. */
@@ -131,9 +103,6 @@ function hookModules(effects: readonly RecordedEffect[]): readonly string[] {
   return effects.flatMap(({ kind, subject }) => (kind === 'file.read' ? [subject] : []));
 }
 
-/** The most samples of one question that are told apart. */
-const SAMPLES_MAX = 10_000;
-
 /** Gives a call the sample that was recorded for its place. */
 function recordedSamples(
   store: JournalStore,
@@ -142,6 +111,7 @@ function recordedSamples(
 ): Pick<AgentPorts, 'take' | 'elapsedOf'> {
   const elapsed = new Map<CallKey, number>();
   const elapsedIn = elapsedByRun(store);
+  const numberOf = sampleNumbers();
   return {
     elapsedOf: (key) => elapsed.get(key),
     async take({ op, keyOf }) {
@@ -151,17 +121,37 @@ function recordedSamples(
       try {
         const keyed = (await store.knownSecrets().catch(() => undefined))?.callKey;
         const { key, completed, from, place } = recorded;
-        let number = 1;
-        while (number < SAMPLES_MAX && keyOf(number) !== key && keyed?.(keyOf(number)) !== key) number++;
         const source = from ?? (completed && { run: place.ref.run, seq: completed.seq });
         const elapsedMs = source && (await elapsedIn(source.run)).get(source.seq);
         if (elapsedMs !== undefined) elapsed.set(key, elapsedMs);
-        if (number === SAMPLES_MAX) return { number: 1, key: keyOf(1), isRecorded: false };
+        const number = numberOf(key, keyOf, keyed);
+        if (number === undefined) return { number: 1, key: keyOf(1), isRecorded: false };
         return { number, key, isRecorded: source !== undefined };
       } finally {
         release();
       }
     },
+  };
+}
+
+/** The most samples of one question that are told apart. */
+const SAMPLES_MAX = 100_000;
+
+type FindNumber = (key: CallKey, keyOf: (number: number) => CallKey, keyed: ((key: CallKey) => CallKey) | undefined) => number | undefined;
+
+/** Finds the number of a sample by its key. The keys of a question are made once for all its samples. */
+function sampleNumbers(): FindNumber {
+  const questions = new Map<CallKey, { readonly numbers: Map<CallKey, number>; last: number }>();
+  return (key, keyOf, keyed) => {
+    const id = keyOf(1);
+    const made = questions.get(id) ?? { numbers: new Map<CallKey, number>(), last: 0 };
+    questions.set(id, made);
+    while (!made.numbers.has(key) && made.last < SAMPLES_MAX) {
+      const plain = keyOf(++made.last);
+      made.numbers.set(plain, made.last);
+      if (keyed) made.numbers.set(keyed(plain), made.last);
+    }
+    return made.numbers.get(key);
   };
 }
 
