@@ -27,7 +27,7 @@ async function run(
 const runsOf = (root: string): string => join(root, '.mlld', 'journal', 'job.js', 'runs');
 const isCompleted = (line: string): boolean => line.includes('"type":"call.completed"');
 
-it('resumes from every third event of a journal', { timeout: 120_000 }, async () => {
+it('resumes from every event of a journal', { timeout: 120_000 }, async () => {
   const root = mkdtempSync(join(tmpdir(), 'mlld-workflow-'));
   try {
     writeFileSync(join(root, 'job.js'), SCRIPT);
@@ -38,7 +38,7 @@ it('resumes from every third event of a journal', { timeout: 120_000 }, async ()
       .split('\n')
       .slice(0, -1);
     expect(lines.filter(isCompleted)).toHaveLength(CALLS);
-    for (let cut = 1; cut <= lines.length; cut += 3) {
+    for (let cut = 1; cut <= lines.length; cut++) {
       rmSync(join(root, '.mlld'), { recursive: true });
       mkdirSync(runsOf(root), { recursive: true });
       const kept = lines.slice(0, cut);
