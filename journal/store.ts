@@ -43,6 +43,8 @@ export interface Journal {
   appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded>;
   /** Resolves when the kernel has all that was posted so far. */
   flush(): Promise<void>;
+  /** The run must stop: what is kept on the own disk is handed out, whether the store has it or not. */
+  hurry?(): void;
   /** Flushes, syncs and releases the run. */
   close(): Promise<void>;
 }

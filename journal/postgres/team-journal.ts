@@ -3,6 +3,8 @@
  *
  * TEAM-JOURNAL-1 A call begins when the database has its `call.started`; every other fact may be in the spill only.
  * TEAM-JOURNAL-2 When the run takes nothing more, only the ends of calls are taken: what was paid for is kept, nothing new begins.
+ * TEAM-JOURNAL-3 A result is used when the database has taken it: until then, another run's result of the call may win. One that waits in
+ *    the spill is used only by a run that is over for its store, or must stop. docs/decisions/0051-a-result-is-used-when-it-has-won.md
  */
 import type { Durability } from '../durability.js';
 import type { Fact } from '../event.js';
@@ -14,11 +16,14 @@ import type { RunWriter } from '../writer.js';
 import type { Offers } from '../storage/offers.js';
 import type { RunClaims } from './claims/claim-rows.js';
 import { supersededFact, type LateResult } from './claims/late-results.js';
+import { competes } from './claims/results-in-lines.js';
 import type { LineSource, SpillingRows } from './spill/spilling-rows.js';
 
 export class TeamJournal implements Journal, LineSource {
   private isInterrupted = false;
   private closing: Promise<void> | undefined;
+  private isHurried = false;
+  private readonly waiting = new Set<() => void>();
   /** Late results of this run whose append has not returned yet. */
   private readonly winners = new Map<Seq, RecordedResult>();
 
@@ -45,13 +50,32 @@ export class TeamJournal implements Journal, LineSource {
     if (endedBy !== undefined && !MAY_FOLLOW.has(fact.type)) throw endedBy; // TEAM-JOURNAL-2
     if (fact.type === 'call.started' && this.claims.refusedBy !== undefined) throw this.claims.refusedBy; // HEARTBEAT-4
     const recorded = await this.writer.append(fact, placed);
+    const end = recorded.position.offset + recorded.position.bytes;
     if (fact.type === 'call.failed' && fact.retryInMs === undefined) this.claims.ended(fact.key);
     if (fact.type === 'call.completed') {
       this.claims.ended(fact.key);
+      if (competes(fact)) await this.won(end); // TEAM-JOURNAL-3
       return this.withWinner(recorded);
     }
-    if (fact.type === 'call.started') await this.rows.committed(recorded.position.offset + recorded.position.bytes); // TEAM-JOURNAL-1
+    if (fact.type === 'call.started') await this.rows.committed(end); // TEAM-JOURNAL-1
     return recorded;
+  }
+
+  private async won(end: number): Promise<void> {
+    if (this.isHurried) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.waiting.delete(done);
+        resolve();
+      };
+      this.waiting.add(done);
+      this.rows.committed(end).then(done, done); // the error is that of the run, and reported by its next call
+    });
+  }
+
+  hurry(): void {
+    this.isHurried = true;
+    for (const done of this.waiting) done();
   }
 
   async appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded> {

@@ -1,5 +1,5 @@
 /** Finds in whole lines of a run the results that compete for their calls, and which calls ended. team-store.md 4.2. */
-import type { JournalEvent } from '../../event.js';
+import type { EventOf, JournalEvent } from '../../event.js';
 import type { CallKey, EventRef, OpPath } from '../../ids.js';
 
 /** A result as `mlld.append` takes it. `run` and `refused` name the result that it may replace. */
@@ -25,6 +25,11 @@ export type Refusals = Map<OpPath, EventRef>;
 const CALL_LINE = /^\{"v":\d{1,9},"seq":\d{1,16},"type":"call\.(started|completed|failed|superseded)"/;
 export const NO_ENDS: CallEnds = { results: [], ended: [] };
 
+/** False for a result that no other run may reuse. */
+export function competes({ unusable, result }: Pick<EventOf<'call.completed'>, 'unusable' | 'result'>): boolean {
+  return unusable === undefined && !('redacted' in result);
+}
+
 /** `ats` are the offsets of the lines. Takes refusals of calls that start into `refusals`. */
 export function endsInLines(text: string, ats: readonly number[], refusals: Refusals): CallEnds {
   if (!text.includes('"type":"call.')) return NO_ENDS;
@@ -41,7 +46,7 @@ export function endsInLines(text: string, ats: readonly number[], refusals: Refu
         break;
       case 'call.completed': {
         ended.add(event.key);
-        if (event.unusable !== undefined || 'redacted' in event.result) break;
+        if (!competes(event)) break;
         const refused = refusals.get(event.op);
         results.set(event.seq, {
           key: event.key,

@@ -2,7 +2,7 @@
  * Takes the lines of a run into the database, and through times in which it can't be reached. team-store.md 4.3 to 4.5.
  *
  * SPILLING-1 Lines that are not committed 2 s after they were handed over, or when the connection is lost, go to a spill on the own disk,
- *    and are durable from then on: results of calls in flight may be used. `committed` resolves for a line only when the database has
+ *    and are durable from then on: what was paid for outlasts the process. `committed` resolves for a line only when the database has
  *    it, so no call begins before. A kill leaves the spill, which a later command brings in (`push-spills.ts`).
  * SPILLING-2 Meanwhile the head of the run is asked for again and again, and what is behind it is sent (ROWS-2). When the time for that is
  *    over, `committed` rejects with STORE_SPILLED, and further lines go to the spill only. `settle` tries once more.

@@ -271,6 +271,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   run.added.follow = (fact, recorded) => recorder.followAdded(fact, recorded);
   if (recorder.on) await recordStart(run, ref, recorder);
   if (journal) openSharedBudgets(ports.calls, store, ref);
+  ports.signal.addEventListener('abort', () => journal?.hurry?.(), { once: true });
   const redact = (text: string): string => ports.secrets.redact(text);
   const sharing = journal && (await openSharedLanes({ store, run: ref, io: options.io, redact }));
   ports.calls.dispatcher.open({

@@ -49,11 +49,12 @@ describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '
     await journal.append(started);
     await journal.append(callStarted(1));
     await line.cut();
-    await journal.append(callCompleted(1, 'late'));
+    const completing = journal.append(callCompleted(1, 'late'));
     await journal.append(finished);
     const other = await winElsewhere(url);
     line.isCut = false;
     await journal.close();
+    expect((await completing).supersededBy).toMatchObject(superseded.by);
     const { events, defects } = await readRun(other, runRef(1));
     expect(defects).toEqual([]);
     expect(events.map(factOf)).toMatchObject([started, callStarted(1), callCompleted(1, 'late'), superseded, finished]);
