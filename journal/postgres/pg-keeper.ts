@@ -18,10 +18,11 @@ import { otherRunThere, type Bundle, type BundledRun, type StoredRun } from '../
 import type { StoredFile } from '../upkeep/delete-runs.js';
 import type { Keeper, NamedBlobs } from '../upkeep/keeper.js';
 import type { Edit } from '../upkeep/rewrite.js';
-import type { Transactions } from './connection.js';
+import type { Row, Sql, Transactions } from './connection.js';
 import type { PgStore } from './pg-store.js';
 import { bytesOf, piecesOf, rawLines, writeChanged, type ChangedLines } from './raw-lines.js';
 import { digestsIn, hashOfLine, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX } from './lines.js';
+import { eventOf } from './read-rows.js';
 import { appendTurn } from './run-rows.js';
 
 /** Blobs that one transaction removes. */
@@ -79,6 +80,7 @@ export class PgKeeper implements Keeper {
       );
       if (head.length === 0) throw await this.ports.store.whyNotFree(ref, 'change'); // taken by another process meanwhile
       await sql.query('delete from mlld.blob_uses where run_id = $1 and digest <> all ($2::text[])', [id, [...digests]]);
+      await sql.query('delete from mlld.offers where run_id = $1', [id]); // they have arguments in them
       await sql.query('delete from mlld.answers where run_id = $1', [id]);
       await sql.query('select mlld.index_results($1)', [id]);
       for (const table of ['lane_events', 'limits']) await sql.query(forgetLanes(table), [id]); // the name of a lane may hold an argument
@@ -107,7 +109,7 @@ export class PgKeeper implements Keeper {
 
   /** A vacuum takes what was removed out of the pages of the tables. The log and the archives of the server are its operator's. */
   async purge(): Promise<string | undefined> {
-    const vacuums = ['events', 'blob_parts', 'asides'].map((table) => `vacuum mlld.${table}`);
+    const vacuums = ['events', 'blob_parts', 'asides', 'offers'].map((table) => `vacuum mlld.${table}`);
     const [table] = await this.ports.sql.query(
       `select pg_catalog.pg_has_role(relowner, 'usage') as owns from pg_catalog.pg_class where oid = 'mlld.events'::regclass`,
     );
@@ -133,8 +135,8 @@ export class PgKeeper implements Keeper {
     return id;
   }
 
-  private async idOrNothing({ workflow, run }: RunRef): Promise<string | undefined> {
-    const [found] = await this.ports.sql.query(
+  private async idOrNothing({ workflow, run }: RunRef, sql: Sql = this.ports.sql): Promise<string | undefined> {
+    const [found] = await sql.query(
       `select r.run_id::text as id from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
        where p.name = $1 and w.path = $2 and r.run = $3`,
       [this.ports.project, workflow, run],
@@ -177,12 +179,7 @@ export class PgKeeper implements Keeper {
   /** PG-KEEPER-2. The run has no writer: its lease is one that ran out. */
   private async add({ ref, lines }: BundledRun): Promise<void> {
     await this.ports.sql.transaction(async (sql) => {
-      const [made] = await sql.query(`select mlld.begin_run($1, $2, $3, $4, 60, '', 0)::text as id`, [
-        this.ports.project,
-        ref.workflow,
-        ref.run,
-        randomUUID(),
-      ]);
+      const made = await this.beginAdded(sql, ref, firstEventIn(lines));
       if (typeof made?.['id'] !== 'string') throw otherRunThere(ref); // made by another process meanwhile
       const row = { id: made['id'], fence: 0 };
       let head = NO_LINES;
@@ -194,6 +191,21 @@ export class PgKeeper implements Keeper {
       await sql.query('select mlld.index_results($1)', [row.id]);
       await sql.query(`update mlld.runs set lease_until = '-infinity' where run_id = $1`, [row.id]);
     });
+  }
+
+  /** A run that served another one serves it here too, where that is there already. */
+  private async beginAdded(sql: Sql, { workflow, run }: RunRef, first: JournalEvent | undefined): Promise<Row | undefined> {
+    const { project } = this.ports;
+    const about = [project, workflow, run, randomUUID()];
+    const { worker, salvages, versions, host = '' } = first?.type === 'run.started' ? first : {};
+    const served = worker?.for ?? salvages;
+    const ofRun = served && (await this.idOrNothing({ workflow, run: served }, sql));
+    const values = [...about, host, ofRun ?? null];
+    const facts = worker && JSON.stringify({ name: worker.name, version: versions?.mlld, lanes: worker.lanes });
+    const [made] = await (facts === undefined
+      ? sql.query(`select mlld.begin_run($1, $2, $3, $4, 60, $5, 0, '', $6)::text as id`, values)
+      : sql.query(`select mlld.begin_worker($1, $2, $3, $4, 60, $5, 0, '', $6, $7)::text as id`, [...values, facts]));
+    return made;
   }
 
   /** PG-KEEPER-3. A run that may still name what it has stored is alive, or nobody has made sure that it is not (`recover`). */
@@ -231,6 +243,12 @@ const REMOVE = `with gone as (
     returning b.project_id, b.digest),
   parts as (delete from mlld.blob_parts t using gone g where t.project_id = g.project_id and t.digest = g.digest)
   select digest from gone`;
+
+/** Undefined where it is damaged. */
+function firstEventIn(lines: Uint8Array): JournalEvent | undefined {
+  const bytes = wholeLines(lines).indexOf(NEWLINE);
+  return eventOf({ line: Buffer.from(lines.buffer, lines.byteOffset, bytes).toString() }, { bytes });
+}
 
 /** Leaves out what a killed process has left behind the last line of a file: it is nothing recorded. */
 function wholeLines(lines: Uint8Array): Buffer {

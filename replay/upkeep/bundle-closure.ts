@@ -1,17 +1,24 @@
-/** Finds what a bundle of a run needs: the run, the runs that it reused results of, those that it resumes, and the blobs that they name. */
+/**
+ * Finds what a bundle of a run needs: the run and those that serve it, the runs that they reused results of, those that it resumes, and the
+ * blobs that they name.
+ */
 import type { JournalEvent } from '../../journal/event.js';
 import type { BlobId, RunId, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { forEachDigest } from './blob-references.js';
+import { runsAsOne } from './runs-as-one.js';
 
 /** The run itself first. Runs that are gone are left out. */
 export async function runsToBundle(store: JournalStore, ref: RunRef): Promise<readonly RunRef[]> {
   const others = new Set<RunId>();
   let before: RunId | undefined;
-  await store.scan(ref, (event) => {
-    if (event.type === 'call.reused') others.add(event.from.run);
-    else if (event.type === 'run.started') before = event.resume?.run;
-  });
+  for (const { ref: each } of await runsAsOne(store, ref)) {
+    others.add(each.run);
+    await store.scan(each, (event) => {
+      if (event.type === 'call.reused') others.add(event.from.run);
+      else if (event.type === 'run.started') before ??= event.resume?.run;
+    });
+  }
   for (const run of await lineUpTo(store, before)) others.add(run);
   others.delete(ref.run);
   const found = await Promise.all([...others].sort().map((run) => store.find(run)));

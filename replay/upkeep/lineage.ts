@@ -7,6 +7,7 @@ import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../journal/ids.js
 import { memo, type Memo } from '../memo/memo.js';
 import type { Place, Projection } from '../fold/projection.js';
 import { index, type Index } from '../memo/snapshot.js';
+import { servedBy } from './runs-as-one.js';
 import { unknownEvents, type UnknownEvents } from './unknown-events.js';
 
 /** A workflow as it was at the end of one of its runs, or at an event of it (which still counts). */
@@ -23,6 +24,8 @@ export interface RunTies {
   readonly reusedFrom: Map<RunId, Workflow | undefined>;
   /** Runs that it resumes, that started it, or that it was forked from. */
   readonly builtOn: RunRef[];
+  /** The run that it serves, as a worker's run or a salvage run. */
+  serves: RunId | undefined;
   /** Points of other workflows that it forked from. */
   readonly forkedFrom: ForkPoint[];
   /** Keys of the results that it recorded. */
@@ -55,6 +58,7 @@ export const lineage: Projection<Lineage> = {
     unknownEvents.apply(ties.unknown, event, place);
     switch (event.type) {
       case 'run.started':
+        ties.serves = servedBy(event);
         noteStart(ties, event);
         break;
       case 'call.completed':
@@ -99,6 +103,7 @@ function tiesOf(state: Lineage, { ref }: Place): RunTies {
     ref,
     reusedFrom: new Map(),
     builtOn: [],
+    serves: undefined,
     forkedFrom: [],
     results: new Set(),
     invalidated: new Set(),

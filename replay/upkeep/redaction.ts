@@ -3,12 +3,12 @@
  * together (types, paths, keys, functions, nodes) stay, or the record would not be one any more.
  */
 import type { JournalEvent, Json } from '../../journal/event.js';
-import { isDigest, type BlobId } from '../../journal/ids.js';
-import { isInside } from '../fold/op-path.js';
+import { isDigest, type BlobId, type OpPath } from '../../journal/ids.js';
+import { ancestorsOf } from '../fold/op-path.js';
 
 export interface RedactionRequest {
-  /** Only events of this operation and what is inside it. */
-  readonly op: string | undefined;
+  /** Only events of these operations and what is inside them. */
+  readonly ops: ReadonlySet<string> | undefined;
   /** The texts to take out; must have the flag `g`. Undefined: every payload and text of those events. */
   readonly match: RegExp | undefined;
   readonly reason: string;
@@ -30,11 +30,17 @@ const NAMES = new Set(
 
 /** The event without what the wish takes out of it; undefined when that is nothing. */
 export function redactEvent(event: JournalEvent, wish: RedactionRequest): JournalEvent | undefined {
-  if (wish.op !== undefined && !('op' in event && isInside(event.op, wish.op))) return undefined;
+  if (wish.ops !== undefined && !('op' in event && isInsideOne(event.op, wish.ops))) return undefined;
   const redactor = new Redactor(wish);
   const changed = redactor.members(event as unknown as Members, true);
   // Sound because members keep their types but for those that the format lets be redacted.
   return redactor.changes > 0 ? withoutPreview(changed as unknown as JournalEvent) : undefined;
+}
+
+function isInsideOne(op: OpPath, ops: ReadonlySet<string>): boolean {
+  if (ops.has(op)) return true;
+  for (const around of ancestorsOf(op)) if (ops.has(around)) return true;
+  return false;
 }
 
 /** Arguments that were taken out leave nothing of their first words: a match may lie across the end of these. */

@@ -7,13 +7,17 @@
  * RETENTION-4 a run is kept that invalidated something of an earlier kept run: without it, the next run would reuse what was invalidated
  * RETENTION-5 a run is kept while its writer lives, and while its record is damaged: then it is unknown what it needs
  * RETENTION-6 a run is kept that holds events which this program does not know, and so are the runs that these events name
+ * RETENTION-7 a run and those that serve it (of workers, or of salvage) are kept together, and count as one run
  */
 import type { CallKey, RunId, RunRef, Workflow } from '../../journal/ids.js';
 import type { RunFile } from '../../journal/store.js';
 import type { Lineage, ForkPoint, RunTies } from './lineage.js';
+import { servesAnotherRun } from '../fold/record-of-upkeep.js';
 import { usable } from '../memo/memo.js';
+import { headOf } from './runs-as-one.js';
 
-export type Reason = 'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'results' | 'resume' | 'fork' | 'reused' | 'revokes';
+export type Reason =
+  'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'results' | 'resume' | 'fork' | 'reused' | 'revokes' | 'served';
 
 /** The runs of one workflow, oldest first, with what they owe each other. */
 export interface Folded {
@@ -58,16 +62,20 @@ export function decide(
   const all = new Map(workflows.flatMap(({ files }) => files.map((file) => [file.ref.run, file] as const)));
   const kept = new Map<RunId, Reason>();
   const queue: RunId[] = [];
+  const ties = new Map(workflows.flatMap(({ lineage }) => [...lineage.runs]));
+  const heads = headsOf(all.keys(), ties);
+  const units = new Map<RunId | undefined, RunId[]>();
+  for (const [run, head] of heads) units.set(head, [...(units.get(head) ?? []), run]);
   const keep = (run: RunId, reason: Reason): void => {
     if (kept.has(run) || !all.has(run)) return;
     kept.set(run, reason);
     queue.push(run);
+    for (const other of units.get(heads.get(run)) ?? []) keep(other, reason === 'recent' ? reason : 'served'); // RETENTION-7
   };
 
-  for (const folded of workflows) for (const [run, reason] of roots(folded, request, startOf)) keep(run, reason);
+  for (const folded of workflows) for (const [run, reason] of roots(folded, heads, request, startOf)) keep(run, reason);
   if (request.needed === 'stays') for (const { lineage } of workflows) for (const [run, reason] of reusableRuns(lineage)) keep(run, reason);
 
-  const ties = new Map(workflows.flatMap(({ lineage }) => [...lineage.runs]));
   for (;;) {
     for (let run = queue.pop(); run !== undefined; run = queue.pop()) {
       const own = ties.get(run);
@@ -95,15 +103,25 @@ export function decide(
   };
 }
 
+/** For each run the one with which it is one: itself, or the run that it serves, also where that is gone. */
+function headsOf(runs: Iterable<RunId>, ties: ReadonlyMap<RunId, RunTies>): ReadonlyMap<RunId, RunId> {
+  const serves = new Map<RunId, RunId>();
+  for (const [run, { serves: served }] of ties) if (served !== undefined) serves.set(run, served);
+  return new Map(Array.from(runs, (run) => [run, headOf(serves, run)]));
+}
+
 function* roots(
   { workflow, files, damaged, newer, lineage }: Folded,
+  heads: ReadonlyMap<RunId, RunId>,
   request: RetentionRequest,
   startOf: (run: RunId) => number,
 ): Generator<readonly [RunId, Reason]> {
   const { keep, sinceMs } = request;
   const isLimited = keep !== undefined || sinceMs !== undefined;
-  for (const [number, { ref, liveness }] of files.entries()) {
-    const fromEnd = files.length - number;
+  const counted = files.filter((file) => heads.get(file.ref.run) === file.ref.run && !servesAnotherRun(file));
+  const fromEnds = new Map(counted.map(({ ref }, number) => [ref.run, counted.length - number]));
+  for (const { ref, liveness } of files) {
+    const fromEnd = fromEnds.get(ref.run) ?? Infinity;
     const isRecent = (keep !== undefined && fromEnd <= keep) || (sinceMs !== undefined && startOf(ref.run) >= sinceMs);
     if (!isLimited || isRecent || (request.workflow !== undefined && request.workflow !== workflow)) yield [ref.run, 'recent'];
     else if (liveness === 'running') yield [ref.run, 'running'];

@@ -44,7 +44,8 @@ async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: stri
   });
 }
 
-function render({ run, dryRun, events, results, blobs, blobsLeft, sharedBlobs, vacuum }: RedactionReport): string {
+function render({ run: named, serving, dryRun, events, results, blobs, blobsLeft, sharedBlobs, vacuum }: RedactionReport): string {
+  const run = serving.length === 0 ? named : `${named} and ${counted(serving.length, 'run')} that it is one with`;
   const lines = [
     dryRun
       ? `Would change ${counted(events, 'event')} of ${run}.`

@@ -17,6 +17,7 @@ const WHY: { readonly [R in Reason]: string } = {
   resume: 'a --resume is resolved in it',
   fork: 'a fork was made from it',
   reused: 'a run that is kept reused its results',
+  served: 'it serves a run that is kept, or is served by one',
   revokes: 'invalidated results of a run that is kept',
 };
 export const LEFT: { readonly [L in BlobsLeft]: string } = {

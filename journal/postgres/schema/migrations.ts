@@ -7,6 +7,7 @@ import { lanesSchema } from './0005-lanes.js';
 import { workersSchema } from './0006-workers.js';
 import { heldOffersSchema } from './0007-held-offers.js';
 import { fairWorkersSchema } from './0008-fair-workers.js';
+import { servedRunsSchema } from './0009-served-runs.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, title: 'calls that runs offer, and workers that take them over', statements: workersSchema, minClient: 3 },
   { version: 7, title: 'workers that take no call over which they hold', statements: heldOffersSchema, minClient: 3 },
   { version: 8, title: 'workers that serve runs in equal parts, and their machines', statements: fairWorkersSchema, minClient: 3 },
+  { version: 9, title: 'runs of workers that outlive the run that they served', statements: servedRunsSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -6,6 +6,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
+import { runsAsOne } from '../../../replay/upkeep/runs-as-one.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { MlldError } from '../../errors.js';
 import { keeperOf } from './keeper-of.js';
@@ -22,22 +23,26 @@ export interface PackedRun {
 
 /**
  * Leaves out what `match` finds; the journal itself is not changed. `root` is the folder of the project, `at` the present in ISO 8601.
- * Throws RUN_RUNNING, and BUNDLE_DAMAGED when a run of it does not verify.
+ * Throws RUN_RUNNING, also for a run that serves it, and BUNDLE_DAMAGED when a run of it does not verify.
  */
 export async function bundleRun(
   store: JournalStore,
   root: string,
-  { ref, liveness }: RunFile,
+  { ref }: RunFile,
   { match, at }: { readonly match: RegExp | undefined; readonly at: string },
 ): Promise<PackedRun> {
-  if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is in flight: it can be bundled when it has ended`);
+  const running = (await runsAsOne(store, ref)).find(({ liveness }) => liveness === 'running');
+  if (running !== undefined) {
+    const serving = running.ref.run === ref.run ? '' : `, and one with run ${ref.run}`;
+    throw new MlldError('RUN_RUNNING', `Run ${running.ref.run} is in flight${serving}: it can be bundled when it has ended`);
+  }
   const keeper = await keeperOf(store, root);
   const because = { at, reason: REASON };
   const runs: BundledRun[] = [];
   const blobs = new Map<BlobId, Uint8Array>();
   for (const each of await runsToBundle(store, ref)) {
     await refuseDamaged(store, each, 'in the journal');
-    const request = match && (await redactionRequest(store, each, { op: undefined, match, reason: REASON }));
+    const request = match && (await redactionRequest(store, each, { ops: undefined, match, reason: REASON }));
     const edit = (event: JournalEvent): JournalEvent | undefined => request && redactEvent(event, request);
     runs.push({ ref: each, lines: await keeper.editedLines(each, edit, because) });
     for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);

@@ -1,10 +1,12 @@
-/** Removes content from a recorded run for good. */
+/** Removes content for good from a recorded run, and from the runs that served it: workers have the same arguments and results there. */
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { removeIndex } from '../../../replay/memo/index-on-disk.js';
 import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
+import { keysInside, operationsOf } from '../../../replay/upkeep/calls-elsewhere.js';
+import { runsAsOne } from '../../../replay/upkeep/runs-as-one.js';
 import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redaction.js';
 import { MlldError } from '../../errors.js';
 import { allRuns } from '../recorded-run.js';
@@ -12,7 +14,9 @@ import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
 import { keeperOf } from './keeper-of.js';
 import { redactionRequest } from './redaction-request.js';
 
-export type RedactOptions = Pick<RedactionRequest, 'op' | 'match' | 'reason'> & {
+export type RedactOptions = Pick<RedactionRequest, 'match' | 'reason'> & {
+  /** Only this operation of the run and what is inside it, and the calls of these in the runs that served it. */
+  readonly op: string | undefined;
   /** ISO 8601. */
   readonly at: string;
   readonly dryRun: boolean;
@@ -20,6 +24,8 @@ export type RedactOptions = Pick<RedactionRequest, 'op' | 'match' | 'reason'> & 
 
 export interface RedactionReport {
   readonly run: string;
+  /** The runs that are redacted with it: those that served it, or the run that it served and others that did. */
+  readonly serving: readonly string[];
   readonly dryRun: boolean;
   /** Events that were changed. */
   readonly events: number;
@@ -47,29 +53,45 @@ export async function redactRun(
     await keeper.recover();
     await keeper.deleteUnfinished();
   }
-  const request = await redactionRequest(store, ref, { op, match, reason });
+  const runs = (await runsAsOne(store, ref)).map((file) => file.ref);
+  const keys = op === undefined ? undefined : await keysInside(store, ref, op); // before anything goes; keys stay
   const taken = new Set<BlobId>();
   let results = 0;
-  const edit = (event: JournalEvent): JournalEvent | undefined => {
-    const changed = redactNoting(event, request, taken);
-    if (changed !== undefined && isResult(event) && !isResult(changed)) results++;
-    return changed;
-  };
-
   let events = 0;
-  if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
-  else {
-    // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
-    await removeDerived(store, ref);
-    events = await keeper.rewriteRun(ref, edit, { at, reason });
-    await removeDerived(store, ref);
+  for (const each of runs) {
+    const ops = keys && (each.run === ref.run ? new Set([op as string]) : await operationsOf(store, each, keys));
+    if (ops?.size === 0) continue;
+    const request = await redactionRequest(store, each, { ops, match, reason });
+    const edit = (event: JournalEvent): JournalEvent | undefined => {
+      const changed = redactNoting(event, request, taken);
+      if (changed !== undefined && isResult(event) && !isResult(changed)) results++;
+      return changed;
+    };
+    if (dryRun) await store.scan(each, (event) => void (events += edit(event) === undefined ? 0 : 1));
+    else {
+      // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
+      await removeDerived(store, each);
+      events += await keeper.rewriteRun(each, edit, { at, reason });
+      await removeDerived(store, each);
+    }
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
   const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, keeper, { going: [], dryRun });
   const vacuum = dryRun ? undefined : await keeper.purge();
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
-  return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared, vacuum: vacuum ?? null };
+  const serving = runs.slice(1).map(({ run }) => run);
+  return {
+    run: ref.run,
+    serving,
+    dryRun,
+    events,
+    results,
+    blobs: removed.length,
+    blobsLeft: left,
+    sharedBlobs: shared,
+    vacuum: vacuum ?? null,
+  };
 }
 
 async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {

@@ -7,7 +7,7 @@ import { searchBlobs } from '../../../replay/upkeep/search-blobs.js';
 export async function redactionRequest(
   store: JournalStore,
   ref: RunRef,
-  { op, match, reason }: Pick<RedactionRequest, 'op' | 'match' | 'reason'>,
+  { ops, match, reason }: Pick<RedactionRequest, 'ops' | 'match' | 'reason'>,
 ): Promise<RedactionRequest> {
-  return { op, match, reason, blobs: match === undefined ? new Set() : await searchBlobs(store, ref, match) };
+  return { ops, match, reason, blobs: match === undefined ? new Set() : await searchBlobs(store, ref, match) };
 }

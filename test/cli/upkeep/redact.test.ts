@@ -73,6 +73,7 @@ describe('mlld journal redact --match', () => {
     const { stdout } = await runCli(['journal', 'redact', 'job', '--match', SECRET, '--json'], { cwd });
     expect(JSON.parse(stdout)).toEqual({
       run: ref.run,
+      serving: [],
       dryRun: false,
       events: 6,
       results: 2,
@@ -142,7 +143,7 @@ describe('mlld journal redact --match', () => {
 /** The command's steps without its start-up. */
 async function runRedaction(cwd: string, ref: RunRef, match: RegExp): Promise<void> {
   const store = openFileStore(cwd);
-  const wish = await redactionRequest(store, ref, { op: undefined, match, reason: 'gone' });
+  const wish = await redactionRequest(store, ref, { ops: undefined, match, reason: 'gone' });
   await rewriteRun(cwd, ref, (event) => redactEvent(event, wish), { at: '2026-11-21T09:00:00.000Z', reason: 'gone' });
   const deleter = openDeleter(cwd);
   await deleter.trash([...wish.blobs]);

@@ -24,7 +24,7 @@ const completed = {
 } as unknown as EventOf<'call.completed'>;
 
 function filesAfter(request: Partial<RedactionRequest>): readonly WrittenFile[] | undefined {
-  const changed = redactEvent(completed, { op: undefined, match: undefined, reason: 'private', blobs: new Set(), ...request });
+  const changed = redactEvent(completed, { ops: undefined, match: undefined, reason: 'private', blobs: new Set(), ...request });
   return (changed as EventOf<'call.completed'> | undefined)?.files;
 }
 

@@ -68,7 +68,7 @@ describe('redaction', () => {
   it('looks into the blobs that a run names', async () => {
     const { blob } = await store.putBlob('var @t = "token-4711"');
     await recordRun(root, 1, [{ type: 'source.loaded', path: 'job.mld', blob, role: 'script' }]);
-    const asked = { op: undefined, reason: 'redacted' };
+    const asked = { ops: undefined, reason: 'redacted' };
     expect((await redactionRequest(store, runRef(1), { ...asked, match: /token-4711/ })).blobs).toEqual(new Set([blob]));
     expect((await redactionRequest(store, runRef(1), { ...asked, match: undefined })).blobs).toEqual(new Set());
   });
