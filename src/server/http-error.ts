@@ -32,6 +32,7 @@ const STATUS: { readonly [code: string]: number } = {
   QUESTION_CLOSED: 409,
   RESUME_GRAPH: 409,
   RESUME_RUNNING: 409,
+  RUN_ELSEWHERE: 409,
 };
 
 /** Returns undefined for an error that no request can cause: it is a fault of the server. */

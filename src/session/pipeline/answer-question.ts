@@ -11,6 +11,7 @@ import { resolveWorkflow } from '../resolve-workflow.js';
 import { allRuns, findRun } from '../recorded-run.js';
 import { createLiveWorld } from '../../world/live.js';
 import { openChain, type Chain } from './history/chain.js';
+import { runOfManifest } from './manifest.js';
 
 export interface AnswerRequest {
   readonly store: JournalStore;
@@ -32,7 +33,7 @@ export interface GivenAnswer {
 
 /**
  * Answers a question that a running pipeline has asked a person. Resolves when the answer is stored where the run reads it. Throws
- * RUN_UNKNOWN, QUESTION_CLOSED and ANSWER_UNFIT.
+ * RUN_UNKNOWN, QUESTION_CLOSED, RUN_ELSEWHERE and ANSWER_UNFIT.
  *
  * ```js
  * await answerQuestion({ store, project, run: report.journal.run, text: 'approve' });
@@ -53,11 +54,20 @@ export async function answerQuestion({ store, project, run, question: id, text }
   const world = createLiveWorld(nowhere);
   try {
     const folder = path.resolve(project.root, chain.state.runDir);
+    // A run of another machine reads no file of this one, and its record could name any folder.
+    const isHere = (await runOfManifest(world, folder)) === chain.state.runId && path.basename(question.id) === question.id;
+    if (!isHere) throw elsewhere(run);
     await world.perform('file.write', { path: answerFile(folder, question.id), text: answer });
   } finally {
     await world.close('the answer is given');
   }
   return { question, choice, answer };
+}
+
+function elsewhere(run: string): MlldError {
+  return new MlldError('RUN_ELSEWHERE', `Run ${run} does not run in this folder, and takes no answer from here`, {
+    hint: `answer it where it was started; mlld journal show ${run} says on which machine`,
+  });
 }
 
 /**

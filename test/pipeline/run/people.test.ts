@@ -1,10 +1,11 @@
 /** Questions are answered by another process, and at a terminal. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { consoleInterviewer } from '../../../src/pipeline/human/console.js';
 import { callbackInterviewer } from '../../../src/pipeline/human/interviewer.js';
 import { answerQuestion, runToAnswer } from '../../../src/session/pipeline/answer-question.js';
+import { temporaryFolder } from '../../journal/support/folder.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 const ASKING = pipeline(
@@ -32,6 +33,11 @@ it('takes an answer that another process gives while it waits', async () => {
   const standpoint = { ...place.options().project, workingDirectory: folder };
   for (const name of ['latest', 'p', 'p.dot', 'p.dot@1', id, id.slice(0, -2)]) expect(await runToAnswer(store, standpoint, name)).toBe(id);
   await expect(runToAnswer(store, standpoint, 'q')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
+  // The run of a colleague, in the store of a team: nothing on this machine would read the answer.
+  const elsewhere = temporaryFolder();
+  const there = { ...project, root: elsewhere };
+  await expect(answerQuestion({ store, project: there, run: id, text: 'O' })).rejects.toMatchObject({ code: 'RUN_ELSEWHERE' });
+  expect(readdirSync(elsewhere)).toEqual([]);
   expect((await answerQuestion({ store, project, run: id, text: 'open' })).choice.key).toBe('O');
   expect((await running).status).toBe('completed');
   await expect(answerQuestion({ store, project, run: id, text: 'O' })).rejects.toMatchObject({ code: 'QUESTION_CLOSED' });
