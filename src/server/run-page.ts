@@ -42,6 +42,7 @@ export async function serveRunPage({ version, page }: RunPageSource, log: (line:
   const listener: HttpListener = await listen({
     host: HOST,
     port: 0,
+    onBroken: (error) => log(`the page broke off: ${error instanceof Error ? error.message : String(error)}`),
     respond: async (request) => {
       try {
         checkAccess(request, { host: HOST, tokens: [] }, 'page');

@@ -9,7 +9,7 @@
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { createPipelineRuns, type PipelineRun } from '../api/pipeline-runs.js';
-import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../world/http.js';
+import { listen, type HttpListener, type HttpOptions, type HttpRequest, type HttpResponse } from '../world/http.js';
 import { checkAccess, isLoopback, type AccessToken } from './access.js';
 import { jsonResponse } from './responses.js';
 import { createAnswerQueue } from './submit-answer.js';
@@ -93,7 +93,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     stopping: stopping.signal,
     monotonicMs,
   };
-  const listener = await listenAt(host, port, async (request) => {
+  const respond = async (request: HttpRequest): Promise<HttpResponse> => {
     try {
       const page = pageResponse(request, options.page);
       const role = checkAccess(request, { host, tokens }, page ? 'page' : 'data');
@@ -101,7 +101,9 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     } catch (error) {
       return errorResponse(error) ?? fault(error, options.log);
     }
-  });
+  };
+  const onBroken = (error: unknown): void => options.log(`a stream broke off: ${error instanceof Error ? error.message : String(error)}`);
+  const listener = await listenAt({ host, port, respond, onBroken });
   const sweeping = removeOrphanedUploads(options.project, store, clock.nowMs()).catch((error: unknown) => {
     options.log(`uploads that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
   });
@@ -122,9 +124,9 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
   };
 }
 
-async function listenAt(host: string, port: number, answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<HttpListener> {
+async function listenAt({ host, port, ...handlers }: HttpOptions): Promise<HttpListener> {
   try {
-    return await listen({ host: host.replace(/^\[|\]$/g, ''), port, respond: answer });
+    return await listen({ host: host.replace(/^\[|\]$/g, ''), port, ...handlers });
   } catch (error) {
     throw new MlldError('SERVE_ADDRESS', `Can't listen at ${host}:${port}: ${(error as Error).message}`, {
       hint: 'another program may be using the port: choose another port, or let --port 0 take any free one',

@@ -4,6 +4,7 @@
  *
  * HTTP-1 A client's input is limited before it is kept: head, body, time, number of connections.
  * HTTP-2 A stream waits until what was written has left; a client that disconnects ends it.
+ * HTTP-3 A stream that fails cuts its connection: its client must not wait for the rest, nor take what it has for the whole.
  */
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,12 +48,14 @@ export interface HttpOptions {
   readonly port: number;
   /** Must not reject. */
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
+  /** Called with the reason for which a stream broke off. */
+  readonly onBroken: (error: unknown) => void;
 }
 
 /** @throws the system's error (`EADDRINUSE`, `EACCES`, `ENOTFOUND`, …) when the address can't be had */
-export async function listen({ host, port, respond }: HttpOptions): Promise<HttpListener> {
+export async function listen({ host, port, respond, onBroken }: HttpOptions): Promise<HttpListener> {
   const server = createServer({ headersTimeout: HEADERS_MS_MAX, requestTimeout: REQUEST_MS_MAX }, (incoming, response) => {
-    void serve(incoming, response, respond);
+    void serve(incoming, response, { respond, onBroken });
   });
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
@@ -65,7 +68,9 @@ export async function listen({ host, port, respond }: HttpOptions): Promise<Http
   };
 }
 
-async function serve(incoming: IncomingMessage, response: ServerResponse, respond: HttpOptions['respond']): Promise<void> {
+type Handlers = Pick<HttpOptions, 'respond' | 'onBroken'>;
+
+async function serve(incoming: IncomingMessage, response: ServerResponse, { respond, onBroken }: Handlers): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   response.on('error', () => undefined); // `close` follows
@@ -74,7 +79,12 @@ async function serve(incoming: IncomingMessage, response: ServerResponse, respon
   response.writeHead(status, STATUS_CODES[status], headers);
   if (stream) {
     response.flushHeaders();
-    await stream((piece) => write(response, piece, gone.signal));
+    try {
+      await stream((piece) => write(response, piece, gone.signal));
+    } catch (error) {
+      response.destroy(); // HTTP-3
+      return onBroken(error);
+    }
   }
   response.end(body);
 }

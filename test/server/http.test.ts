@@ -7,10 +7,11 @@ const CHUNK = 'x'.repeat(64 * 1024);
 const CHUNKS = 1000;
 
 let listener: HttpListener | undefined;
+const broken: unknown[] = [];
 afterEach(() => listener?.close(0));
 
 async function answering(answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<string> {
-  listener = await listen({ host: '127.0.0.1', port: 0, respond: answer });
+  listener = await listen({ host: '127.0.0.1', port: 0, respond: answer, onBroken: (error) => broken.push(error) });
   return `http://127.0.0.1:${listener.port}/`;
 }
 
@@ -60,6 +61,18 @@ it('ends a stream whose reader went away', async () => {
   await standing(written);
   response.destroy();
   await ended;
+});
+
+it('cuts the connection of a stream that fails, so that its reader does not take it for whole', async () => {
+  const failure = new Error('the store is away');
+  const stream = async (write: (text: string) => Promise<void>): Promise<void> => {
+    await write('the beginning');
+    throw failure;
+  };
+  const response = await fetch(await answering(async () => ({ status: 200, stream })));
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow('terminated');
+  expect(broken).toEqual([failure]);
 });
 
 it('keeps no more of a body than it may have, and its sender learns so', async () => {
