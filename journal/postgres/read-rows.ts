@@ -1,7 +1,7 @@
 /** Reads runs of a project out of the database, verified as those of files are. */
 import { CHAIN_SEED, PREDECESSOR_BYTES } from '../codec.js';
 import type { JournalEvent } from '../event.js';
-import type { RunId, RunRef, Workflow } from '../ids.js';
+import { isRunId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
 import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
@@ -97,9 +97,12 @@ export function eventOf({ line, before }: Row, { bytes }: Pick<Position, 'bytes'
   return usable(decodeLine(String(line), hashAtEnd(before)));
 }
 
-/** Oldest first. A process of this machine that is gone keeps no run alive: its leases are given back, where that is allowed. */
+/**
+ * Oldest first. A process of this machine that is gone keeps no run alive: its leases are given back, where that is allowed. A row whose
+ * name is not that of a run is left out, as a file would be: names of runs become names of files, and anybody's SQL may have written it.
+ */
 export async function listRows(sql: Sql, project: string, workflow: Workflow): Promise<readonly RunFile[]> {
-  const rows = await sql.query(
+  const found = await sql.query(
     `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive,
       l.line as last, l.before, left(f.line, 24) as first, r.role, r.process,
       r.run_id::text as id, r.fence
@@ -112,6 +115,7 @@ export async function listRows(sql: Sql, project: string, workflow: Workflow): P
       order by r.run collate "C"`,
     [project, workflow],
   );
+  const rows = found.filter(({ run }) => isRunId(String(run)));
   const left = rows.filter((row) => row['alive'] === true && row['finished'] !== true && hasDied(row['process']));
   if (left.length > 0) {
     await sql

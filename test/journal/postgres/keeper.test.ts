@@ -85,6 +85,20 @@ describe.skipIf(noServer !== undefined)(`upkeep on a server${noServer === undefi
     await store.close();
   });
 
+  it('lists nothing whose name is not that of a run, so that no copy of it is written elsewhere', async () => {
+    const url = database.project();
+    const store = openTestStore(url);
+    await record(store, smallRun);
+    await record(store, smallRun, runRef(2));
+    await database.query(
+      `update mlld.runs r set run = '../../../../elsewhere' from mlld.workflows w join mlld.projects p using (project_id)
+       where r.workflow_id = w.workflow_id and p.name = $1 and r.run = $2`,
+      [parseStoreAddress(url, { environment: {} }).project, runRef(2).run],
+    );
+    expect((await store.runs(workflow)).map(({ ref }) => ref)).toEqual([REF]);
+    await store.close();
+  });
+
   it('keeps what a killed process wrote in whole lines, as a run that crashed', async () => {
     const root = temporaryFolder();
     await record(openFileStore(root), [started, callStarted(0)]);
