@@ -42,9 +42,10 @@ const EXAMPLE = 'postgres://ada@db.example/mlld?project=acme/patrol';
 export function parseStoreAddress(text: string, { project: configured, environment }: AddressSettings): StoreAddress {
   const url = parsed(text);
   const parameter = (name: string): string | undefined => url.searchParams.get(name) || undefined;
-  for (const name of url.searchParams.keys()) {
-    if (!PARAMETERS.has(name))
-      throw badAddress(`"${printable(name)}" is not a parameter of it`, `it may have ${[...PARAMETERS].join(', ')}`);
+  const names = [...url.searchParams.keys()];
+  for (const name of names) {
+    if (!PARAMETERS.has(name)) throw badAddress(`${quoted(name)} is not a parameter of it`, `it may have ${[...PARAMETERS].join(', ')}`);
+    if (names.indexOf(name) !== names.lastIndexOf(name)) throw badAddress(`${name}= is there twice`, 'leave one of them out');
   }
   const host = parameter('host') ?? (decoded(url.hostname).replace(/^\[|\]$/g, '') || 'localhost');
   const database = decoded(url.pathname.slice(1));
@@ -55,6 +56,7 @@ export function parseStoreAddress(text: string, { project: configured, environme
       hint: 'add project= to it: projects of the same name would share their results',
     });
   }
+  if (/\p{Cc}/u.test(project)) throw badAddress('the name of its project has a control character', EXAMPLE);
   const shown = new URL(url);
   shown.password = '';
   shown.searchParams.set('project', project);
@@ -112,6 +114,11 @@ function decoded(text: string): string {
   } catch {
     throw badAddress('a % in it is not followed by two hex digits', 'write % as %25');
   }
+}
+
+/** With a ? in a password that is not written as %3F, the rest of the address looks like a parameter. */
+function quoted(name: string): string {
+  return /^\w+$/.test(name) ? `"${printable(name)}"` : 'what is behind a ?';
 }
 
 function printable(text: string): string {

@@ -52,6 +52,9 @@ it.each([
   ['postgres://db/mlld?project=p&sslmode=maybe', 'STORE_ADDRESS'],
   ['postgres://db/mlld?project=p&options=-c', 'STORE_ADDRESS'],
   ['postgres://u:100%@db/mlld?project=p', 'STORE_ADDRESS'],
+  ['postgres://u:1?100%25@db/mlld?project=p', 'STORE_ADDRESS'],
+  ['postgres://db/mlld?project=p&project=q', 'STORE_ADDRESS'],
+  ['postgres://db/mlld?project=p%00', 'STORE_ADDRESS'],
 ])('refuses %s', (url, code) => {
   expect(() => parseStoreAddress(url, { environment })).toThrow(
     expect.objectContaining({ code, message: expect.not.stringContaining('100%') }),
