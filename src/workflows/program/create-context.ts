@@ -4,12 +4,14 @@
  * PROGRAM-1  Misuse throws before anything is recorded or asked.
  * PROGRAM-2  The run ends when the program has ended and every call that it made is recorded.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { reachCheckpoint } from '../../language/statements/checkpoint.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { durationOf } from '../../values/durations.js';
+import { TIMER_MAX_MS } from '../../world/clock.js';
 import { readAgentRequest, RequestRefused } from '../run/agent-options.js';
 import { askAgent, type AgentCaller } from '../run/ask-agent.js';
 import type { CallFacts } from '../../runtime/operation.js';
@@ -21,7 +23,7 @@ import { durableCall, signalOf, stopped, type DurablePorts, type DurableRequest 
 import { checkOptions, checkText } from './check-options.js';
 import { jsonOf } from './json.js';
 import { at, placeIn, type Place } from './place.js';
-import { waitUntil } from './wait-until.js';
+import { untilAborted } from './until-aborted.js';
 
 export interface ProgramPorts extends AgentPorts, DurablePorts {
   readonly seed: string;
@@ -161,8 +163,16 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     const ms = time instanceof Date ? undefined : durationOf(time);
     const body = (): string => new Date(ms === undefined ? (time as Date).getTime() : ports.nowMs() + ms).toISOString();
     const wakes = Date.parse(String(await durable({ kind: 'sleep', fn: SLEEP, args: [written], options: {}, source: SLEEP, site }, body)));
-    if (!run.replayed) await waitUntil(wakes, { nowMs: ports.nowMs, signal: run.signal });
+    if (!run.replayed) await waitUntil(wakes);
     branch.notBefore(wakes);
+  }
+
+  /** One timer takes no more than 24.8 days. */
+  async function waitUntil(moment: number): Promise<void> {
+    for (let leftMs = moment - ports.nowMs(); leftMs > 0; leftMs = moment - ports.nowMs())
+      await delay(Math.min(leftMs, TIMER_MAX_MS), undefined, { signal: run.signal }).catch(() => {
+        throw stopped();
+      });
   }
 
   function log(...values: readonly unknown[]): void {
@@ -203,16 +213,13 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
   return {
     context,
     async run<O>(body: () => Promise<O>): Promise<O> {
-      let onAbort: (() => void) | undefined;
-      const ending = new Promise<never>((_, reject) => {
-        onAbort = () => reject(stopped());
-        run.signal.addEventListener('abort', onAbort);
-        if (run.signal.aborted) onAbort();
-      });
       try {
-        return await Promise.race([at({ run, branch: root, call: undefined }, async () => body()), ending]);
+        return await untilAborted(
+          run.signal,
+          stopped,
+          at({ run, branch: root, call: undefined }, async () => body()),
+        );
       } finally {
-        if (onAbort) run.signal.removeEventListener('abort', onAbort);
         while (inFlight.size > 0) await Promise.allSettled(inFlight); // PROGRAM-2
         if (!run.signal.aborted) await run.closeCheckpoint?.();
       }

@@ -25,6 +25,7 @@ import type { AgentPorts } from '../run/ports.js';
 import { definitionOfTexts, sampledCall } from '../run/sampled-call.js';
 import type { StepOptions } from './context.js';
 import { jsonOf } from './json.js';
+import { untilAborted } from './until-aborted.js';
 
 export interface DurableRequest {
   readonly kind: 'llm' | 'step' | 'sleep';
@@ -77,7 +78,8 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
       try {
         const sent = inputs.map((input) => toJson(input));
         const made = request.body(sent, { frame: inner, key });
-        const result = jsonOf((await unlessStopped(made, signalOf(inner))) ?? null, `the result of ${fn}`) as Data;
+        const returned = isPromise(made) ? await untilAborted(signalOf(inner), stopped, made) : made;
+        const result = jsonOf(returned ?? null, `the result of ${fn}`) as Data;
         return secret ? annotate(result, { labels: [SECRET] }) : result;
       } catch (error) {
         thrown.error = error;
@@ -104,19 +106,8 @@ export function signalOf({ deadline, run }: Frame): AbortSignal {
   return deadline ? AbortSignal.any([deadline.signal, run.signal]) : run.signal;
 }
 
-/** A body that listens to no signal must not keep the run alive. */
-async function unlessStopped(made: unknown, signal: AbortSignal): Promise<unknown> {
-  if (typeof (made as { readonly then?: unknown } | null | undefined)?.then !== 'function') return made;
-  let onAbort: (() => void) | undefined;
-  const ending = new Promise<never>((_, reject) => {
-    onAbort = () => reject(stopped());
-    signal.addEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([made, ending]);
-  } finally {
-    if (onAbort) signal.removeEventListener('abort', onAbort);
-  }
+function isPromise(made: unknown): made is PromiseLike<unknown> {
+  return typeof (made as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
 export function stopped(): MlldError {

@@ -13,6 +13,7 @@ import { recordSource } from '../../operation/sources.js';
 import type { Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import { createModule } from '../../language/source-module.js';
+import { TIMER_MAX_MS } from '../../world/clock.js';
 import { compileCode, createClosedRealm, currentContext, type ClosedRealm } from '../../world/code/closed-realm.js';
 import { BOOTSTRAP } from '../realm/bootstrap.js';
 import { readAgentRequest, RequestRefused } from './agent-options.js';
@@ -363,5 +364,3 @@ class ScriptRun {
     });
   }
 }
-
-const TIMER_MAX_MS = 2 ** 31 - 1;
