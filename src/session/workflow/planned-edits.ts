@@ -15,7 +15,8 @@ import { createModule } from '../../language/source-module.js';
 import { withInterceptors } from '../../operation/interceptors.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Data } from '../../values/value.js';
-import { loadModule } from '../../workflows/backends/executable.js';
+import { loadModuleFile } from '../../modules/called-module.js';
+import { crashed } from '../../workflows/backends/executable.js';
 import { VERSION } from '../../workflows/program/durable-call.js';
 import type { AgentOptions } from '../../workflows/run/agent-options.js';
 import { definitionOfAgent, labelsOf } from '../../workflows/run/ask-agent.js';
@@ -91,7 +92,7 @@ async function interceptorsNow(
   if (hooks === undefined) return async () => [];
   const module = createModule({ path: path.join(root, options.name), display: options.name, directory: root, text: '', isMain: true });
   const request = { module, options, world };
-  const interceptors = await currentInterceptors(request, (frame) => loadModule(path.resolve(root, hooks), frame));
+  const interceptors = await currentInterceptors(request, (frame) => loadModuleFile(path.resolve(root, hooks), frame, crashed));
   const secrets = await store.knownSecrets().catch(() => undefined);
   const keyed = async (text: string): Promise<string> => secrets?.digest(text) ?? sha256(text);
   return async ({ op, fn, key, args }) => {

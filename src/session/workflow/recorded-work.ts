@@ -15,7 +15,8 @@ import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { processorCount } from '../../world/host.js';
 import type { World } from '../../world/world.js';
 import { agentBackend } from '../../workflows/backends/select-backend.js';
-import { loadModule } from '../../workflows/backends/executable.js';
+import { loadModuleFile } from '../../modules/called-module.js';
+import { crashed } from '../../workflows/backends/executable.js';
 import { AgentTotals } from '../../workflows/run/agent-totals.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
@@ -160,7 +161,7 @@ export async function prepareWork({ frame, journal, options: { project } }: Work
   const { hooks } = project.config.agent ?? {};
   const left = journal.prior?.loaded.runs.filter(({ liveness }) => liveness !== 'running') ?? [];
   await removeLeftWorktrees(frame, new Set(left.map(({ ref }) => ownerOf(ref))));
-  if (hooks !== undefined) await loadModule(path.resolve(project.root, hooks), frame);
+  if (hooks !== undefined) await loadModuleFile(path.resolve(project.root, hooks), frame, crashed);
 }
 
 function ownerOf({ workflow, run }: RunRef): string {

@@ -13,7 +13,8 @@ import { textSimilarity } from '../../../replay/reports/text-similarity.js';
 import { questionOf } from '../../../replay/workflows/agent-calls.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
 import type { Frame } from '../../runtime/frame.js';
-import { loadModule } from '../../workflows/backends/executable.js';
+import { loadModuleFile } from '../../modules/called-module.js';
+import { crashed } from '../../workflows/backends/executable.js';
 import { simulatedBackend } from '../../workflows/backends/simulated.js';
 import { AgentTotals } from '../../workflows/run/agent-totals.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
@@ -62,7 +63,8 @@ export async function replayWork(
   };
   const { clock: clockMs = 0, seed = '' } = started;
   const ended = (async (): Promise<unknown> => {
-    for (const file of hookModules(recording.effects.get(frame.op.path) ?? [])) await loadModule(path.resolve(root, file), frame);
+    for (const file of hookModules(recording.effects.get(frame.op.path) ?? []))
+      await loadModuleFile(path.resolve(root, file), frame, crashed);
     await work({ frame, ports, clockMs, seed });
     return undefined;
   })().catch((error: unknown) => error);

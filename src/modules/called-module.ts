@@ -1,0 +1,46 @@
+/** Calls a function of a module by name, for what is no script itself: a pipeline, a workflow script. */
+import path from 'node:path';
+import { createModule } from '../language/source-module.js';
+import { displayPath } from '../language/paths.js';
+import { performEffect } from '../operation/perform-effect.js';
+import { recordSource } from '../operation/sources.js';
+import { Executable } from '../runtime/definitions/executable.js';
+import { callValue } from '../runtime/evaluator-ports.js';
+import type { Frame } from '../runtime/frame.js';
+import type { ModuleExports } from '../runtime/module.js';
+import { dataOf, type Value } from '../values/value.js';
+import { evaluateModule } from './evaluate-module.js';
+
+/** Makes the error for a file that can't be read, or that has no such function. */
+type Refuse = (message: string) => Error;
+
+/** Evaluates a module once in a run: its hooks and guards hold from then on. */
+export function loadModuleFile(file: string, frame: Frame, refuse: Refuse): Promise<ModuleExports> {
+  const { modules } = frame.run;
+  const loading = modules.get(file) ?? evaluateFile(file, frame, refuse);
+  modules.set(file, loading);
+  return loading;
+}
+
+/** The caller has looked its own call up already: the call of the function is recorded, and not looked up again. */
+export async function callFunctionOf(
+  { file, name, args }: { readonly file: string; readonly name: string; readonly args: readonly Value[] },
+  frame: Frame,
+  refuse: Refuse,
+): Promise<Value> {
+  const { values } = await loadModuleFile(file, frame, refuse);
+  const executable = dataOf(values.get(name));
+  if (!(executable instanceof Executable)) throw refuse(`${file} has no function @${name}`);
+  const cache = { ...frame.run.cache, policy: () => ({ records: true, reuses: false }), lookup: () => undefined };
+  const inner = frame.run.cache.policy().records ? { ...frame, run: { ...frame.run, cache } } : frame;
+  return callValue(executable, args, inner, { at: 0, called: [name] });
+}
+
+async function evaluateFile(file: string, frame: Frame, refuse: Refuse): Promise<ModuleExports> {
+  const found = await performEffect(frame, 'file.read', { path: file });
+  if (!('text' in found)) throw refuse(`the file ${file} can't be read: ${found.detail}`);
+  const display = displayPath(file, { workingDirectory: frame.run.settings.workingDirectory });
+  const module = createModule({ path: file, display, directory: path.dirname(file), text: found.text, importedBy: frame.module });
+  await recordSource(frame, file, module.text, 'module');
+  return evaluateModule(module, file.endsWith('.md') ? 'markdown' : 'strict', frame);
+}
