@@ -1,22 +1,26 @@
 /** Checks the requests of a program before anything happens, because types do not guard a program in JavaScript. */
 import { MlldError } from '../errors.js';
 
-type Kind = 'text' | 'true or false' | 'number' | 'function' | 'object' | 'list' | 'list of texts' | 'AbortSignal' | 'text or object';
+type Kind = keyof typeof IS;
 
 /** Names the kind of each member. A member that is missing or undefined has a default. */
 export type Members<T> = { readonly [K in keyof T]-?: Kind | readonly string[] };
 
-const IS: { readonly [K in Kind]: (value: unknown) => boolean } = {
-  text: (value) => typeof value === 'string',
-  'true or false': (value) => typeof value === 'boolean',
+const IS = {
+  text: isText,
+  'true or false': isBoolean,
+  'true, false or a text': (value) => isBoolean(value) || isText(value),
   number: (value) => typeof value === 'number' && value >= 0,
+  'whole number of at least 1': (value) => Number.isInteger(value) && Number(value) >= 1,
+  'number above 0, or a text': (value) => (typeof value === 'number' && value > 0) || isText(value),
   function: (value) => typeof value === 'function',
   object: isObject,
   list: Array.isArray,
-  'list of texts': (value) => Array.isArray(value) && value.every((entry) => typeof entry === 'string'),
+  'list of texts': isTexts,
+  'text or list of texts': (value) => isText(value) || isTexts(value),
   AbortSignal: (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
-  'text or object': (value) => typeof value === 'string' || isObject(value),
-};
+  'text or object': (value) => isText(value) || isObject(value),
+} satisfies { readonly [kind: string]: (value: unknown) => boolean };
 
 /** Throws BAD_OPTION, which names the member. `where` is the call: `run()`. */
 export function checkMembers<T extends object>(
@@ -52,6 +56,18 @@ function named(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return Array.isArray(value) ? 'a list' : typeof value === 'function' ? 'a function' : 'an object';
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
 }
 
 export function isObject(value: unknown): value is { readonly [name: string]: unknown } {

@@ -10,7 +10,8 @@ import { resolveRun } from '../session/recorded-run.js';
 import type { ReplayReport } from '../session/rerun/replay-options.js';
 import { replayWith } from '../session/rerun/replay.js';
 import type { RunOutcome } from '../session/run-calls.js';
-import type { RunOptions } from '../session/script/run-options.js';
+import type { CacheRequest, RunOptions } from '../session/script/run-options.js';
+import { withoutUndefined } from '../values/without-undefined.js';
 import type { PlanReport } from '../session/workflow/plan-work.js';
 import type { AgentSettings } from '../session/workflow/recorded-work.js';
 import { hostDefaults } from '../world/host-defaults.js';
@@ -77,14 +78,18 @@ export interface DurableWorkflow<I extends Json, O> {
   replay(run: string, settings?: Pick<RunSettings, 'project' | 'store'>): Promise<ReplayReport>;
 }
 
-const SETTINGS: Members<Omit<RunSettings, 'resume' | 'fork' | 'budget' | 'record'>> = {
+const SETTINGS: Members<RunSettings> = {
   project: 'text',
   store: 'object',
+  resume: 'true, false or a text',
   fresh: 'true or false',
+  fork: 'text or list of texts',
   changed: ['serve', 'ask'],
+  record: 'true or false',
   backend: 'text',
   model: 'text',
-  parallel: 'number',
+  parallel: 'whole number of at least 1',
+  budget: 'number above 0, or a text',
   signal: 'AbortSignal',
   timeoutMs: 'number',
   version: 'text',
@@ -148,18 +153,15 @@ export function workflow<I extends Json, O extends Json | void>(
 }
 
 async function optionsOf(name: string, settings: RunSettings): Promise<{ readonly options: RunOptions; readonly agents: AgentSettings }> {
-  const { resume, fork, budget, record, ...others } = settings;
   const where = `workflow(${JSON.stringify(name)})`;
-  checkMembers(where, others, SETTINGS);
-  checkChoices(where, settings);
-  const forks = fork === undefined ? [] : typeof fork === 'string' ? [fork] : fork;
-  const { fresh = false, changed, backend, model, parallel, signal, timeoutMs, store } = settings;
-  refuseContradictions(where, {
-    resumes: resume !== undefined && resume !== false,
-    fresh,
-    forks: forks.length > 0,
-    records: record !== false,
-  });
+  checkMembers(where, settings, SETTINGS);
+  const { fresh, changed, backend, model, parallel, signal, timeoutMs, store, budget, record } = settings;
+  const resume = settings.resume === true ? '' : settings.resume === false ? undefined : settings.resume;
+  const forks = [settings.fork ?? []].flat();
+  if (fresh === true && resume !== undefined)
+    throw badOption(where, 'fresh and resume exclude each other', 'fresh forgets what resume would reuse');
+  if (record === false && (resume !== undefined || fresh === true || forks.length > 0))
+    throw badOption(where, 'record: false excludes resume, fresh and fork', 'leave one out');
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(settings.project ?? defaults.workingDirectory);
   const project = await findProject(workingDirectory);
@@ -173,13 +175,7 @@ async function optionsOf(name: string, settings: RunSettings): Promise<{ readonl
     payload: {},
     inject: [],
     state: [],
-    cache: {
-      ...(resume !== undefined && resume !== false && { resume: resume === true ? '' : resume }),
-      ...(fresh && { fresh }),
-      ...(changed !== undefined && { changed }),
-      ...(forks.length > 0 && { forks }),
-      ...(record === false && { noCheckpoint: true }),
-    },
+    cache: withoutUndefined<CacheRequest>({ resume, fresh: fresh || undefined, changed, forks, noCheckpoint: record === false }),
     environment: defaults.environment,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(typeof budget === 'string' && { calls: { budget: parseBudget(budget, 'budget') } }),
@@ -192,30 +188,4 @@ async function optionsOf(name: string, settings: RunSettings): Promise<{ readonl
   };
   const home = defaults.environment['HOME'];
   return { options, agents: { backend, model, parallel, totalTokens: typeof budget === 'number' ? budget : undefined, home } };
-}
-
-/** Throws BAD_OPTION for the settings that have values of several kinds. */
-function checkChoices(where: string, { resume, fork, budget, record, parallel }: RunSettings): void {
-  const choices: readonly (readonly [name: string, value: unknown, isRight: boolean, wanted: string])[] = [
-    ['resume', resume, typeof resume === 'boolean' || typeof resume === 'string', 'true, or a target such as "a checkpoint"'],
-    ['fork', fork, [fork].flat().every((each) => typeof each === 'string'), 'a name, or a list of names'],
-    ['budget', budget, typeof budget === 'string' || (typeof budget === 'number' && budget > 0), 'a number of output tokens, or "5usd"'],
-    ['record', record, typeof record === 'boolean', 'false records nothing'],
-    ['parallel', parallel, Number.isInteger(parallel) && Number(parallel) > 0, 'a whole number of at least 1'],
-  ];
-  for (const [name, value, isRight, wanted] of choices) {
-    if (value !== undefined && !isRight) throw badOption(where, `${name} is of another kind than it must be`, wanted);
-  }
-}
-
-interface Wishes {
-  readonly resumes: boolean;
-  readonly fresh: boolean;
-  readonly forks: boolean;
-  readonly records: boolean;
-}
-
-function refuseContradictions(where: string, { resumes, fresh, forks, records }: Wishes): void {
-  if (fresh && resumes) throw badOption(where, 'fresh and resume exclude each other', 'fresh forgets what resume would reuse');
-  if (!records && (resumes || fresh || forks)) throw badOption(where, 'record: false excludes resume, fresh and fork', 'leave one out');
 }
