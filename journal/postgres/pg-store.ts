@@ -124,10 +124,13 @@ export class PgStore implements RunStore {
       watch: () => hints.watch(ref.workflow, 'results'),
     });
     this.claims.set(rows, claims);
-    const offers = new RunOffers(this.ports.side, rows, this.timeoutMs, {
-      send: () => hints.send(ref.workflow, 'offers'),
-      watch: () => hints.watch(ref.workflow, 'results'),
-    });
+    const offers = new RunOffers(
+      this.ports.side,
+      rows,
+      this.timeoutMs,
+      { send: () => hints.send(ref.workflow, 'offers'), watch: () => hints.watch(ref.workflow, 'results') },
+      ({ run, position }, row) => this.results.hold({ workflow: ref.workflow, run }, position, row),
+    );
     const journal = new TeamJournal(writer, sink, claims, settings.onAdded, offers);
     sink.report(journal);
     return journal;

@@ -6,6 +6,7 @@
  *    than it needs.
  * READ-AHEAD-2 Pages are few, of limited size, and held for a short time, because another process may redact a run that this one only
  *    reads.
+ *    So are results that were fetched with something else and are read soon.
  * READ-AHEAD-3 A result is verified as a single read verifies it: by its length, and by the hash of the line before it.
  */
 import type { JournalEvent } from '../event.js';
@@ -19,7 +20,7 @@ const PAGE_BYTES_FIRST = 256 * 1024;
 const PAGE_BYTES_MAX = 2 * 1024 * 1024;
 const PAGES_MAX = 6;
 /** Larger ones are read alone and not held. */
-const HELD_LINE_BYTES_MAX = 64 * 1024;
+export const HELD_LINE_BYTES_MAX = 64 * 1024;
 const HELD_MS = 5000;
 /** A page was worth it when so many results of it were used. */
 const USED_MIN = 4;
@@ -43,9 +44,11 @@ interface ReadRun {
 
 /** Reads of so many runs are followed; a run reuses results of a few. */
 const RUNS_MAX = 64;
+const LOOSE_MAX = 1000;
 
 export class ReadAhead {
   private readonly runs = new Map<string, ReadRun>();
+  private readonly loose = new Map<string, { readonly row: Row; readonly heldMs: number }>();
 
   constructor(
     private readonly sql: Sql,
@@ -54,6 +57,8 @@ export class ReadAhead {
 
   /** Does what `readRowAt` does. */
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    const held = this.loose.get(placeOf(ref, position));
+    if (held !== undefined && held.heldMs >= performance.now() - HELD_MS) return eventOf(held.row, position); // READ-AHEAD-3
     const run = this.runOf(ref);
     // The first one may be all that is wanted.
     if (++run.reads > 1 && position.bytes <= HELD_LINE_BYTES_MAX) {
@@ -63,6 +68,16 @@ export class ReadAhead {
       page.used--;
     }
     return readRowAt(this.sql, this.project, ref, position); // also an event of another type
+  }
+
+  /** `row` has the line, and the end of the line before it. READ-AHEAD-2 */
+  hold(ref: RunRef, position: Position, row: Row): void {
+    const nowMs = performance.now();
+    this.loose.set(placeOf(ref, position), { row, heldMs: nowMs });
+    for (const [place, { heldMs }] of this.loose) {
+      if (this.loose.size <= LOOSE_MAX && heldMs >= nowMs - HELD_MS) break;
+      this.loose.delete(place);
+    }
   }
 
   private runOf({ workflow, run }: RunRef): ReadRun {
@@ -96,6 +111,10 @@ export class ReadAhead {
     run.pages = [...run.pages.slice(1 - PAGES_MAX), page];
     return page;
   }
+}
+
+function placeOf({ workflow, run }: RunRef, { offset }: Position): string {
+  return `${offset} ${run} ${workflow}`;
 }
 
 /** READ-AHEAD-2 */

@@ -16,7 +16,7 @@ export interface OfferRequest {
 /** `worker` is the name of the one that recorded it. */
 export type OfferOutcome =
   | { readonly kind: 'answered'; readonly by: RecordedResult; readonly worker: string | undefined }
-  /** The call ended without a result that others may reuse: `by` is its last event. */
+  /** `by` is the end of the call: its result, or what says that it failed. */
   | { readonly kind: 'ended'; readonly by: RecordedResult; readonly worker: string | undefined }
   /** No worker that looked at it can execute it. */
   | { readonly kind: 'declined'; readonly worker: string; readonly why: string };
@@ -33,8 +33,10 @@ export interface LivingWorkers {
 export interface Offers {
   /** Returns a result that is there already and was not refused; undefined when the call is offered. Rejects as `Claims.claim` does. */
   offer(request: OfferRequest): Promise<RecordedResult | undefined>;
-  /** Returns what became of the offers, and how many there are. */
-  collect(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }>;
+  /** Returns outcomes of offers that the store knows without a search. Some are found by `collectAll` only. */
+  collect(): Promise<ReadonlyMap<CallKey, OfferOutcome>>;
+  /** Returns what became of the offers, and how many there are. Its price grows with their number. */
+  collectAll(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }>;
   /** Nobody needs the call any more. */
   withdraw(key: CallKey): void;
   workers(): Promise<LivingWorkers>;

@@ -5,11 +5,15 @@ import type { RecordedResult } from '../../storage/claims.js';
 import type { HintWatch } from '../../storage/hints.js';
 import type { LivingWorkers, OfferOutcome, OfferRequest, Offers } from '../../storage/offers.js';
 import type { Row, Sql } from '../connection.js';
+import { HELD_LINE_BYTES_MAX } from '../read-ahead.js';
+import { LINE_END } from '../read-rows.js';
 import type { RunRow, RunRows } from '../run-rows.js';
 import { SEALED_STATE, stateBehind } from '../store-errors.js';
 
 /** A statement takes so many offers at once: each may hold the arguments of its call. */
 const OFFERS_MAX = 500;
+/** A look fetches so many outcomes with their lines. */
+const ENDED_MAX = 200;
 
 interface Waiting {
   readonly request: OfferRequest;
@@ -26,13 +30,16 @@ export interface OfferHints {
 
 export class RunOffers implements Offers {
   private waiting: Waiting[] = [];
-  private withdrawn: CallKey[] = [];
+  private readonly withdrawn = new Set<CallKey>();
+  private withdrawing: NodeJS.Immediate | undefined;
 
   constructor(
     private readonly sql: Sql,
     private readonly rows: RunRows,
     private readonly timeoutMs: number,
     private readonly hints: OfferHints,
+    /** Keeps the line of a result, which the run reads next. */
+    private readonly hold: (place: RecordedResult, row: Row) => void,
   ) {}
 
   watch(): HintWatch {
@@ -40,13 +47,27 @@ export class RunOffers implements Offers {
   }
 
   offer(request: OfferRequest): Promise<RecordedResult | undefined> {
+    this.withdrawn.delete(request.key);
     return new Promise((resolve, reject) => {
       if (this.waiting.length === 0) setImmediate(() => void this.sendAll());
       this.waiting.push({ request, resolve, reject });
     });
   }
 
-  async collect(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }> {
+  async collect(): Promise<ReadonlyMap<CallKey, OfferOutcome>> {
+    const { row } = this.rows;
+    if (row === undefined) return new Map();
+    const found = await this.sql.query(ENDED, [row.id, ENDED_MAX, HELD_LINE_BYTES_MAX], this.timeoutMs);
+    return new Map(
+      found.map((each) => {
+        const outcome = { ...endedIn(each), kind: 'ended' as const };
+        if (each['line'] !== null) this.hold(outcome.by, each);
+        return [each['key'] as CallKey, outcome];
+      }),
+    );
+  }
+
+  async collectAll(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }> {
     const { row } = this.rows;
     if (row === undefined) return { outcomes: new Map(), count: 0 };
     const found = await this.sql.query(
@@ -60,8 +81,8 @@ export class RunOffers implements Offers {
   }
 
   withdraw(key: CallKey): void {
-    if (this.withdrawn.length === 0) setImmediate(() => void this.sendWithdrawn());
-    this.withdrawn.push(key);
+    this.withdrawing ??= setImmediate(() => void this.sendWithdrawn());
+    this.withdrawn.add(key);
   }
 
   async workers(): Promise<LivingWorkers> {
@@ -113,15 +134,18 @@ export class RunOffers implements Offers {
     return new Map(rows.map((row) => [row['key'] as CallKey, placeIn(row)]));
   }
 
-  /** An offer that can't be withdrawn ends with the run. */
+  /** Offers that can't be withdrawn go with the next ones, or end with the run. */
   private async sendWithdrawn(): Promise<void> {
-    const keys = this.withdrawn;
-    this.withdrawn = [];
+    this.withdrawing = undefined;
+    const keys = [...this.withdrawn];
+    this.withdrawn.clear();
     const { row } = this.rows;
     if (row === undefined) return;
     await this.sql
       .query('delete from mlld.offers where run_id = $1 and key = any ($2::text[])', [row.id, keys], this.timeoutMs)
-      .catch(() => undefined);
+      .catch(() => {
+        for (const key of keys) this.withdrawn.add(key);
+      });
   }
 }
 
@@ -129,8 +153,20 @@ function placeIn(row: Row): RecordedResult {
   return { run: row['run'] as RunId, seq: seqOf(Number(row['seq'])), position: { offset: Number(row['at']), bytes: Number(row['bytes']) } };
 }
 
-function outcomeIn(row: Row): OfferOutcome {
-  const worker = typeof row['worker'] === 'string' ? row['worker'] : undefined;
-  if (row['state'] === 'declined') return { kind: 'declined', worker: worker ?? '', why: String(row['why']) };
-  return { kind: row['state'] === 'ended' ? 'ended' : 'answered', by: placeIn(row), worker };
+function endedIn(row: Row): { readonly by: RecordedResult; readonly worker: string | undefined } {
+  return { by: placeIn(row), worker: typeof row['worker'] === 'string' ? row['worker'] : undefined };
 }
+
+function outcomeIn(row: Row): OfferOutcome {
+  const { by, worker } = endedIn(row);
+  if (row['state'] === 'declined') return { kind: 'declined', worker: worker ?? '', why: String(row['why']) };
+  return { kind: row['state'] === 'ended' ? 'ended' : 'answered', by, worker };
+}
+
+/** With the line of each, and the end of the line before it. */
+const ENDED = `select o.key, r.run, o.ended_seq as seq, o.ended_at::float8 as at, o.ended_bytes as bytes,
+    case when r.of_run = $1 then r.worker ->> 'name' end as worker, e.line,
+    (select right(b.line, ${LINE_END}) from mlld.events b where b.run_id = o.ended_run and b.at < o.ended_at order by b.at desc limit 1) as before
+  from (select * from mlld.offers where run_id = $1 and ended_seq is not null limit $2) o
+    join mlld.runs r on r.run_id = o.ended_run
+    left join mlld.events e on e.run_id = o.ended_run and e.at = o.ended_at and octet_length(e.line) <= $3`;

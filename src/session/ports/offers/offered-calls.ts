@@ -26,9 +26,11 @@ import type { RunTeamResults } from '../claims/team-results.js';
 import { OfferReports } from './offer-reports.js';
 import type { Workflow } from '../../../../journal/ids.js';
 
-/** The offers are looked at so often at most: each look is a statement about all of them. */
-const LOOK_FIRST_MS = 50;
+/** Ended calls are looked for so often at most. */
+const LOOK_FIRST_MS = 20;
 const LOOK_MAX_MS = 2000;
+/** A look at all offers is a statement about each of them. */
+const LOOK_AT_ALL_MS = 2000;
 
 export interface WorkersRequest {
   /** Names of functions: only their calls are offered, also those that read files of the project. */
@@ -74,6 +76,7 @@ export class OfferedCalls implements CallOffers {
   /** Calls that this run executes in a slot of its own. */
   private readonly own = new Set<CallKey>();
   private isCollecting = false;
+  private lookedAtAllMs = 0;
 
   constructor(private readonly ports: OfferPorts) {
     this.freeSlots = ports.request.slots ?? 0;
@@ -203,17 +206,14 @@ export class OfferedCalls implements CallOffers {
         const wasHinted = await watch.wait(delayMs, signal);
         const restMs = lookedMs + LOOK_FIRST_MS - monotonicMs();
         if (restMs > 0) await team.pause(restMs);
-        const known = [...this.pending.keys()];
-        const found = await team.whileReachable(() => offers.collect());
+        const found = await team.whileReachable(() => this.look());
         if (found === 'sealed') break;
         if (found === 'away') {
           await team.pause();
           continue;
         }
-        for (const [key, outcome] of found.outcomes) this.settle(key, outcome);
-        if (found.count < known.length - found.outcomes.size) await this.offerMissing(known); // OFFERED-1
-        delayMs = wasHinted || found.outcomes.size > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
-        await this.reports.report(found.outcomes.size > 0);
+        delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
+        await this.reports.report(found > 0);
       }
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
@@ -223,6 +223,22 @@ export class OfferedCalls implements CallOffers {
       if (mustStop()) for (const key of this.pending.keys()) this.settle(key, { kind: 'own' });
       else if (this.pending.size > 0) void this.collect();
     }
+  }
+
+  /** Returns how many calls have ended. */
+  private async look(): Promise<number> {
+    const { offers, monotonicMs } = this.ports;
+    if (monotonicMs() < this.lookedAtAllMs + LOOK_AT_ALL_MS) {
+      const ended = await offers.collect();
+      for (const [key, outcome] of ended) this.settle(key, outcome);
+      return ended.size;
+    }
+    const known = [...this.pending.keys()];
+    const { outcomes, count } = await offers.collectAll();
+    this.lookedAtAllMs = monotonicMs();
+    for (const [key, outcome] of outcomes) this.settle(key, outcome);
+    if (count < known.length - outcomes.size) await this.offerMissing(known); // OFFERED-1
+    return outcomes.size;
   }
 
   /** A result may have come while the offer was gone. */

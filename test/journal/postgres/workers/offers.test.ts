@@ -44,7 +44,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     await journal.append(callCompleted(n, `answer ${n}`));
   }
 
-  const outcomesOf = async (run: Journal) => run.offers?.collect();
+  const outcomesOf = async (run: Journal) => run.offers?.collectAll();
 
   it('are taken once, oldest first, and their results are collected with the name of the worker', async () => {
     const { run, served, take, project } = await offering(3);
@@ -58,7 +58,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     const collected = await outcomesOf(run);
     expect(collected?.count).toBe(3);
     expect([...(collected?.outcomes ?? [])]).toMatchObject([
-      [keyOf(1), { kind: 'answered', worker: 'hut', by: { run: served.journal.ref.run, seq: 2 } }],
+      [keyOf(1), { kind: 'ended', worker: 'hut', by: { run: served.journal.ref.run, seq: 2 } }],
     ]);
     run.offers?.withdraw(keyOf(1));
     expect(await livingWorkers(database, project)).toMatchObject([{ name: 'hut', held: 2, executed: 1, failed: 0, slots: FACTS.lanes }]);
@@ -156,6 +156,39 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     // A run of which nothing is executed comes before one that has calls at workers.
     expect(await second.offers?.offer({ key: keyOf(104), lane: '', call: '{"n":104}' })).toBeUndefined();
     expect(await takeOf(1)).toEqual([104]);
+  });
+
+  it('are collected with the line of their result, without a look at all offers', async () => {
+    const { run, store, served, take } = await offering(3);
+    const [offer] = (await take()).taken;
+    if (!offer) throw new Error('nothing was taken');
+    served.hold(offer.key);
+    expect(await run.offers?.collect()).toEqual(new Map());
+    await execute(served, 1);
+    const ended = await run.offers?.collect();
+    const place = { run: served.journal.ref.run, seq: 2 };
+    expect([...(ended ?? [])]).toMatchObject([[keyOf(1), { kind: 'ended', worker: 'hut', by: place }]]);
+    const by = ended?.get(keyOf(1));
+    if (by?.kind !== 'ended') throw new Error('it did not end');
+    const { position } = by.by;
+    // The run has the line already, whatever happens to the one in the store.
+    await database.query('delete from mlld.events where run_id = (select run_id from mlld.runs where run = $1) and seq = 2', [place.run]);
+    expect(await store.readAt({ workflow, run: place.run }, position)).toMatchObject({ type: 'call.completed', key: keyOf(1) });
+    run.offers?.withdraw(keyOf(1));
+    await expect.poll(() => run.offers?.collect()).toEqual(new Map());
+    expect((await run.offers?.collectAll())?.count).toBe(2);
+  });
+
+  it('are found by a look at all of them, where a result did not reach them', async () => {
+    const { run, served, take } = await offering(1);
+    const [offer] = (await take()).taken;
+    if (!offer) throw new Error('nothing was taken');
+    served.hold(offer.key);
+    await execute(served, 1);
+    await database.query('update mlld.offers set ended_run = null, ended_seq = null where offer_id = $1', [offer.id]);
+    expect(await run.offers?.collect()).toEqual(new Map());
+    expect([...((await run.offers?.collectAll())?.outcomes.values() ?? [])]).toMatchObject([{ kind: 'answered', worker: 'hut' }]);
+    expect((await take()).taken).toEqual([]);
   });
 
   it('are answered at once by a result that was not refused', async () => {
