@@ -45,6 +45,7 @@ export type { Secrets } from '../../journal/secrets/sealing.js';
 export type {
   AttemptInFlight,
   CallCounts,
+  CallFigures,
   CallLedger,
   CallOutcome,
   CountedCall,
