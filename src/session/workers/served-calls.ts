@@ -28,7 +28,7 @@ import { OpNode } from '../../runtime/op-node.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Settings } from '../../runtime/settings.js';
 import { VERSION } from '../../version.js';
-import { makeCallFolder, removeFolder } from '../../world/files/worker-folders.js';
+import { CallFolders } from '../../world/files/worker-folders.js';
 import { createLiveWorld } from '../../world/live.js';
 import type { World } from '../../world/world.js';
 import { RunTeamResults } from '../ports/claims/team-results.js';
@@ -82,6 +82,7 @@ interface End {
 
 export class ServedCalls {
   private readonly root = OpNode.root();
+  private readonly folders: CallFolders;
   private count = 0;
   /** Calls that ended with a result, and those that failed. */
   executed = 0;
@@ -90,7 +91,9 @@ export class ServedCalls {
   private constructor(
     private readonly ports: ServedPorts,
     private readonly parts: Parts,
-  ) {}
+  ) {
+    this.folders = new CallFolders(parts.run.settings.projectRoot);
+  }
 
   /** `budgets` are those of the project that hold the run back. */
   static async open(ports: ServedPorts, served: ServedRun, budgets: readonly string[]): Promise<ServedCalls> {
@@ -291,8 +294,8 @@ export class ServedCalls {
   private async folderFor(writesFiles: boolean): Promise<{ readonly settings: Settings; readonly leave: () => void }> {
     const { settings } = this.parts.run;
     if (!this.ports.hasOwnFolders || writesFiles) return { settings, leave: () => undefined };
-    const folder = await makeCallFolder(settings.projectRoot);
-    return { settings: { ...settings, projectRoot: folder }, leave: () => void removeFolder(folder) };
+    const folder = await this.folders.take();
+    return { settings: { ...settings, projectRoot: folder }, leave: () => void this.folders.giveBack(folder) };
   }
 
   private async decline(offer: TakenOffer, because: string): Promise<void> {
