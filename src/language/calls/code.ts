@@ -21,6 +21,7 @@ import { commandLineOf } from './command-line.js';
 import type { CommandLine, WorkingDirectory } from '../../runtime/operation.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
+import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { placeInOutput } from '../../world/process/place-in-output.js';
@@ -71,7 +72,8 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
   const context = contextFor(node, frame, listed);
   // A `js` body is a function of this process, so it has the process's working directory. world.md 15.
   const { workingDirectory, projectRoot } = frame.run.settings;
-  const folder = await folderOf(node, frame);
+  const finding = folderOf(node, frame);
+  const folder = finding instanceof Promise ? await finding : finding;
   // The members are in the order of canonical JSON, because the journal takes the digest of the request.
   const request = {
     code: sourceOf(node),
@@ -83,7 +85,9 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     unset,
     variables,
   };
-  const used = [...valuesOf(listed), ...partsOf(context), ...(folder?.labelled ?? [])];
+  const used = valuesOf(listed);
+  if (context) used.push(...partsOf(context));
+  if (folder) used.push(...folder.labelled);
   const { value, log } = await performEffect(frame, 'code.run', request, { values: used, written: request.code });
   const isNothing = value === undefined || value === null;
   // A `node` body that returns null has the result null; in `js` null is no result, and the log is taken instead.
@@ -110,7 +114,9 @@ function nativeWithText(value: Value): unknown {
 
 /** Returns the members of `@mx` that the code mentions, or all where it mentions `mx` alone. In some code `mx` is a variable. */
 function contextFor(node: Code, frame: Frame, listed: readonly Variable[]): DataObject | undefined {
-  const codes = [sourceOf(node), ...(shadowOf(node, frame).shadow ?? []).map(({ code }) => code)].filter((code) => code.includes('mx'));
+  const { shadow = [] } = shadowOf(node, frame);
+  if (shadow.length === 0 && !sourceOf(node).includes('mx')) return undefined; // mostly, and this is done for each call
+  const codes = [sourceOf(node), ...shadow.map(({ code }) => code)].filter((code) => code.includes('mx'));
   if (codes.length === 0 || listed.some(({ name }) => name === 'mx')) return undefined;
   const names = codes.flatMap((code) => [...code.matchAll(MX)].map((match) => match[1]));
   if (names.length === 0) return undefined;
@@ -119,8 +125,8 @@ function contextFor(node: Code, frame: Frame, listed: readonly Variable[]): Data
 }
 
 /** Returns the members and their members: they have labels of their own. */
-function partsOf(context: DataObject | undefined): Value[] {
-  return Object.values(context ?? {}).flatMap((member) => {
+function partsOf(context: DataObject): Value[] {
+  return Object.values(context).flatMap((member) => {
     const data = dataOf(member);
     return typeof data === 'object' && data !== null ? [member, ...Object.values(data as DataObject)] : [member];
   });
@@ -138,7 +144,8 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   const stdin = node.stdin ? await standardInput(node.stdin, node, frame) : pipedInto(node, frame);
   const isByLines = node.stdin !== undefined && (node.isRun === true || node.stdin.at > node.at);
   if (stdin !== undefined) used.push(stdin);
-  const folder = await folderOf(node, frame);
+  const finding = folderOf(node, frame);
+  const folder = finding instanceof Promise ? await finding : finding;
   if (folder) used.push(...folder.labelled);
   const request = {
     language,
@@ -218,7 +225,7 @@ async function standardInput(written: Expression, { text }: Code, frame: Frame):
   return judged ? judged.value : lenient(written, frame);
 }
 
-async function folderOf({ directory, text }: Code, frame: Frame): Promise<WorkingDirectory | undefined> {
+function folderOf({ directory, text }: Code, frame: Frame): Awaitable<WorkingDirectory | undefined> {
   const judged = frame.judged?.text === text ? frame.judged.folder : undefined;
   return judged ?? (directory && resolveDirectory(directory, frame));
 }
