@@ -36,5 +36,6 @@ export class AttemptsInFlight<L> {
 
 /** True for a call that the body of `around` makes, at any depth. */
 export function isInside(op: OpPath, around: OpPath): boolean {
-  return op.startsWith(around) && (op[around.length] === '/' || op[around.length] === '[');
+  const next = op[around.length]; // looked at first: the paths of a loop's calls differ at their ends
+  return (next === '/' || next === '[') && op.startsWith(around);
 }

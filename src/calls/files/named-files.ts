@@ -6,7 +6,7 @@ import { pathWords } from './path-words.js';
 export interface NamedFilesRequest {
   /** The project's folder. */
   readonly root: string;
-  /** Absolute: the folders that a relative path may begin at. */
+  /** Absolute: the folders that a relative path may begin at. One may be here twice. */
   readonly bases: readonly string[];
 }
 
@@ -15,9 +15,12 @@ const CLOSED_FOLDERS: readonly string[] = ['.mlld', '.git'];
 
 /** Returns paths relative to the project, with slashes, in the order of the arguments. */
 export function namedFiles(args: readonly Json[], { root, bases }: NamedFilesRequest): readonly string[] {
+  const words = pathWords(args);
+  if (words.length === 0) return words; // mostly, and this is done for each call
+  const folders = [...new Set(bases)];
   const found = new Set<string>();
-  for (const word of pathWords(args)) {
-    for (const base of path.isAbsolute(word) ? [root] : bases) {
+  for (const word of words) {
+    for (const base of path.isAbsolute(word) ? [root] : folders) {
       const name = nameInProject(root, path.resolve(base, word));
       if (name !== undefined) found.add(name);
     }

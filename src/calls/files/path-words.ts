@@ -99,7 +99,8 @@ function mayBePath(word: string): boolean {
 /** Keeps the first `half` words, and of the others the last `half`. */
 class FirstAndLast {
   private readonly first = new Set<string>();
-  private readonly last = new Set<string>();
+  /** Made when it is needed: most calls name no file. */
+  private last: Set<string> | undefined;
 
   constructor(private readonly half: number) {}
 
@@ -109,16 +110,17 @@ class FirstAndLast {
       this.first.add(word);
       return;
     }
-    this.last.delete(word);
-    this.last.add(word);
-    if (this.last.size <= this.half) return;
-    for (const oldest of this.last) {
-      this.last.delete(oldest);
+    const last = (this.last ??= new Set<string>());
+    last.delete(word);
+    last.add(word);
+    if (last.size <= this.half) return;
+    for (const oldest of last) {
+      last.delete(oldest);
       return;
     }
   }
 
   all(): readonly string[] {
-    return [...this.first, ...this.last];
+    return this.last ? [...this.first, ...this.last] : [...this.first];
   }
 }

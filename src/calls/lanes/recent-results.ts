@@ -4,12 +4,18 @@ import type { Start } from './lane-limits.js';
 const RECENT_RESULTS = 64;
 
 export class RecentResults {
-  /** Their time, and the number in flight when their attempt began. */
+  /** Their time, and the number in flight when their attempt began. Once all places are taken, the next result takes that of the oldest. */
   private readonly results: { readonly atMs: number; readonly inFlight: number; readonly startMs: number }[] = [];
+  private oldest = 0;
 
   add({ inFlight, atMs: startMs }: Start, atMs: number): void {
-    this.results.push({ atMs, inFlight, startMs });
-    if (this.results.length > RECENT_RESULTS) this.results.shift();
+    const result = { atMs, inFlight, startMs };
+    if (this.results.length < RECENT_RESULTS) {
+      this.results.push(result);
+      return;
+    }
+    this.results[this.oldest] = result;
+    this.oldest = (this.oldest + 1) % RECENT_RESULTS;
   }
 
   /** True when one came to an attempt that began with as many in flight. */
@@ -29,8 +35,8 @@ export class RecentResults {
 
   /** Infinity where there are too few. */
   meanDistanceMs(): number {
-    const [first] = this.results;
-    const last = this.results.at(-1);
+    const first = this.results[this.oldest];
+    const last = this.results.at(this.oldest - 1);
     return first && last && this.results.length > 1 ? (last.atMs - first.atMs) / (this.results.length - 1) : Number.POSITIVE_INFINITY;
   }
 }

@@ -134,8 +134,7 @@ function pathsOf(
   folder: string | undefined,
 ): readonly string[] {
   const { projectRoot: root, workingDirectory } = settings;
-  const bases = [...new Set([root, workingDirectory, folder ?? root])];
   // With the option `key` the request lacks some arguments; a wrapper forwards others than its own.
   const all: Json[] = [...args, ...(via?.args ?? []), ...inputs.map(toJson)];
-  return namedFiles(all, { root, bases });
+  return namedFiles(all, { root, bases: [root, workingDirectory, folder ?? root] });
 }
