@@ -127,7 +127,7 @@ class MiddleTexts {
     while (head < text.length && text.charCodeAt(head) === before.charCodeAt(head)) head++;
     const most = Math.min(text.length, before.length) - head;
     let tail = this.tail <= most && text.endsWith(before.slice(before.length - this.tail)) ? this.tail : 0;
-    while (tail < most && text.at(-1 - tail) === before.at(-1 - tail)) tail++;
+    while (tail < most && text.charCodeAt(text.length - 1 - tail) === before.charCodeAt(before.length - 1 - tail)) tail++;
     this.add(text.slice(head, text.length - tail), head, tail);
     [this.before, this.head, this.tail] = [text, head, tail];
   }

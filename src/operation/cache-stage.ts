@@ -119,19 +119,27 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
   const { run, op } = call;
   const { claims, inFlight, offers } = run.cache;
   const { key, plainKey, request } = identity;
+  const lookup = { hit: false, key };
   let answer: EventRef | undefined;
   for (;;) {
+    let isOurs = false;
     const endFlight = inFlight.start(plainKey, op.path);
     try {
       const claiming = offers?.claim(offerable(call, identity), answer) ?? claims?.claim({ key, fn: request.fn }, answer);
       const claimed = claiming && (await claiming); // CACHE-6
       if (claimed?.kind === 'failed') return await failedElsewhere(call, identity, claimed);
       if (claimed?.kind !== 'answered') {
+        isOurs = true;
         warnMissed(run, request.fn, missed);
-        return await executeClaimed(call, identity, passedOver(missed, claimed?.replaces), execute);
+        const passed = passedOver(missed, claimed?.replaces);
+        return await executeAndRecord(call, identity, passed, lookup, (around) => execute(lookup, around));
       }
       answer = claimed.by;
     } finally {
+      if (isOurs) {
+        claims?.giveBack(key);
+        offers?.ended(key);
+      }
       endFlight();
     }
     const hit = await search(call, identity, missed);
@@ -147,17 +155,6 @@ function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | unde
     ...(gone && { gone: gone.gone }),
     ...(replaces && { refused: { run: replaces.run, seq: replaces.seq } }),
   };
-}
-
-async function executeClaimed(call: CacheableCall, identity: CallIdentity, passed: PassedOver, execute: ExecuteMissed): Promise<Found> {
-  const { key } = identity;
-  const lookup = { hit: false, key };
-  try {
-    return await executeAndRecord(call, identity, passed, lookup, (around) => execute(lookup, around));
-  } finally {
-    call.run.cache.claims?.giveBack(key);
-    call.run.cache.offers?.ended(key);
-  }
 }
 
 /** CACHE-7 */

@@ -192,15 +192,6 @@ class Attempts {
     return judged;
   }
 
-  /** Reads the reports of the body before its result is judged: a reported failure fails the attempt. */
-  private async runBody(frame: Frame, inputs: readonly Value[]): Promise<Outcome> {
-    try {
-      return await this.body(frame, inputs);
-    } finally {
-      frame.attempt?.report?.close();
-    }
-  }
-
   private warnOnce(topic: string, message: string): void {
     const { run, llm } = this.call;
     if (this.calls?.isFirst(`${topic} @${llm.fn}`)) run.warn(`@${llm.fn}: ${message}`);
@@ -224,7 +215,12 @@ class Attempts {
     const inside: Frame = { ...inBody(frame), attempt, op: attempt.view.try === 1 ? frame.op : frame.op.again() };
     const inputs = withProblem(this.inputs, attempt, this.call.llm);
     const work = (around: Frame): Promise<Judgement> =>
-      judge(attempt, this.call.llm, () => this.runBody(around, inputs), this.placeOf(around));
+      judge(
+        attempt,
+        this.call.llm,
+        () => this.body(around, inputs),
+        () => this.placeOf(around),
+      );
     const around = frame.attempt?.time;
     if (limitMs === undefined && !around) return work(inside);
     const time = CountedTime.begin(this.call.run.monotonicMs, limitMs ?? Number.POSITIVE_INFINITY, around);

@@ -35,20 +35,25 @@ export type Judgement =
 
 type Judged = Pick<LlmCall, 'isCommand' | 'language'>;
 
-/** `place` is the call, for a function that reads its reply. */
-export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>, place?: ReplyPlace): Promise<Judgement> {
+/**
+ * `placeOf` returns the call, for a function that reads its reply. The reports of the body are read before its result is judged: a reported
+ * failure fails the attempt.
+ */
+export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>, placeOf?: () => ReplyPlace): Promise<Judgement> {
   let outcome: Outcome;
   try {
     outcome = await work();
   } catch (error) {
+    attempt.report?.close();
     return judgeError(attempt, error);
   }
+  attempt.report?.close();
   const failure = attempt.reported ?? attempt.failedInside;
   if (outcome instanceof Signal) return failure ? { kind: 'failed', failure } : { kind: 'completed', value: outcome };
   const known = attempt.reply ?? replyIn(outcome, attempt, llm);
   const { reply: adapter } = attempt.options;
-  const isFunction = typeof adapter === 'object' && known !== undefined && place !== undefined && !failure;
-  const byFunction = isFunction ? await readWith(adapter, known, outcome, attempt, place) : undefined;
+  const isFunction = typeof adapter === 'object' && known !== undefined && placeOf !== undefined && !failure;
+  const byFunction = isFunction ? await readWith(adapter, known, outcome, attempt, placeOf()) : undefined;
   if (byFunction?.kind === 'ended') return byFunction;
   const reply = byFunction?.reply ?? known;
   const found = failure ?? reply?.failure;
