@@ -10,7 +10,7 @@ mkdir -p "$out"
 if [ "$how" = full ]; then
   rounds=7 sizes=1000,10000,50000 calls=732,2000,10000 lines=500,1000,2000,4000 trials=8 pasts=1000,250000,1000000
 else
-  rounds=5 sizes=1000,10000 calls=732,10000 lines=500,2000 trials=4 pasts=1000,250000
+  rounds=5 sizes=10000,50000 calls=732,10000 lines=500,2000 trials=4 pasts=1000,250000
 fi
 
 measure() {
