@@ -290,8 +290,11 @@ function copyCounts(draft: Draft, total: CallCounts): void {
 
 function endOperation(draft: Draft, op: OpPath): void {
   if (draft.loops.size === 0) return;
-  draft.loops.delete(op);
   const iteration = iterationOf(op);
-  const progress = iteration === undefined ? undefined : draft.loops.get(iteration.loop);
+  if (iteration === undefined) {
+    draft.loops.delete(op);
+    return;
+  }
+  const progress = draft.loops.get(iteration.loop);
   if (progress !== undefined) progress.done += 1;
 }

@@ -179,7 +179,7 @@ export class Dispatcher {
     this.inFlight.delete(op);
     this.stopping.delete(op);
     if (charge) this.budget?.settle(charge, cost ?? {});
-    const outcome = outcomeOf(failure, lane.rejectsOnly(op));
+    const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));
     const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });
     const sharing = this.journal?.sharing;
     if (sharing === undefined) teach();

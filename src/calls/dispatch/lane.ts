@@ -76,7 +76,7 @@ export class Lane<S> {
   private hadResult(nowMs: number): void {
     this.lastResultMs = nowMs;
     this.fruitless = 0;
-    this.resets = { count: 0, waitedMs: 0 };
+    if (this.resets.count > 0) this.resets = { count: 0, waitedMs: 0 };
   }
 
   /**
