@@ -7,6 +7,8 @@
  */
 import { withClock } from './clock.js';
 
+export const NOT_HERE = ' is not available in a workflow script: an agent does what needs files, programs or the network';
+
 const CORE = String.raw`
   const { parse, stringify } = JSON;
   const { create, defineProperty, freeze, getOwnPropertyDescriptor } = Object;
@@ -210,19 +212,11 @@ const CORE = String.raw`
     return copy;
   };
 
-  const NOT_HERE = ' is not available in a workflow script: an agent does what needs files, programs or the network';
   const define = (name, value) => defineProperty(globalThis, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
-  const refuse = (name) => defineProperty(globalThis, name, {
-    get() { throw new ReferenceError(name + NOT_HERE); },
-    set(value) { define(name, value); },
-    enumerable: false,
-    configurable: true,
-  });
-  for (const name of ['process', 'require', 'module', 'exports', 'fetch', 'Buffer', '__dirname', '__filename']) refuse(name);
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'Temporal']) delete globalThis[name];
   const ReferenceE = ReferenceError;
   const [input, total, importName] = now('setup');
-  define(importName, async () => { throw new ReferenceE('import()' + NOT_HERE); });
+  define(importName, async () => { throw new ReferenceE('import()${NOT_HERE}'); });
   define('agent', quietly(agent));
   define('parallel', quietly(parallel));
   define('pipeline', quietly(pipeline));

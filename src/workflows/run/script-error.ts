@@ -1,14 +1,18 @@
 /** Turns what a script threw into an error with its place in the script's file, and finds places in stacks. */
 import { MlldError, type SourceLocation } from '../../errors.js';
+import { NOT_HERE } from '../realm/bootstrap.js';
 import type { WorkflowSource } from './ports.js';
 
 /** Name, message and stack as texts: nothing else of an error crosses the border. */
 export type Thrown = readonly [name: string, message?: string, stack?: string];
 
+/** Names that scripts of other runtimes know. They are not defined, so that `typeof` of them is what it is there. */
+const HOST_NAME = /^(process|require|module|exports|fetch|Buffer|__dirname|__filename) is not defined$/;
+
 export function scriptError([name, message = '', stack = '']: Thrown, { display, text }: WorkflowSource): MlldError {
   const location = placeIn(stack, display, text.text);
-  const said = name === '' || name === 'Error' ? message : `${name}: ${message}`;
-  return new MlldError('WORKFLOW_FAILED', said, { location });
+  const said = message.replace(HOST_NAME, `$1${NOT_HERE}`);
+  return new MlldError('WORKFLOW_FAILED', name === '' || name === 'Error' ? said : `${name}: ${said}`, { location });
 }
 
 /** Compiles the code of a script. What the parser accepted and this engine does not know yet is an error with its line. */
