@@ -227,6 +227,12 @@ it.each([
     'job.js:2:12',
     'require is not available in a workflow script',
   ],
+  [
+    'a name of Node that it looked for',
+    "if (typeof Buffer === 'undefined') log('no Buffer')\nreturn Buffer.from('x')",
+    'job.js:3:1',
+    'Buffer is not available in a workflow script',
+  ],
   ['a static import', "import { readFile } from 'fs'\nreturn 1", 'job.js:2:1', 'a static import is not possible'],
   ['a second export', 'export default 1', 'job.js:2:1', 'another export is not possible'],
   ['types', "const berth: string = 'north'\nreturn berth", 'job.js:2:12', 'this is JavaScript, not TypeScript'],
