@@ -31,6 +31,42 @@ export function runawayText(text: string, from: number, language: Language): num
   return undefined;
 }
 
+const CLOSERS: { readonly [opener: string]: string } = { '(': ')', '[': ']', '{': '}' };
+
+/**
+ * Returns the offset of the first bracket in the code beginning at `from` that another kind of bracket closes, or one that begins a line
+ * further to the left. Undefined when there is none. In the shell only braces count, because its `case` has parentheses that nothing opens.
+ */
+export function unclosedInCode(text: string, from: number, language: Language): number | undefined {
+  const skip = skipIn(language);
+  const openers = language === 'sh' || language === 'bash' ? '{' : '([{';
+  const open: number[] = [];
+  for (let i = from; i < text.length;) {
+    const c = text[i] as string;
+    if (openers.includes(c)) open.push(i);
+    else if (Object.values(CLOSERS).includes(c) && openers.includes(openerOf(c))) {
+      const opener = open.pop();
+      if (opener === undefined) return undefined;
+      if (CLOSERS[text[opener] as string] !== c || isFurtherLeft(text, i, opener)) return opener;
+    }
+    const next = skip(text, i, from);
+    if (next < 0) return undefined;
+    i = Math.max(next, i + 1);
+  }
+  return undefined;
+}
+
+function openerOf(closer: string): string {
+  return Object.keys(CLOSERS).find((opener) => CLOSERS[opener] === closer) as string;
+}
+
+/** True where the bracket at `closer` begins its line, and does so further to the left than the line of `opener`. */
+function isFurtherLeft(text: string, closer: number, opener: number): boolean {
+  const before = text.slice(text.lastIndexOf('\n', closer - 1) + 1, closer);
+  const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', opener - 1) + 1, opener))?.[0] ?? '';
+  return before.trim() === '' && before.length < indent.length;
+}
+
 function skipIn(language: Language): Skip {
   if (language === 'js' || language === 'node') return skipScript;
   return language === 'py' ? skipPython : skipShell;

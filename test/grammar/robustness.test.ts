@@ -101,6 +101,30 @@ describe('any text', () => {
   });
 });
 
+describe('a command with hundreds of quotes and brackets', () => {
+  // Each of these would take longer than the age of the world if every opener doubled the time.
+  it.each([
+    ['backticks in pairs', (n: number) => '`date` '.repeat(n)],
+    ['backticks without a partner', (n: number) => `\`${'`date` '.repeat(n)}`],
+    ['fences in a quoted prompt', (n: number) => `"${'```js\nf()\n```\n'.repeat(n)}"`],
+    ['quotes within backticks', (n: number) => '`a "b" \'c\'` '.repeat(n)],
+    ['quoted backticks', (n: number) => '"a`b" '.repeat(n)],
+    ['quoted expansions', (n: number) => '"${a:-" '.repeat(n)],
+    ['substitutions without an end', (n: number) => '$( '.repeat(n)],
+    ['nested substitutions', (n: number) => `${'"$('.repeat(n)}x${')"'.repeat(n)}`],
+  ])('is a tree: %s', (_, command) => {
+    expect(parseScript(`run cmd { ${command(300)} }`, { mode: 'strict' }).statements).toHaveLength(1);
+  });
+
+  it('is a SyntaxFailure where its braces are not closed', () => {
+    expect(() => parseScript(`run cmd { ${'{ '.repeat(300)} }`, { mode: 'strict' })).toThrow(/Unclosed code block/);
+  });
+
+  it('ends a backtick at the next one, as the shell does', () => {
+    expect(() => parseScript('run cmd { `echo "`; ls }', { mode: 'strict' })).toThrow(/`;` is not allowed/);
+  });
+});
+
 describe('deep nesting', () => {
   it.each([
     ['arrays', '[', '1', ']'],

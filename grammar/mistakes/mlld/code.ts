@@ -1,6 +1,6 @@
 /** Explains mistakes in pipelines and in the code of other languages. */
 import type { Language } from '../../ast.js';
-import { runawayText } from '../../mlld/code-end.js';
+import { runawayText, unclosedInCode } from '../../mlld/code-end.js';
 import { builtIn, byIndentation, describe, fail, lineOf, look, otherOperator, skippedOpener, type ErrorContext } from './error-context.js';
 
 export function stage(context: ErrorContext): false {
@@ -44,7 +44,7 @@ export function unclosedCode(context: ErrorContext & { readonly opener: number; 
     fail(runaway, `Unclosed ${what} in the ${language} code${place}: expected ${closer}`, 'it swallows the `}` that closes the code');
   }
   const message = `Unclosed code block${place}: expected \`}\``;
-  const skipped = skippedOpener(text, context.opener, '{', '}');
+  const skipped = language ? unclosedInCode(text, context.opener + 1, language) : skippedOpener(text, context.opener, '{', '}');
   if (skipped !== undefined) fail(skipped, message, byIndentation('}', lineOf(text, context.opener)));
   fail(context.opener, message, at < text.length ? 'braces and quotes in the code must balance' : undefined);
 }

@@ -10,6 +10,8 @@ import {
   valueWord,
   atEnd,
   unclosedBracket,
+  unclosedByIndentation,
+  closedByAnother,
   lineOf,
   otherOperator,
   fail,
@@ -19,11 +21,14 @@ import {
   type ErrorContext,
 } from './error-context.js';
 
+const UNCLOSED_BLOCK = 'Unclosed block: expected `]`';
+const UNCLOSED_WHEN = 'Unclosed `when`: expected `]`';
+
 /** Called inside a block where a statement or the closing bracket is expected. */
 export function block(original: ErrorContext): false {
   const context = pastSpace(original);
   const { text, at } = context;
-  if (atEnd(context)) unclosedBracket(context, 'Unclosed block: expected `]`');
+  if (atEnd(context)) unclosedBracket(context, UNCLOSED_BLOCK);
   if (look(/,/y, context))
     fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
   const slash = look(/\/([a-z]+)/y, context);
@@ -33,13 +38,14 @@ export function block(original: ErrorContext): false {
     if (/\[\s*$/.test(text.slice(Math.max(0, at - 200), at))) fail(at, 'An empty block', 'a block needs at least one statement');
     return false;
   }
+  closedByAnother(context, UNCLOSED_BLOCK);
   const word = look(/[A-Za-z][\w-]*/y, context)?.[0];
   if (word && topLevel.has(word)) {
-    const isAtMargin = at === 0 || text[at - 1] === '\n';
-    const hint = isAtMargin ? `or the block that begins in line ${lineOf(text, context.bracketAt)} lacks its \`]\`` : undefined;
-    fail(at, `\`${word}\` is allowed only at the top level of a file, not inside a block`, hint);
+    unclosedByIndentation(context, UNCLOSED_BLOCK);
+    fail(at, `\`${word}\` is allowed only at the top level of a file, not inside a block`);
   }
   if (word === 'else') {
+    unclosedByIndentation(context, UNCLOSED_BLOCK);
     fail(at, '`else` belongs after the `]` of an `if`', `the block that begins in line ${lineOf(text, context.bracketAt)} is not closed`);
   }
   foreignStatement(at, word);
@@ -57,6 +63,7 @@ export function block(original: ErrorContext): false {
   if (name) fail(at, `\`${name[0]}\` alone is not a statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
   if (/^[-+*/%]/.test(text.slice(at))) fail(at, `\`${text[at]}\` needs a blank on both sides`);
   const isValue = look(/["'`{[(<\d]|::/y, context);
+  if (isValue || text[at] === '*') unclosedByIndentation(context, UNCLOSED_BLOCK);
   const hint = isValue ? 'a value alone is not a statement: return it with `=> …`, or bind it with `let @name = …`' : undefined;
   fail(at, `Expected a statement or \`]\`, found ${describe(text, at)}`, hint);
 }
@@ -123,11 +130,13 @@ export function when(context: ErrorContext): false {
 export function arms(original: ErrorContext): false {
   const context = pastSpace(original);
   const { text, at } = context;
-  if (atEnd(context)) unclosedBracket(context, 'Unclosed `when`: expected `]`');
+  if (atEnd(context)) unclosedBracket(context, UNCLOSED_WHEN);
+  if (text[at] !== ']') closedByAnother(context, UNCLOSED_WHEN);
   if (look(/,/y, context))
     fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
   const word = look(/[a-z]+(?![\w-])/y, context)?.[0];
   if (word && words.has(word) && !look(/(?:when|for|foreach|loop|run|let)/y, context)) {
+    unclosedByIndentation(context, UNCLOSED_WHEN);
     fail(
       at,
       `\`${word}\` is not an arm: \`when … [ … ]\` holds arms, \`CONDITION => ACTION\``,

@@ -1,5 +1,6 @@
 /** Describes the place of a mistake, and provides the small tools that recognise mistakes. */
 import { SyntaxFailure } from '../../errors.js';
+import { locate } from '../../locate.js';
 import { foreignWords, statementWords, topLevelWords, transformerNames } from '../../keywords.js';
 
 export interface ErrorContext {
@@ -79,11 +80,40 @@ export function unclosedBracket({ text, bracketAt }: ErrorContext, message: stri
   fail(skipped, message, byIndentation(']', lineOf(text, bracketAt)));
 }
 
+/**
+ * Reports the innermost bracket as unclosed where the line at `at`, which cannot be inside it, is indented no further than the line of the
+ * bracket, and the first line inside it is.
+ */
+export function unclosedByIndentation({ text, at, bracketAt }: Pick<ErrorContext, 'text' | 'at' | 'bracketAt'>, message: string): void {
+  const blanks = blanksBefore(text, at);
+  const inside = /\n([ \t]*)\S/.exec(text.slice(bracketAt, at))?.[1]?.length ?? 0;
+  if (blanks === undefined || blanks > indentOf(text, bracketAt) || inside <= blanks) return;
+  fail(bracketAt, message, `line ${lineOf(text, at)} can't be inside, and by its indentation it is behind the block`);
+}
+
+/** Reports the innermost bracket where another kind of bracket closes what is around it. */
+export function closedByAnother({ text, at, bracketAt }: ErrorContext, message: string): void {
+  const closer = look(/[\])}]/y, { text, at })?.[0];
+  if (closer === undefined) return;
+  const { line, column } = locate(text, at);
+  fail(bracketAt, message, `the \`${closer}\` in line ${line}, column ${column} does not close it`);
+}
+
+/** Returns how many blanks stand before the first word of a line, or undefined where `at` is behind another word. */
+function blanksBefore(text: string, at: number): number | undefined {
+  const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+  return before.trim() === '' ? before.length : undefined;
+}
+
+function indentOf(text: string, at: number): number {
+  return look(/[ \t]*/y, { text, at: text.lastIndexOf('\n', at - 1) + 1 })?.[0].length ?? 0;
+}
+
 export function byIndentation(closer: string, line: number): string {
   return `by the indentation of the lines below; as it is, the \`${closer}\` is missing for line ${line}`;
 }
 
-/** Returns the first block below `from` that a bracket further to the left closes. */
+/** Returns the first bracket below `from`, open at the end of its line, that one further to the left closes. */
 export function skippedOpener(text: string, from: number, opener: string, closer: string): number | undefined {
   const open: { readonly at: number; readonly indent: number }[] = [];
   let at = text.indexOf('\n', from) + 1;

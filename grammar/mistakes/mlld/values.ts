@@ -6,6 +6,7 @@ import {
   valueWord,
   atEnd,
   unclosedBracket,
+  closedByAnother,
   otherOperator,
   lineOf,
   fail,
@@ -147,7 +148,7 @@ export function templateLine(context: ErrorContext): false {
 export function args(original: ErrorContext): false {
   const context = pastSpace(original);
   if (commentIn(context, 'a list of arguments')) return false;
-  if (unclosedHere(context)) unclosedBracket(context, 'Unclosed list of arguments: expected `)`');
+  unclosed(context, 'Unclosed list of arguments: expected `)`', ')');
   if (look(/[A-Za-z_][\w-]*\s*:(?!:)/y, context))
     fail(context.at, 'There are no named arguments', 'pass the values in the order of the parameters');
   return separator(context, ')', 'arguments');
@@ -155,7 +156,7 @@ export function args(original: ErrorContext): false {
 
 export function parenthesis(original: ErrorContext): false {
   const context = pastSpace(original);
-  if (unclosedHere(context)) unclosedBracket(context, 'Unclosed parenthesis: expected `)`');
+  unclosed(context, 'Unclosed parenthesis: expected `)`', ')');
   if (look(/,/y, context)) fail(context.at, 'A comma in parentheses', 'a list is written in square brackets: `[a, b]`');
   otherOperator(context);
   return false;
@@ -177,7 +178,7 @@ export function array(original: ErrorContext): false {
   const context = pastSpace(original);
   if (commentIn(context, 'an array')) return false;
   if (look(/\.\.\./y, context)) fail(context.at, 'There is no spread in arrays', 'write `@list.concat([…])`');
-  if (unclosedHere(context)) unclosedBracket(context, 'Unclosed array: expected `]`');
+  unclosed(context, 'Unclosed array: expected `]`', ']');
   return separator(context, ']', 'elements of an array');
 }
 
@@ -191,7 +192,7 @@ export function object(original: ErrorContext): false {
   if (look(/\d+\s*:/y, context)) fail(context.at, 'A key of an object is a name or a quoted text', 'put the number in quotes');
   if (look(/\[[^\]\n]*\]\s*:/y, context)) fail(context.at, 'There are no computed keys');
   if (look(/\.\.\./y, context) && startsEntry(context)) fail(context.at, 'Only a reference can be spread (`...@object`)');
-  if (unclosedHere(context)) unclosedBracket(context, 'Unclosed object: expected `}`');
+  unclosed(context, 'Unclosed object: expected `}`', '}');
   return separator(context, '}', 'entries of an object');
 }
 
@@ -204,12 +205,18 @@ export function spreadCall({ name, steps }: Reference): true {
 
 export function options(original: ErrorContext): false {
   const context = pastSpace(original);
-  if (unclosedHere(context)) unclosedBracket(context, 'Unclosed options: expected `}`');
+  unclosed(context, 'Unclosed options: expected `}`', '}');
   return separator(context, '}', 'options');
 }
 
 function startsEntry({ text, at }: ErrorContext): boolean {
   return /[{,]\s*$/.test(text.slice(Math.max(0, at - 80), at));
+}
+
+/** Reports the bracket at the end of the file, at the next statement, and where another kind of bracket closes what is around it. */
+function unclosed(context: ErrorContext, message: string, closer: string): void {
+  if (unclosedHere(context)) unclosedBracket(context, message);
+  if (context.text[context.at] !== closer) closedByAnother(context, message);
 }
 
 /** True at the end of the file or at the next statement: then a bracket before it was not closed. */

@@ -23,16 +23,18 @@ import type {
   When,
 } from '../../ast.js';
 import { SyntaxFailure } from '../../errors.js';
+import { unclosedByIndentation } from '../../mistakes/mlld/error-context.js';
 import { checkExeOptions } from './exe-options.js';
 import { parts } from './text.js';
 import { type RawOption, value, isCall } from './expressions.js';
 
-/** Checks that a return is the last statement of its block. */
-export function statements(at: number, list: readonly Statement[]): readonly Statement[] {
+/** Checks that a return is the last statement of its block, which begins at `at`. */
+export function statements(at: number, list: readonly Statement[], text: string): readonly Statement[] {
   if (list.length === 0) throw new SyntaxFailure('An empty block', { at, hint: 'a block needs at least one statement' });
   const early = list.slice(0, -1).findIndex(isReturn);
   if (early < 0) return list;
   const behind = list[early + 1] as Statement;
+  unclosedByIndentation({ text, at: behind.at, bracketAt: at }, 'Unclosed block: expected `]`');
   throw new SyntaxFailure('A return (`=>`) must be the last statement of its block', {
     at: behind.at,
     hint: 'put the other statements before it, or return from inside an `if`',

@@ -6,7 +6,7 @@
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { Watch } from '../process/interruptible.js';
-import { bodyKind, placeInBody, placeOfSyntaxError, type BodyKind } from './place-in-body.js';
+import { bodyKind, placeInBody, placeOfSyntaxError, unclosedBracket, type BodyKind } from './place-in-body.js';
 import { type CodePlace, type EffectRequest, type Deadline, type ShadowFunction, WorldError } from '../world.js';
 
 type CodeRequest = EffectRequest<'code.run'>;
@@ -169,9 +169,11 @@ function compiling<T>(code: string, compile: () => T, name?: string): T {
     return compile();
   } catch (error) {
     const { message } = error as SyntaxError;
-    throw new WorldError('CODE_INVALID', name === undefined ? `SyntaxError: ${message}` : `SyntaxError in ${name}: ${message}`, {
+    if (name !== undefined) throw new WorldError('CODE_INVALID', `SyntaxError in ${name}: ${message}`, { cause: error });
+    const unclosed = unclosedBracket(code);
+    throw new WorldError('CODE_INVALID', `SyntaxError: ${message}${unclosed ? `: this \`${unclosed.bracket}\` is not closed` : ''}`, {
       cause: error,
-      place: name === undefined ? placeOfSyntaxError(code) : undefined,
+      place: unclosed ?? placeOfSyntaxError(code),
     });
   }
 }

@@ -1,5 +1,7 @@
 /** Finds the line of a body in which an error was thrown, or which does not compile. `compile-code.ts` says what is made of a body. */
 import { Script } from 'node:vm';
+import { locate } from '../../../grammar/locate.js';
+import { unclosedInCode } from '../../../grammar/mlld/code-end.js';
 import type { CodePlace } from '../world.js';
 
 /** Says how a body was compiled: as an `eval`, or behind so many lines, and so many columns on its first line. */
@@ -32,6 +34,12 @@ export function placeInBody(error: unknown, kind: BodyKind, code: string): CodeP
     return line >= 1 && column >= 1 && line <= code.split('\n').length ? { line, column } : undefined;
   }
   return undefined;
+}
+
+/** Returns the bracket that nothing closes in code which does not compile: the engine says only where it noticed. */
+export function unclosedBracket(code: string): (CodePlace & { readonly bracket: string }) | undefined {
+  const at = unclosedInCode(`${code}}`, 0, 'js');
+  return at === undefined ? undefined : { ...locate(code, at), bracket: code.charAt(at) };
 }
 
 /** The engine writes the line above its message, and signs below the part that it means. */

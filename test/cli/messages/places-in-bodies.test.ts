@@ -12,7 +12,7 @@ describe('an error in a body', () => {
     [
       'of node that does not compile, whatever it returns and awaits',
       'exe @ask(t) = node {\n  await null;\n  if (t) {\n    return (1;\n  }\n}',
-      "Error: SyntaxError: Unexpected token ';'\n  job.mld:4:14\n  3 |   if (t) {\n  4 |     return (1;\n    |              ^\n  in @ask (",
+      "Error: SyntaxError: Unexpected token ';': this `(` is not closed\n  job.mld:4:12\n  3 |   if (t) {\n  4 |     return (1;\n    |            ^\n  in @ask (",
     ],
     [
       'of sh that is the body of a call',
