@@ -14,5 +14,6 @@ export type { LogicalRun } from '../session/pipeline/history/logical-run.js';
 export type { PipelineStatus } from '../session/pipeline/history/pipeline-status.js';
 export { createPipelineRuns, type PipelineRun, type PipelineRuns } from '../session/pipeline/history/pipeline-runs.js';
 export { runPipeline } from '../session/pipeline/run-pipeline.js';
+export type { OutputReader, OutputSoFar, WatchOutput } from '../runtime/ports.js';
 export { CANCELLED, type PipelineIo, type PipelineReport } from '../session/pipeline/run-pipeline-options.js';
 export { uploadFolder, workflowFor, type Project } from '../session/project.js';

@@ -9,7 +9,7 @@ import { badOption, checkMembers, type Members } from './check.js';
 import { checkIo, defined, projectFor } from './run.js';
 import { watch, type Watched } from './watch.js';
 
-export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent'>> {
+export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent' | 'watchOutput'>> {
   /** Path of the `.dot` file, relative to `workingDirectory`. */
   readonly file: string;
   readonly io?: Partial<PipelineIo>;

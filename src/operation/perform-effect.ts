@@ -3,6 +3,7 @@ import type { Frame } from '../runtime/frame.js';
 import { bodyTimedOut } from '../runtime/body-deadline.js';
 import { concealed, isSecret } from '../runtime/secrets/secret-registry.js';
 import type { EffectResult, EffectRequest, EffectOptions, EffectKind } from '../world/world.js';
+import { LiveOutput } from './live-output.js';
 import { canonicalRequest, recordEffect, type Involved } from './effect-facts.js';
 
 const NOTHING: Involved = { values: [] };
@@ -19,10 +20,13 @@ export async function performEffect<Q extends EffectKind>(
   if (deadline?.isOver) throw bodyTimedOut();
   const startedMs = recorder.on ? monotonicMs() : 0;
   const canonical = recorder.on && kind === 'code.run' ? beforeItChanges(request) : undefined;
+  const live = kind === 'command.run' && recorder.on && !replayed ? watchOutput(frame, involved) : undefined;
   let result: EffectResult<Q>;
   calls?.dispatcher.began();
   try {
-    result = await (replayed ? replayed.perform(frame, kind, request) : world.perform(kind, request, optionsFor(kind, frame, involved)));
+    result = await (replayed
+      ? replayed.perform(frame, kind, request)
+      : world.perform(kind, request, optionsFor(kind, frame, involved, live)));
     if (involved.hides) result = concealed(result, involved.hides);
     if (recorder.on) {
       const recording = record(frame, kind, request, { result, elapsedMs: monotonicMs() - startedMs, canonical }, involved);
@@ -33,6 +37,7 @@ export async function performEffect<Q extends EffectKind>(
     if (recorder.on) await record(frame, kind, request, { error, elapsedMs: monotonicMs() - startedMs, canonical }, involved);
     throw error;
   } finally {
+    live?.end();
     calls?.dispatcher.ended();
   }
   if (deadline?.isOver) throw bodyTimedOut(); // the output that a command wrote until it was ended is not its result
@@ -48,14 +53,27 @@ function beforeItChanges(request: object): string | undefined {
   }
 }
 
-function optionsFor(kind: EffectKind, frame: Frame, involved: Involved): EffectOptions | undefined {
+/** Returns undefined where nobody watches what commands write. */
+function watchOutput({ run, op, secret }: Frame, { values }: Involved): WatchedOutput | undefined {
+  if (!run.watchOutput) return undefined;
+  const output = new LiveOutput(run.secrets, secret === true || values.some(isSecret));
+  return { onOutput: (text, stream) => output.write(text, stream), end: run.watchOutput(op.path, output) };
+}
+
+interface WatchedOutput {
+  readonly onOutput: NonNullable<EffectOptions['onOutput']>;
+  readonly end: () => void;
+}
+
+function optionsFor(kind: EffectKind, frame: Frame, involved: Involved, live: WatchedOutput | undefined): EffectOptions | undefined {
   const { attempt, deadline } = frame;
   if (kind !== 'command.run' && kind !== 'code.run') return deadline;
   if (attempt) attempt.ranOwn = true;
   const { trace, recorder } = frame.run;
   const traceparent = attempt?.traceparent ?? trace?.operation(frame.op.path);
   const facts: EffectOptions = { ...(attempt?.report && { report: attempt.report }), ...(traceparent !== undefined && { traceparent }) };
-  if (kind === 'command.run' && recorder.on) return { ...commandOptions(frame, involved), ...facts };
+  if (kind === 'command.run' && recorder.on)
+    return { ...commandOptions(frame, involved), ...(live && { onOutput: live.onOutput }), ...facts };
   if (!facts.report && traceparent === undefined) return deadline;
   return kind === 'code.run' ? { ...facts, ...(deadline && { deadline }) } : { ...facts, ...(deadline && { signal: deadline.signal }) };
 }

@@ -15,7 +15,7 @@ import type { OpNode } from './op-node.js';
 import type { Module, ModuleExports } from './module.js';
 import type { Attempt } from '../calls/attempt.js';
 import type { CallRuntime } from './calls/call-runtime.js';
-import type { Document, Evaluator, Interceptors, ReplayedRun } from './ports.js';
+import type { Document, Evaluator, Interceptors, ReplayedRun, WatchOutput } from './ports.js';
 import type { Recorder, RunTrace } from './recorder.js';
 import type { RunUsage } from './calls/run-usage.js';
 import type { ResultCache } from './calls/result-cache.js';
@@ -120,6 +120,8 @@ export interface FailedCommand {
 /** One run: its ports, and the state that all its code shares. */
 export interface RunState {
   readonly world: World;
+  /** Absent where nobody watches commands. */
+  readonly watchOutput?: WatchOutput | undefined;
   /** Present in a replay. */
   readonly replayed?: ReplayedRun;
   readonly recorder: Recorder;

@@ -105,6 +105,23 @@ export interface EndInside {
   readonly reused?: { readonly savedUsd: number | undefined };
 }
 
+/** Shows what a command has written so far to people who watch it. */
+export interface OutputReader {
+  read(): OutputSoFar;
+}
+
+export interface OutputSoFar {
+  /** The latest whole lines, without secrets and control characters. */
+  readonly text: string;
+  /** Earlier lines are not kept. */
+  readonly isCut: boolean;
+  /** A secret went into the command, so that nothing of it is shown. */
+  readonly isWithheld: boolean;
+}
+
+/** Is told of each command of an operation when it starts. Returns what is to be called at its end. */
+export type WatchOutput = (op: OpPath, output: OutputReader) => () => void;
+
 /** One firing of a hook: unique in a run. */
 export interface Firing {
   /** The operation that it watches. */

@@ -118,6 +118,11 @@ const ROUTES: readonly Row[] = [
   },
   {
     method: 'GET',
+    path: '/pipelines/{id}/output',
+    respond: async (services, _, { id }) => jsonResponse(200, outputOf(services, await runOf(services, id))),
+  },
+  {
+    method: 'GET',
     path: '/pipelines/{id}/questions',
     respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).openQuestions.map(shown)),
   },
@@ -192,6 +197,15 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
   }
   services.manager.cancel(id);
   return jsonResponse(202, { id, status: 'cancelling' });
+}
+
+/** Only this process knows what its commands write: nothing of it is recorded before they have ended. */
+function outputOf({ manager }: Services, { status }: PipelineRun): object {
+  const commands = manager.outputs(status.id);
+  return {
+    executed_here: commands !== undefined,
+    commands: (commands ?? []).map(({ op, text, isCut, isWithheld }) => ({ op, text, is_cut: isCut, is_withheld: isWithheld })),
+  };
 }
 
 async function graph(services: Services, { query }: HttpRequest, { id }: { readonly id: string }): Promise<HttpResponse> {

@@ -22,12 +22,14 @@ import {
   runPipeline,
   uploadFolder,
   valuesOfInputs,
+  type WatchOutput,
 } from '../api/pipeline-runs.js';
 import { MlldError } from '../errors.js';
 import { randomDigits } from '../world/host.js';
 import { createLiveWorld } from '../world/live.js';
 import { WorldError, type World } from '../world/world.js';
 import { HttpError } from './http-error.js';
+import { createLiveOutputs, type CommandOutput, type LiveOutputs } from './live-outputs.js';
 
 export interface Submission {
   readonly dot: string;
@@ -43,6 +45,8 @@ export interface RunManager {
   /** Resumes a run whose process has ended. Resolves when its first event is recorded. @throws as `start` */
   resume(run: Resumable): Promise<void>;
   has(id: RunId): boolean;
+  /** Returns what the commands in flight have written; undefined for a run of another process. */
+  outputs(id: RunId): readonly CommandOutput[] | undefined;
   cancel(id: RunId): void;
   /** Resolves when another run may start. */
   slotFree(): Promise<void>;
@@ -74,6 +78,7 @@ interface ManagedRun {
   readonly controller: AbortController;
   /** True when the first event is recorded. */
   hasBegun: boolean;
+  readonly outputs: LiveOutputs;
   readonly ended: Promise<void>;
 }
 
@@ -118,13 +123,14 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const controller = new AbortController();
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
-    const working = run(options, { ...launched, signal: controller.signal, begun });
+    const outputs = createLiveOutputs();
+    const working = run(options, { ...launched, signal: controller.signal, begun, watchOutput: outputs.watch });
     let id = launched.id;
     const over = working.finally(() => {
       runs.delete(own);
       if (id !== undefined) known.delete(id);
     });
-    const own: ManagedRun = { controller, hasBegun: false, ended: over.then(ignore, ignore) };
+    const own: ManagedRun = { controller, hasBegun: false, outputs, ended: over.then(ignore, ignore) };
     runs.add(own);
     if (id !== undefined) known.set(id, own); // MANAGER-4
     id = await Promise.race([beginning, over.then(refused)]);
@@ -146,6 +152,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     start,
     resume,
     has: (id) => known.has(id),
+    outputs: (id) => known.get(id)?.outputs.read(),
     cancel: (id) => known.get(id)?.controller.abort(CANCELLED),
     async slotFree() {
       while (runs.size >= options.runsMax && !isStopping) await Promise.race([...runs].map(({ ended }) => ended));
@@ -194,9 +201,13 @@ interface Launched {
 interface Run extends Launched {
   readonly signal: AbortSignal;
   readonly begun: (id: RunId) => void;
+  readonly watchOutput: WatchOutput;
 }
 
-async function run(options: RunManagerOptions, { id: resumed, file, dot, set, backend, signal, begun }: Run): Promise<PipelineReport> {
+async function run(
+  options: RunManagerOptions,
+  { id: resumed, file, dot, set, backend, signal, begun, watchOutput }: Run,
+): Promise<PipelineReport> {
   const { project, workingDirectory, environment, clock, log } = options;
   if (dot !== undefined) await writeUpload(file, dot);
   let id = resumed;
@@ -221,6 +232,7 @@ async function run(options: RunManagerOptions, { id: resumed, file, dot, set, ba
     environment,
     io: { ...clock, stdin: async () => undefined, stdout: logLines, stderr: logLines },
     signal,
+    watchOutput,
     onFindings: (findings) => (diagnostics = findings.diagnostics),
     onState: ({ runId }) => {
       if (hasBegun || runId === undefined) return; // a restart belongs to the same logical run

@@ -157,6 +157,8 @@ export interface EffectOptions {
   readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
   /** For a command: makes the file for output that is too large to be held in memory. */
   readonly newFile?: () => BlobWriter;
+  /** For a command: gets what it writes while it arrives. */
+  readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
   /** For code and commands: the span that they work in, as a W3C trace context. */
   readonly traceparent?: string;
   /** For code and commands inside a call. */

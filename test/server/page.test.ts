@@ -80,6 +80,23 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     expect(noise).toEqual([]);
   });
 
+  it('shows what a command writes while it runs, also after a reload, and then its result', async () => {
+    const command = `echo 'line <b>one</b>'; until test -e go-on; do sleep 0.1; done; echo the end`;
+    const id = await served.send(pipeline(`build [shape=parallelogram, tool_command="${command}"]; start -> build -> exit`));
+    await open(`runs/${id}`);
+    const live = page.getByRole('group', { name: 'Output of build so far' });
+    await expect.poll(() => live.textContent(), PATIENCE).toBe('line <b>one</b>');
+    await page.reload();
+    await expect.poll(() => live.textContent(), PATIENCE).toBe('line <b>one</b>');
+    fs.writeFileSync(`${served.folder}/go-on`, '');
+    await expect.poll(status, PATIENCE).toContain('completed');
+    expect(await page.locator('section.live').count()).toBe(0);
+    await show('Graph');
+    await page.locator(node('build')).click();
+    await expect.poll(() => page.locator('#visits pre').textContent(), PATIENCE).toBe('line <b>one</b>\nthe end');
+    expect(noise).toEqual([]);
+  });
+
   it('lets a question be answered by a click, and by the key of a choice', async () => {
     const id = await served.send(GATED);
     await open(`runs/${id}`);

@@ -13,6 +13,20 @@ export interface Question {
   readonly default: string | null;
 }
 
+/** Holds what the commands in flight of a run have written. */
+export interface RunOutput {
+  /** False: another process executes the run, or nobody does. */
+  readonly executed_here: boolean;
+  readonly commands: readonly CommandOutput[];
+}
+
+export interface CommandOutput {
+  readonly op: string;
+  readonly text: string;
+  readonly is_cut: boolean;
+  readonly is_withheld: boolean;
+}
+
 /** Describes a pipeline for the start form. */
 export interface Startable {
   /** Empty when the pipeline can't be run. */
@@ -60,6 +74,7 @@ export interface Api {
   /** The details of all operations in the order of the page, or of one. */
   operations(id: string, op?: string): Promise<readonly (SpanDetails | null)[]>;
   graph(id: string): Promise<string>;
+  output(id: string, signal: AbortSignal): Promise<RunOutput>;
   cancel(id: string): Promise<void>;
   resume(id: string): Promise<void>;
   answer(id: string, question: string, value: string): Promise<void>;
@@ -108,6 +123,7 @@ export function createApi(token: string | undefined): Api {
     page: (id) => read(`/pipelines/${id}/page`),
     operations: (id, op) => read(`/pipelines/${id}/operations${op === undefined ? '' : `?op=${encodeURIComponent(op)}`}`),
     graph: async (id) => (await request(`/pipelines/${id}/graph`)).text(),
+    output: async (id, signal) => (await (await request(`/pipelines/${id}/output`, { signal })).json()) as RunOutput,
     cancel: (id) => post(`/pipelines/${id}/cancel`, {}),
     resume: (id) => post(`/pipelines/${id}/resume`, {}),
     answer: (id, question, value) => post(`/pipelines/${id}/questions/${question}/answer`, { value }),

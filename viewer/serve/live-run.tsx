@@ -4,6 +4,7 @@ import { App } from '../report/app.js';
 import { createModel, type PageData } from '../report/model/page-model.js';
 import type { Api, Question, Status } from './api.js';
 import { EventList, type ListedEvent, listedEvent } from './event-list.js';
+import { LiveOutput } from './live-output.js';
 import { createLiveDetails } from './live-details.js';
 import { pollOnChange } from './poll.js';
 import { Questions } from './questions.js';
@@ -131,6 +132,7 @@ export function LiveRun({ api, mayRun, listed, onChange }: LiveRunProps) {
                 followAnew(); // the answer to an interrupted run resumes it
               }}
             />
+            {(status.status === 'running' || status.status === 'waiting') && <LiveOutput api={api} id={id} model={model} />}
           </>
         ),
         events: <EventList events={events} run={id} />,

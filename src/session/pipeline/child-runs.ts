@@ -44,7 +44,16 @@ async function startChild(
   let state: PipelineState | undefined;
   const follow = watchStates();
   let refusal = 'it was refused';
-  const { resume: _, runDirectory: __, timeoutMs: ___, onEvent: ____, onCheckpoint: _____, onProgress: ______, ...inherited } = options;
+  const {
+    resume: _,
+    runDirectory: __,
+    timeoutMs: ___,
+    onEvent: ____,
+    onCheckpoint: _____,
+    onProgress: ______,
+    watchOutput: _______,
+    ...inherited
+  } = options;
   const begun = runGraph({
     ...inherited,
     file,

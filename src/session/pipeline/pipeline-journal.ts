@@ -90,7 +90,7 @@ export async function frameOfPipeline(options: PipelineRunOptions, { text, ...po
   const directory = baseFolder(options.project, options.file);
   const settings = await settingsFor(asScript, directory, ports.world);
   const document = createDocument({ streaming: true, collects: false });
-  const run = createRunState({ options: asScript, ...ports, document, settings, state: undefined });
+  const run = createRunState({ options: asScript, ...ports, document, settings, state: undefined, watchOutput: options.watchOutput });
   const module = createModule({ path: options.file, display: options.name, directory, text, isMain: true });
   return rootFrame(run, module, execute);
 }

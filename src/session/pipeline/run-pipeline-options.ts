@@ -9,6 +9,7 @@ import type { CustomRule } from '../../pipeline/lint/rule.js';
 import type { Interviewer } from '../../pipeline/human/interviewer.js';
 import type { Transform } from '../../pipeline/model/prepare.js';
 import type { PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
+import type { WatchOutput } from '../../runtime/ports.js';
 import type { Project } from '../project.js';
 import type { RunOutcome } from '../run-calls.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
@@ -69,6 +70,8 @@ export interface PipelineRunOptions {
   readonly onEvent?: (event: JournalEvent) => void;
   /** As for scripts, of this run without its child runs. */
   readonly onProgress?: NonNullable<RunOptions['onProgress']>;
+  /** Watches the commands of this run without its child runs. */
+  readonly watchOutput?: WatchOutput;
   /** Called when a run has started, with its state, which is live. */
   readonly onState?: (state: PipelineState) => void;
   /** Called when `checkpoint.json` was replaced. */

@@ -12,7 +12,7 @@ import { CollectedFailures } from '../../values/failures.js';
 import { Warnings } from './warnings.js';
 
 type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &
-  Partial<Pick<RunState, 'calls' | 'trace'>>;
+  Partial<Pick<RunState, 'calls' | 'trace' | 'watchOutput'>>;
 
 export function createRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io' | 'verbose'> }): RunState {
   const { io, verbose: isVerbose = false } = options;

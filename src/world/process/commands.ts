@@ -30,9 +30,9 @@ export function createCommands(host: {
   readonly live: (text: string) => void;
 }): (
   request: CommandRequest,
-  beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile' | 'report' | 'traceparent'>,
+  beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'onOutput' | 'newFile' | 'report' | 'traceparent'>,
 ) => Promise<CommandResult> {
-  return async (request, { signal, onStarted, newFile, report, traceparent }) => {
+  return async (request, { signal, onStarted, onOutput, newFile, report, traceparent }) => {
     const { added, ...started } = starters[request.language](request);
     const reportFile = report?.file();
     const environment = {
@@ -45,11 +45,19 @@ export function createCommands(host: {
       ...started,
       directory: request.directory,
       environment,
-      onOutput: request.stream ? host.live : undefined,
+      onOutput: request.stream ? alsoLive(host.live, onOutput) : onOutput,
       newFile,
       signal,
       onStarted,
     });
+  };
+}
+
+/** People see what a streaming command writes to its standard output. */
+function alsoLive(live: (text: string) => void, onOutput: EffectOptions['onOutput']): NonNullable<EffectOptions['onOutput']> {
+  return (text, stream) => {
+    if (stream === 'stdout') live(text);
+    onOutput?.(text, stream);
   };
 }
 

@@ -39,8 +39,8 @@ export interface ProcessRequest {
   readonly stdin?: string | undefined;
   /** Texts that the program reads from the descriptors 3, 4, … */
   readonly channels?: readonly string[];
-  /** Gets what the program writes to its standard output, while it arrives. */
-  readonly onOutput?: ((text: string) => void) | undefined;
+  /** Gets what the program writes, while it arrives. */
+  readonly onOutput?: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
   /** Makes the file for large output. */
   readonly newFile?: (() => BlobWriter) | undefined;
   /** Cancels the program. */
@@ -158,8 +158,10 @@ function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<Co
       signalGroup(child, 'SIGKILL');
       dropStreams(child);
     };
-    collect(child.stdout, stdout, () => tooLarge('standard output', stdout), request.onOutput);
-    collect(child.stderr, stderr, () => tooLarge('standard error', stderr));
+    const { onOutput } = request;
+    const onText = (stream: 'stdout' | 'stderr') => onOutput && ((text: string) => onOutput(text, stream));
+    collect(child.stdout, stdout, () => tooLarge('standard output', stdout), onText('stdout'));
+    collect(child.stderr, stderr, () => tooLarge('standard error', stderr), onText('stderr'));
     let failed = false;
     child.once('error', (error) => {
       failed = true; // 'close' follows nevertheless, with a status that no program returned

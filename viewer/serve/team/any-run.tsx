@@ -5,7 +5,7 @@ import { createModel, type PageData, type SpanDetails } from '../../report/model
 import { stay, TEAM } from '../address.js';
 import type { Api } from '../api.js';
 import { createLiveDetails } from '../live-details.js';
-import { usePolled } from './use-polled.js';
+import { usePolled } from '../use-polled.js';
 
 const RUNNING_MS = 1500;
 /** A run that is over may be removed or redacted. */

@@ -8,7 +8,7 @@ import { Figures } from './figures.js';
 import { readOverview, readRuns, searchOf, shownIn, type Overview, type Shown } from './requests.js';
 import { RunTable } from './run-table.js';
 import { StoreSections } from './store-sections.js';
-import { usePolled } from './use-polled.js';
+import { usePolled } from '../use-polled.js';
 import { WaitingQuestions } from './waiting-questions.js';
 
 const RUNS_MS = 2000;
