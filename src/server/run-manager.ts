@@ -159,7 +159,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     },
     async end() {
       isStopping = true;
-      for (const { controller } of runs) controller.abort();
+      for (const { controller } of runs) controller.abort('the end of its server');
       await Promise.all([...runs].map(({ ended }) => ended));
     },
   };

@@ -76,6 +76,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('ends its runs in order at %s, and the s
   await first.until(`/pipelines/${working}`, ({ current_node: node }: { current_node: string }) => node === 'a');
   expect(await first.end(signal)).toBe(0);
   expect((await watched).at(-1)).toBe('interrupted');
+  expect(first.stderr()).toContain(`${working}: g interrupted: ended by the end of its server\n`);
 
   const second = await serve({ folder: first.folder });
   const now = (await second.get('/pipelines')).body as { id: string; status: string; finished_at: string | null }[];

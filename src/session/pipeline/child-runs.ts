@@ -92,7 +92,7 @@ async function startChild(
     runId: known.runId ?? '',
     observe: async () => factsOf(known, report ? statusOf(report) : 'running', report?.error),
     ended,
-    interrupt: () => controller.abort(),
+    interrupt: () => controller.abort('its manager node'),
     stageFolder: async () => stageFolder(options.project.root, known),
   };
 }

@@ -64,7 +64,7 @@ function stoppedEnd(status: StopReason, { callerSignal }: Walking): PipelineEnd 
   if (reason instanceof MlldError) return { status, error: reason };
   if (reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
   if (status === 'timed-out') return { status };
-  return { status, error: new MlldError('INTERRUPTED', `ended by ${String(reason)}`) };
+  return { status, error: new MlldError('INTERRUPTED', `ended by ${typeof reason === 'string' ? reason : 'its caller'}`) };
 }
 
 /** Returns what the last event of a pipeline's run says about its walk. */
