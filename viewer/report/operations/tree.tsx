@@ -5,8 +5,10 @@ import type { Model } from '../model/page-model.js';
 import { number } from '../model/verdict-words.js';
 import type { TreeRow } from '../model/tree-rows.js';
 
-/** Pixels, as the style sheet has it. */
-const ROW = 30;
+/** Pixels, as the style sheet has it. On a phone the text of an operation has a line of its own. */
+const ROW_PX = 30;
+const NARROW_ROW_PX = 50;
+const NARROW = '(max-width: 600px)';
 /** Rows above and below those in sight. */
 const SPARE = 8;
 
@@ -20,6 +22,7 @@ interface TreeProps {
 
 export function Tree({ model, rows, chosen, onToggle, onChoose }: TreeProps) {
   const box = useRef<HTMLDivElement>(null);
+  const rowPx = useRowHeight();
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const [current, setCurrent] = useState<number | undefined>(chosen);
@@ -38,16 +41,16 @@ export function Tree({ model, rows, chosen, onToggle, onChoose }: TreeProps) {
   const reveal = (index: number): void => {
     const element = box.current;
     if (!element || index < 0) return;
-    if (index * ROW < element.scrollTop) element.scrollTop = index * ROW;
-    else if ((index + 1) * ROW > element.scrollTop + element.clientHeight) element.scrollTop = (index + 1) * ROW - element.clientHeight;
+    if (index * rowPx < element.scrollTop) element.scrollTop = index * rowPx;
+    else if ((index + 1) * rowPx > element.scrollTop + element.clientHeight) element.scrollTop = (index + 1) * rowPx - element.clientHeight;
   };
   useEffect(() => {
     if (chosen === undefined) return;
     setCurrent(chosen);
     const index = rows.findIndex(({ span }) => span === chosen);
     const element = box.current;
-    const isInSight = element && index * ROW >= element.scrollTop && (index + 1) * ROW <= element.scrollTop + element.clientHeight;
-    if (element && index >= 0 && !isInSight) element.scrollTop = index * ROW - element.clientHeight / 3;
+    const isInSight = element && index * rowPx >= element.scrollTop && (index + 1) * rowPx <= element.scrollTop + element.clientHeight;
+    if (element && index >= 0 && !isInSight) element.scrollTop = index * rowPx - element.clientHeight / 3;
   }, [chosen]);
 
   const go = (index: number): void => {
@@ -57,7 +60,7 @@ export function Tree({ model, rows, chosen, onToggle, onChoose }: TreeProps) {
     reveal(rows.indexOf(row));
   };
   const row = rows[place];
-  const page = Math.max(1, Math.floor(height / ROW) - 1);
+  const page = Math.max(1, Math.floor(height / rowPx) - 1);
   const keys: { readonly [key: string]: () => void } = {
     ArrowDown: () => go(place + 1),
     ArrowUp: () => go(place - 1),
@@ -77,8 +80,8 @@ export function Tree({ model, rows, chosen, onToggle, onChoose }: TreeProps) {
     event.preventDefault();
     act();
   };
-  const first = Math.max(0, Math.floor(top / ROW) - SPARE);
-  const seen = rows.slice(first, first + Math.ceil(height / ROW) + 2 * SPARE);
+  const first = Math.max(0, Math.floor(top / rowPx) - SPARE);
+  const seen = rows.slice(first, first + Math.ceil(height / rowPx) + 2 * SPARE);
   const isCurrentSeen = row !== undefined && seen.includes(row);
   if (rows.length === 0) return <p class="muted">No operation is like that.</p>;
   return (
@@ -92,13 +95,13 @@ export function Tree({ model, rows, chosen, onToggle, onChoose }: TreeProps) {
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onKeyDown={type}
     >
-      <div role="presentation" class="rows" style={{ height: `${rows.length * ROW}px` }}>
+      <div role="presentation" class="rows" style={{ height: `${rows.length * rowPx}px` }}>
         {seen.map((each, index) => (
           <Row
             key={each.span}
             model={model}
             row={each}
-            y={(first + index) * ROW}
+            y={(first + index) * rowPx}
             isChosen={each.span === chosen}
             isCurrent={each === row}
             onToggle={onToggle}
@@ -111,6 +114,17 @@ export function Tree({ model, rows, chosen, onToggle, onChoose }: TreeProps) {
       </div>
     </div>
   );
+}
+
+function useRowHeight(): number {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const screen = matchMedia(NARROW);
+    const follow = (): void => setNarrow(screen.matches);
+    screen.addEventListener('change', follow);
+    return () => screen.removeEventListener('change', follow);
+  }, []);
+  return isNarrow ? NARROW_ROW_PX : ROW_PX;
 }
 
 interface RowProps {

@@ -7,6 +7,8 @@ import { number } from '../model/verdict-words.js';
 import { Command } from '../parts/text-block.js';
 
 const GROUPS_SHOWN = 12;
+/** The commands that repair a run come behind its most frequent causes, so that they are on the first screen however many there are. */
+const FIRST_GROUPS = 3;
 
 interface Group {
   readonly count: number;
@@ -46,34 +48,7 @@ export function Failures({ model, isFollowed }: { readonly model: Model; readonl
           )}
         </div>
       )}
-      <ul class="groups">
-        {groups.slice(0, GROUPS_SHOWN).map((group) => (
-          <li key={`${group.what} ${group.reason}`}>
-            <span class="count">{number(group.count)}×</span>
-            <div>
-              <p>{group.reason}</p>
-              <p class="muted">
-                {group.what}
-                {model.spanAt(group.op) !== undefined && (
-                  <>
-                    {' · '}
-                    <a href={hashOfCall(group.op)}>{group.count === 1 ? 'look at it' : 'the first one'}</a>
-                  </>
-                )}
-                {group.count > 1 && group.fn !== '' && (
-                  <>
-                    {' · '}
-                    <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: group.fn, state: group.state } })}>
-                      all that {group.state === 'denied' ? 'were denied' : 'failed'} in @{group.fn}
-                    </a>
-                  </>
-                )}
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
-      {groups.length > GROUPS_SHOWN && <p class="muted">and {groups.length - GROUPS_SHOWN} more kinds</p>}
+      <Groups model={model} groups={groups.slice(0, FIRST_GROUPS)} />
       {steps.length > 0 && (
         <div class="repair">
           {!isSound && <h3>{repairWords(verdict)}</h3>}
@@ -82,7 +57,43 @@ export function Failures({ model, isFollowed }: { readonly model: Model; readonl
           ))}
         </div>
       )}
+      {groups.length > FIRST_GROUPS && <h3>Further causes</h3>}
+      <Groups model={model} groups={groups.slice(FIRST_GROUPS, GROUPS_SHOWN)} />
+      {groups.length > GROUPS_SHOWN && <p class="muted">and {groups.length - GROUPS_SHOWN} more kinds</p>}
     </section>
+  );
+}
+
+function Groups({ model, groups }: { readonly model: Model; readonly groups: readonly Group[] }) {
+  if (groups.length === 0) return null;
+  return (
+    <ul class="groups">
+      {groups.map((group) => (
+        <li key={`${group.what} ${group.reason}`}>
+          <span class="count">{number(group.count)}×</span>
+          <div>
+            <p>{group.reason}</p>
+            <p class="muted">
+              {group.what}
+              {model.spanAt(group.op) !== undefined && (
+                <>
+                  {' · '}
+                  <a href={hashOfCall(group.op)}>{group.count === 1 ? 'look at it' : 'the first one'}</a>
+                </>
+              )}
+              {group.count > 1 && group.fn !== '' && (
+                <>
+                  {' · '}
+                  <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: group.fn, state: group.state } })}>
+                    all that {group.state === 'denied' ? 'were denied' : 'failed'} in @{group.fn}
+                  </a>
+                </>
+              )}
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
   );
 }
 
