@@ -1,7 +1,7 @@
 /** The tree and the names of a script, also while it has syntax errors. */
 import path from 'node:path';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';
-import { reparsed } from '../validate/reparse.js';
+import { reparsedAround } from '../validate/reparse.js';
 import type { ParsedScript } from '../validate/rule.js';
 import { symbolsOf } from '../validate/symbols.js';
 import type { ProjectView } from './project-view.js';
@@ -15,13 +15,16 @@ export async function readableScript(absolute: string, { workspace }: ProjectVie
   const opened = await workspace.script(absolute);
   if (opened.kind === 'missing') return undefined;
   if (opened.kind === 'parsed') return opened.file;
-  return scriptOf(opened.file.text, absolute, opened.file.display);
+  const { text, display, sound } = opened.file;
+  // Only the statements around the change are parsed again: the whole of a long script would take too long while somebody types.
+  const script = sound && reparsedAround(sound, text, (part) => recoverScript(part, 'strict'))?.script;
+  return script ? { absolute, display, text, script, symbols: symbolsOf(script) } : scriptOf(text, absolute, display);
 }
 
-/** Reads a text that may be broken. `near` is a script of a text that differs little. */
-export function scriptOf(written: string, absolute: string, display: string, near?: ParsedScript): ParsedScript {
+/** Reads a text that may be broken. */
+export function scriptOf(written: string, absolute: string, display: string): ParsedScript {
   const text = withPlainLineEnds(written);
   const mode = path.extname(absolute).toLowerCase() === '.md' ? 'markdown' : 'strict';
-  const script = (near && reparsed(near, text)) ?? recoverScript(text, mode);
+  const script = recoverScript(text, mode);
   return { absolute, display, text, script, symbols: symbolsOf(script) };
 }

@@ -21,25 +21,42 @@ interface Parsed {
 
 /** Returns undefined where the whole text has to be parsed, as for documents, whose statements depend on the prose around them. */
 export function reparsed({ text: before, script }: Parsed, text: string): Script | undefined {
+  const change = changeBetween(before, text);
+  if (!PLAIN.test(before.slice(change.from, change.to) + text.slice(change.from, change.to + text.length - before.length)))
+    return undefined;
+  const around = reparsedAround({ text: before, script }, text);
+  return around?.hasSameStatementBehind ? around.script : undefined;
+}
+
+/**
+ * Parses the statements around a change by `parse`, also where REPARSE-1 leaves a doubt about the rest, which is taken as it was. Returns
+ * undefined where `parse` does, and for documents.
+ */
+export function reparsedAround(
+  { text: before, script }: Parsed,
+  text: string,
+  parse: (part: string) => Script | undefined = attempt,
+): { readonly script: Script; readonly hasSameStatementBehind: boolean } | undefined {
   const { statements } = script;
   if (script.mode !== 'strict') return undefined;
-  if (text === before) return script;
+  if (text === before) return { script, hasSameStatementBehind: true };
   const change = changeBetween(before, text);
   const delta = text.length - before.length;
-  if (!PLAIN.test(before.slice(change.from, change.to) + text.slice(change.from, change.to + delta))) return undefined;
   // A statement may end where the next line does not continue it: the one before the change, and the one behind it, are parsed again.
   const first = Math.max(statements.findLastIndex(({ at }) => at < change.from) - 1, 0);
   const behind = statements.findIndex(({ at }) => at > change.to);
   const last = behind < 0 ? statements.length : behind + 1;
   const from = first === 0 ? 0 : (statements[first]?.at ?? 0);
   const to = (statements[last]?.at ?? before.length) + delta;
-  const part = attempt(text.slice(from, to));
+  const part = parse(text.slice(from, to));
   if (!part || (from > 0 && (part.resume ?? part.budget ?? part.frontmatter) !== undefined)) return undefined;
   const expected = behind < 0 ? undefined : (statements[behind]?.at ?? 0) + delta - from;
-  if (expected !== undefined && part.statements.at(-1)?.at !== expected) return undefined;
   return {
-    ...(from === 0 ? part : script),
-    statements: [...statements.slice(0, first), ...part.statements.map(movedBy(from)), ...statements.slice(last).map(movedBy(delta))],
+    hasSameStatementBehind: expected === undefined || part.statements.at(-1)?.at === expected,
+    script: {
+      ...(from === 0 ? part : script),
+      statements: [...statements.slice(0, first), ...part.statements.map(movedBy(from)), ...statements.slice(last).map(movedBy(delta))],
+    },
   };
 }
 

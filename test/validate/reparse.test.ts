@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseScript } from '../../grammar/parse.js';
 import type { Script } from '../../grammar/ast.js';
-import { reparsed } from '../../src/validate/reparse.js';
+import { reparsed, reparsedAround } from '../../src/validate/reparse.js';
 import { PROJECT } from '../support/source-files.js';
 
 const CASES = path.join(PROJECT, 'test/conformance');
@@ -56,5 +56,23 @@ describe('a script after a change', () => {
     expect(reparsed({ text, script }, text)).toBe(script);
     const document = parseScript('Tide\n', { mode: 'markdown' });
     expect(reparsed({ text: 'Tide\n', script: document }, 'Tides\n')).toBeUndefined();
+  });
+
+  it('is known around a broken statement, and as it was elsewhere, for an editor', () => {
+    const text = `var @a = 1\nvar @b = 2\nvar @c = 3\nvar @d = 4\nshow "@a"\nvar @e = 5\n`;
+    const near = { text, script: parseScript(text, { mode: 'strict' }) };
+    const changed = text.replace('= 3', '= [3, "');
+    const asked: string[] = [];
+    const around = reparsedAround(near, changed, (part) => {
+      asked.push(part);
+      return parseScript('\n'.repeat(part.indexOf('var @d')) + 'var @d = 4\n', { mode: 'strict' });
+    });
+    expect(asked).toEqual(['var @b = 2\nvar @c = [3, "\nvar @d = 4\n']);
+    expect(
+      around?.script.statements.map((statement) =>
+        'name' in statement ? [statement.name, changed.slice(statement.at).slice(0, 6)] : 'show',
+      ),
+    ).toEqual([['a', 'var @a'], ['d', 'var @d'], 'show', ['e', 'var @e']]);
+    expect(reparsedAround(near, changed)).toBeUndefined();
   });
 });

@@ -5,8 +5,10 @@
 import type { Expression } from '../../../grammar/ast.js';
 import { statementWords, topLevelWords } from '../../../grammar/keywords.js';
 import { EXE_OPTIONS } from '../../../grammar/mlld/build/exe-options.js';
+import { reparsedAround } from '../../validate/reparse.js';
 import type { ParsedScript } from '../../validate/rule.js';
 import type { Declaration, Use } from '../../validate/static-scope.js';
+import { symbolsOf } from '../../validate/symbols.js';
 import { METADATA_FIELDS } from '../../values/metadata.js';
 import { arrayMethods } from '../../values/methods/array-methods.js';
 import { textMethods } from '../../values/methods/text-methods.js';
@@ -98,7 +100,9 @@ function useAt(file: ParsedScript, at: number): Use | undefined {
     `${text.slice(0, from)}@${CURSOR}${text.slice(at, to)}${text.slice(to, lineEnd)}${opened}${text.slice(lineEnd)}`,
   ];
   for (const attempt of attempts) {
-    const use = scriptOf(attempt, absolute, display, file).symbols.uses.find(({ name }) => name === CURSOR);
+    // A broken statement has no scope. The whole of a long script would take too long to parse while somebody types.
+    const script = file.script.mode === 'strict' ? reparsedAround(file, attempt)?.script : scriptOf(attempt, absolute, display).script;
+    const use = script && symbolsOf(script).uses.find(({ name }) => name === CURSOR);
     if (use) return use;
   }
   return undefined;

@@ -54,6 +54,8 @@ export interface Broken {
   readonly display: string;
   readonly text: string;
   readonly failures: readonly SyntaxFailure[];
+  /** Is the last state of a script that could be parsed. */
+  readonly sound?: ParsedScript;
 }
 
 export function openWorkspace({
@@ -87,7 +89,7 @@ export function openWorkspace({
     const facts = { display: display(absolute), absolute, text };
     const script = sound && reparsed(sound, text);
     const parsed = script ? { script } : parseReportingAll(text, modes?.get(absolute) ?? modeOf(absolute));
-    if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures } };
+    if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures, ...(sound && { sound }) } };
     return { kind: 'parsed', file: { ...facts, script: parsed.script, symbols: symbolsOf(parsed.script) } };
   }
 
