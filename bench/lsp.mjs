@@ -83,7 +83,7 @@ rmSync(folder, { recursive: true, force: true });
 function nearestName(written, from) {
   const all = written.split('\n');
   for (let line = from; line < all.length; line++) {
-    const found = /^\s*(?:if|show|let|var|for|=>)\b.*?@[A-Za-z_]\w*/.exec(all[line]);
+    const found = /^\s*(?:if|show|let|var|for|exe|=>).*?@[A-Za-z_]\w*/.exec(all[line]);
     if (found) return { line, character: found[0].length };
   }
   throw new Error('the script has no name in its second half');
