@@ -27,10 +27,13 @@ export interface TakenOffer {
   readonly refused: EventRef | undefined;
 }
 
+/** An offer of a run that the worker does not serve yet; it is not claimed. */
+export type FirstOffer = Pick<TakenOffer, 'id' | 'call'>;
+
 export interface Taking {
   readonly taken: readonly TakenOffer[];
   /** Runs with offers that the worker does not serve yet. */
-  readonly unserved: readonly (OfferingRun & { readonly call: string })[];
+  readonly unserved: readonly (OfferingRun & { readonly first: FirstOffer })[];
   /** Runs whose worker's run was sealed. */
   readonly sealed: readonly OfferingRun[];
 }
@@ -42,7 +45,7 @@ export interface TeamWorkers {
   /** Begins the run of a worker that serves `of`. */
   serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<ServedRun>;
   /** Leaves the call to others. `stop`: the run that offers is to try it at once. */
-  decline(served: ServedRun, offer: TakenOffer, worker: string, why: string, stop?: boolean): Promise<void>;
+  decline(offer: Pick<TakenOffer, 'id'>, worker: string, why: string, stop?: boolean): Promise<void>;
   /** Says that the call ended without a result that others may reuse. */
   ended(served: ServedRun, offer: TakenOffer, by: RecordedResult): Promise<void>;
   /** Returns those of the runs that are alive and have not ended. */

@@ -2,7 +2,7 @@
 import { seqOf, type CallKey, type RunId, type Workflow } from '../../ids.js';
 import type { RecordedResult } from '../../storage/claims.js';
 import type { HintWatch, Hints } from '../../storage/hints.js';
-import type { OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
+import type { FirstOffer, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
 import type { CreateOptions } from '../../store.js';
 import type { Row, Sql } from '../connection.js';
 import type { RunRow } from '../run-rows.js';
@@ -44,15 +44,10 @@ export class PgWorkers implements TeamWorkers {
     return served;
   }
 
-  async decline(served: ServedRun, offer: TakenOffer, worker: string, why: string, stop = false): Promise<void> {
+  async decline({ id }: Pick<TakenOffer, 'id'>, worker: string, why: string, stop = false): Promise<void> {
     const { sql, timeoutMs } = this.ports;
     const said = JSON.stringify({ [worker]: { why, ...(stop && { stop }) } });
-    await sql.query(
-      `update mlld.offers set declined = coalesce(declined, '{}') || $2::jsonb where offer_id = $1`,
-      [offer.id, said],
-      timeoutMs,
-    );
-    served.giveBack(offer.key);
+    await sql.query(`update mlld.offers set declined = coalesce(declined, '{}') || $2::jsonb where offer_id = $1`, [id, said], timeoutMs);
   }
 
   async ended(served: ServedRun, offer: TakenOffer, { run, seq, position }: RecordedResult): Promise<void> {
@@ -101,6 +96,7 @@ function offeringRun(row: Row): OfferingRun {
   return { id: String(row['of_run']), ref: { workflow: row['path'] as Workflow, run: row['of_name'] as RunId } };
 }
 
-function offeringRuns(rows: readonly Row[]): readonly (OfferingRun & { readonly call: string })[] {
-  return [...new Map(rows.map((row) => [row['of_run'], { ...offeringRun(row), call: String(row['call']) }])).values()];
+function offeringRuns(rows: readonly Row[]): Taking['unserved'] {
+  const firstOf = (row: Row): FirstOffer => ({ id: String(row['offer']), call: String(row['call']) });
+  return [...new Map(rows.map((row) => [row['of_run'], { ...offeringRun(row), first: firstOf(row) }])).values()];
 }

@@ -5,6 +5,7 @@
 import path from 'node:path';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { decodeValue } from '../../operation/encode-result.js';
@@ -78,7 +79,8 @@ export class OfferedFunctions {
     for (const source of offer.sources) texts.set(this.absolute(source.path), await this.textOf(source));
     const captured = await store.resolve(offer.captured);
     if (captured === undefined) throw new Declined('the variables that it captures are not in the store');
-    const variables = captured as readonly Json[] as readonly unknown[] as readonly CapturedVariable[]; // as `OfferedCalls` put them
+    if (!Array.isArray(captured) || !captured.every(isVariable)) throw new Declined('the variables that it captures are no list of values');
+    const variables = captured as readonly unknown[] as readonly CapturedVariable[];
     const file = this.absolute(offer.main);
     const { script, module } = parsed(texts, file, options.workingDirectory);
     const bind = (each: Module): void => {
@@ -106,6 +108,10 @@ export class OfferedFunctions {
   private absolute(name: string): string {
     return path.resolve(this.ports.options.project.root, name);
   }
+}
+
+function isVariable(each: Json): boolean {
+  return isObject(each) && typeof each['module'] === 'string' && typeof each['name'] === 'string' && isObject(each['value'] ?? null);
 }
 
 function parsed(texts: ReadonlyMap<string, string>, file: string, workingDirectory: string): ReturnType<typeof parseScriptText> {

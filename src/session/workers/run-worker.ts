@@ -12,7 +12,6 @@ import type { WithWorkers } from '../../../journal/postgres/open-store.js';
 import type { OfferingRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
-import type { OfferedCall } from '../../runtime/calls/offered-call.js';
 import { VERSION } from '../../version.js';
 import { makeWorkerFolder, removeFolder } from '../../world/files/worker-folders.js';
 import { hostFacts } from '../../world/host.js';
@@ -21,6 +20,7 @@ import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
 import type { Project } from '../project.js';
 import { openRecordingStore } from '../project-store.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
+import { readOffer, UNREADABLE } from './read-offer.js';
 import { ServedCalls, type ServedPorts } from './served-calls.js';
 
 const LOOK_FIRST_MS = 100;
@@ -174,9 +174,10 @@ class Worker {
       const calls = this.served.get(offer.of.id);
       if (calls) this.execute(calls, offer); // only offers of runs that are served are claimed
     }
-    for (const { call, ...of } of unserved) {
-      const { budgets = [] } = JSON.parse(call) as OfferedCall; // all offers of a run have the same
-      await this.ask(() => this.serve(of, budgets));
+    for (const { first, ...of } of unserved) {
+      const offered = readOffer(first.call);
+      if (offered === undefined) await this.ask(() => this.workers.decline(first, this.facts.name, UNREADABLE));
+      else await this.ask(() => this.serve(of, offered.budgets ?? [])); // all offers of a run have the same
     }
   }
 

@@ -8,8 +8,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
-import type { EventOf, JournalEvent, Json } from '../../../journal/event.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../journal/ids.js';
+import { isObject } from '../../../journal/json-object.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
 import type { ServedRun, TakenOffer, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
@@ -49,6 +50,7 @@ import { settingsFor } from '../script/settings.js';
 import { openSharedBudgets } from '../script/shared-budgets.js';
 import { isUserError } from '../user-error.js';
 import { Declined, OfferedFunctions } from './offered-functions.js';
+import { readOffer, UNREADABLE } from './read-offer.js';
 
 const RETRY_MS = 200;
 
@@ -251,7 +253,8 @@ export class ServedCalls {
   private async tryToExecute(offer: TakenOffer): Promise<string | undefined> {
     const { functions, run } = this.parts;
     const { store, options } = this.ports;
-    const offered = JSON.parse(offer.call) as OfferedCall; // `mlld.offer` got it from `OfferedCalls`
+    const offered = readOffer(offer.call);
+    if (offered === undefined) return UNREADABLE;
     let mismatch: string | undefined;
     const claimsFor = (claims: CallClaims): CallClaims => claimed(claims, offer, offered, (because) => (mismatch = because));
     try {
@@ -260,9 +263,8 @@ export class ServedCalls {
       const { executable, main } = await functions.find(offered);
       const encoded = await store.resolve(offered.args);
       if (encoded === undefined) throw new Declined('its arguments are not in the store');
-      const args = (encoded as readonly Json[] as readonly unknown[] as readonly Encoded[]).map((each) =>
-        decodeValue(each, options.project.root),
-      );
+      if (!Array.isArray(encoded) || !encoded.every(isObject)) throw new Declined('its arguments are not a list of values');
+      const args = (encoded as readonly unknown[] as readonly Encoded[]).map((each) => decodeValue(each, options.project.root));
       if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
       const { settings, leave } = await this.folderFor(executable.writesOption !== undefined);
       try {
@@ -299,11 +301,11 @@ export class ServedCalls {
   }
 
   private async decline(offer: TakenOffer, because: string): Promise<void> {
-    const { calls, served } = this.parts;
+    const { calls } = this.parts;
     const { worker, workers, options } = this.ports;
     if (options.signal.aborted || calls.dispatcher.stoppedBy?.class === 'journal') return; // giving the claim back is enough
     const isStopped = calls.dispatcher.stoppedBy !== undefined;
-    await this.untilTaken(() => workers.decline(served, offer, worker.name, because, isStopped));
+    await this.untilTaken(() => workers.decline(offer, worker.name, because, isStopped));
   }
 
   /** Waits for a store that is away. */

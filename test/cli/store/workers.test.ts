@@ -146,6 +146,32 @@ show @all
     TIMEOUT_MS,
   );
 
+  it(
+    'leave an offer that they can not read to the run, and go on',
+    async () => {
+      const url = database.project();
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/hi.mld':
+          'exe llm @ask(q) = cmd {printf "done %s" "@q"}\nvar @all = for parallel(3) @q in ["a", "b", "c"] => @ask(@q)\nshow @all\n',
+      });
+      const env = { MLLD_STORE: url, MLLD_LEASE: '2s' };
+      const run = start(['run', 'hi', '--checkpoint', '--workers'], folder, env);
+      const ended = resultOf(run);
+      await until(async () => (await database.query('select from mlld.offers', [])).length === 1); // the others begin when it has ended
+      await database.query(`update mlld.offers set call = '{"fn":'`, []);
+      const hut = await worker(url, [], env);
+      expect(await ended).toMatchObject({
+        status: 0,
+        stdout: '[\n  "done a",\n  "done b",\n  "done c"\n]\n',
+        stderr: expect.stringContaining('its offer is not one that this version of mlld can read'),
+      });
+      hut.kill('SIGTERM');
+      expect(await resultOf(hut)).toMatchObject({ status: 0, stderr: expect.stringContaining('executed 2 calls') });
+    },
+    TIMEOUT_MS,
+  );
+
   it('are refused where the runs are in files', async () => {
     const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': 'show "hi"\n' });
     const env = { MLLD_STORE: 'files' };

@@ -96,12 +96,14 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     const [offer] = (await take()).taken;
     if (!offer) throw new Error('nothing was taken');
     served.hold(offer.key);
-    await other.workers.decline(served, offer, 'hut', 'another version');
+    await other.workers.decline(offer, 'hut', 'another version');
+    served.giveBack(offer.key);
     expect((await take()).taken).toEqual([]);
     expect((await other.workers.take('shed', { '': 1 }, [served])).taken).toHaveLength(1);
     expect((await outcomesOf(run))?.outcomes.size).toBe(0); // a lease has not passed
     served.hold(offer.key);
-    await other.workers.decline(served, offer, 'shed', 'the budget is used up', true);
+    await other.workers.decline(offer, 'shed', 'the budget is used up', true);
+    served.giveBack(offer.key);
     await expect.poll(async () => [...((await outcomesOf(run))?.outcomes.values() ?? [])].map(({ kind }) => kind)).toEqual(['declined']);
   });
 
