@@ -3,7 +3,7 @@ import type { RunStatus } from '../../journal/facts/run-event.js';
 import { MlldError } from '../errors.js';
 import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';
-import { withoutSealingKey } from './ports/sealing-key.js';
+import { withoutOwnSecrets } from './ports/sealing-key.js';
 import type { RunOptions } from './script/run-options.js';
 import { isUserError } from './user-error.js';
 
@@ -39,7 +39,7 @@ export async function superviseRun<R>(
   const endMs = timeoutMs === undefined ? undefined : io.monotonicMs() + timeoutMs;
   // The timer does not fire while code of the script blocks the event loop; the world checks the deadline at its next effect.
   const deadline = endMs === undefined ? undefined : { leftMs: () => endMs - io.monotonicMs(), expire: timeOut };
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), deadline });
+  const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment), deadline });
   const onSignal = (): void =>
     stop('interrupted', typeof callerSignal.reason === 'string' ? callerSignal.reason : 'the run was called off');
   callerSignal.addEventListener('abort', onSignal);

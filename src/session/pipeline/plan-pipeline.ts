@@ -11,7 +11,7 @@ import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js
 import { workflowFor } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import { createLiveWorld } from '../../world/live.js';
-import { withoutSealingKey } from '../ports/sealing-key.js';
+import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { storeOf } from './pipeline-journal.js';
 import { findResumption } from './history/resume.js';
@@ -43,7 +43,7 @@ export interface PlannedStep extends PlannedNode {
 
 /** Undefined if lint refused the graph. Throws the errors with which a run with these options would not start. */
 export async function planPipeline(options: PipelineRunOptions): Promise<PipelinePlan | undefined> {
-  const world = createLiveWorld({ ...options.io, environment: withoutSealingKey(options.environment), signal: options.signal });
+  const world = createLiveWorld({ ...options.io, environment: withoutOwnSecrets(options.environment), signal: options.signal });
   try {
     const { graph } = await loadGraph(options, world);
     if (!graph) return undefined;

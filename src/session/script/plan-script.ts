@@ -14,7 +14,7 @@ import type { Cost } from '../../calls/budget/budget.js';
 import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from './run-options.js';
-import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
+import { sealingKeyFor, withoutOwnSecrets } from '../ports/sealing-key.js';
 import { createLiveWorld } from '../../world/live.js';
 import { callSettings, headerBudget } from './call-settings.js';
 import { changedInputs } from './plan/changed-inputs.js';
@@ -53,7 +53,7 @@ export interface RunPlan extends Plan {
 export async function planScript(options: RunOptions, store: JournalStore): Promise<RunPlan> {
   const { script: source, project, io } = options;
   if (source.kind !== 'file') throw new Error('only a file has a record');
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(options.environment), signal: options.signal });
+  const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(options.environment), signal: options.signal });
   try {
     const { script, module } = await openScript(options, world);
     const workflow = workflowFor(project, source.path);

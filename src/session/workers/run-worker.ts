@@ -16,7 +16,7 @@ import { VERSION } from '../../version.js';
 import { makeWorkerFolder, removeFolder } from '../../world/files/worker-folders.js';
 import { hostFacts } from '../../world/host.js';
 import { createLiveWorld } from '../../world/live.js';
-import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
+import { sealingKeyFor, withoutOwnSecrets } from '../ports/sealing-key.js';
 import type { Project } from '../project.js';
 import { openRecordingStore } from '../project-store.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
@@ -72,7 +72,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerReport> {
 }
 
 async function openStore({ project, environment, io }: WorkerOptions): Promise<JournalStore> {
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment) });
+  const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment) });
   try {
     const sealingKey = await sealingKeyFor({ project, environment }, world);
     return await openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });

@@ -40,7 +40,7 @@ import { createRecorder, isOfOneFact, type RunRecorder } from '../ports/recorder
 import { createRunCache } from '../ports/result-cache.js';
 import { retryingStore } from '../ports/retrying-store.js';
 import { createTotalsCounter, type TotalsCounter } from '../ports/run-totals.js';
-import { withoutSealingKey } from '../ports/sealing-key.js';
+import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { startedFact } from '../ports/started-fact.js';
 import { createCallRuntime } from '../script/call-runtime.js';
 import { createDocument } from '../script/document.js';
@@ -103,7 +103,7 @@ export class ServedCalls {
     const { io, environment, signal } = options;
     const { journal } = served;
     const { ref } = journal;
-    const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment) });
+    const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment) });
     const secrets = new SecretRegistry();
     const warnings = createJournalWarnings(io.stderr);
     const calls = createCallRuntime({

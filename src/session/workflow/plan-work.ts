@@ -6,7 +6,7 @@ import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
-import { withoutSealingKey } from '../ports/sealing-key.js';
+import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
 import { NOT_COMPARED, plannedEdits, type PlannedWork } from './planned-edits.js';
@@ -43,7 +43,7 @@ export interface PlanReport {
 export async function planWork(planned: PlannedWork, phases: readonly string[] | undefined): Promise<PlanReport> {
   const { options: given } = planned;
   const { script, project, workingDirectory, io, environment, signal, name } = given;
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), signal });
+  const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment), signal });
   try {
     const store = readOnlyStore(await storeOf(given, world));
     const isBare = given.cache.resume === undefined && given.cache.fresh !== true;
