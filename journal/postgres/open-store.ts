@@ -220,7 +220,7 @@ class ServerCheck {
   async check(sql: Sql): Promise<void> {
     const [row] = await sql.query(
       `select m.store_id::text as "storeId", m.version, m.min_client as "minClient", ${SETTINGS},
-         set_config('default_transaction_isolation', 'read committed', false) from mlld.meta m`,
+         set_config('default_transaction_isolation'::text, 'read committed'::text, false) from mlld.meta m`,
       [],
       READ_TIMEOUT_MS,
     );
@@ -239,8 +239,14 @@ class ServerCheck {
   }
 }
 
-const SETTINGS = `current_setting('server_version_num')::int as server, current_setting('server_encoding') as encoding,
-  current_setting('fsync') as fsync, (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`;
+/**
+ * Functions and operators of the schema `public` would be called in the place of the server's own where their types fit better, with the
+ * rights of whoever looks: statements name all that is ours with its schema, and everything else is the server's. This statement itself
+ * uses only what no other one fits better.
+ */
+const SETTINGS = `set_config('search_path'::text, 'pg_catalog, pg_temp'::text, false),
+  current_setting('server_version_num'::text)::int as server, current_setting('server_encoding'::text) as encoding,
+  current_setting('fsync'::text) as fsync, (extract(epoch from clock_timestamp()) * 1000::numeric)::float8 as "nowMs"`;
 
 /** Throws STORE_UNFIT for a server that is too old, or could lose or change what it holds. */
 export async function refuseUnfitServer(sql: Sql, allowUnsafe: boolean): Promise<void> {

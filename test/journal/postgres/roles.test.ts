@@ -56,6 +56,19 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
   const edit = (event: JournalEvent): JournalEvent | undefined =>
     event.type === 'call.completed' ? { ...event, result: { redacted: 'x' } } : undefined;
 
+  it('never has a function of a colleague called in the place of one of the server', async () => {
+    const url = database.project();
+    const store = openTestStore(url);
+    await database.query(
+      `create table public.called (by text); create function public.make_interval(secs text) returns interval language plpgsql as $$
+         begin insert into public.called values (current_user); return interval '1 minute'; end $$`,
+    );
+    await record(store, 1);
+    expect(await database.query('select * from public.called')).toEqual([]);
+    await database.query('drop function public.make_interval(text); drop table public.called');
+    await store.close();
+  });
+
   it('let a runner record and read, and neither change nor remove what is recorded', async () => {
     const url = await userWith('mlld_run', database.project());
     const store = openTestStore(url);
