@@ -4,21 +4,31 @@
  * STREAM-1 `id` is the number of the event within the logical run; it is the event's `seq` unless the run was resumed or restarted.
  * STREAM-2 The stream ends after the last event of a run that is over. A request that continues from there gets 204, which stops the
  *          reconnects of a browser.
+ * STREAM-3 Streams take at most half of the connections, so that watchers keep nobody from starting, answering or cancelling.
  */
 import { readLogicalRun } from '../api/pipeline-runs.js';
-import type { HttpResponse, HttpRequest } from '../world/http.js';
+import { CONNECTIONS_MAX, type HttpRequest, type HttpResponse } from '../world/http.js';
 import { emptyResponse, streamResponse } from './responses.js';
 import { frameOf, isOver, type Feed, type FeedPorts, type FeedRun } from './feeds.js';
 import { HttpError } from './http-error.js';
 
 const KEEP_ALIVE_MS = 15_000;
 
+const STREAMS_MAX = CONNECTIONS_MAX / 2;
+
+/** Counts the streams of a server. */
+export interface OpenStreams {
+  count: number;
+}
+
 export interface EventSource extends FeedPorts {
+  readonly streams: OpenStreams;
   readonly watch: (run: FeedRun) => Feed;
 }
 
 export async function eventResponse(source: EventSource, run: FeedRun, { headers, gone }: HttpRequest): Promise<HttpResponse> {
   const after = numberAfter(headers['last-event-id']);
+  enter(source.streams, gone);
   const signal = AbortSignal.any([gone, source.stopping]);
   if (!isOver(run)) return streamResponse((write) => watch({ source, signal, write }, run, after));
   const reader = readLogicalRun(source.store, run.logicalRun, after);
@@ -27,6 +37,18 @@ export async function eventResponse(source: EventSource, run: FeedRun, { headers
   return streamResponse(async (write) => {
     for (let part = first; part.length > 0 && !signal.aborted; part = await reader.more()) await write(part.map(frameOf).join(''));
   });
+}
+
+/** STREAM-3 @throws HttpError STREAMS_TOO_MANY */
+function enter(streams: OpenStreams, gone: AbortSignal): void {
+  if (gone.aborted) return;
+  if (streams.count >= STREAMS_MAX) {
+    throw new HttpError(503, 'STREAMS_TOO_MANY', `${STREAMS_MAX} clients follow events already`, {
+      hint: 'close some, or ask for the status',
+    });
+  }
+  streams.count++;
+  gone.addEventListener('abort', () => streams.count--, { once: true });
 }
 
 interface Sending {

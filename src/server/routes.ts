@@ -6,7 +6,7 @@ import { jsonResponse, textResponse } from './responses.js';
 import type { createAnswerQueue } from './submit-answer.js';
 import { answerIn, pipelineIn, startIn, type NamedPipeline } from './request-bodies.js';
 import { formOf, listProjectPipelines, readProjectPipeline } from './project-pipelines.js';
-import { eventResponse } from './event-stream.js';
+import { eventResponse, type OpenStreams } from './event-stream.js';
 import type { Feed, FeedRun } from './feeds.js';
 import { withFiles, type RunManager } from './run-manager.js';
 import type { Drawings } from './drawings.js';
@@ -26,6 +26,7 @@ export interface Services {
   /** Throws as `resumeRun`. */
   readonly resume: (run: PipelineRun) => Promise<void>;
   readonly watch: (run: FeedRun) => Feed;
+  readonly streams: OpenStreams;
   readonly team: Team;
   readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;

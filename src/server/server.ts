@@ -88,6 +88,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     pages: createLivePages({ store, stepsOf: options.stepsOf, monotonicMs }),
     answer: createAnswerQueue({ store, project: options.project, runs, resume, monotonicMs }),
     resume,
+    streams: { count: 0 },
     watch: createFeeds({ store, runs, stopping: stopping.signal, monotonicMs }),
     team: createTeam({ store, project: options.project, clock, stopping: stopping.signal, log: options.log }),
     stopping: stopping.signal,

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 60_000;
-const CONNECTIONS_MAX = 512;
+export const CONNECTIONS_MAX = 512;
 /** So much of a body that is too large is read and ignored, so that its sender reads the response; then the connection is cut. */
 const DROPPED_BYTES_MAX = 16 * 1024 * 1024;
 

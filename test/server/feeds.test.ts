@@ -28,7 +28,7 @@ async function opened() {
   return {
     journal,
     watch: () => watch(run),
-    source: { ...ports, watch },
+    source: { ...ports, watch, streams: { count: 0 } },
     run,
     end: async () => {
       await journal.append(finished());
