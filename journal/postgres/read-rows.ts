@@ -25,7 +25,7 @@ export async function scanRows(sql: Sql, project: string, ref: RunRef, visit: Vi
 /** Asks for the next page while the last one is read. */
 async function* pagesOf(sql: Sql, project: string, { workflow, run }: RunRef, { from, eventsMax }: ScanOptions): AsyncGenerator<Page> {
   const rowsMax = Math.min(PAGE_ROWS_MAX, eventsMax ?? Infinity);
-  const pageFrom = async (offset: number): Promise<readonly Row[]> => {
+  const pageFrom = (offset: number): Promise<readonly Row[]> => {
     const rows = sql.query(
       `select r.bytes::float8 as size, e.at::float8 as at, e.line ${RUN.replace(
         'where',
