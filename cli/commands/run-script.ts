@@ -59,6 +59,7 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
     io: runIo,
     signal: interruption.signal,
     ...(onProgress && { onProgress }),
+    ...(progress && { onAtWorkers: progress.updateWorkers }),
   });
   running.catch(line.end); // a broken invariant: the caller prints it
   const report = await running.finally(() => {

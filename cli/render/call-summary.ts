@@ -14,9 +14,10 @@ export interface Conclusion {
 
 /** `201 calls: 198 executed, 2 failed (rate limit), 1 not executed, $1.37, 2m10s; next: mlld run patrol --resume failed` */
 export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion): string {
-  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd } = calls;
+  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers } = calls;
   const parts = [
-    countOf(reused, 'reused'),
+    countOf(reused - (atWorkers?.calls ?? 0), 'reused'),
+    atWorkers && countOf(atWorkers.calls, `executed by workers${atWorkers.costUsd === null ? '' : ` for ${money(atWorkers.costUsd)}`}`),
     countOf(executed, 'executed'),
     countOf(failed - accepted, `failed${causesOf(calls)}`),
     countOf(accepted, 'accepted'),

@@ -111,8 +111,9 @@ export type CallFact =
       readonly refused?: EventRef;
       /** The event of another run that began the attempt: of a sealed run, or of the run of a worker. Nothing began here. */
       readonly begun?: EventRef;
-      /** With `begun`: the name of the worker that executed the call for this run. */
+      /** With `begun`: the name of the worker that executed the call for this run, and its machine. */
       readonly worker?: string;
+      readonly workerHost?: string;
     }
   /** On disk before the script sees the result. */
   | {
@@ -187,8 +188,11 @@ export type CallFact =
       readonly site?: string;
       readonly declared?: string;
       readonly from: EventRef & { readonly workflow?: Workflow };
-      /** The name of the worker that executed the call for this run. */
+      /** The name of the worker that executed the call for this run, and its machine. */
       readonly worker?: string;
+      readonly workerHost?: string;
+      /** The cost of all attempts of the call at the worker, in US dollars, where it is known. The worker's run counts it. */
+      readonly workerUsd?: number;
       /** First argument as text, at most 256 UTF-16 units; only for a forked result, and when it is not secret. */
       readonly preview?: string;
       readonly fingerprint?: Fingerprint;

@@ -68,6 +68,9 @@ export interface RunTotals {
   readonly unpriced?: number;
   /** The cost of the calls whose results were reused, when they were executed. */
   readonly savedUsd?: number;
+  /** Those of `reused` that workers have executed for this run, and what they cost there. Absent: none. */
+  readonly atWorkers?: number;
+  readonly atWorkersUsd?: number;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   /** The model that most attempts used. */

@@ -13,11 +13,24 @@ export interface OfferRequest {
   readonly refused?: EventRef | undefined;
 }
 
-/** `worker` is the name of the one that recorded it. */
+/** A worker that has executed a call for a run. */
+export interface ExecutingWorker {
+  readonly name: string;
+  /** The name of its machine. */
+  readonly host: string;
+}
+
+/** Calls of a run that workers execute now. */
+export interface CallsAtWorkers {
+  readonly calls: number;
+  readonly workers: number;
+}
+
+/** `worker` is the one that executed it for this run. */
 export type OfferOutcome =
-  | { readonly kind: 'answered'; readonly by: RecordedResult; readonly worker: string | undefined }
+  | { readonly kind: 'answered'; readonly by: RecordedResult; readonly worker: ExecutingWorker | undefined }
   /** `by` is the end of the call: its result, or what says that it failed. */
-  | { readonly kind: 'ended'; readonly by: RecordedResult; readonly worker: string | undefined }
+  | { readonly kind: 'ended'; readonly by: RecordedResult; readonly worker: ExecutingWorker | undefined }
   /** No worker that looked at it can execute it. */
   | { readonly kind: 'declined'; readonly worker: string; readonly why: string };
 
@@ -37,6 +50,8 @@ export interface Offers {
   collect(): Promise<ReadonlyMap<CallKey, OfferOutcome>>;
   /** Returns what became of the offers, and how many there are. Its price grows with their number. */
   collectAll(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }>;
+  /** Returns what workers execute of the run now. */
+  atWorkers(): Promise<CallsAtWorkers>;
   /** Nobody needs the call any more. */
   withdraw(key: CallKey): void;
   workers(): Promise<LivingWorkers>;

@@ -42,7 +42,7 @@ export interface RecordedCall {
   readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
   /** Set for a call that a worker executed, and that failed: the event of its run that began the attempt. */
   readonly begun?: EventRef;
-  readonly worker?: string | undefined;
+  readonly worker?: { readonly name: string; readonly host: string } | undefined;
 }
 
 export interface RecordedCompletion {
@@ -137,7 +137,7 @@ export const recording: Projection<Recording> = {
           place,
           ...(earlier && { earlier }),
           ...(event.type === 'call.reused' ? { from: event.from } : {}),
-          ...(event.type === 'call.started' && event.begun && { begun: event.begun, worker: event.worker }),
+          ...(event.type === 'call.started' && event.begun && { begun: event.begun, worker: workerIn(event) }),
         });
         return handOver(state, event, op);
       }
@@ -306,4 +306,8 @@ function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);
+}
+
+function workerIn({ worker, workerHost = '' }: EventOf<'call.started'>): RecordedCall['worker'] {
+  return worker === undefined ? undefined : { name: worker, host: workerHost };
 }

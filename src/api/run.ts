@@ -49,6 +49,7 @@ const MEMBERS: Members<RunRequest> = {
   workers: 'object',
   unrecorded: 'true or false',
   onProgress: 'function',
+  onAtWorkers: 'function',
   onEvent: 'function',
 };
 

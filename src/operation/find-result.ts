@@ -93,10 +93,10 @@ export function reuse(
     fn: request.fn,
     ...sitesOf(operation),
     from,
-    ...(worker !== undefined && { worker }),
+    // The cost of a call at a worker was not saved.
+    ...(worker !== undefined && { worker: worker.name, workerHost: worker.host, ...(costUsd !== undefined && { workerUsd: costUsd }) }),
     ...(preview !== undefined && { preview }),
     fingerprint,
-    // The cost of a call at a worker was not saved.
     ...(costUsd !== undefined && worker === undefined && { savedUsd: costUsd }),
     ...(outputs.length > 0 && { outputs }),
     ...(files.length > 0 && { files }),

@@ -11,6 +11,8 @@ export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
   readonly unresolvedByClass: { readonly [cause in CallCause]?: number };
   /** The model that most attempts used. */
   readonly model: string | null;
+  /** Those of `reused` that workers have executed for this run, and what they cost there. Absent: none. */
+  readonly atWorkers?: { readonly calls: number; readonly costUsd: number | null };
   /** US dollars above the budget; absent where the run kept to it. */
   readonly overBudgetUsd?: number;
 }

@@ -76,7 +76,9 @@ async function jsonOf(lines: Lines, { workflow, run }: RunRef, read: Read): Prom
     lines.add(`${separator}${JSON.stringify(entry)}`);
     separator = ',\n';
   });
-  lines.add(`\n],"totals":${JSON.stringify(conclusion.totals)},\n"integrity":${JSON.stringify(conclusion.integrity)}}\n`);
+  lines.add(
+    `\n],"totals":${JSON.stringify(conclusion.totals)},\n"team":${JSON.stringify(conclusion.team)},\n"integrity":${JSON.stringify(conclusion.integrity)}}\n`,
+  );
   return conclusion;
 }
 

@@ -19,6 +19,7 @@ interface ListOptions {
   readonly last?: number;
   readonly status?: readonly string[];
   readonly failed?: true;
+  readonly workers?: true;
   readonly since?: string;
   readonly script?: string;
   readonly format?: Format;
@@ -31,10 +32,13 @@ const LAST_ON_TERMINAL = 20;
 export async function listRuns(io: Io, script: string | undefined, options: ListOptions): Promise<void> {
   const format = formatOf(options);
   const isWanted = filterOf(options, io.todayMs());
+  const showsWorkers = options.workers === true || options.status?.includes('worker') === true;
   const { project, store } = await openProject(io);
   const named = scriptOf(script, options.script);
   const workflow = named === undefined ? undefined : await recordedScript(store, project, named);
-  const files = await allRuns(store, workflow);
+  const recorded = await allRuns(store, workflow);
+  // Elsewhere a run counts for what its workers did.
+  const files = showsWorkers ? withTheirWorkers(recorded) : recorded.filter((file) => !isOfWorker(file));
   const crashed = new Map<RunId, RunReport>();
   for (const name of new Set(files.map(({ ref }) => ref.workflow))) {
     const itsFiles = files.filter(({ ref }) => ref.workflow === name);
@@ -111,6 +115,23 @@ function sinceMs(text: string, nowMs: number): number {
   return ms;
 }
 
+function isOfWorker({ finished, isWorker }: RunFile): boolean {
+  return isWorker === true || finished?.worker !== undefined;
+}
+
+/** Puts the runs of workers before the run that they served, where a list that shows the latest first has them below it. */
+function withTheirWorkers(files: readonly RunFile[]): readonly RunFile[] {
+  const serving = new Map<RunId, RunFile[]>();
+  const own: RunFile[] = [];
+  const known = new Set(files.map(({ ref }) => ref.run));
+  for (const file of files) {
+    const served = file.finished?.worker?.for;
+    if (served === undefined || !known.has(served)) own.push(file);
+    else serving.set(served, [...(serving.get(served) ?? []), file]);
+  }
+  return own.flatMap((file) => [...(serving.get(file.ref.run) ?? []), file]);
+}
+
 /** Undefined for a run in which something ran. */
 function recordStatus({ cleaned, marked, salvages, worker }: NonNullable<RunFile['finished']>): ListedRun['status'] | undefined {
   if (worker !== undefined) return 'worker';
@@ -127,6 +148,9 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     script: scriptName(project, ref.workflow),
     workflow: ref.workflow,
     started: new Date(startedMs).toISOString(),
+    atWorkers: finished?.totals.atWorkers ?? null,
+    atWorkersUsd: finished?.totals.atWorkersUsd ?? null,
+    worker: finished?.worker ?? null,
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
@@ -137,6 +161,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     return { ...common, durationMs: null, status: 'unreadable', ...UNKNOWN_COUNTS, inFlight: [], questions: [] };
   }
   const report = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
+  const isServing = isOfWorker(file);
   const { durationMs = null, status, inFlight, questions, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
   const { attempts, retries, model, inputTokens, outputTokens, costUsd, unpriced, savedUsd } = report;
   const answerable = isAnsweredFromElsewhere(report);
@@ -149,7 +174,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   return {
     ...common,
     durationMs,
-    status: countedStatus(status, report),
+    status: isServing && status !== 'running' ? 'worker' : countedStatus(status, report),
     executed,
     reused,
     failed,

@@ -34,6 +34,7 @@ export function progressLines(moment: Moment, columns: number, { red, dim }: Sty
   const waiting = joinWithin(
     [
       ...moment.questions.map(questionText),
+      atWorkersText(moment),
       inFlightText(moment),
       oldestText(moment),
       ...moment.holds.map((hold) => holdText(hold, moment.todayMs)),
@@ -51,6 +52,7 @@ export function progressLine(moment: Moment): string {
     moment.failed > 0 ? `${moment.failed} failed` : undefined,
     ...restOfCounts(moment),
     ...moment.questions.map(questionText),
+    atWorkersText(moment),
     inFlightText(moment),
     oldestText(moment),
     ...moment.holds.map((hold) => holdText(hold, moment.todayMs)),
@@ -61,7 +63,7 @@ export function progressLine(moment: Moment): string {
 }
 
 /** Returns the object of `--progress=json`: what the lines show, as numbers. */
-export function progressObject({ phase, perSecond, leftMs, oldest, holds, questions, ...counts }: Moment): object {
+export function progressObject({ phase, perSecond, leftMs, oldest, holds, questions, atWorkers, ...counts }: Moment): object {
   return {
     type: 'progress',
     elapsedMs: Math.round(counts.elapsedMs),
@@ -75,6 +77,7 @@ export function progressObject({ phase, perSecond, leftMs, oldest, holds, questi
     retries: counts.retries,
     costUsd: counts.costUsd,
     inFlight: counts.inFlight,
+    atWorkers: atWorkers ?? null,
     oldest: oldest === undefined ? null : { fn: oldest.fn, preview: oldest.preview ?? null, durationMs: oldest.durationMs },
     holds: holds.map(({ lane, stopped, untilMs }) => ({ lane, stopped: stopped ?? null, untilMs: untilMs ?? null })),
     questions: questions.map(({ id, node, text, waitedMs }) => ({ id, node, text, waitedMs: Math.round(waitedMs) })),
@@ -100,6 +103,11 @@ function restOfCounts({ reused, retries, costUsd }: Moment): readonly (string | 
     retries > 0 ? `${retries} ${retries === 1 ? 'retry' : 'retries'}` : undefined,
     costUsd === null ? undefined : money(costUsd),
   ];
+}
+
+/** `24 at 3 workers` */
+function atWorkersText({ atWorkers }: Moment): string | undefined {
+  return atWorkers && `${atWorkers.calls} at ${atWorkers.workers} ${atWorkers.workers === 1 ? 'worker' : 'workers'}`;
 }
 
 function inFlightText({ inFlight }: Moment): string | undefined {

@@ -1,5 +1,5 @@
 /** Works out what the progress of a run shows: the phase that takes longest, its pace, what is in flight, and the time that is left. */
-import type { LaneHold, RunSummary } from '../../../src/api/reports/summary.js';
+import type { CallsAtWorkers, LaneHold, RunSummary } from '../../../src/api/reports/summary.js';
 
 /** Times are durations in milliseconds, but for those of holds. */
 export interface Moment {
@@ -17,6 +17,8 @@ export interface Moment {
   readonly inFlight: number;
   /** The call that is in flight for the longest time. */
   readonly oldest?: { readonly fn: string; readonly preview?: string; readonly durationMs: number };
+  /** Absent while workers execute none. */
+  readonly atWorkers?: CallsAtWorkers;
   readonly holds: readonly LaneHold[];
   /** Questions that people have not answered, the oldest first. */
   readonly questions: readonly { readonly id: string; readonly node: string; readonly text: string; readonly waitedMs: number }[];
@@ -41,11 +43,11 @@ interface Sample {
 }
 
 /** Returns a function that looks at the run now. It keeps what it needs of earlier looks to know the pace. */
-export function watchPace({ nowMs, todayMs }: Clock): (summary: RunSummary) => Moment {
+export function watchPace({ nowMs, todayMs }: Clock): (summary: RunSummary, atWorkers?: CallsAtWorkers) => Moment {
   const startedMs = nowMs();
   const samples: Sample[] = [];
   let phaseOp: string | undefined;
-  return (summary) => {
+  return (summary, atWorkers) => {
     const now = nowMs();
     const phase = longestLoop(summary);
     if (phase?.op !== phaseOp) samples.length = 0; // another phase has a pace of its own
@@ -55,6 +57,7 @@ export function watchPace({ nowMs, todayMs }: Clock): (summary: RunSummary) => M
     return {
       ...momentOf(summary, todayMs()),
       elapsedMs: now - startedMs,
+      ...(atWorkers && atWorkers.calls > 0 && { atWorkers }),
       ...(phase && { phase: { done: phase.done, total: phase.total } }),
       ...(perSecond !== undefined && { perSecond }),
       ...(phase && perSecond !== undefined && { leftMs: Math.round(((phase.total - phase.done) / perSecond) * 1000) }),
@@ -63,8 +66,8 @@ export function watchPace({ nowMs, todayMs }: Clock): (summary: RunSummary) => M
 }
 
 /** A run that neither calls a model nor waits for a person has no progress worth a line. */
-export function hasProgress({ executed, reused, failed, inFlight, questions }: RunSummary): boolean {
-  return executed + reused + failed + inFlight.size + questions.size > 0;
+export function hasProgress({ executed, reused, failed, inFlight, questions }: RunSummary, atWorkers?: CallsAtWorkers): boolean {
+  return executed + reused + failed + inFlight.size + questions.size + (atWorkers?.calls ?? 0) > 0;
 }
 
 function momentOf(

@@ -1,5 +1,5 @@
 /** Writes the progress of a run as lines of a log: a sentence each half minute, or an object when something changed. */
-import type { RunSummary } from '../../../src/api/reports/summary.js';
+import type { CallsAtWorkers, RunSummary } from '../../../src/api/reports/summary.js';
 import { progressLine, progressObject } from './lines.js';
 import { hasProgress, watchPace, type Clock } from './moment.js';
 import type { Progress } from './terminal.js';
@@ -19,24 +19,32 @@ const LOOK_EVERY_MS = 5000;
 export function sentences({ write, ...clock }: Stream): Progress {
   const look = watchPace(clock);
   let summary: RunSummary | undefined;
+  let atWorkers: CallsAtWorkers | undefined;
   let writtenMs = clock.nowMs();
   const ticking = setInterval(() => {
-    if (summary === undefined || !hasProgress(summary)) return;
-    const moment = look(summary);
+    if (summary === undefined || !hasProgress(summary, atWorkers)) return;
+    const moment = look(summary, atWorkers);
     if (clock.nowMs() - writtenMs < SENTENCE_EVERY_MS) return;
     writtenMs = clock.nowMs();
     write(`progress: ${progressLine(moment)}\n`);
   }, LOOK_EVERY_MS).unref();
-  return { update: (latest) => void (summary = latest), around: (inner) => inner, stop: () => clearInterval(ticking) };
+  return {
+    update: (latest) => void (summary = latest),
+    updateWorkers: (now) => void (atWorkers = now),
+    around: (inner) => inner,
+    stop: () => clearInterval(ticking),
+  };
 }
 
 /** The first state, then at most one in a second, also where nothing follows it for long, and the last one when the run has ended. */
 export function objects({ write, ...clock }: Stream): Progress {
   const look = watchPace(clock);
   let unwritten: RunSummary | undefined;
+  let latest: RunSummary | undefined;
+  let atWorkers: CallsAtWorkers | undefined;
   let writtenMs = -Infinity;
   const print = (summary: RunSummary): void => {
-    write(`${JSON.stringify(progressObject(look(summary)))}\n`);
+    write(`${JSON.stringify(progressObject(look(summary, atWorkers)))}\n`);
     writtenMs = clock.nowMs();
     unwritten = undefined;
   };
@@ -44,11 +52,18 @@ export function objects({ write, ...clock }: Stream): Progress {
     if (unwritten !== undefined) print(unwritten);
   };
   const ticking = setInterval(() => clock.nowMs() - writtenMs >= OBJECT_EVERY_MS && flush(), FLUSH_EVERY_MS).unref();
+  const update = (summary: RunSummary): void => {
+    latest = summary;
+    if (!hasProgress(summary, atWorkers)) return;
+    if (clock.nowMs() - writtenMs < OBJECT_EVERY_MS) unwritten = summary;
+    else print(summary);
+  };
   return {
-    update: (summary) => {
-      if (!hasProgress(summary)) return;
-      if (clock.nowMs() - writtenMs < OBJECT_EVERY_MS) unwritten = summary;
-      else print(summary);
+    update,
+    updateWorkers: (now) => {
+      const isNews = now.calls !== (atWorkers?.calls ?? 0) || now.workers !== (atWorkers?.workers ?? 0);
+      atWorkers = now;
+      if (isNews && latest !== undefined) update(latest);
     },
     around: (inner) => inner,
     stop: () => {

@@ -7,7 +7,7 @@
  * PROGRESS-4 they are drawn only where a line begins, never behind text of the script that has no line end yet.
  * PROGRESS-5 the cursor rests at the start of the line below them, so that whatever ends the process leaves the terminal in order.
  */
-import type { RunSummary } from '../../../src/api/reports/summary.js';
+import type { CallsAtWorkers, RunSummary } from '../../../src/api/reports/summary.js';
 import { styleFor } from '../style.js';
 import { terminalText } from '../terminal-text.js';
 import { widthOf } from '../wrap.js';
@@ -17,6 +17,8 @@ import { hasProgress, watchPace, type Clock } from './moment.js';
 export interface Progress {
   /** The latest state of the run; it is kept until the next one. */
   readonly update: (summary: RunSummary) => void;
+  /** Takes the calls that workers execute now. */
+  readonly updateWorkers: (now: CallsAtWorkers) => void;
   /** Writes text of someone else to the same terminal. */
   readonly around: (write: (text: string) => void) => (text: string) => void;
   readonly stop: () => void;
@@ -36,6 +38,7 @@ export function startProgress({ write, columns, colours, ...clock }: Screen): Pr
   const look = watchPace(clock);
   const style = styleFor(colours);
   let summary: RunSummary | undefined;
+  let atWorkers: CallsAtWorkers | undefined;
   let drawnMs = -Infinity;
   let drawn: readonly string[] = [];
   let atLineStart = true;
@@ -47,9 +50,9 @@ export function startProgress({ write, columns, colours, ...clock }: Screen): Pr
   };
   const draw = (): void => {
     const now = clock.nowMs();
-    if (summary === undefined || !hasProgress(summary) || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
+    if (summary === undefined || !hasProgress(summary, atWorkers) || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
     drawnMs = now;
-    const lines = progressLines(look(summary), columns(), style);
+    const lines = progressLines(look(summary, atWorkers), columns(), style);
     erase();
     write(lines.map((line) => `${terminalText(line, { colours })}\n`).join(''));
     drawn = lines;
@@ -59,6 +62,10 @@ export function startProgress({ write, columns, colours, ...clock }: Screen): Pr
   return {
     update: (latest) => {
       summary = latest;
+      draw();
+    },
+    updateWorkers: (now) => {
+      atWorkers = now;
       draw();
     },
     around: (inner) => (text) => {

@@ -27,6 +27,9 @@ const COLUMNS = [
   'exitCode',
   'hash',
   'labels',
+  'worker',
+  'workerHost',
+  'workerUsd',
 ] as const;
 
 type Row = { readonly [C in (typeof COLUMNS)[number]]?: string | number | null | undefined };
@@ -43,7 +46,7 @@ function cellsOf(entry: AuditEntry): Row {
   switch (entry.entry) {
     case 'call': {
       const { fn, preview, try: tried, outcome, class: cause, retryInMs, lane, from, savedUsd, durationMs } = entry;
-      const { model, inputTokens, outputTokens, costUsd, costSource } = entry;
+      const { model, inputTokens, outputTokens, costUsd, costSource, worker, workerHost, workerUsd } = entry;
       return {
         subject: fn,
         detail: preview,
@@ -61,8 +64,13 @@ function cellsOf(entry: AuditEntry): Row {
         costUsd,
         costSource,
         durationMs,
+        worker,
+        workerHost,
+        workerUsd,
       };
     }
+    case 'superseded':
+      return { subject: entry.fn, outcome: 'superseded', fromRun: entry.by.run, fromSeq: entry.by.seq };
     case 'command':
       return { subject: entry.command, detail: entry.error, durationMs: entry.durationMs, exitCode: entry.exitCode };
     case 'file':

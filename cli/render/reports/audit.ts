@@ -1,4 +1,6 @@
 /** Renders `mlld journal audit` as text: an entry a line. */
+import { teamLines } from '../team-calls.js';
+import { atHost } from '../../../src/api/commands/words.js';
 import type { AuditConclusion, AuditedCall, AuditEntry, Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
 import { counted } from './garbage-collection.js';
 import { wrap, wrapAll } from '../wrap.js';
@@ -39,12 +41,17 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         message,
         durationMs,
         savedUsd,
+        worker,
+        workerHost,
+        workerUsd,
         outputs = [],
       } = entry;
       const colour = outcome === 'executed' ? style.green : outcome === 'reused' ? style.dim : style.red;
       const facts = [
         ...(tried > 1 ? [`attempt ${tried}`] : []),
         ...(cause === undefined ? [] : [cause]),
+        ...(worker === undefined ? [] : [`executed by the worker ${oneLine(atHost(worker, workerHost))}`]),
+        ...(workerUsd === undefined ? [] : [`for ${money(workerUsd)} there`]),
         ...(from === undefined
           ? []
           : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
@@ -57,6 +64,8 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
       ];
       return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${phase === undefined ? '' : ` [${oneLine(phase)}]`} ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
     }
+    case 'superseded':
+      return `@${entry.fn} ${style.yellow('superseded')}: the result in event ${entry.of} was paid for in vain${entry.costUsd === null ? '' : ` (${money(entry.costUsd)})`}; event ${entry.by.seq} of ${entry.by.run} was recorded first and is used`;
     case 'command': {
       const { command, exitCode, error, durationMs } = entry;
       const status = exitCode === undefined || exitCode === 0 ? '' : style.red(` ended with status ${exitCode}`);
@@ -90,13 +99,14 @@ function tokens(input: number | null = null, output: number | null = null): stri
   return input === null && output === null ? 'no call reported its tokens' : `${input ?? '?'} tokens in, ${output ?? '?'} out`;
 }
 
-export function renderConclusion({ totals, integrity }: AuditConclusion, style: Style): string {
+export function renderConclusion({ totals, team, integrity }: AuditConclusion, style: Style): string {
   const { executed, reused, failed, unfinished, inputTokens, outputTokens, callsMs, attempts, retries, savedUsd } = totals;
   const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
   const dearest = hooks.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, HOOKS_SHOWN);
   const moreHooks = hooks.length - dearest.length;
   const lines = [
     `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in ${counted(attempts, 'attempt')} (${retries} of them retries), ${tokens(inputTokens, outputTokens)}, cost ${costOrDash(totals)}${savedUsd === null ? '' : `, saved ${money(savedUsd)}`}`,
+    ...teamLines(team),
     `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
     ...dearest.map(({ hook, timing, filter, firings, durationMs, errors }) => {
       const failed = errors === 0 ? '' : `, ${style.red(`${errors} failed`)}`;

@@ -1,5 +1,6 @@
 /** Renders `mlld journal cat`: what happened to a call, its arguments and its result, whole. */
 import type { Json } from '../../../journal/event.js';
+import { atHost } from '../../../src/api/commands/words.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { CallRecord, ReadPayload, RecordedAttempt } from '../../../src/api/reports/call.js';
 import { oneLine } from '../one-line.js';
@@ -20,10 +21,11 @@ export function renderCall(call: CallRecord, style: Style): string {
   return `${lines.join('\n')}\n`;
 }
 
-function howItEnded({ outcome, from, run, workflow }: CallRecord): string {
-  if (from === undefined) return outcome.replace('-', ' ');
+function howItEnded({ outcome, from, run, workflow, worker, workerHost }: CallRecord): string {
+  const at = worker === undefined ? '' : ` at the worker ${oneLine(atHost(worker, workerHost))}`;
+  if (from === undefined) return `${outcome.replace('-', ' ')}${at}`;
   const where = from.workflow === workflow ? '' : ` of ${from.workflow}`;
-  return `reused from event ${from.seq}${from.run === run ? '' : ` of run ${from.run}`}${where}`;
+  return `${worker === undefined ? 'reused' : `executed${at},`} from event ${from.seq}${from.run === run ? '' : ` of run ${from.run}`}${where}`;
 }
 
 function attemptLines(

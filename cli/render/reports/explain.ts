@@ -1,5 +1,5 @@
 /** Prints `mlld journal explain` as text: counts, then a line per call. */
-import { describeEdit } from '../../../src/api/commands/words.js';
+import { atHost, describeEdit } from '../../../src/api/commands/words.js';
 import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';
@@ -29,12 +29,14 @@ function moduleLine({ name, version, sha256, before }: RunExplanation['modules']
 }
 
 function countsOf(calls: readonly ReportedCall[]): string {
-  const reused = calls.filter(({ hit }) => hit !== undefined);
+  const reused = calls.filter(({ hit }) => hit !== undefined && hit.worker === undefined);
+  const atWorkers = calls.filter(({ hit }) => hit?.worker !== undefined).length;
   const edited = reused.filter(({ hit }) => hit?.edited === true).length;
   const parts = [`${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`, `${reused.length} reused`];
   if (edited > 0) parts.push(`${edited} of them from before an edit`);
   const notExecuted = calls.filter(({ outcome }) => outcome === 'not-executed').length;
-  parts.push(`${calls.length - reused.length - notExecuted} executed`);
+  if (atWorkers > 0) parts.push(`${atWorkers} executed by workers`);
+  parts.push(`${calls.length - reused.length - atWorkers - notExecuted} executed${atWorkers > 0 ? ' here' : ''}`);
   if (notExecuted > 0) parts.push(`${notExecuted} not executed`);
   return parts.join(', ');
 }
@@ -44,7 +46,7 @@ function lineOf(call: ReportedCall, run: string, style: Style): string {
   const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}${phase === undefined ? '' : ` [${phase}]`}`;
   const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not ended' : '';
   const verdict = hit
-    ? `${style.green('reused')} ${reusedFrom(hit, run)}`
+    ? `${hit.worker === undefined ? style.green('reused') : `${style.yellow('executed')} by the worker ${atHost(hit.worker, hit.workerHost)},`} ${reusedFrom(hit, run)}`
     : `${style.yellow(outcome === 'not-executed' ? 'not executed' : 'executed')}: ${miss ? because(miss, run, resembles, isOfJavaScript(op)) : ''}${ended}`;
   return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}${placeOfCall(op, site, style)}`;
 }

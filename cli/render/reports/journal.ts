@@ -11,7 +11,7 @@ import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { waitingLines } from '../question.js';
 import { figures, tableRows, type Cell } from '../table.js';
-import { costOrDash, durationOrDash, moneyOrDash, time } from '../units.js';
+import { costOrDash, durationOrDash, money, moneyOrDash, time } from '../units.js';
 
 /** Counts, null where the run can't be read. */
 type UnlessUnreadable<Counts> = { readonly [name in keyof Counts]: Counts[name] | null };
@@ -28,6 +28,11 @@ export interface ListedRun extends UnlessUnreadable<CallFigures> {
   readonly status: CountedStatus | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'worker' | 'unreadable';
   /** The model that most attempts used. */
   readonly model: string | null;
+  /** Those of `reused` that workers have executed for the run, and what they cost there; null for none, and while it is running. */
+  readonly atWorkers: number | null;
+  readonly atWorkersUsd: number | null;
+  /** Present for the run of a worker that has ended: its name, and the run that it served. */
+  readonly worker: { readonly for: string; readonly name: string } | null;
   /** The calls in flight; of a crashed run, those in flight when it ended. */
   readonly inFlight: readonly {
     readonly fn: string;
@@ -62,7 +67,11 @@ export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No 
     runs.map((run) => rowOf(run, style)),
     style,
   );
-  const details = runs.map(({ run, inFlight, questions, status }) => [
+  const details = runs.map(({ run, inFlight, questions, status, atWorkers, atWorkersUsd, worker }) => [
+    ...(atWorkers === null
+      ? []
+      : [`  ${atWorkers} of them executed by workers${atWorkersUsd === null ? '' : ` for ${money(atWorkersUsd)}`}`]),
+    ...(worker === null ? [] : [`  ${oneLine(worker.name)} for run ${worker.for}`]),
     ...(inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`]),
     ...questions.flatMap((question) => {
       const [asked, how] = waitingLines(question, run);

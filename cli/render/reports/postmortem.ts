@@ -3,6 +3,7 @@ import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import type { LaneNow, DispatchStop } from '../../../replay/reports/postmortem/dispatch-state.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
+import { teamLines } from '../team-calls.js';
 import { counted } from './garbage-collection.js';
 import { isDone, isIncomplete, isWhole, nextSteps } from './next-steps.js';
 import { wrap, wrapAll } from '../wrap.js';
@@ -81,7 +82,7 @@ function headOf(report: PostMortemReport, style: Style): string[] {
     if (error.place !== undefined)
       lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${style.dim(oneLine(error.source))}`}`);
   }
-  lines.push(...costOf(report));
+  lines.push(...costOf(report), ...teamLines(report.team).map((line) => `  ${line}`));
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
   return lines;
 }

@@ -3,7 +3,7 @@ import { JournalError } from '../../errors.js';
 import { seqOf, type CallKey, type RunId } from '../../ids.js';
 import type { RecordedResult } from '../../storage/claims.js';
 import type { HintWatch } from '../../storage/hints.js';
-import type { LivingWorkers, OfferOutcome, OfferRequest, Offers } from '../../storage/offers.js';
+import type { CallsAtWorkers, ExecutingWorker, LivingWorkers, OfferOutcome, OfferRequest, Offers } from '../../storage/offers.js';
 import type { Row, Sql } from '../connection.js';
 import { HELD_LINE_BYTES_MAX } from '../read-ahead.js';
 import { LINE_END } from '../read-rows.js';
@@ -71,7 +71,7 @@ export class RunOffers implements Offers {
     const { row } = this.rows;
     if (row === undefined) return { outcomes: new Map(), count: 0 };
     const found = await this.sql.query(
-      `select n.count, c.key, c.state, c.run, c.seq, c.at::float8 as at, c.bytes, c.worker, c.why
+      `select n.count, c.key, c.state, c.run, c.seq, c.at::float8 as at, c.bytes, c.worker, c.host, c.why
        from (select count(*)::int as count from mlld.offers where run_id = $1) n left join mlld.collect_offers($1) c on true`,
       [row.id],
       this.timeoutMs,
@@ -83,6 +83,16 @@ export class RunOffers implements Offers {
   withdraw(key: CallKey): void {
     this.withdrawing ??= setImmediate(() => void this.sendWithdrawn());
     this.withdrawn.add(key);
+  }
+
+  async atWorkers(): Promise<CallsAtWorkers> {
+    const [found] = await this.sql.query(
+      `select count(*)::int as calls, count(distinct c.run_id)::int as workers from mlld.runs w join mlld.claims c on c.run_id = w.run_id
+       where w.of_run = $1 and w.role = 'worker' and mlld.is_alive(w.lease_until, w.lease_s)`,
+      [this.rows.row?.id ?? null],
+      this.timeoutMs,
+    );
+    return { calls: Number(found?.['calls'] ?? 0), workers: Number(found?.['workers'] ?? 0) };
   }
 
   async workers(): Promise<LivingWorkers> {
@@ -153,19 +163,20 @@ function placeIn(row: Row): RecordedResult {
   return { run: row['run'] as RunId, seq: seqOf(Number(row['seq'])), position: { offset: Number(row['at']), bytes: Number(row['bytes']) } };
 }
 
-function endedIn(row: Row): { readonly by: RecordedResult; readonly worker: string | undefined } {
-  return { by: placeIn(row), worker: typeof row['worker'] === 'string' ? row['worker'] : undefined };
+function endedIn(row: Row): { readonly by: RecordedResult; readonly worker: ExecutingWorker | undefined } {
+  const { worker: name, host } = row;
+  return { by: placeIn(row), worker: typeof name === 'string' ? { name, host: String(host) } : undefined };
 }
 
 function outcomeIn(row: Row): OfferOutcome {
   const { by, worker } = endedIn(row);
-  if (row['state'] === 'declined') return { kind: 'declined', worker: worker ?? '', why: String(row['why']) };
+  if (row['state'] === 'declined') return { kind: 'declined', worker: worker?.name ?? '', why: String(row['why']) };
   return { kind: row['state'] === 'ended' ? 'ended' : 'answered', by, worker };
 }
 
 /** With the line of each, and the end of the line before it. */
 const ENDED = `select o.key, r.run, o.ended_seq as seq, o.ended_at::float8 as at, o.ended_bytes as bytes,
-    case when r.of_run = $1 then r.worker ->> 'name' end as worker, e.line,
+    case when r.of_run = $1 then r.worker ->> 'name' end as worker, r.host, e.line,
     (select right(b.line, ${LINE_END}) from mlld.events b where b.run_id = o.ended_run and b.at < o.ended_at order by b.at desc limit 1) as before
   from (select * from mlld.offers where run_id = $1 and ended_seq is not null limit $2) o
     join mlld.runs r on r.run_id = o.ended_run

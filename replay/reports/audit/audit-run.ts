@@ -4,6 +4,7 @@ import type { OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { emptyLedger, endRun, followCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
 import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
+import { reportTeam, teamCalls, type TeamReport } from '../team/team-calls.js';
 import { loadWorkflow } from '../../memo/load.js';
 import type { Memo } from '../../memo/memo.js';
 import { isInside } from '../../fold/op-path.js';
@@ -43,6 +44,8 @@ export interface HookCost {
 }
 
 export interface AuditConclusion {
+  /** Holds for the whole run, whatever the filter. */
+  readonly team: TeamReport;
   readonly totals: AuditTotals;
   readonly integrity: VerifyReport;
 }
@@ -60,6 +63,7 @@ export async function auditRun(
   const projection = auditTrail({ keepResults: false });
   const trail = projection.initial();
   const totals = noTotals();
+  const team = teamCalls.initial();
   const calls = createCallTotals(totals);
   const take = (entry: AuditEntry, ended?: JournalEvent): void => {
     if (!matches(entry, filter)) return;
@@ -74,6 +78,7 @@ export async function auditRun(
       const place = { ref, position };
       legality.apply(legal, event, place);
       projection.apply(trail, event, place);
+      teamCalls.apply(team, event);
       if (event.type === 'call.started') calls.started(event);
       if (OF_STAGES.has(event.type)) calls.ofStage(event);
       for (const entry of trail.entries) take(withPreview(entry, previews), event);
@@ -83,7 +88,7 @@ export async function auditRun(
   );
   for (const call of unended(trail)) take(call);
   if (file.liveness !== 'running') calls.endRun();
-  return { totals, integrity: await conclude(store, ref, legal, defects) };
+  return { totals, team: reportTeam(team), integrity: await conclude(store, ref, legal, defects) };
 }
 
 /** Loads the memo for previews: a reuse event has no arguments, the run that executed the call has. */
@@ -146,6 +151,8 @@ const NO_ARGUMENTS = { inline: null };
 
 function count(totals: AuditTotals, entry: Exclude<AuditEntry, AuditedCall>): void {
   switch (entry.entry) {
+    case 'superseded': // its attempt counts already
+      return;
     case 'command':
       totals.commands += 1;
       return;

@@ -13,6 +13,7 @@ import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import type { CallCause } from '../../fold/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
+import { dropOldest } from '../team/team-calls.js';
 import type { Place, Projection } from '../../fold/projection.js';
 
 interface Common {
@@ -47,6 +48,10 @@ export interface AuditedCall extends Common {
   /** The cost of the call whose result was reused, when it was executed. */
   readonly savedUsd?: number;
   readonly message?: string;
+  /** The worker that executed the call for this run, its machine, and what it cost there: the worker's run has the attempts. */
+  readonly worker?: string;
+  readonly workerHost?: string;
+  readonly workerUsd?: number;
   /** The event that holds a reused result. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
   /** This and the members up to `costSource` are there for an attempt, and null where they are not known. */
@@ -104,7 +109,20 @@ export interface AuditedHook extends Common {
   readonly error?: string;
 }
 
-export type AuditEntry = AuditedCall | AuditedCommand | AuditedFile | AuditedGuard | AuditedHook;
+/** A result of this run that is not used: the one of `by` was recorded first. */
+export interface AuditedSuperseded extends Common {
+  readonly entry: 'superseded';
+  readonly op: OpPath;
+  readonly key: CallKey;
+  readonly fn: string;
+  /** The number of the event that holds the result. */
+  readonly of: Seq;
+  readonly by: EventRef;
+  /** US dollars; null where it is not known. */
+  readonly costUsd: number | null;
+}
+
+export type AuditEntry = AuditedCall | AuditedSuperseded | AuditedCommand | AuditedFile | AuditedGuard | AuditedHook;
 
 interface CallInFlight {
   readonly seq: Seq;
@@ -116,6 +134,8 @@ interface CallInFlight {
   readonly preview?: string;
   readonly try: number;
   readonly lane?: string;
+  readonly worker?: string;
+  readonly workerHost?: string;
 }
 
 export interface AuditTrail {
@@ -124,6 +144,8 @@ export interface AuditTrail {
   /** Labels of open operations that carry some. */
   readonly labels: Map<OpPath, readonly string[]>;
   readonly phases: CallPhases;
+  /** The latest results: an event behind one may say that it came too late. */
+  readonly recent: Map<Seq, { readonly fn: string; readonly costUsd: number | null }>;
   /** Places of the results that this run recorded, by the number of their entry; undefined unless `keepResults` is set. */
   readonly results: Map<Seq, Position> | undefined;
 }
@@ -136,6 +158,7 @@ export function auditTrail({ keepResults }: { readonly keepResults: boolean }): 
       inFlight: new Map(),
       labels: new Map(),
       phases: callPhases.initial(),
+      recent: new Map(),
       results: keepResults ? new Map() : undefined,
     }),
     apply(state, event, place) {
@@ -170,6 +193,12 @@ export function auditTrail({ keepResults }: { readonly keepResults: boolean }): 
         case 'call.reused':
           reuseCall(state, event);
           break;
+        case 'call.superseded': {
+          const { key, op, of, by } = event;
+          const { fn = '', costUsd = null } = state.recent.get(of) ?? {};
+          state.entries.push({ entry: 'superseded', ...common(state, event), op, key, fn, of, by, costUsd });
+          break;
+        }
         case 'effect.performed':
           effect(state, event);
           break;
@@ -205,7 +234,7 @@ export function unended(state: AuditTrail): readonly AuditedCall[] {
 }
 
 function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
-  const { seq, ts, op, fn, key, site, preview = previewOf(event.args), try: tried = 1, lane } = event;
+  const { seq, ts, op, fn, key, site, preview = previewOf(event.args), try: tried = 1, lane, worker, workerHost } = event;
   state.inFlight.set(op, {
     seq,
     ts,
@@ -216,6 +245,8 @@ function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
     ...(preview !== undefined && { preview }),
     try: tried,
     ...(lane !== undefined && { lane }),
+    ...(worker !== undefined && { worker }),
+    ...(workerHost !== undefined && { workerHost }),
   });
 }
 
@@ -223,8 +254,11 @@ function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { pos
   const { seq } = event;
   const written = [...(event.outputs ?? []), ...(event.files ?? []).filter(({ inner }) => !inner)];
   state.results?.set(seq, position);
+  const call = ended(state, event);
+  state.recent.set(seq, { fn: call.fn, costUsd: (event.callUsage ?? event.usage)?.costUsd ?? null });
+  dropOldest(state.recent);
   state.entries.push({
-    ...ended(state, event),
+    ...call,
     ...(written.length > 0 && { outputs: written.map((file) => ({ path: file.path, ...('blob' in file && { hash: file.blob }) })) }),
   });
 }
@@ -237,7 +271,7 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
   state.inFlight.delete(op);
   const named = event.type === 'call.failed' ? event.fn : undefined;
   const retryInMs = event.type === 'call.failed' ? event.retryInMs : undefined;
-  const { fn = named ?? '', site, preview, lane } = begun ?? {};
+  const { fn = named ?? '', site, preview, lane, worker, workerHost } = begun ?? {};
   return {
     entry: 'call',
     ...common(state, event),
@@ -251,6 +285,8 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     ...(cause !== undefined && { class: cause }),
     ...(retryInMs !== undefined && { retryInMs }),
     ...(lane !== undefined && { lane }),
+    ...(worker !== undefined && { worker }),
+    ...(workerHost !== undefined && { workerHost }),
     ...(message !== undefined && { message }),
     ...(outcome !== 'not-executed' && priceOf(usage)),
     ...(usage !== undefined && { usage }),
@@ -272,7 +308,7 @@ function priceOf(usage: Usage | undefined): Price {
 }
 
 function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
-  const { op, fn, key, site, preview, from, savedUsd } = event;
+  const { op, fn, key, site, preview, from, savedUsd, worker, workerHost, workerUsd } = event;
   const outputs = [...(event.outputs ?? []), ...(event.files ?? []).filter(({ did }) => did === 'same' || did === 'restored')];
   state.entries.push({
     entry: 'call',
@@ -284,6 +320,9 @@ function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
     ...(preview !== undefined && { preview }),
     outcome: 'reused',
     ...(savedUsd !== undefined && { savedUsd }),
+    ...(worker !== undefined && { worker }),
+    ...(workerHost !== undefined && { workerHost }),
+    ...(workerUsd !== undefined && { workerUsd }),
     from,
     ...(outputs.length > 0 && { outputs: outputs.map(({ path }) => ({ path })) }),
   });

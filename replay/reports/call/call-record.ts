@@ -32,6 +32,9 @@ export interface CallRecord {
   readonly outcome: 'answered' | 'reused' | 'failed' | 'denied' | 'not-executed' | 'unfinished';
   /** The call whose result was reused. */
   readonly from?: EventRef & { readonly workflow: Workflow };
+  /** The worker that executed the call for this run, and its machine. */
+  readonly worker?: string;
+  readonly workerHost?: string;
   /** A list, as the function got them. */
   readonly arguments: ReadPayload;
   readonly result: ReadPayload;
@@ -100,11 +103,18 @@ async function recordOf(
     key: first.key,
     outcome: outcomeOf(events),
     ...(reused && { from: { workflow: ref.workflow, ...reused.from } }),
+    ...workerIn(events),
     arguments: started ? await readPayload(store, started.args, first.key) : { missing: 'not recorded' },
     result: completed ? await readPayload(store, completed.result, first.key) : { missing: reused ? 'its run is gone' : 'there is none' },
     attempts: await attemptsOf(store, events),
     decisions,
   };
+}
+
+function workerIn(events: readonly CallEvent[]): Pick<CallRecord, 'worker' | 'workerHost'> {
+  const at = events.findLast((event) => event.type === 'call.reused' || event.type === 'call.started');
+  if (at?.worker === undefined) return {};
+  return { worker: at.worker, ...(at.workerHost !== undefined && { workerHost: at.workerHost }) };
 }
 
 function functionOf(events: readonly CallEvent[], started: EventOf<'call.started'> | undefined): string {

@@ -76,6 +76,9 @@ export type Miss =
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
+  /** The worker that executed the call for this run, and its machine: nothing was recorded before. */
+  readonly worker?: string;
+  readonly workerHost?: string;
   /** It was made with another definition, or other guards or hooks held. */
   readonly edited: boolean;
   /** The differences, as far as the parts are recorded. */
@@ -226,11 +229,12 @@ function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: Call
 }
 
 function reused(state: Explanation, event: EventOf<'call.reused'>, forkSources: readonly ForkSource[]): void {
-  const { key, op, seq, fn, from, fingerprint } = event;
+  const { key, op, seq, fn, from, fingerprint, worker, workerHost } = event;
   const sources = from.workflow === undefined ? [state.index] : forkSources.filter(({ workflow }) => workflow === from.workflow);
   const known = sources.map(({ memo }) => memo.entries.get(key)).find((question) => isFrom(question?.result, from));
   const edit = editSince(known?.fingerprint, fingerprint, state.index, forkSources);
-  const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
+  const at = { ...(worker !== undefined && { worker }), ...(workerHost !== undefined && { workerHost }) };
+  const hit: Hit = { from, ...at, edited: edit.definition || edit.interceptors, changes: edit.changes };
   const preview = event.preview ?? known?.preview;
   state.calls.push({ op, seq, fn, key, preview, attempt: known?.attempt, ...placesOf(state, event), outcome: 'reused', hit });
 }

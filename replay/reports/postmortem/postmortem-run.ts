@@ -4,6 +4,7 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
 import { countingRuns } from '../../memo/load.js';
 import { endRun, type CallCounts, type CallFigures } from '../../fold/call-counts.js';
+import { reportTeam, type TeamReport } from '../team/team-calls.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { isWhole, successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
@@ -50,6 +51,8 @@ export interface PostMortemReport extends CallFigures {
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
+  /** Workers that executed its calls, and results of it that are not used. */
+  readonly team: TeamReport;
   readonly since: { readonly run: string; readonly status: CountedStatus } | null;
   /** Only of a pipeline. */
   readonly pipeline?: PipelineProgress;
@@ -170,6 +173,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     lanes: [...state.dispatch.lanes.values()],
     unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
+    team: reportTeam(state.team),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
   };

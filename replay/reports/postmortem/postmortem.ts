@@ -4,6 +4,7 @@
  * POSTMORTEM-3 any prefix is a legal input: for a run that crashed or is in flight, the operations in flight say how far it is
  * POSTMORTEM-4 memory in proportion to what is in flight and to the calls made, not to events
  */
+import { teamCalls, type TeamCalls } from '../team/team-calls.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
@@ -58,6 +59,7 @@ export interface PostMortem extends InFlightOperations {
   /** Phases of a workflow script that its calls named: each is reached once. */
   readonly phases: Set<string>;
   readonly ledger: CallLedger;
+  readonly team: TeamCalls;
   readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
   readonly unresolved: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unresolved }>;
@@ -84,6 +86,7 @@ export const postMortem: Projection<PostMortem> = {
     checkpoint: undefined,
     phases: new Set(),
     ledger: emptyLedger(),
+    team: teamCalls.initial(),
     dispatch: dispatchState.initial(),
     resolved: new Map(),
     unresolved: new Map(),
@@ -93,6 +96,7 @@ export const postMortem: Projection<PostMortem> = {
   apply(state, event, place) {
     nodeVisits.apply(state.nodes, event, place);
     dispatchState.apply(state.dispatch, event, place);
+    teamCalls.apply(state.team, event);
     state.lastMs = Date.parse(event.ts);
     state.lastSeq = event.seq;
     measureConcurrency(state.concurrency, event);

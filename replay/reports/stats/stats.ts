@@ -1,6 +1,7 @@
 /** Sums up many runs: hit rate, cost, time and failures, by function and by day. */
+import type { JournalEvent } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
-import { startOf, type RunRef } from '../../../journal/ids.js';
+import { startOf, type CallKey, type OpPath, type RunId, type RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import {
   addCounts,
@@ -14,6 +15,7 @@ import {
 } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
+import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { quantile, sorted } from '../../fold/quantile.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
@@ -31,14 +33,27 @@ export interface RunCounts {
   readonly ledger: CallLedger;
   /** By the name of the function. */
   readonly samples: Map<string, Samples>;
+  /** Calls that fail as they did at a worker. */
+  readonly atWorkers: Set<OpPath>;
+  /** Those that are unresolved. */
+  readonly failedAtWorkers: Set<CallKey>;
 }
 
 /** Folds the events of one run. */
 export const runCounts: Projection<RunCounts> = {
-  initial: () => ({ status: undefined, lastTs: undefined, ledger: emptyLedger(), samples: new Map() }),
+  initial: () => ({
+    status: undefined,
+    lastTs: undefined,
+    ledger: emptyLedger(),
+    samples: new Map(),
+    atWorkers: new Set(),
+    failedAtWorkers: new Set(),
+  }),
   apply(state, event) {
     state.lastTs = event.ts;
     if (event.type === 'run.finished') state.status = event.status;
+    if (isCountedAtWorker(state, event)) return state;
+    if (event.type === 'call.completed' || event.type === 'call.reused') state.failedAtWorkers.delete(event.key);
     const call = followCall(state.ledger, event);
     if (call?.outcome !== 'executed') return state;
     const { durationMs, resultUsd } = samplesOf(state, call.fn);
@@ -47,6 +62,25 @@ export const runCounts: Projection<RunCounts> = {
     return state;
   },
 };
+
+/** The run of the worker has the same call as executed or failed, with its attempts and cost. */
+function isCountedAtWorker({ atWorkers, failedAtWorkers }: RunCounts, event: JournalEvent): boolean {
+  switch (event.type) {
+    case 'call.reused':
+      if (event.worker !== undefined) failedAtWorkers.delete(event.key);
+      return event.worker !== undefined;
+    case 'call.started':
+      if (event.begun === undefined || event.worker === undefined) return false;
+      atWorkers.add(event.op);
+      return true;
+    case 'call.failed':
+      if (!atWorkers.delete(event.op)) return false;
+      if (event.accepted !== true) failedAtWorkers.add(event.key);
+      return true;
+    default:
+      return false;
+  }
+}
 
 /** Durations in milliseconds, costs in US dollars; null where there was nothing to measure. */
 export interface Figures extends CallFigures {
@@ -81,6 +115,10 @@ export interface RunStats {
 }
 
 export interface MeasuredRun {
+  /** The calls of another run, executed by a worker or salvaged: its attempts count, and it is no run of its own. */
+  readonly isServing: boolean;
+  /** The run that a worker's run served. */
+  readonly serves: RunId | undefined;
   readonly ref: RunRef;
   readonly day: string;
   readonly durationMs: number;
@@ -99,17 +137,20 @@ export async function measureRuns(
   onDefect: (defect: Defect) => void,
 ): Promise<readonly MeasuredRun[]> {
   const measured: MeasuredRun[] = [];
-  for (const { ref, liveness, isOfUnknownVersion } of files) {
+  for (const file of files) {
+    const { ref, liveness, isOfUnknownVersion } = file;
     const counts = await foldRun(store, ref, runCounts, { onDefect });
     // The scan has reported it as a defect: its outcome is unknown.
     if (isOfUnknownVersion) continue;
     const status = reportedStatus(counts.status, liveness);
     if (status !== 'running') endRun(counts.ledger);
     measured.push({
+      isServing: servesAnotherRun(file),
+      serves: file.finished?.worker?.for,
       ref,
       day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
       durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
-      status: countedStatus(status, counts.ledger.total),
+      status: countedStatus(status, { ...counts.ledger.total, unresolved: counts.ledger.total.unresolved + counts.failedAtWorkers.size }),
       counts,
     });
   }
@@ -118,7 +159,7 @@ export async function measureRuns(
 
 export function combine(measured: readonly MeasuredRun[]): RunStats {
   const statuses: { [status: string]: number } = {};
-  for (const { status } of measured) statuses[status] = (statuses[status] ?? 0) + 1;
+  for (const { status, isServing } of measured) if (!isServing) statuses[status] = (statuses[status] ?? 0) + 1;
   return {
     total: figuresOf(measured),
     statuses,
@@ -139,10 +180,12 @@ function groupedByDay(measured: readonly MeasuredRun[]): ReadonlyMap<string, rea
 
 function figuresOf(runs: readonly MeasuredRun[]): Figures {
   const calls = merged(runs.map(({ counts }) => counts.ledger.total));
-  const took = sorted(runs.filter(({ status }) => status === 'completed').map(({ durationMs }) => durationMs));
+  const own = runs.filter(({ isServing }) => !isServing);
+  const completed = own.filter(({ status }) => status === 'completed');
+  const took = sorted(completed.map(({ durationMs }) => durationMs));
   return {
-    runs: runs.length,
-    completed: runs.filter(({ status }) => status === 'completed').length,
+    runs: own.length,
+    completed: completed.length,
     ...countedFigures(calls),
     medianMs: quantile(took, 0.5),
     slowestMs: took.at(-1) ?? null,
@@ -170,7 +213,7 @@ function functionFigures(runs: readonly MeasuredRun[]): readonly FunctionFigures
     .sort((one, other) => other.failed - one.failed || other.executed + other.reused - one.executed - one.reused);
 }
 
-function merged(all: readonly CallCounts[]): CallCounts {
+export function merged(all: readonly CallCounts[]): CallCounts {
   const sum = noCalls();
   for (const counts of all) addCounts(sum, counts);
   return sum;

@@ -3,7 +3,7 @@ import { startOf, type Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { quantile, sorted } from '../../fold/quantile.js';
 import type { CountedStatus } from '../../fold/reported-status.js';
-import { combine, countedFigures, measureRuns, type MeasuredRun, type RunStats } from './stats.js';
+import { combine, countedFigures, measureRuns, merged, type MeasuredRun, type RunStats } from './stats.js';
 
 /** Durations in milliseconds, costs in US dollars; null where there was nothing to measure. */
 export interface PointFigures {
@@ -45,20 +45,25 @@ export async function trendOf(
   onDefect: (defect: Defect) => void,
 ): Promise<Trend> {
   const measured = await measureRuns(store, files, onDefect);
-  return { workflow, ...combine(measured), runs: measured.map(pointOf) };
+  const own = measured.filter(({ isServing }) => !isServing);
+  const point = (run: MeasuredRun): RunPoint => pointOf(run, [run, ...measured.filter(({ serves }) => serves === run.ref.run)]);
+  return { workflow, ...combine(measured), runs: own.map(point) };
 }
 
-function pointOf({ ref: { run }, status, durationMs, counts: { ledger, samples } }: MeasuredRun): RunPoint {
+/** `parts`: the run itself, and those of its workers, which have the attempts that they made for it. */
+function pointOf({ ref: { run }, status, durationMs }: MeasuredRun, parts: readonly MeasuredRun[]): RunPoint {
+  const total = merged(parts.map(({ counts }) => counts.ledger.total));
+  const names = new Set(parts.flatMap(({ counts }) => [...counts.ledger.functions.keys()]));
   return {
     run,
     started: new Date(startOf(run)).toISOString(),
     status,
     durationMs,
-    ...figuresOf(countedFigures(ledger.total)),
-    functions: [...ledger.functions].map(([fn, calls]) => ({
+    ...figuresOf(countedFigures(total)),
+    functions: [...names].map((fn) => ({
       fn,
-      ...figuresOf(countedFigures(calls)),
-      medianMs: quantile(sorted(samples.get(fn)?.durationMs ?? []), 0.5),
+      ...figuresOf(countedFigures(merged(parts.flatMap(({ counts }) => counts.ledger.functions.get(fn) ?? [])))),
+      medianMs: quantile(sorted(parts.flatMap(({ counts }) => counts.samples.get(fn)?.durationMs ?? [])), 0.5),
     })),
   };
 }

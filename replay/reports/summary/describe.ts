@@ -1,4 +1,5 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
+import { atHost } from '../team/at-host.js';
 import type { EventOf, FactType, JournalEvent, Payload } from '../../../journal/event.js';
 import { recordedCounts } from '../../fold/recorded-counts.js';
 import { ownEventOf } from '../../../journal/own-fact.js';
@@ -26,13 +27,13 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `${kind}${name === undefined ? '' : ` ${name}`} started${group === undefined ? '' : ` in phase "${group}"`}${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
   'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
   'call.offered': ({ fn, lane }) => `@${fn} offered to workers${lane === undefined ? '' : ` with slots for the lane ${lane}`}`,
-  'call.started': ({ fn, args, preview, attempt, try: tried }) =>
-    `@${fn} called${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,
+  'call.started': ({ fn, args, preview, attempt, try: tried, worker, workerHost }) =>
+    `@${fn} ${worker === undefined ? 'called' : `executed by the worker ${atHost(worker, workerHost)}: called`}${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
     `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
   'call.superseded': ({ of, by }) => `superseded: event ${by.seq} of ${by.run} is used instead of event ${of}, which was paid for in vain`,
-  'call.reused': ({ fn, from, preview, worker }) =>
-    `@${fn}${withArgument(preview)} ${worker === undefined ? 'reused' : `executed by the worker ${worker}: reused`} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
+  'call.reused': ({ fn, from, preview, worker, workerHost }) =>
+    `@${fn}${withArgument(preview)} ${worker === undefined ? 'reused' : `executed by the worker ${atHost(worker, workerHost)}: reused`} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
   'call.failed': ({ message, denied, class: failureClass, retryInMs }) =>
     `${retryInMs === undefined ? 'call' : 'attempt'} ${denied === true ? 'denied' : failureClass === 'upstream' ? 'not executed' : 'failed'}${failureClass === undefined ? '' : ` (${failureClass})`}: ${message}${retryInMs === undefined ? '' : `, another attempt follows in ${duration(retryInMs)}`}`,
   'lane.changed': ({ lane, why, limit, gapMs, heldUntil }) =>

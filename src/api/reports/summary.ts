@@ -6,6 +6,7 @@ import { hostDefaults } from '../../world/host-defaults.js';
 import { runFile, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export type { SummaryReport };
+export type { CallsAtWorkers } from '../../../journal/storage/offers.js';
 export type { InFlight, LaneHold, LoopProgress, RunSummary } from '../../../replay/reports/summary/summary.js';
 
 export interface SummaryOptions extends ReadOptions {

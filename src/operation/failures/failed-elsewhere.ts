@@ -28,7 +28,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
     fingerprint: definition.fingerprint,
     ...(request.attempt !== undefined && { attempt: request.attempt }),
     begun,
-    ...(worker !== undefined && { worker }),
+    ...(worker !== undefined && { worker: worker.name, workerHost: worker.host }),
   });
   await run.recorder.append(
     withoutUndefined<FactOf<'call.failed'>>({
@@ -53,7 +53,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
 
 function errorOf({ op, llm, operation }: CacheableCall, { event, worker }: FailedElsewhere): MlldError {
   const error = new MlldError(event.code ?? 'CALL_FAILED', event.message, {
-    hint: worker === undefined ? 'a worker executed the call' : `the worker ${worker} executed the call; mlld worker status shows where`,
+    hint: worker === undefined ? 'a worker executed the call' : `the worker ${worker.name} on ${worker.host} executed the call`,
   });
   if (event.class === undefined) return error;
   return markCallFailure(error, {

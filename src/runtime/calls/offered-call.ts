@@ -1,4 +1,5 @@
 /** A call as it is offered to workers: data alone, because a worker has none of the files of the project. team-store.md 7.2. */
+import type { ExecutingWorker } from '../../../journal/storage/offers.js';
 import type { BlobId, CallKey, EventRef, Fingerprint } from '../../../journal/ids.js';
 import type { EventOf, Payload } from '../../../journal/event.js';
 import type { Definition } from '../definitions/definition.js';
@@ -66,7 +67,12 @@ export interface OfferedCall extends Omit<DescribedCall, 'args' | 'captured' | '
 export type OfferedCallState =
   | ClaimedCallState
   /** A worker executed the call, and it failed. */
-  | { readonly kind: 'failed'; readonly event: EventOf<'call.failed'>; readonly begun: EventRef; readonly worker: string | undefined };
+  | {
+      readonly kind: 'failed';
+      readonly event: EventOf<'call.failed'>;
+      readonly begun: EventRef;
+      readonly worker: ExecutingWorker | undefined;
+    };
 
 /** Has calls executed by workers. */
 export interface CallOffers {

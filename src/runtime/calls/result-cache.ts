@@ -1,4 +1,5 @@
 /** The port to the results that are paid for already. `session/` builds it from the folds. */
+import type { ExecutingWorker } from '../../../journal/storage/offers.js';
 import type { Json, OutputFile, Payload } from '../../../journal/event.js';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
@@ -96,7 +97,7 @@ export interface CachedResult {
   readonly resultLabels: ResultLabels;
   readonly from: EventRef & { readonly workflow?: Workflow };
   /** The worker that executed the call for this run. */
-  readonly worker?: string;
+  readonly worker?: ExecutingWorker;
   /** It was taken out of a reply by an adapter. */
   readonly isInner?: true;
   /** The definition that it was made with, where that is another than now. */

@@ -1,4 +1,5 @@
 /** The result cache of a run: finds reusable results by the folds of prior runs, reads them from the journal, and stores new ones. */
+import type { ExecutingWorker } from '../../../journal/storage/offers.js';
 import type { Json, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
@@ -67,7 +68,7 @@ export interface TeamResults {
   find(key: CallKey): OverlayHit | undefined;
   decline(result: EventRef): void;
   /** Returns the worker that executed a call which this run had offered. */
-  workerOf(key: CallKey): string | undefined;
+  workerOf(key: CallKey): ExecutingWorker | undefined;
   /** Reads a result, which `find` returns from then on; undefined when it can't be read. */
   learn(call: ClaimedCall, by: RecordedResult): Promise<OverlayHit | undefined>;
 }

@@ -1,6 +1,7 @@
 /**
  * Counts the calls of a run, recorded or not: for its last event, and for the report that its caller gets. calls.md 14.1.
  */
+import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { Fact } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
 import type { CallCause } from '../../../replay/fold/failure-class.js';
@@ -22,6 +23,8 @@ import type { Follower } from './recorder.js';
 
 export interface TotalsCounter {
   readonly follow: Follower;
+  /** Counts what workers executed for the run; the ledger has these calls as reused. */
+  readonly followWorkers: Follower;
   /** Counts a fact that no follower sees. */
   readonly count: (fact: Fact | UnrecordedFact) => void;
   /** The run restarts behind this node of a pipeline: its failed calls are dealt with. */
@@ -33,6 +36,7 @@ export interface TotalsCounter {
 
 /** Counts into `ledger`, beside others who do so: each event must be counted once. */
 export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsCounter {
+  let atWorkers: RunCalls['atWorkers'];
   const callsNow = (): RunCalls => {
     const { callsMs: _, ...counts } = ledger.total;
     const { executed, reused, failed, denied, notExecuted } = counts;
@@ -44,10 +48,16 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
       unpriced: counts.unpriced + attemptsInFlight(ledger),
       unresolvedByClass: unresolvedByClass(ledger),
       model: usualModel(ledger),
+      ...(atWorkers && { atWorkers }),
     };
   };
   return {
     follow: (event) => void followCall(ledger, event),
+    followWorkers(event) {
+      if (event.type !== 'call.reused' || event.worker === undefined) return;
+      const { calls, costUsd } = atWorkers ?? { calls: 0, costUsd: null };
+      atWorkers = { calls: calls + 1, costUsd: sumUsd(costUsd, event.workerUsd) };
+    },
     count(fact) {
       switch (fact.type) {
         case 'call.started':
@@ -85,12 +95,25 @@ export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undef
 }
 
 function totalsOf(calls: RunCalls): RunTotals {
-  const { total: _, failedByClass: __, unresolvedByClass: ___, costUsd, savedUsd, inputTokens, outputTokens, model, ...numbers } = calls;
+  const {
+    total: _,
+    failedByClass: __,
+    unresolvedByClass: ___,
+    costUsd,
+    savedUsd,
+    inputTokens,
+    outputTokens,
+    model,
+    atWorkers,
+    ...numbers
+  } = calls;
   return withoutUndefined<RunTotals>({
     ...numbers,
     withoutResult: 0,
     costUsd: costUsd ?? undefined,
     savedUsd: savedUsd ?? undefined,
+    atWorkers: atWorkers?.calls,
+    atWorkersUsd: atWorkers?.costUsd ?? undefined,
     inputTokens: inputTokens ?? undefined,
     outputTokens: outputTokens ?? undefined,
     model: model ?? undefined,

@@ -1,4 +1,5 @@
 /** Declares the options and the report of a script's run. `run-script.ts` puts the run together. */
+import type { CallsAtWorkers } from '../../../journal/storage/offers.js';
 import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags, RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -106,6 +107,8 @@ export interface RunOptions {
   readonly workflow?: WorkflowRecord | undefined;
   /** Called after each event; in a run that records nothing after those of its calls. The summary is live: it changes with the next one. */
   readonly onProgress?: (summary: RunSummary) => void;
+  /** Called with what workers execute of the run now, whenever it has looked for results of theirs. */
+  readonly onAtWorkers?: (now: CallsAtWorkers) => void;
   /** Called with each event that is recorded, in the order of the journal; a later one may be on disk earlier than this call. */
   readonly onEvent?: (event: JournalEvent) => void;
 }

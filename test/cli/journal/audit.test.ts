@@ -37,9 +37,9 @@ describe('mlld journal audit', () => {
     expect(json.entries.map((entry: { entry: string }) => entry.entry).sort()).toEqual(['call', 'call', 'command', 'command']);
     const lines = (await runCli(['journal', 'audit', 'tide', '--csv'], { cwd })).stdout.trim().split('\n');
     expect(lines[0]?.trim()).toBe(
-      'seq,ts,entry,op,subject,detail,try,outcome,class,retryInMs,lane,fromRun,fromSeq,savedUsd,model,inputTokens,outputTokens,costUsd,costSource,durationMs,exitCode,hash,labels',
+      'seq,ts,entry,op,subject,detail,try,outcome,class,retryInMs,lane,fromRun,fromSeq,savedUsd,model,inputTokens,outputTokens,costUsd,costSource,durationMs,exitCode,hash,labels,worker,workerHost,workerUsd',
     );
-    expect(lines.find((line) => line.includes(',ebb,'))).toMatch(/,ask,ebb,1,executed,,,'@ask,,,,,,,,,[\d.]+,,,llm/);
+    expect(lines.find((line) => line.includes(',ebb,'))).toMatch(/,ask,ebb,1,executed,,,'@ask,,,,,,,,,[\d.]+,,,llm,,,/);
     expect(lines.filter((line) => line.includes(',call,'))).toHaveLength(2);
     expect(lines.find((line) => line.includes('return'))).toContain('"return ""answer,');
   });

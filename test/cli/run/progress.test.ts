@@ -156,11 +156,15 @@ describe('the object of a program', () => {
       retries: 0,
       costUsd: null,
       inFlight: 0,
+      atWorkers: null,
       oldest: null,
       holds: [],
       questions: [],
     });
     expect(progressObject(momentOf(full, { oldest }))).toMatchObject({ done: 37, total: 120, oldest });
+    const atWorkers = { calls: 24, workers: 3 };
+    expect(progressObject(momentOf(full, { atWorkers }))).toMatchObject({ atWorkers });
+    expect(progressLine(momentOf(full, { atWorkers }))).toContain(' · 24 at 3 workers · ');
   });
 });
 

@@ -64,10 +64,11 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
       expect(run.stdout).toMatch(/\/mlld-worker-\w+\/call-\w+\n0/);
       expect(run.stderr).toContain('calls of @log are executed here: it shows something');
       expect(run.stderr).toContain('no such lane');
-      expect(run.stderr).toContain('the worker hut executed the call');
+      expect(run.stderr).toMatch(/the worker hut on \S+ executed the call/);
+      expect(run.stderr).toMatch(/calls: 5 executed by workers, 1 executed, 1 failed/);
       expect(run.status).toBe(1);
       const shown = await runCli(['journal', 'show', 'hi'], { cwd: folder, env });
-      expect(shown.stdout).toMatch(/@ask.* executed by the worker hut: reused/);
+      expect(shown.stdout).toMatch(/@ask.* executed by the worker hut on \S+: reused/);
       expect(shown.stdout).toContain('offered to workers');
       const status = JSON.parse((await runCli(['worker', 'status', '--json'], { cwd: folder, env })).stdout) as { offers: object };
       expect(status.offers).toEqual({ waiting: 0, oldestS: null, lanes: [] });
@@ -76,8 +77,12 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
       expect(await resultOf(hut)).toMatchObject({ status: 0, stderr: expect.stringContaining('executed 5 calls, 1 failed') });
       const replayed = await runCli(['journal', 'replay', 'hi'], { cwd: folder, env });
       expect(replayed).toMatchObject({ status: 0, stderr: expect.not.stringContaining('diverge') });
-      const listed = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd: folder, env })).stdout) as { status: string }[];
-      expect(listed.map(({ status: each }) => each).sort()).toEqual(['failed', 'worker']);
+      const list = async (...words: string[]): Promise<readonly unknown[]> =>
+        JSON.parse((await runCli(['journal', 'list', '--json', ...words], { cwd: folder, env })).stdout) as unknown[];
+      expect(await list()).toMatchObject([{ status: 'failed', atWorkers: 5, worker: null }]);
+      const [own] = (await list()) as { run: string }[];
+      expect(await list('--workers')).toMatchObject([{ status: 'failed' }, { status: 'worker', worker: { name: 'hut', for: own?.run } }]);
+      expect((await list('--status', 'worker')) as unknown[]).toHaveLength(1);
       expect(await database.query('select * from mlld.offers', [])).toEqual([]);
     },
     TIMEOUT_MS,

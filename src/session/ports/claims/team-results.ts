@@ -8,6 +8,7 @@
  * TEAM-RESULTS-3 A store that can't be reached is waited for, also where a result is there and only can't be read: it was paid for. A run
  *    that must stop claims nothing: then the call is handed to the dispatcher, or to the journal, which refuse it.
  */
+import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
 import { JournalError } from '../../../../journal/errors.js';
@@ -49,7 +50,7 @@ export interface TeamPorts {
 export class RunTeamResults implements TeamResults {
   private readonly found = new Map<CallKey, OverlayHit>();
   /** The workers that executed calls which this run had offered. */
-  private readonly executedBy = new Map<CallKey, string>();
+  private readonly executedBy = new Map<CallKey, ExecutingWorker>();
   private readonly priorBytes: ReadonlyMap<RunId, number>;
   private readonly reported = new Set<RunId>();
   private outage: { readonly sinceMs: number; isReported: boolean } | undefined;
@@ -99,11 +100,11 @@ export class RunTeamResults implements TeamResults {
     }
   }
 
-  workerOf(key: CallKey): string | undefined {
+  workerOf(key: CallKey): ExecutingWorker | undefined {
     return this.executedBy.get(key);
   }
 
-  async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult, worker?: string): Promise<OverlayHit | undefined> {
+  async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult, worker?: ExecutingWorker): Promise<OverlayHit | undefined> {
     const ref = { workflow: this.ports.workflow, run };
     const event = await this.read(ref, position);
     if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq || 'redacted' in event.result) return undefined;

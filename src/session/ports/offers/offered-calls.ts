@@ -9,7 +9,7 @@ import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact, Payload } from '../../../../journal/event.js';
 import type { Json } from '../../../../journal/payloads.js';
 import { JournalError } from '../../../../journal/errors.js';
-import type { OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
+import type { CallsAtWorkers, ExecutingWorker, OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
 import type { RecordedResult } from '../../../../journal/storage/claims.js';
 import type { Awaitable } from '../../../runtime/awaitable.js';
 import type {
@@ -29,6 +29,7 @@ import type { Workflow } from '../../../../journal/ids.js';
 /** Ended calls are looked for so often at most. */
 const LOOK_FIRST_MS = 20;
 const LOOK_MAX_MS = 2000;
+const LOOK_AT_WORKERS_MS = 1000;
 /** A look at all offers is a statement about each of them. */
 const LOOK_AT_ALL_MS = 2000;
 
@@ -51,6 +52,8 @@ export interface OfferPorts {
   /** Names of the budgets of the project that hold the run; undefined where it has limits that only it can count. */
   readonly budgets: readonly string[] | undefined;
   readonly record: (fact: Fact) => void;
+  /** Called with what workers execute now, about once a second. Absent where nobody wants to know. */
+  readonly onAtWorkers: ((now: CallsAtWorkers) => void) | undefined;
   readonly mustStop: () => boolean;
   readonly signal: AbortSignal;
   readonly monotonicMs: () => number;
@@ -76,6 +79,7 @@ export class OfferedCalls implements CallOffers {
   /** Calls that this run executes in a slot of its own. */
   private readonly own = new Set<CallKey>();
   private isCollecting = false;
+  private lookedAtWorkersMs = -Infinity;
   private lookedAtAllMs = 0;
 
   constructor(private readonly ports: OfferPorts) {
@@ -162,7 +166,7 @@ export class OfferedCalls implements CallOffers {
   }
 
   /** Undefined when the event can't be read: the call is offered again. */
-  private async endOf(call: OfferableCall, by: RecordedResult, worker: string | undefined): Promise<OfferedCallState | undefined> {
+  private async endOf(call: OfferableCall, by: RecordedResult, worker: ExecutingWorker | undefined): Promise<OfferedCallState | undefined> {
     const { workflow, team } = this.ports;
     const event = await team.read({ workflow, run: by.run }, by.position);
     if (event?.type === 'call.failed') return { kind: 'failed', event, begun: { run: by.run, seq: by.seq }, worker };
@@ -213,6 +217,7 @@ export class OfferedCalls implements CallOffers {
           continue;
         }
         delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
+        await this.lookAtWorkers();
         await this.reports.report(found > 0);
       }
     } catch (error) {
@@ -220,6 +225,7 @@ export class OfferedCalls implements CallOffers {
     } finally {
       watch.close();
       this.isCollecting = false;
+      if (this.pending.size === 0 || mustStop()) this.ports.onAtWorkers?.({ calls: 0, workers: 0 });
       if (mustStop()) for (const key of this.pending.keys()) this.settle(key, { kind: 'own' });
       else if (this.pending.size > 0) void this.collect();
     }
@@ -239,6 +245,14 @@ export class OfferedCalls implements CallOffers {
     for (const [key, outcome] of outcomes) this.settle(key, outcome);
     if (count < known.length - outcomes.size) await this.offerMissing(known); // OFFERED-1
     return outcomes.size;
+  }
+
+  private async lookAtWorkers(): Promise<void> {
+    const { offers, monotonicMs, onAtWorkers, team } = this.ports;
+    if (onAtWorkers === undefined || monotonicMs() < this.lookedAtWorkersMs + LOOK_AT_WORKERS_MS) return;
+    this.lookedAtWorkersMs = monotonicMs();
+    const now = await team.whileReachable(() => offers.atWorkers());
+    if (typeof now === 'object') onAtWorkers(now);
   }
 
   /** A result may have come while the offer was gone. */

@@ -7,10 +7,10 @@ import type { RunOptions } from '../../script/run-options.js';
 import type { Follower, RunRecorder } from '../recorder.js';
 import type { OfferPorts } from './offered-calls.js';
 
-export type WorkersParts = Pick<OfferPorts, 'offers' | 'request' | 'sources' | 'budgets' | 'record'>;
+export type WorkersParts = Pick<OfferPorts, 'offers' | 'request' | 'sources' | 'budgets' | 'record' | 'onAtWorkers'>;
 
 interface Run {
-  readonly options: Pick<RunOptions, 'workers'>;
+  readonly options: Pick<RunOptions, 'workers' | 'onAtWorkers'>;
   readonly journal: Journal | undefined;
   readonly calls: Pick<CallRuntime, 'settings'>;
   readonly sources: readonly OfferedSource[];
@@ -38,10 +38,10 @@ export function offeredSources({ workers }: Pick<RunOptions, 'workers'>, followe
 }
 
 /** Undefined where the run executes its calls itself. */
-export function workersOf({ options: { workers }, journal, calls, sources, recorder }: Run): WorkersParts | undefined {
+export function workersOf({ options: { workers, onAtWorkers }, journal, calls, sources, recorder }: Run): WorkersParts | undefined {
   const offers = journal?.offers;
   if (!workers || !offers) return undefined;
   const { shared, ...own } = calls.settings.budget ?? {};
   const budgets = Object.values(own).every((limit) => limit === undefined) ? (shared ?? []) : undefined;
-  return { offers, request: workers, sources: () => sources, budgets, record: (fact) => void recorder.post(fact) };
+  return { offers, request: workers, sources: () => sources, budgets, record: (fact) => void recorder.post(fact), onAtWorkers };
 }

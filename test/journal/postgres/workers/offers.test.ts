@@ -1,4 +1,5 @@
 /** Offers of calls, and what workers take of them, on a server. team-store.md 7. */
+import { hostname } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../journal/canonical.js';
 import type { CallKey } from '../../../../journal/ids.js';
@@ -9,6 +10,7 @@ import type { Journal } from '../../../../journal/store.js';
 import { callCompleted, callStarted, finished, runRef, started, workflow } from '../../support/facts.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
+const AT_HUT = { name: 'hut', host: hostname() };
 const FACTS = { name: 'hut', version: '0.1.0', lanes: { '': 2, claude: 1 } };
 const keyOf = (n: number): CallKey => sha256(`key ${n}`);
 
@@ -58,9 +60,10 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     const collected = await outcomesOf(run);
     expect(collected?.count).toBe(3);
     expect([...(collected?.outcomes ?? [])]).toMatchObject([
-      [keyOf(1), { kind: 'ended', worker: 'hut', by: { run: served.journal.ref.run, seq: 2 } }],
+      [keyOf(1), { kind: 'ended', worker: AT_HUT, by: { run: served.journal.ref.run, seq: 2 } }],
     ]);
     run.offers?.withdraw(keyOf(1));
+    expect(await run.offers?.atWorkers()).toEqual({ calls: 2, workers: 1 });
     expect(await livingWorkers(database, project)).toMatchObject([{ name: 'hut', held: 2, executed: 1, failed: 0, slots: FACTS.lanes }]);
   });
 
@@ -117,7 +120,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
       position: { offset: 9, bytes: 7 },
     };
     await other.workers.ended(served, offer, place);
-    expect([...((await outcomesOf(run))?.outcomes ?? [])]).toEqual([[keyOf(1), { kind: 'ended', worker: 'hut', by: place }]]);
+    expect([...((await outcomesOf(run))?.outcomes ?? [])]).toEqual([[keyOf(1), { kind: 'ended', worker: AT_HUT, by: place }]]);
     expect((await take()).taken).toEqual([]);
   });
 
@@ -169,7 +172,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     await execute(served, 1);
     const ended = await run.offers?.collect();
     const place = { run: served.journal.ref.run, seq: 2 };
-    expect([...(ended ?? [])]).toMatchObject([[keyOf(1), { kind: 'ended', worker: 'hut', by: place }]]);
+    expect([...(ended ?? [])]).toMatchObject([[keyOf(1), { kind: 'ended', worker: AT_HUT, by: place }]]);
     const by = ended?.get(keyOf(1));
     if (by?.kind !== 'ended') throw new Error('it did not end');
     const { position } = by.by;
@@ -189,7 +192,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     await execute(served, 1);
     await database.query('update mlld.offers set ended_run = null, ended_seq = null where offer_id = $1', [offer.id]);
     expect(await run.offers?.collect()).toEqual(new Map());
-    expect([...((await run.offers?.collectAll())?.outcomes.values() ?? [])]).toMatchObject([{ kind: 'answered', worker: 'hut' }]);
+    expect([...((await run.offers?.collectAll())?.outcomes.values() ?? [])]).toMatchObject([{ kind: 'answered', worker: AT_HUT }]);
     expect((await take()).taken).toEqual([]);
   });
 
