@@ -93,6 +93,31 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     expect(noise).toEqual([]);
   });
 
+  it('offers the commands that repair a run behind its three most frequent causes, and the other causes below', async () => {
+    await open('10000');
+    const parts = page.locator('.trouble > ul.groups, .trouble > .repair, .trouble > h3');
+    expect(await parts.evaluateAll((all) => all.map(({ className, tagName }) => className || tagName))).toEqual([
+      'groups',
+      'repair',
+      'H3',
+      'groups',
+    ]);
+    expect(await page.locator('.trouble > ul.groups').first().locator('li').count()).toBe(3);
+  });
+
+  it.each([
+    [390, 50, true],
+    [1440, 30, false],
+  ])('gives the text of an operation a line of its own on a phone: %i pixels', async (width, rowPx, isBelow) => {
+    await open('200', { hash: 'operations', width });
+    const tops = (selector: string): Promise<readonly number[]> =>
+      page.locator(selector).evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+    const [first = 0, second = 0] = await tops('.item');
+    expect(second - first).toBe(rowPx);
+    const [[name = 0], [text = 0]] = [await tops('.item b'), await tops('.item .about')];
+    expect(text - name > 10).toBe(isBelow);
+  });
+
   it('opens with ten thousand calls in less than a second of script, and 15 MB', async () => {
     expect(fs.statSync(path.join(cwd, '10000.html')).size).toBeLessThan(BYTES_MAX);
     await open('10000');
