@@ -12,6 +12,7 @@ export type {
   AuditedFile,
   AuditedGuard,
   AuditedHook,
+  AuditedSuperseded,
   AuditEntry,
 } from '../../../replay/reports/audit/audit.js';
 export type { Evidence, Origin } from '../../../replay/reports/audit/file-origin.js';
