@@ -1,5 +1,5 @@
 // The start of a run that reuses N results of a team's store, as a multiple of the same over files, and the round trips that it waits for.
-//   MLLD_STORE=postgres://… node team-store.mjs [N] [ROUNDS]
+//   MLLD_STORE=postgres://… node team-store.mjs [N] [ROUNDS] [ROUND_TRIP_MS]
 // MLLD_STORE names an empty store that `mlld store migrate` has made. Round trips are the time that a slower line adds, over its delay.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { runProcess, scratch } from './measure.mjs';
 import { median } from './statistics.mjs';
 
-const ROUND_TRIP_MS = 200;
-const [countText = '10000', roundsText = '3'] = process.argv.slice(2);
+const [countText = '10000', roundsText = '5', roundTripText = '20'] = process.argv.slice(2);
+const ROUND_TRIP_MS = Number(roundTripText);
 if (!env.MLLD_STORE) throw new Error('MLLD_STORE names no store: MLLD_STORE=postgres://127.0.0.1/mlld?project=bench');
 const store = new URL(env.MLLD_STORE);
 const folder = scratch('team-store');
@@ -43,9 +43,9 @@ relayed.searchParams.set('sslmode', 'disable');
 
 async function start(address) {
   env.MLLD_STORE = address;
-  const { code, wall, stderr } = await runProcess([execPath, cli, 'run', 'many', '--checkpoint'], { cwd: folder });
+  const { code, wall, cpu, rssMB, stderr } = await runProcess([execPath, cli, 'run', 'many', '--checkpoint'], { cwd: folder });
   if (code !== 0) throw new Error(stderr);
-  return wall;
+  return { wall, cpu, rssMB };
 }
 
 await start('files');
@@ -57,8 +57,11 @@ for (let round = 0; round < Number(roundsText); round++) {
   const near = await start(relayed.href);
   delayMs = ROUND_TRIP_MS;
   const far = await start(relayed.href);
-  rounds.push({ ratio: near / files, roundTrips: ((far - near) * 1000) / ROUND_TRIP_MS });
+  rounds.push({ files, near, far });
 }
-console.log(`start over files: ${median(rounds.map(({ ratio }) => ratio)).toFixed(2)} times`);
-console.log(`round trips: ${median(rounds.map(({ roundTrips }) => roundTrips)).toFixed(1)}`);
+const of = (figure) => median(rounds.map(figure));
+console.log(`start over files: ${of(({ near, files }) => near.wall / files.wall).toFixed(2)} times the time`);
+console.log(`  ${of(({ near, files }) => near.cpu / files.cpu).toFixed(2)} times the CPU time`);
+console.log(`  ${of(({ near, files }) => near.rssMB / files.rssMB).toFixed(2)} times the memory`);
+console.log(`round trips: ${of(({ near, far }) => ((far.wall - near.wall) * 1000) / ROUND_TRIP_MS).toFixed(1)}`);
 process.exit(); // the relay's connections end with the process
