@@ -168,6 +168,11 @@ export interface RunStore {
   /** Reads data derived from a workflow's runs (the index). It is replaced as a whole by rename, and may vanish at any time. */
   readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
   writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
+  /**
+   * Does what `writeDerived` does, unless something else is there than what begins with `beginning`; without one, unless anything is there.
+   * Resolves with false when it was left as it is. Another process that writes at the same moment may still win.
+   */
+  replaceDerived(workflow: Workflow, name: string, content: string | Uint8Array, beginning: string | undefined): Promise<boolean>;
   readonly indexFiles?: IndexFiles;
 }
 

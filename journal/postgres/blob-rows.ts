@@ -19,6 +19,12 @@ import type { Sql } from './connection.js';
 const PART_BYTES = 1024 * 1024;
 /** So many parts are asked for at once. */
 const PARTS_UNDER_WAY = 4;
+/** A smaller blob is sent with the question whether it is there: that costs less than waiting for the answer. */
+const ASKED_BYTES_MIN = 16 * 1024;
+
+const TOUCH = `update mlld.blobs b set touched_at = clock_timestamp() from mlld.projects p
+  where p.project_id = b.project_id and p.name = $1 and b.digest = $2 returning 1`;
+const PUT = 'select mlld.put_blob($1, $2, $3, $4)';
 
 export interface BlobPorts {
   readonly sql: Sql;
@@ -117,18 +123,17 @@ export function newBlobRows(ports: BlobPorts): BlobWriter {
   };
 }
 
-/** Only touches a blob that is there already, which keeps it from garbage collection. */
+/** A blob that is there already is only touched, which keeps it from garbage collection. */
 async function store(ports: BlobPorts, { blob, bytes }: StoredBlob, partOf: (part: number) => Promise<Buffer>): Promise<void> {
   const { sql, inTransaction, project, timeoutMs } = ports;
-  const touched = await sql.query(
-    `update mlld.blobs b set touched_at = clock_timestamp() from mlld.projects p
-     where p.project_id = b.project_id and p.name = $1 and b.digest = $2 returning 1`,
-    [project, blob],
-    timeoutMs,
-  );
-  if (touched.length > 0) return;
+  if (bytes < ASKED_BYTES_MIN) {
+    const unlessThere = `with touched as (${TOUCH}) ${PUT} where not exists (select from touched)`;
+    await sql.query(unlessThere, [project, blob, bytes, await partOf(0)], timeoutMs);
+    return;
+  }
+  if ((await sql.query(TOUCH, [project, blob], timeoutMs)).length > 0) return;
   if (bytes <= PART_BYTES) {
-    await sql.query('select mlld.put_blob($1, $2, $3, $4)', [project, blob, bytes, await partOf(0)], timeoutMs);
+    await sql.query(PUT, [project, blob, bytes, await partOf(0)], timeoutMs);
     return;
   }
   await inTransaction(async (own) => {

@@ -2,6 +2,7 @@
  * Holds one connection to the database, which is opened when it is needed and opened again after it was lost.
  *
  * CONNECTION-1 No statement goes over a connection before `prepare` has looked at the server: its version, its settings and the schema.
+ *    One that only reads (`read`) is sent right behind that look, and its answer counts only if the look found nothing wrong.
  * CONNECTION-2 A statement is sent once. Whether it was done when its answer did not arrive is for the caller to find out.
  * CONNECTION-3 Only statements under way keep the process alive.
  * CONNECTION-4 A transaction has one connection from its beginning to its end: when that is lost, it fails as a whole.
@@ -40,8 +41,15 @@ export interface Limits {
   readonly briefMs?: number;
 }
 
+/** A connection that is opened, or was. */
+interface Opening {
+  readonly client: Promise<SqlClient>;
+  /** CONNECTION-1 */
+  readonly prepared: Promise<SqlClient>;
+}
+
 export class Connection implements Transactions {
-  private opening: Promise<SqlClient> | undefined;
+  private opening: Opening | undefined;
   /** Ends when the last transaction that was asked for has ended. */
   private transactions: Promise<unknown> = Promise.resolve();
 
@@ -56,9 +64,19 @@ export class Connection implements Transactions {
     return this.over((opening) => this.send(opening, text, values, timeoutMs));
   }
 
+  /** Sends a statement that only reads a round trip earlier than `query` does, where the connection is being opened. CONNECTION-1 */
+  read(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<readonly Row[]> {
+    return this.over(async (opening) => {
+      const answer = this.send({ ...opening, prepared: opening.client }, text, values, timeoutMs);
+      answer.catch(() => undefined); // what is wrong with the server comes first
+      await opening.prepared;
+      return answer;
+    });
+  }
+
   /** Opens it before it is needed. The next statement reports what is wrong with the server. */
   open(): void {
-    void this.over((opening) => opening).catch(() => undefined);
+    void this.over(({ prepared }) => prepared).catch(() => undefined);
   }
 
   /** CONNECTION-4 */
@@ -68,11 +86,11 @@ export class Connection implements Transactions {
     return turn;
   }
 
-  private over<T>(work: (opening: Promise<SqlClient>) => Promise<T>): Promise<T> {
+  private over<T>(work: (opening: Opening) => Promise<T>): Promise<T> {
     return work((this.opening ??= this.begin()));
   }
 
-  private async inTransaction<T>(opening: Promise<SqlClient>, work: (sql: Sql) => Promise<T>): Promise<T> {
+  private async inTransaction<T>(opening: Opening, work: (sql: Sql) => Promise<T>): Promise<T> {
     const sql: Sql = { query: (text, values, timeoutMs) => this.send(opening, text, values, timeoutMs) };
     const { briefMs } = this.limits;
     await sql.query('begin', undefined, briefMs);
@@ -87,12 +105,12 @@ export class Connection implements Transactions {
   }
 
   private async send(
-    opening: Promise<SqlClient>,
+    opening: Opening,
     text: string,
     values?: readonly unknown[],
     timeoutMs = this.limits.statementMs,
   ): Promise<readonly Row[]> {
-    const client = await opening;
+    const client = await opening.prepared;
     try {
       return await client.query(text, values, timeoutMs);
     } catch (error) {
@@ -104,37 +122,37 @@ export class Connection implements Transactions {
   async close(): Promise<void> {
     const { opening } = this;
     this.opening = undefined;
-    await opening?.then((client) => client.end()).catch(() => undefined); // it is gone already
+    await opening?.prepared.then((client) => client.end()).catch(() => undefined); // it is gone already
   }
 
-  private begin(): Promise<SqlClient> {
-    const opening: Promise<SqlClient> = this.connected(() => this.leave(opening));
-    opening.catch(() => {
+  private begin(): Opening {
+    const explained = (error: unknown): never => {
+      throw storeError(error, this.shown);
+    };
+    const client = this.connect(() => this.leave(opening)).catch(explained);
+    const prepared = client.then((connected) => this.prepared(connected)).catch(explained);
+    const opening: Opening = { client, prepared };
+    prepared.catch(() => {
       if (this.opening === opening) this.opening = undefined; // a later one may have been opened meanwhile
     });
     return opening;
   }
 
   /** CONNECTION-1 */
-  private async connected(onLost: () => void): Promise<SqlClient> {
+  private async prepared(client: SqlClient): Promise<SqlClient> {
     try {
-      const client = await this.connect(onLost);
-      try {
-        await this.prepare(client);
-      } catch (error) {
-        void client.end().catch(() => undefined); // the first error is the one to report
-        throw error;
-      }
+      await this.prepare(client);
       return client;
     } catch (error) {
-      throw storeError(error, this.shown);
+      void client.end().catch(() => undefined); // the first error is the one to report
+      throw error;
     }
   }
 
   /** The next statement opens another one. */
-  private leave(opening: Promise<SqlClient>): void {
-    if (this.opening !== opening) return;
+  private leave(opening: Opening): void {
+    if (this.opening?.client !== opening.client) return;
     this.opening = undefined;
-    void opening.then((client) => client.end()).catch(() => undefined);
+    void opening.prepared.then((client) => client.end()).catch(() => undefined);
   }
 }

@@ -109,10 +109,12 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     connections.push(made);
     return made;
   };
-  const reader = patient(connection(), server, waitMs, options.firstWait);
+  const readsAndBudgets = connection();
+  const reader = patient((...statement) => readsAndBudgets.read(...statement), server, waitMs, options.firstWait);
   const side = connection({ statementMs: READ_TIMEOUT_MS }, (client) => hints.attach(client));
   const hints = new PgHints({ sql: side, project, isOn: options.notifies !== false, timeoutMs: Math.max(1000, leaseMs / 2) });
-  const budgets = new PgBudgets({ sql: reader, project, leaseMs });
+  const reserving = patient((...statement) => readsAndBudgets.query(...statement), server, waitMs, options.firstWait);
+  const budgets = new PgBudgets({ sql: reserving, project, leaseMs });
   const bulk = connection({ briefMs: Math.max(1000, leaseMs / 2) });
   const writer = connection();
   const store = new PgStore({
@@ -170,14 +172,14 @@ export interface FirstWait {
 }
 
 /** Waits for a server that was there before and will be again. What it is asked may be asked twice. */
-function patient(connection: Connection, server: ServerCheck, waitMs: number, first: FirstWait | undefined): Sql {
+function patient(send: Sql['query'], server: ServerCheck, waitMs: number, first: FirstWait | undefined): Sql {
   return {
     async query(text, values) {
       const beganMs = performance.now();
       let isReported = false;
       for (let delayMs = READ_RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, 1000)) {
         try {
-          return await connection.query(text, values, READ_TIMEOUT_MS);
+          return await send(text, values, READ_TIMEOUT_MS);
         } catch (error) {
           if (!(error instanceof JournalError) || !mayPass(error)) throw error;
           const isFirst = !server.wasReached;

@@ -17,6 +17,7 @@ import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-ro
 import { ClaimRows, RunClaims } from './claims/claim-rows.js';
 import type { Refusals } from './claims/results-in-lines.js';
 import type { Sql, Transactions } from './connection.js';
+import { readDerivedRow, replaceDerivedRow, writeDerivedRow } from './derived-rows.js';
 import { Heartbeat } from './heartbeat.js';
 import type { Head } from './lines.js';
 import { ReadAhead } from './read-ahead.js';
@@ -39,6 +40,7 @@ const REMOVED_EVENTS_MAX = 10_000;
 export interface PgStorePorts {
   /** Each is a connection of its own: lines, reading, leases and blobs, what takes a transaction of several statements. */
   readonly writer: Sql;
+  /** For statements that only read. CONNECTION-1 */
   readonly reader: Sql;
   readonly side: Sql;
   readonly bulk: Transactions;
@@ -228,18 +230,11 @@ export class PgStore implements RunStore {
     const { row } = rows;
     if (row === undefined) return;
     this.heartbeat.remove(row);
-    await this.ports.writer
-      .query(
-        `with gone as (update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2 returning run_id)
-         , offered as (delete from mlld.offers o using gone where o.run_id = gone.run_id)
-         delete from mlld.claims c using gone where c.run_id = gone.run_id`,
-        [row.id, row.fence],
-        this.timeoutMs,
-      )
-      .then(
-        () => this.ports.hints.send(workflow, 'results'),
-        () => undefined,
-      );
+    if (rows.isReleased) return;
+    await rows.release().then(
+      () => this.ports.hints.send(workflow, 'results'),
+      () => undefined,
+    );
   }
 
   /** Raises the fence, so that the earlier writer appends nothing more, and continues behind the head. */
@@ -307,7 +302,7 @@ export class PgStore implements RunStore {
   }
 
   runs(workflow: Workflow): Promise<readonly RunFile[]> {
-    return listRows(this.ports.reader, this.ports.project, workflow);
+    return listRows(this.ports, workflow);
   }
 
   firstEvents(workflow: Workflow, runs: readonly RunId[]): Promise<ReadonlyMap<RunId, JournalEvent>> {
@@ -348,22 +343,16 @@ export class PgStore implements RunStore {
     return getBlobRows({ ...this.blobs, sql: this.ports.reader }, id);
   }
 
-  async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
-    const [found] = await this.ports.reader.query(
-      `select a.content from mlld.asides a join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
-       where p.name = $1 and w.path = $2 and a.name = $3`,
-      [this.ports.project, workflow, name],
-    );
-    const content = found?.['content'];
-    return content instanceof Uint8Array ? content : undefined;
+  readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+    return readDerivedRow(this.ports.reader, [this.ports.project, workflow, name]);
   }
 
-  async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
-    await this.ports.side.query(
-      `insert into mlld.asides (workflow_id, name, content) values (mlld.workflow_of($1, $2), $3, $4)
-       on conflict (workflow_id, name) do update set content = excluded.content`,
-      [this.ports.project, workflow, name, Buffer.from(content as Uint8Array)], // also takes text
-    );
+  writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+    return writeDerivedRow(this.ports.side, [this.ports.project, workflow, name], content);
+  }
+
+  replaceDerived(workflow: Workflow, name: string, content: string | Uint8Array, beginning: string | undefined): Promise<boolean> {
+    return replaceDerivedRow(this.ports.side, [this.ports.project, workflow, name], content, beginning);
   }
 
   async seal(ref: RunRef): Promise<void> {

@@ -1,9 +1,9 @@
 /**
  * Reads results of a run together with those that lie behind them: a run that reuses ten thousand results would make as many round trips.
  *
- * READ-AHEAD-1 A result is fetched with a page of its run, and the next page is asked for when half of this one was passed. A page is twice
- *    as large as the one before as long as results of it are used, and half as large when few were: an order that jumps reads little more
- *    than it needs.
+ * READ-AHEAD-1 A result is fetched with a page of its run. Once a few results of a page were used, the two pages behind it are asked for,
+ *    so that one is on its way while another one is read. A page is four times as large as the one before as long as results of it are
+ *    used, and half as large when few were: an order that jumps reads little more than it needs.
  * READ-AHEAD-2 Pages are few, of limited size, and held for a short time, because another process may redact a run that this one only
  *    reads.
  *    So are results that were fetched with something else and are read soon.
@@ -16,7 +16,7 @@ import type { Row, Sql } from './connection.js';
 import { eventOf, LINE_END, readRowAt } from './read-rows.js';
 
 const PAGE_BYTES_MIN = 32 * 1024;
-const PAGE_BYTES_FIRST = 256 * 1024;
+const PAGE_BYTES_FIRST = 64 * 1024;
 const PAGE_BYTES_MAX = 2 * 1024 * 1024;
 const PAGES_MAX = 6;
 /** Larger ones are read alone and not held. */
@@ -24,6 +24,8 @@ export const HELD_LINE_BYTES_MAX = 64 * 1024;
 const HELD_MS = 5000;
 /** A page was worth it when so many results of it were used. */
 const USED_MIN = 4;
+const GROWTH = 4;
+const PAGES_AHEAD = 2;
 
 interface Page {
   /** Offsets in the run. */
@@ -39,7 +41,6 @@ interface ReadRun {
   /** In the order in which they were fetched. */
   pages: Page[];
   pageBytes: number;
-  reads: number;
 }
 
 /** Reads of so many runs are followed; a run reuses results of a few. */
@@ -60,8 +61,7 @@ export class ReadAhead {
     const held = this.loose.get(placeOf(ref, position));
     if (held !== undefined && held.heldMs >= performance.now() - HELD_MS) return eventOf(held.row, position); // READ-AHEAD-3
     const run = this.runOf(ref);
-    // The first one may be all that is wanted.
-    if (++run.reads > 1 && position.bytes <= HELD_LINE_BYTES_MAX) {
+    if (position.bytes <= HELD_LINE_BYTES_MAX) {
       const page = this.pageAt(ref, run, position.offset);
       const row = (await page.rows).get(position.offset);
       if (row !== undefined) return eventOf(row, position); // READ-AHEAD-3
@@ -82,7 +82,7 @@ export class ReadAhead {
 
   private runOf({ workflow, run }: RunRef): ReadRun {
     const name = `${run} ${workflow}`;
-    const known = this.runs.get(name) ?? { pages: [], pageBytes: PAGE_BYTES_FIRST, reads: 0 };
+    const known = this.runs.get(name) ?? { pages: [], pageBytes: PAGE_BYTES_FIRST };
     this.runs.delete(name);
     this.runs.set(name, known); // the latest is the last
     const [oldest] = this.runs.keys();
@@ -93,13 +93,21 @@ export class ReadAhead {
   private pageAt(ref: RunRef, run: ReadRun, offset: number): Page {
     const held = pageWith(run, offset);
     const page = held ?? this.fetch(ref, run, missed(run, offset));
-    page.used++;
-    // READ-AHEAD-1
-    if (page.used >= USED_MIN && offset > (page.from + page.to) / 2 && pageWith(run, page.to) === undefined) {
-      run.pageBytes = Math.min(2 * run.pageBytes, PAGE_BYTES_MAX);
-      this.fetch(ref, run, page.to);
-    }
+    if (++page.used >= USED_MIN) this.fetchBehind(ref, run, page);
     return page;
+  }
+
+  /** READ-AHEAD-1 */
+  private fetchBehind(ref: RunRef, run: ReadRun, page: Page): void {
+    let last = page;
+    for (let ahead = 0; ahead < PAGES_AHEAD; ahead++) {
+      let next = pageWith(run, last.to);
+      if (next === undefined) {
+        run.pageBytes = Math.min(GROWTH * run.pageBytes, PAGE_BYTES_MAX);
+        next = this.fetch(ref, run, last.to);
+      }
+      last = next;
+    }
   }
 
   private fetch({ workflow, run: id }: RunRef, run: ReadRun, from: number): Page {

@@ -97,12 +97,18 @@ export function eventOf({ line, before }: Row, { bytes }: Pick<Position, 'bytes'
   return usable(decodeLine(String(line), hashAtEnd(before)));
 }
 
+interface ListPorts {
+  readonly reader: Sql;
+  readonly side: Sql;
+  readonly project: string;
+}
+
 /**
  * Oldest first. A process of this machine that is gone keeps no run alive: its leases are given back, where that is allowed. A row whose
  * name is not that of a run is left out, as a file would be: names of runs become names of files, and anybody's SQL may have written it.
  */
-export async function listRows(sql: Sql, project: string, workflow: Workflow): Promise<readonly RunFile[]> {
-  const found = await sql.query(
+export async function listRows({ reader, side, project }: ListPorts, workflow: Workflow): Promise<readonly RunFile[]> {
+  const found = await reader.query(
     `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive,
       l.line as last, l.before, left(f.line, 24) as first, r.role, r.process,
       r.run_id::text as id, r.fence
@@ -118,7 +124,7 @@ export async function listRows(sql: Sql, project: string, workflow: Workflow): P
   const rows = found.filter(({ run }) => isRunId(String(run)));
   const left = rows.filter((row) => row['alive'] === true && row['finished'] !== true && hasDied(row['process']));
   if (left.length > 0) {
-    await sql
+    await side
       .query(
         `update mlld.runs r set lease_until = '-infinity' from unnest($1::bigint[], $2::int[]) as left_by_dead (run_id, fence)
          where r.run_id = left_by_dead.run_id and r.fence = left_by_dead.fence`,

@@ -9,12 +9,13 @@
  *    the database went back in time (STORE_WENT_BACK).
  * ROWS-4 Results compete with those of other runs in the transaction that holds them. When one of them is late, nothing of the turn is
  *    taken (`LateResults`), and the lines are to be sent again with a `call.superseded` for each that is late, as one turn (LATE-1).
+ * ROWS-5 A statement right behind the last turn gives back the lease, the claims and the offers of the run; it does nothing where that
+ *    turn was refused. A kill in between leaves them to the lease, and to the sweeps of others.
  */
-import { isEndOfRun } from '../codec.js';
 import { JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
 import type { Piece, Unsynced } from '../unsynced.js';
-import { lateResults } from './claims/late-results.js';
+import { endsRun, lateResults } from './claims/late-results.js';
 import { endsInLines, NO_ENDS, type CompetingResult, type Refusals } from './claims/results-in-lines.js';
 import type { Sql } from './connection.js';
 import { digestsIn, firstSeq, hashBehind, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from './lines.js';
@@ -45,6 +46,7 @@ export class RunRows {
   private isClosed = false;
   private readonly refusals: Refusals = new Map();
   private isOneTurn = false;
+  private wasReleased = false;
 
   constructor(private readonly options: RunRowsOptions) {
     this.head = options.head ?? NO_LINES;
@@ -114,9 +116,26 @@ export class RunRows {
     if (firstSeq(lines) !== this.head.seq) throw new Error(`event ${firstSeq(lines)} does not follow on ${this.head.seq} events`);
     const { refusals } = this;
     const turn = { head: this.head, lines, ats, refusals, timeoutMs, onEnded };
-    this.head = await appendTurn(sql, await this.begin(), turn).catch((error: unknown) => {
+    const row = await this.begin();
+    const appended = appendTurn(sql, row, turn);
+    const released = endsRun(lines) ? release(sql, row, { onlyFinished: true, timeoutMs }) : undefined; // ROWS-5
+    released?.catch(() => undefined); // the first error is the one to report
+    this.head = await appended.catch((error: unknown) => {
       throw this.explained(error);
     });
+    this.wasReleased = (await released?.catch(() => false)) ?? false;
+  }
+
+  /** True when what the run holds of others was given back with its last lines. ROWS-5 */
+  get isReleased(): boolean {
+    return this.wasReleased;
+  }
+
+  /** Gives back what the run holds of others, whatever its lines are. */
+  async release(): Promise<void> {
+    if (this.made === undefined) return;
+    const { sql, timeoutMs } = this.options;
+    await release(sql, this.made, { onlyFinished: false, timeoutMs });
   }
 
   /** The head may be another one because the turn before was done although its answer was lost: then `recover` finds it so. */
@@ -159,7 +178,7 @@ export async function appendTurn(sql: Sql, { id, fence }: RunRow, turn: Turn): P
   const { head, lines, ats, refusals, timeoutMs, onEnded } = turn;
   const text = lines.toString('utf8', 0, lines.length - 1);
   const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: hashBehind(lines) };
-  const isEnd = isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
+  const isEnd = endsRun(lines);
   const { results, ended } = refusals === undefined ? NO_ENDS : endsInLines(text, ats, refusals);
   const competing = results.length === 0 ? null : JSON.stringify(results);
   const values = [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)], competing, ended];
@@ -170,6 +189,23 @@ export async function appendTurn(sql: Sql, { id, fence }: RunRow, turn: Turn): P
   }
   if (isEnd || ended.length > 0) onEnded?.();
   return next;
+}
+
+/** Resolves with false where nothing was to be released. */
+async function release(
+  sql: Sql,
+  { id, fence }: RunRow,
+  { onlyFinished, timeoutMs }: { readonly onlyFinished: boolean; readonly timeoutMs: number },
+): Promise<boolean> {
+  const gone = await sql.query(
+    `with gone as (update mlld.runs set lease_until = '-infinity' where run_id = $1 and fence = $2 and (finished or not $3) returning run_id)
+     , offered as (delete from mlld.offers o using gone where o.run_id = gone.run_id)
+     , claimed as (delete from mlld.claims c using gone where c.run_id = gone.run_id)
+     select 1 from gone`,
+    [id, fence, onlyFinished],
+    timeoutMs,
+  );
+  return gone.length > 0;
 }
 
 function late(error: unknown, results: readonly CompetingResult[]): Error {

@@ -217,6 +217,30 @@ class FileStore implements RunStore {
     }
   }
 
+  async replaceDerived(workflow: Workflow, name: string, content: string | Uint8Array, beginning: string | undefined): Promise<boolean> {
+    const there = this.beginningOf(this.derivedPath(workflow, name), beginning === undefined ? 0 : Buffer.byteLength(beginning));
+    if (there !== undefined && (beginning === undefined || there.toString() !== beginning)) return false;
+    await this.writeDerived(workflow, name, content);
+    return true;
+  }
+
+  /** Undefined when there is no such file. */
+  private beginningOf(path: string, bytes: number): Buffer | undefined {
+    let file: number;
+    try {
+      file = this.disk.openToRead(path);
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      return undefined;
+    }
+    try {
+      const read = Buffer.alloc(bytes);
+      return read.subarray(0, this.disk.read(file, read, 0, bytes, 0));
+    } finally {
+      this.disk.close(file);
+    }
+  }
+
   private isSkipped(ref: RunRef): boolean {
     if (!isImplausible(ref.run, Date.now())) return false;
     if (!this.skipped.has(ref.run)) this.onSkipped?.(ref);

@@ -225,6 +225,13 @@ class MemoryStore implements RunStore {
   async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
     this.derived.set(`${workflow}\n${name}`, Buffer.from(content as Uint8Array));
   }
+
+  async replaceDerived(workflow: Workflow, name: string, content: string | Uint8Array, beginning: string | undefined): Promise<boolean> {
+    const there = this.derived.get(`${workflow}\n${name}`);
+    if (there !== undefined && (beginning === undefined || !there.toString().startsWith(beginning))) return false;
+    await this.writeDerived(workflow, name, content);
+    return true;
+  }
 }
 
 function describe(run: MemoryRun): RunFile {

@@ -59,9 +59,13 @@ export class IndexOnDisk {
     return this.below.calls;
   }
 
-  /** Undefined when there is none of this version that covers the first of these runs, whole. */
-  async read(runs: readonly RunFile[]): Promise<DecodedIndex | undefined> {
-    const content = await this.store.readDerived(this.workflow, INDEX);
+  /** Undefined when there is none. */
+  content(): Promise<Uint8Array | undefined> {
+    return this.store.readDerived(this.workflow, INDEX);
+  }
+
+  /** Undefined when it is not an index of this version that covers the first of these runs, whole. */
+  decode(content: Uint8Array | undefined, runs: readonly RunFile[]): DecodedIndex | undefined {
     this.heading = content && headingOf(content);
     const decoded = content && decodeSnapshot(content, (below, covered) => this.openBelow(below, covered, runs));
     if (decoded === undefined || !coversPrefix(decoded.covered, runs)) return undefined;
@@ -84,21 +88,29 @@ export class IndexOnDisk {
   }
 
   private async replace(captured: CapturedIndex, tiers: TieredRows | undefined): Promise<void> {
-    const { store, workflow } = this;
-    if (await this.isOfAnother()) return; // INDEX-WRITE-2
-    const { indexFiles: files } = store;
+    const { indexFiles: files } = this.store;
     let below = tiers === undefined ? NOTHING_BELOW : this.below;
     let { rows } = captured;
     if (files !== undefined && rows.length > this.rowsMax(tiers)) {
+      if (await this.isOfAnother()) return; // INDEX-WRITE-2: before the work
       below = await this.lower(files, rows, tiers); // INDEX-WRITE-1
       rows = [];
-      if (await this.isOfAnother()) return; // it took a while
     }
     const encoded = encodeIndex({ ...captured, rows }, below);
-    await store.writeDerived(workflow, INDEX, encoded);
+    if (!(await this.isReplaced(encoded))) return;
     this.heading = headingOf(encoded);
     for (const { name } of below.tiers) this.named.add(name);
     if (files !== undefined) await this.removeLeftovers(files, below).catch(() => undefined); // the next writer does
+  }
+
+  /** INDEX-WRITE-2 */
+  private async isReplaced(encoded: string): Promise<boolean> {
+    const { store, workflow, heading } = this;
+    // An empty heading says nothing of what is there.
+    if (heading !== '' && (await store.replaceDerived(workflow, INDEX, encoded, heading && `${heading}\n`))) return true;
+    if (await this.isOfAnother()) return false;
+    await store.writeDerived(workflow, INDEX, encoded);
+    return true;
   }
 
   private rowsMax(tiers: TieredRows | undefined): number {
@@ -121,7 +133,7 @@ export class IndexOnDisk {
 
   /** Returns whether another process has written the index since. One that was emptied or damaged may be replaced. */
   private async isOfAnother(): Promise<boolean> {
-    const content = await this.store.readDerived(this.workflow, INDEX);
+    const content = await this.content();
     const now = content && headingOf(content);
     return now !== undefined && now !== this.heading && decodeSnapshot(content as Uint8Array, () => NO_TIERS) !== undefined;
   }
@@ -133,7 +145,7 @@ export class IndexOnDisk {
     const isLeft = ({ name, ageMs }: ListedIndexFile): boolean => !needed.has(name) && (this.named.has(name) || ageMs > LEFTOVER_MS);
     const left = (await files.list(this.workflow)).filter(isLeft);
     if (left.length === 0) return;
-    const content = await this.store.readDerived(this.workflow, INDEX);
+    const content = await this.content();
     if (content === undefined || headingOf(content) !== this.heading) return; // another process was quicker: it knows what it needs
     for (const { name } of left) await files.remove(this.workflow, name);
   }

@@ -44,11 +44,11 @@ export interface LoadOptions {
 }
 
 export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until, limits }: LoadOptions): Promise<PriorRuns> {
-  const listed = await store.runs(workflow);
-  if (until !== undefined) return loadUntil(store, workflow, listed, until, onDefect);
+  if (until !== undefined) return loadUntil(store, workflow, await store.runs(workflow), until, onDefect);
 
   const onDisk = new IndexOnDisk(store, workflow, limits);
-  const saved = await onDisk.read(listed);
+  const [listed, content] = await Promise.all([store.runs(workflow), onDisk.content()]); // a store at a distance is waited for once
+  const saved = onDisk.decode(content, listed);
   const state: Index = saved?.index ?? index.initial();
   const covered: Covered[] = [...(saved?.covered ?? [])];
   const ongoing: EventRef[] = [];

@@ -391,6 +391,21 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect(await store.runs(workflow)).toEqual([]);
     });
 
+    it('replaces something aside of a workflow only where nothing else is there', async () => {
+      const store = open();
+      const replace = (content: string, beginning?: string): Promise<boolean> =>
+        store.replaceDerived(workflow, 'index', content, beginning);
+      const content = async (): Promise<string> => Buffer.from((await store.readDerived(workflow, 'index'))!).toString();
+      expect(await replace('one\na')).toBe(true);
+      expect(await replace('two\nb')).toBe(false);
+      expect(await replace('two\nb', 'two\n')).toBe(false);
+      expect(await content()).toBe('one\na');
+      expect(await replace('two\nb', 'one\n')).toBe(true);
+      expect(await content()).toBe('two\nb');
+      await store.writeDerived(workflow, 'index', '');
+      expect(await replace('three\nc', 'two\n')).toBe(false);
+    });
+
     it('gives the lock to one caller after the other, each workflow its own', async () => {
       const store = open();
       const log: string[] = [];

@@ -54,8 +54,7 @@ export function supersededFact({ key, op, of, by: { run, seq } }: LateResult): F
 
 /** Tells whether the last of whole lines is the end of a run. */
 export function endsRun(lines: Uint8Array): boolean {
-  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString('utf8', 0, lines.length - 1);
-  return isEndOfRun(text.slice(text.lastIndexOf('\n') + 1));
+  return isEndOfRun(Buffer.from(lines.subarray(lines.lastIndexOf(NEWLINE, lines.length - 2) + 1)).toString('utf8'));
 }
 
 /** Adds what says that results are late to the last lines of a run that follow on `head`: behind them, but before `run.finished`. */

@@ -5,12 +5,12 @@ import type { StoreAddress } from '../../../journal/postgres/store-address.js';
 import type { SharedBudget } from '../../../journal/postgres/limits/shared-budgets.js';
 import type { TeamOffers, WorkerRun } from '../../../journal/postgres/workers/team-work.js';
 import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
+import type { WorkerOptions, WorkerReport } from '../../session/workers/run-worker.js';
 
 export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
 export { describePush, pushSpills } from '../../session/upkeep/push-spills.js';
 export { rebuildStore, type RebuildReport } from '../../session/upkeep/rebuild-store.js';
 export { sealRun } from '../../session/upkeep/seal-run.js';
-export { runWorker } from '../../session/workers/run-worker.js';
 export { openProjectStore, storeUrl } from '../../session/project-store.js';
 
 export interface StoreStatus {
@@ -37,6 +37,12 @@ export interface WorkersReport {
 }
 
 type Place = Omit<StorePlace, 'sealingKey'>;
+
+/** Each command that opens a store loads this file, and only a worker needs what executes calls. */
+export async function runWorker(options: WorkerOptions): Promise<WorkerReport> {
+  const { runWorker: run } = await import('../../session/workers/run-worker.js');
+  return run(options);
+}
 
 /** Throws what the address and the server can be wrong about. */
 export async function storeStatus(place: Place): Promise<StoreStatus> {

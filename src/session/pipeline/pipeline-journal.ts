@@ -55,6 +55,7 @@ export async function openPipelineJournal(
   const asScript = { ...base, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
   const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, calls, inputs: { settings, state: undefined } });
+  await journal.started;
   if (journal.ref) return journal;
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',

@@ -17,6 +17,7 @@ export function readOnlyStore(store: JournalStore): JournalStore {
     payload: async (value) => ({ inline: value }),
     secretPayload: async () => ({ redacted: 'nothing is recorded' }),
     writeDerived: async () => undefined,
+    replaceDerived: async () => true,
     ...(store.indexFiles && { indexFiles: { ...store.indexFiles, write: refuse, remove: async () => undefined } }),
   };
   return Object.assign(Object.create(store) as JournalStore, changes);

@@ -54,6 +54,8 @@ export interface OpenedJournal {
   /** Says why nothing is recorded; `failed`: the journal can't be read or written. Undefined when the run records. */
   readonly unrecorded: RefusedRecording | 'failed' | undefined;
   readonly recorder: RunRecorder;
+  /** Resolves when `run.started` is recorded, or can't be: nothing that the run does may come before (SESSION-4). */
+  readonly started: Promise<void>;
   readonly trace?: RunTrace | undefined;
   readonly cache: ResultCache;
   /** Undefined when nothing is recorded. */
@@ -141,6 +143,7 @@ function unrecordedRun(
   return {
     unrecorded,
     recorder,
+    started: Promise.resolve(),
     cache: NO_RESULT_CACHE(),
     ref: undefined,
     prior: undefined,
@@ -273,7 +276,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const sources = offeredSources(options, followers);
   const recorder = journal ? recorderOf(run, journal, { followers, count: counter.count }) : countingRecorder(counter, options, ref);
   run.added.follow = (fact, recorded) => recorder.followAdded(fact, recorded);
-  if (recorder.on) await recordStart(run, ref, recorder);
+  const started = recorder.on ? await recordStart(run, ref, recorder) : undefined;
   if (journal) openSharedBudgets(ports.calls, store, ref);
   ports.signal.addEventListener('abort', () => journal?.hurry?.(), { once: true });
   const redact = (text: string): string => ports.secrets.redact(text);
@@ -310,6 +313,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   return {
     unrecorded: undefined,
     recorder,
+    started: Promise.resolve(started?.recorded).then(() => undefined),
     trace: recorder.on ? runTrace(options.environment, ref) : undefined,
     cache,
     ref: journal && ref,
@@ -370,17 +374,13 @@ function summaryFollower(onProgress: NonNullable<RunOptions['onProgress']>, init
   return (event, position) => onProgress(followSummary(event, position));
 }
 
-/** SESSION-1 */
-async function recordStart(
-  { options, script, store, prior, settled, ports }: OpenedRun,
-  ref: RunRef,
-  recorder: RunRecorder,
-): Promise<void> {
+/** SESSION-1: returns when the fact is the first of the run, which may not be durable yet. */
+async function recordStart({ options, script, store, prior, settled, ports }: OpenedRun, ref: RunRef, recorder: RunRecorder) {
   const inputs = { ...(await inputFacts(options, ports.inputs, store)), ...recordedCallSettings(ports.calls.settings) };
   const warning = traceparentWarning(options.environment);
   if (warning !== undefined) options.io.stderr(`${warning}\n`);
   const own = await options.workflow?.facts(prior);
-  await recorder.append({ ...startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }), ...own });
+  return recorder.appendFollowed({ ...startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }), ...own });
 }
 
 /** SESSION-1, SESSION-2 */

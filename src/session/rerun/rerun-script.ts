@@ -40,7 +40,7 @@ export async function replayScript(replayable: ReplayableRun): Promise<ReplayRep
   const frame = replayedFrame(replayable, runtime, { module, state, document });
   const { run } = frame;
   const printsAtEnd = !settings.streaming && !collects;
-  const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true });
+  const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true, started: undefined });
   const error = await Promise.race([ended, runtime.control.ended]);
   if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
   run.writeWarnings();

@@ -16,13 +16,20 @@ export interface ScriptRun {
   readonly printsAtEnd: boolean;
   /** The text of the script is stored with its record. */
   readonly keepsSource: boolean;
+  /** No statement runs before it resolves: `run.started` is recorded then. */
+  readonly started: Promise<void> | undefined;
 }
 
 /** Resolves with the error that ended the script, if a user can cause it; undefined if the script ran to its end. Rejects with others. */
-export async function executeScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
+export async function executeScript(
+  script: Script,
+  frame: Frame,
+  { document, printsAtEnd, keepsSource, started }: ScriptRun,
+): Promise<unknown> {
   const { run, module } = frame;
   try {
     if (keepsSource) await recordSource(frame, module.path, module.text, 'script');
+    await started;
     await bindFrontmatter(script, module);
     const completion = await execute(script.statements, frame);
     if (completion instanceof Return && completion.hasValue) await showValue(completion.value, frame);

@@ -50,7 +50,7 @@ async function prepareAndRun(options: RunOptions, world: World, signal: AbortSig
   const frame = rootFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
-  const error = await executeScript(script, frame, { document, printsAtEnd, keepsSource });
+  const error = await executeScript(script, frame, { document, printsAtEnd, keepsSource, started: journal.started });
   if (error !== undefined && printsAtEnd) printShown(document, options.io);
   return finish({ options, module, run, journal, document, signal, error });
 }

@@ -98,6 +98,7 @@ export async function openWork(
   const secrets = new SecretRegistry();
   const inputs = { settings: runSettings, state: undefined };
   const journal = await openJournal(options, NO_SCRIPT, { world, secrets, signal, calls, inputs });
+  await journal.started;
   const document = createDocument({ streaming: true, collects: false });
   const { recorder, cache, trace } = journal;
   const shared = { options, world, recorder, trace, cache, secrets, document, signal, calls };

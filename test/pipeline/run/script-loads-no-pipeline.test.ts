@@ -33,6 +33,15 @@ it.each([
   expect([...loaded].filter((path) => path.startsWith('src/pipeline/') || path.includes('dot'))).toEqual([]);
 });
 
+it.each(['cli/commands/journal/list.ts', 'cli/commands/journal/show.ts'])(
+  '%s loads nothing that executes calls, and no store of a team',
+  (entry) => {
+    const loaded = [...loadedWith(entry)];
+    expect(loaded.length).toBeGreaterThan(5);
+    expect(loaded.filter((path) => /^(src\/(language|operation|session\/workers)|journal\/postgres)\//.test(path))).toEqual([]);
+  },
+);
+
 it('sees what a file loads', () => {
   expect(loadedWith('cli/commands/validate-pipeline.ts')).toContain('grammar/parse-dot.ts');
 });

@@ -144,7 +144,7 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
 
   it('are loaded also when the index can’t be written', async () => {
     await record(1, manyCalls('first'));
-    store.writeDerived = () => Promise.reject(new Error('read-only'));
+    store.replaceDerived = () => Promise.reject(new Error('read-only'));
     expect((await load()).memo.entries.size).toBe(500);
   });
 

@@ -1,12 +1,12 @@
 /** Results that are read one after the other cost few round trips, and are the same in any order. team-store.md 5. */
 import { describe, expect, it } from 'vitest';
-import type { Connect } from '../../../journal/postgres/connection.js';
-import { connectClient } from '../../../journal/postgres/pg-client.js';
-import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
-import type { Position } from '../../../journal/store.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { readRun } from '../support/read.js';
-import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+import type { Connect } from '../../../../journal/postgres/connection.js';
+import { connectClient } from '../../../../journal/postgres/pg-client.js';
+import { parseStoreAddress } from '../../../../journal/postgres/store-address.js';
+import type { Position } from '../../../../journal/store.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { readRun } from '../../support/read.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 const CALLS = 600;
 
