@@ -20,10 +20,13 @@ it('warns once that the journal can not be written, with the remedy and with wha
   ]);
 });
 
-it('says of a store that takes nothing more only that no call begins: results of calls in flight are kept', () => {
-  warnings.error(new JournalError('STORE_SEALED', 'the run was sealed', { hint: 'Run it again.' }));
-  expect(lines).toEqual(['warning: no further call begins: the run was sealed (Run it again.)\n']);
-});
+it.each(['STORE_SEALED', 'STORE_WENT_BACK', 'STORE_DENIED'])(
+  'says of a store that takes nothing more only that no call begins: results of calls in flight are kept (%s)',
+  (code) => {
+    warnings.error(new JournalError(code, 'the run was taken', { hint: 'Run it again.' }));
+    expect(lines).toEqual(['warning: no further call begins: the run was taken (Run it again.)\n']);
+  },
+);
 
 it('is silent about a missing source text once nothing can be recorded at all', () => {
   warnings.error(full);

@@ -65,9 +65,9 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
   };
 }
 
-/** Such a run still records results of calls in flight, in a spill or a salvage run, so they must not be reported as lost. */
+/** A run over the store of a team keeps results of calls in flight, in a spill or a salvage run, so they must not be reported as lost. */
 function isOfStore(error: Error): boolean {
-  return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_UNREACHABLE');
+  return error instanceof JournalError && error.code.startsWith('STORE_');
 }
 
 function hintOf(error: Error): string {
