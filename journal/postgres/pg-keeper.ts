@@ -109,7 +109,7 @@ export class PgKeeper implements Keeper {
 
   /** A vacuum takes what was removed out of the pages of the tables. The log and the archives of the server are its operator's. */
   async purge(): Promise<string | undefined> {
-    const vacuums = ['events', 'blob_parts', 'asides', 'offers'].map((table) => `vacuum mlld.${table}`);
+    const vacuums = ['events', 'blob_parts', 'asides', 'offers', 'limits', 'lane_events'].map((table) => `vacuum mlld.${table}`);
     const [table] = await this.ports.sql.query(
       `select pg_catalog.pg_has_role(relowner, 'usage') as owns from pg_catalog.pg_class where oid = 'mlld.events'::regclass`,
     );

@@ -124,7 +124,9 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     const keeper = await store.keeper();
     await keeper.recover();
     expect(await keeper.rewriteRun(runRef(1), edit, BECAUSE)).toBe(2);
-    expect(await keeper.purge()).toBe('vacuum mlld.events; vacuum mlld.blob_parts; vacuum mlld.asides; vacuum mlld.offers;');
+    expect(await keeper.purge()).toBe(
+      'vacuum mlld.events; vacuum mlld.blob_parts; vacuum mlld.asides; vacuum mlld.offers; vacuum mlld.limits; vacuum mlld.lane_events;',
+    );
     await keeper.deleteRun(runRef(2));
     expect(await store.runs(workflow)).toHaveLength(1);
     await store.close();
