@@ -174,7 +174,9 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   return {
     ...common,
     durationMs,
-    status: isServing && status !== 'running' ? 'worker' : countedStatus(status, report),
+    status:
+      (finished && recordStatus(finished)) ??
+      (file.isSalvage ? 'salvaged' : isServing && status !== 'running' ? 'worker' : countedStatus(status, report)),
     executed,
     reused,
     failed,

@@ -132,7 +132,7 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
   }
 
   /** Reads a run in flight, one that crashed, and one that an older program wrote. TEAM-2 */
-  async function followed({ ref, liveness, isOfUnknownVersion }: RunFile) {
+  async function followed({ ref, liveness, isOfUnknownVersion, isSalvage, finished }: RunFile) {
     if (isOfUnknownVersion) return { durationMs: null, status: 'unreadable' as const, model: null, inFlight: 0, ...NO_COUNTS };
     const follower = followers.get(ref.run) ?? followFigures(store, ref);
     if (liveness === 'running') followers.set(ref.run, follower);
@@ -140,7 +140,8 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
     const figures = await follower.figures(liveness);
     if (liveness === 'running') inFlight.set(ref.run, figures);
     const { lastTs, functions: _functions, questions, ...counts } = figures;
-    const status = questions.length > 0 ? ('waiting' as const) : figures.status;
+    const isSalvaged = isSalvage === true || finished?.salvages !== undefined;
+    const status = isSalvaged ? ('salvaged' as const) : questions.length > 0 ? ('waiting' as const) : figures.status;
     const endMs = liveness === 'running' ? nowMs() : lastTs === null ? undefined : Date.parse(lastTs);
     return { durationMs: endMs === undefined ? null : runDurationMs(ref.run, endMs), model: null, ...counts, status };
   }

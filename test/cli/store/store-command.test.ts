@@ -129,6 +129,8 @@ show @ask("three")
     const again = await runCli(['run', 'slow', '--resume'], { cwd, env });
     expect(again).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\nanswer to three\n' });
     expect(again.stderr).toContain('2 reused, 1 executed');
+    const listed = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd, env })).stdout) as { readonly status: string }[];
+    expect(listed.map(({ status }) => status)).toEqual(['completed', 'salvaged', 'crashed']);
   });
 
   it('copies runs into the store and back unchanged, once, and names those that it leaves out', async () => {
