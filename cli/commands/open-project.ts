@@ -4,13 +4,23 @@ import { openProjectStore } from '../../src/api/commands/store.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import type { Io } from '../terminal/io.js';
 
-export async function openProject(io: Io): Promise<{ readonly project: WorkingProject; readonly store: JournalStore }> {
+export async function openProject(
+  io: Io,
+  waiting: Waiting = {},
+): Promise<{ readonly project: WorkingProject; readonly store: JournalStore }> {
   const project = await projectOf(io);
-  return { project, store: await storeOf(io, project) };
+  return { project, store: await storeOf(io, project, waiting) };
 }
 
-export function storeOf({ environment, stderr }: Pick<Io, 'environment' | 'stderr'>, project: Project): Promise<JournalStore> {
-  return openProjectStore({ project, environment, sealingKey: 'none', stderr });
+/** Says how long to wait for the store of a team that goes away. */
+type Waiting = Pick<Parameters<typeof openProjectStore>[0], 'waitMs'>;
+
+export function storeOf(
+  { environment, stderr }: Pick<Io, 'environment' | 'stderr'>,
+  project: Project,
+  waiting: Waiting = {},
+): Promise<JournalStore> {
+  return openProjectStore({ project, environment, sealingKey: 'none', stderr, ...waiting });
 }
 
 export async function projectOf({ workingDirectory }: Io): Promise<WorkingProject> {

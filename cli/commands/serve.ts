@@ -18,10 +18,13 @@ interface ServeOptions {
   readonly json?: true;
 }
 
+/** A request says that the store is away after so long; the page asks again. Runs wait longer. */
+const STORE_WAIT_MS = 2000;
+
 export async function serve(io: Io, { host, port, token: given, tokenFile, maxRuns, resumeRuns, json }: ServeOptions): Promise<void> {
   const [{ startServer, parseTokenFile }, { project, store }, script, style] = await Promise.all([
     import('../../src/server/server.js'),
-    openProject(io),
+    openProject(io, { waitMs: STORE_WAIT_MS }),
     builtFile('serve.js'),
     builtFile('serve.css'),
   ]);

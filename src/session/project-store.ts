@@ -14,6 +14,8 @@ export interface StorePlace {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly sealingKey: SealingKey;
   readonly stderr: (text: string) => void;
+  /** A store that was reached and goes away is waited for so long; else as long as `MLLD_STORE_WAIT` says. */
+  readonly waitMs?: number | undefined;
 }
 
 const LEASE_MIN_MS = 1000;
@@ -88,7 +90,7 @@ async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWai
   const { projectKeySource } = await import('../../journal/secrets/keyring.js');
   const { realDisk } = await import('../../journal/storage/disk.js');
   const { journalFolder } = await import('../../journal/storage/layout.js');
-  const waitMs = durationOf(environment, 'MLLD_STORE_WAIT', { min: 0, max: Infinity });
+  const waitMs = place.waitMs ?? durationOf(environment, 'MLLD_STORE_WAIT', { min: 0, max: Infinity });
   return openTeamStore({
     connect,
     project: address.project,

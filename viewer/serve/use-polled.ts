@@ -2,6 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
 const MS_MAX = 60_000;
+/** A reading that fails costs little, and what was away is seen again soon. */
+const FAILED_MS_MAX = 5000;
 /** The rest after a reading is this multiple of the time that it took. */
 const REST_FACTOR = 10;
 /** A server that does not answer for so long counts as away. */
@@ -41,7 +43,10 @@ export function usePolled<T>(key: string, everyMs: (value: T | undefined) => num
           failures += 1;
           setPolled((before) => ({ value: before.value, problem: wordsOf(error) }));
         }
-        const restMs = Math.max(everyMs(last) * 2 ** Math.min(failures, 5), (performance.now() - sinceMs) * REST_FACTOR);
+        const restMs =
+          failures === 0
+            ? Math.max(everyMs(last), (performance.now() - sinceMs) * REST_FACTOR)
+            : Math.min(everyMs(last) * 2 ** failures, FAILED_MS_MAX);
         await new Promise<void>((resolve) => {
           wake = resolve;
           if (!document.hidden) setTimeout(resolve, Math.min(restMs, MS_MAX));

@@ -1,60 +1,20 @@
 /** A line on which nothing arrives any more, although nobody has ended it. team-store.md 4.3, 4.4. */
-import { createServer, connect, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
 import { realDisk } from '../../../journal/storage/disk.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
 import { temporaryFolder } from '../support/folder.js';
 import { factOf, readRun } from '../support/read.js';
+import { Between } from '../support/between.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
-
-/** Lies between store and server. What was connected before `halt` stays silent for ever; later connections work. */
-class Between {
-  private readonly sockets: Socket[] = [];
-  private constructor(readonly server: Server) {}
-
-  static async open(url: URL): Promise<Between> {
-    const server = createServer();
-    const { hostname } = url;
-    const port = Number(url.port || 5432);
-    const between = new Between(server);
-    server.on('connection', (near) => {
-      const far = connect(port, hostname);
-      near.pipe(far);
-      far.pipe(near);
-      for (const socket of [near, far]) {
-        socket.on('error', () => undefined);
-        socket.on('close', () => socket.destroy());
-        between.sockets.push(socket);
-      }
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      for (const socket of between.sockets) socket.destroy();
-      server.close();
-    });
-    return between;
-  }
-
-  halt(): void {
-    for (const socket of this.sockets) {
-      socket.unpipe();
-      socket.on('data', () => undefined); // taken, and not passed on
-    }
-  }
-}
 
 describe.skipIf(noServer !== undefined)(`a line that falls silent${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
 
   async function open() {
-    const url = new URL(database.project());
-    const between = await Between.open(url);
-    url.port = String((between.server.address() as AddressInfo).port);
-    url.hostname = '127.0.0.1';
+    const between = await Between.open(database.project());
     const spill = { disk: realDisk, folder: temporaryFolder() };
-    return { between, store: openTestStore(url.href, { leaseMs: 2000, waitMs: 60_000, spill }) };
+    return { between, store: openTestStore(between.url, { leaseMs: 2000, waitMs: 60_000, spill }) };
   }
 
   it('is left for another, and a run goes on', async () => {

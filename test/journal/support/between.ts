@@ -1,0 +1,54 @@
+/** A way to the server for whole processes, which tests break. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export class Between {
+  private readonly sockets: Socket[] = [];
+  /** Connections are refused. */
+  isAway = false;
+
+  private constructor(
+    /** The address of the store through here. */
+    readonly url: string,
+  ) {}
+
+  static async open(store: string): Promise<Between> {
+    const url = new URL(store);
+    const { hostname } = url;
+    const port = Number(url.port || 5432);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    const between = new Between(url.href);
+    server.on('connection', (near) => {
+      if (between.isAway) return void near.destroy();
+      const far = connect(port, hostname);
+      near.pipe(far);
+      far.pipe(near);
+      for (const socket of [near, far]) {
+        socket.on('error', () => undefined);
+        socket.on('close', () => socket.destroy());
+        between.sockets.push(socket);
+      }
+    });
+    onTestFinished(() => {
+      between.cut();
+      server.close();
+    });
+    return between;
+  }
+
+  /** Ends all connections. */
+  cut(): void {
+    for (const socket of this.sockets.splice(0)) socket.destroy();
+  }
+
+  /** Lets nothing pass over the connections that there are; later ones work. */
+  halt(): void {
+    for (const socket of this.sockets) {
+      socket.unpipe();
+      socket.on('data', () => undefined); // taken, and not passed on
+    }
+  }
+}
