@@ -64,7 +64,7 @@ export async function openCache({
   const memos = [...forks.map(({ memo }) => memo), usable.memo];
   const retrying = isRecorded
     ? retryingStore(store, {
-        waitMs: journalWaitMs,
+        waitMs: journalWaitMs ?? claims?.waitMs,
         monotonicMs: io.monotonicMs,
         hasGivenUp: hasStopped,
         onOutage: warnings.outage,

@@ -1,5 +1,6 @@
 /** The result cache of a run: finds reusable results by the folds of prior runs, reads them from the journal, and stores new ones. */
 import type { ExecutingWorker } from '../../../journal/storage/offers.js';
+import { JournalError } from '../../../journal/errors.js';
 import type { Json, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
@@ -36,6 +37,9 @@ import { OutputExceedsText } from '../../world/process/output.js';
 import type { ChangedFiles, RunCallFiles } from './files/call-files.js';
 import { NO_OUTPUT_FILES } from './files/output-files.js';
 import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
+
+/** A larger result would not fit into a line. */
+const SPILLED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** For runs that record nothing. */
 export function NO_RESULT_CACHE(): ResultCache {
@@ -243,6 +247,12 @@ export function createRunCache(sources: CacheSources): RunCache {
     else sources.onGap(error as Error);
     return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
   };
+  /** A store that is away for too long takes no blob, but its spill takes lines: what was paid for goes there as it is. */
+  const kept = (value: Json, error: unknown, isPaid: boolean): Payload => {
+    const fallback = notStored(error, isPaid);
+    const isAway = error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
+    return isPaid && isAway && jsonSize(value) <= SPILLED_BYTES_MAX ? { inline: value } : fallback;
+  };
   const warnDeclined = async (declined: readonly OverlayHit[], remedy: string): Promise<void> => {
     for (const { entry } of declined) {
       if (entry.result.sealed) await sources.onOtherKey(entry);
@@ -314,7 +324,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   const payload = (value: Json, isPaid = false): Awaitable<Payload> => {
     try {
       const stored = (isPaid ? sources.retrying : store).payload(value, isPaid);
-      return stored instanceof Promise ? stored.catch((error: unknown) => notStored(error, isPaid)) : stored;
+      return stored instanceof Promise ? stored.catch((error: unknown) => kept(value, error, isPaid)) : stored;
     } catch (error) {
       return notStored(error, isPaid);
     }
