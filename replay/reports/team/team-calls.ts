@@ -33,7 +33,7 @@ export interface TeamCalls {
 }
 
 /** A result and the event that says it came too late are committed together, with no more lines than this between them. */
-export const SUPERSEDED_WITHIN = 5000;
+const SUPERSEDED_WITHIN = 5000;
 
 export const teamCalls = {
   initial: (): TeamCalls => ({ workers: new Map(), begun: new Map(), results: new Map(), superseded: 0, supersededUsd: null }),
