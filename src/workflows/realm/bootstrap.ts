@@ -101,35 +101,40 @@ const CORE = String.raw`
     return later('agent', [prompt, options ?? create(null), new E('').stack]);
   };
 
+  const put = (list, i, value) => defineProperty(list, i, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+
   const listOf = (items, name) => {
     if (!isArray(items)) throw new TE(name + '() takes a list, and not ' + (items === null ? 'null' : typeof items));
     if (items.length > 4096) throw new RE(name + '() takes at most 4096 items, and not ' + items.length);
     const copy = [];
-    for (let i = 0; i < items.length; i++) defineProperty(copy, i, { __proto__: null, value: items[i], writable: true, enumerable: true, configurable: true });
+    for (let i = 0; i < items.length; i++) put(copy, i, items[i]);
     return copy;
   };
   const wanted = (value) => value instanceof P ? 'a promise: what it stands for has begun already' : typeof value;
   const lost = (error, name, i, list) => now('lost', name + '(), item ' + (i + 1) + ' of ' + list.length, ...told(error));
-  const put = (list, i, value) => defineProperty(list, i, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+
+  /** Does the work for each element in a branch of its own, and waits for all. */
+  const branching = async (name, list, work) => {
+    const [group, branches] = await later('group', [name, list.length]);
+    const results = [];
+    const running = [];
+    for (let i = 0; i < list.length; i++) {
+      put(results, i, null);
+      put(running, i, within(branches[i], async () => {
+        try { put(results, i, await work(list[i], i, branches[i])); } catch (error) { lost(error, name, i, list); }
+      }));
+    }
+    for (let i = 0; i < running.length; i++) await running[i];
+    await later('groupEnd', [group]);
+    return results;
+  };
 
   const parallel = async (thunks) => {
     const list = listOf(thunks, 'parallel');
     for (let i = 0; i < list.length; i++)
       if (typeof list[i] !== 'function')
         throw new TE('parallel() takes functions, and element ' + i + ' is ' + wanted(list[i]) + ': write () => agent(…)');
-    const [group, branches] = await later('group', ['parallel', list.length]);
-    const results = [];
-    const running = [];
-    for (let i = 0; i < list.length; i++) {
-      put(results, i, null);
-      put(running, i, within(branches[i], async () => {
-        const thunk = list[i];
-        try { put(results, i, await thunk()); } catch (error) { lost(error, 'parallel', i, list); }
-      }));
-    }
-    for (let i = 0; i < running.length; i++) await running[i];
-    await later('groupEnd', [group]);
-    return results;
+    return branching('parallel', list, (thunk) => thunk());
   };
 
   const pipeline = async (items, ...stages) => {
@@ -137,25 +142,14 @@ const CORE = String.raw`
     for (let s = 0; s < stages.length; s++)
       if (typeof stages[s] !== 'function')
         throw new TE('pipeline() takes functions as stages, and stage ' + (s + 1) + ' is ' + wanted(stages[s]) + ': write (previous, item, index) => agent(…)');
-    const [group, branches] = await later('group', ['pipeline', list.length]);
-    const results = [];
-    const running = [];
-    for (let i = 0; i < list.length; i++) {
-      put(results, i, null);
-      put(running, i, within(branches[i], async () => {
-        let value = list[i];
-        try {
-          for (let s = 0; s < stages.length; s++) {
-            const stage = stages[s];
-            value = await within(now('stage', branches[i], s), async () => stage(value, list[i], i));
-          }
-          put(results, i, value);
-        } catch (error) { lost(error, 'pipeline', i, list); }
-      }));
-    }
-    for (let i = 0; i < running.length; i++) await running[i];
-    await later('groupEnd', [group]);
-    return results;
+    return branching('pipeline', list, async (item, i, branch) => {
+      let value = item;
+      for (let s = 0; s < stages.length; s++) {
+        const stage = stages[s];
+        value = await within(now('stage', branch, s), async () => stage(value, item, i));
+      }
+      return value;
+    });
   };
 
   const workflow = async (ref, input) => {
@@ -208,7 +202,7 @@ const CORE = String.raw`
     if (value instanceof ArrayBuffer) return keep(value.slice(0));
     const copy = keep({});
     for (const key of Object.keys(value))
-      defineProperty(copy, key, { __proto__: null, value: clone(value[key], met), writable: true, enumerable: true, configurable: true });
+      put(copy, key, clone(value[key], met));
     return copy;
   };
 

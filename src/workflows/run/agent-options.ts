@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
-/** Says how hard an agent thinks. */
 /** Names how hard an agent thinks. */
 export type Effort = (typeof EFFORTS)[number];
 
