@@ -5,7 +5,7 @@ import { readStoreActivity } from '../../src/api/team/store-activity.js';
 import { createTeamRuns } from '../../src/api/team/team-runs.js';
 import { makeDatabase, noServer, openTestStore } from '../journal/postgres/database.js';
 import { recordSample } from '../server/team-runs.js';
-import { key, started } from '../support/written-runs.js';
+import { finished, key, started } from '../support/written-runs.js';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const JOB = workflowOf('job.mld');
@@ -33,6 +33,18 @@ describe.skipIf(noServer !== undefined)('the store of a team', async () => {
     expect(await readStoreActivity(other)).toEqual({ isShared: true, writers: [], lanes: [], budgets: [] });
     await journal.close();
     await Promise.all([store.close(), other.close()]);
+  });
+
+  it('lists the run of a worker as one, and not as a completed run', async () => {
+    const store = openTestStore(database!.project());
+    const ref = { workflow: JOB, run: runIdAt(NOW_MS + 3000, '0000') };
+    const journal = await store.create(ref);
+    await journal.append(started(ref));
+    await journal.append({ ...finished(), worker: { for: runIdAt(NOW_MS, '0000'), name: 'hut' } } as ReturnType<typeof finished>);
+    await journal.close();
+    const { runs } = await createTeamRuns({ store, project, nowMs: () => NOW_MS + 9000 }).list();
+    expect(runs).toMatchObject([{ run: ref.run, status: 'worker' }]);
+    await store.close();
   });
 
   it('counts offers by lane while the run that offers them is alive', async () => {

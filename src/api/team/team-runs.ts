@@ -34,7 +34,7 @@ export interface TeamRun extends AddedCounts {
   readonly started: string;
   /** So far, for a run in flight; null where nothing is known. */
   readonly durationMs: number | null;
-  readonly status: CountedStatus | 'waiting' | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'unreadable';
+  readonly status: CountedStatus | 'waiting' | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'worker' | 'unreadable';
   /** `ada@laptop`; the name of the machine alone where no user is recorded, and empty where nothing is. */
   readonly person: string;
   readonly model: string | null;
@@ -184,10 +184,11 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
 }
 
 /** Reads the last event of a run that ended in order; undefined where that does not say what the run did. */
-function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages }: NonNullable<RunFile['finished']>) {
+function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, worker }: NonNullable<RunFile['finished']>) {
   const counts = recordedCounts(totals);
   if (counts === undefined) return undefined;
-  const record = salvages === undefined ? (cleaned === true ? ('cleaned' as const) : marked) : ('salvaged' as const);
+  const ofUpkeep = cleaned === true ? ('cleaned' as const) : marked;
+  const record = worker ? ('worker' as const) : salvages === undefined ? ofUpkeep : ('salvaged' as const);
   return {
     durationMs: runDurationMs(run, Date.parse(ts)),
     status: record ?? countedStatus(status, counts),
