@@ -1,6 +1,6 @@
 /**
  * Keeps the latest lines that a command writes, for people who watch it. Nothing of it is recorded: the result is, when the command has
- * ended. `docs/decisions/0051-live-output.md` has the reasons.
+ * ended. `docs/decisions/0052-live-output.md` has the reasons.
  *
  * LIVE-OUTPUT-1 Only whole lines are shown, and known secrets and pieces of them are redacted when they are read. Half a line could end
  *    within a secret.

@@ -1,4 +1,4 @@
-/** Live output is what people see of a command while it runs. docs/decisions/0051-live-output.md */
+/** Live output is what people see of a command while it runs. docs/decisions/0052-live-output.md */
 import { describe, expect, it } from 'vitest';
 import { LiveOutput } from '../../src/operation/live-output.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';

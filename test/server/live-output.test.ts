@@ -1,4 +1,4 @@
-/** A command of a run shows its output while it runs, and records it when it has ended. docs/decisions/0051-live-output.md */
+/** A command of a run shows its output while it runs, and records it when it has ended. docs/decisions/0052-live-output.md */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
