@@ -4,7 +4,7 @@
  */
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import type { Project } from '../api/pipeline-runs.js';
-import { filterRuns, pageOfRuns, type RunFilter, type RunPage } from '../api/team/filter-runs.js';
+import { filterRuns, pageOfRuns, withTheirWorkers, type RunFilter, type RunPage } from '../api/team/filter-runs.js';
 import { readStoreActivity, type StoreActivity } from '../api/team/store-activity.js';
 import { createTeamCosts, type TeamCosts } from '../api/team/team-costs.js';
 import { createTeamRuns, questionsIn, type TeamQuestion } from '../api/team/team-runs.js';
@@ -54,7 +54,7 @@ export function createTeam({ store, project, clock: { nowMs, monotonicMs }, stop
       const filter = filterIn(query, nowMs(), DAYS_DEFAULT);
       const list = await runs.list();
       const since = new Date(filter.sinceMs ?? 0).toISOString().slice(0, 10);
-      return { since, ...(await costs.costs(list, filterRuns(list.runs, filter))) };
+      return { since, ...(await costs.costs(list, withTheirWorkers(filterRuns(list.runs, filter), list.runs))) };
     },
     questions: async () => questionsIn(await runs.list()),
     store: () => readStoreActivity(store),

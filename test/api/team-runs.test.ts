@@ -2,10 +2,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
-import { filterRuns, pageOfRuns } from '../../src/api/team/filter-runs.js';
+import { filterRuns, pageOfRuns, withTheirWorkers } from '../../src/api/team/filter-runs.js';
 import { createTeamCosts } from '../../src/api/team/team-costs.js';
 import { createTeamRuns, questionsIn } from '../../src/api/team/team-runs.js';
 import { readStoreActivity } from '../../src/api/team/store-activity.js';
+import { recordServed } from '../server/served-run.js';
+import { runRef } from '../support/written-runs.js';
 import { recordSample } from '../server/team-runs.js';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
@@ -167,6 +169,31 @@ describe('costs', () => {
       functions: [{ fn: 'ask', costUsd: 3 }],
     });
   });
+
+  it.each(['over', 'in flight'] as const)(
+    'hold a call of a worker once, with its price and its person, where the run is %s',
+    async (which) => {
+      const store = await recordServed({ isRunning: which === 'in flight' });
+      const list = await runsOf(store).list();
+      const offering = list.runs.find(({ run }) => run === runRef(1).run);
+      expect(offering).toMatchObject({ isServing: false, executed: 1, reused: 2, atWorkers: 2, failed: 1 });
+      const ofWorker = list.runs.find(({ run }) => run === runRef(2).run);
+      expect(ofWorker).toMatchObject({ status: 'worker', isServing: true, serves: runRef(1).run, person: offering?.person, executed: 2 });
+      const reader = costsOf(store);
+      const counted = { runs: 1, executed: 3, reused: 0, failed: 1, unresolved: 1, costUsd: 0.04 };
+      expect(await reader.costs(list, list.runs)).toMatchObject({
+        total: counted,
+        days: [counted],
+        people: [{ person: offering?.person, ...counted }],
+        workflows: [counted],
+      });
+      await reader.idle();
+      expect(await reader.costs(list, list.runs)).toMatchObject({ pending: 0, functions: [{ fn: 'ask', ...counted }] });
+      const ofStatus = filterRuns(list.runs, { statuses: [offering?.status ?? ''] });
+      expect(ofStatus).toHaveLength(1);
+      expect((await reader.costs(list, withTheirWorkers(ofStatus, list.runs))).total).toMatchObject(counted);
+    },
+  );
 
   it('are kept for the next server where many runs were read, and read again where the file is damaged', async () => {
     const { store, scans } = counted();

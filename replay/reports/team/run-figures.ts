@@ -14,7 +14,10 @@ import { emptyLedger, endRun, followCall, type CallCounts, type CallLedger } fro
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 
 /** Costs are in US dollars, null where nothing was priced. */
-export type AddedCounts = Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'unresolved' | 'costUsd' | 'unpriced' | 'savedUsd'>;
+export type AddedCounts = Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'unresolved' | 'costUsd' | 'unpriced' | 'savedUsd'> & {
+  /** Those of `reused` that workers executed for the run: the run of the worker has them as executed, with their price. */
+  readonly atWorkers: number;
+};
 
 export interface RunFigures extends AddedCounts {
   readonly status: CountedStatus;
@@ -37,7 +40,8 @@ export interface WaitingQuestion {
 }
 
 const FIGURES_FILE = 'team-figures';
-const VERSION = 1;
+/** 2: with `atWorkers`. */
+const VERSION = 2;
 
 export type KeptFigures = Map<RunId, { readonly bytes: number; readonly figures: RunFigures }>;
 
@@ -48,6 +52,7 @@ export interface RunFollower {
 
 export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): RunFollower {
   const ledger = emptyLedger();
+  const atWorkers = new Map<string, number>();
   let status: RunStatus | undefined;
   let lastTs: string | undefined;
   let end: ScanReport['end'] | undefined;
@@ -61,6 +66,7 @@ export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): R
           if (event.type === 'run.finished') status = event.status;
           if (event.type === 'question.asked') questions.set(event.id, event);
           if (event.type === 'question.answered') questions.delete(event.id);
+          if (event.type === 'call.reused' && event.worker !== undefined) atWorkers.set(event.fn, (atWorkers.get(event.fn) ?? 0) + 1);
           followCall(ledger, event);
         },
         { from: end },
@@ -72,7 +78,7 @@ export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): R
       return {
         status: countedStatus(reported, ledger.total),
         lastTs: lastTs ?? null,
-        ...countsIn(ledger),
+        ...countsIn(ledger, atWorkers),
         inFlight: isRunning ? ledger.attempts.size : 0,
         questions: isRunning ? Array.from(questions.values(), waitingQuestion) : [],
       };
@@ -84,12 +90,16 @@ function waitingQuestion({ id, node, text, options, ts }: EventOf<'question.aske
   return { id, node, text, options: options.map(({ key, label }) => ({ key, label })), askedAt: ts };
 }
 
-function countsIn({ total, functions }: CallLedger): AddedCounts & Pick<RunFigures, 'functions'> {
-  return { ...addedCounts(total), functions: Object.fromEntries([...functions].map(([fn, counts]) => [fn, addedCounts(counts)])) };
+function countsIn({ total, functions }: CallLedger, atWorkers: ReadonlyMap<string, number>): AddedCounts & Pick<RunFigures, 'functions'> {
+  let sum = 0;
+  for (const count of atWorkers.values()) sum += count;
+  const ofFunctions = [...functions].map(([fn, counts]) => [fn, addedCounts(counts, atWorkers.get(fn))] as const);
+  return { ...addedCounts(total, sum), functions: Object.fromEntries(ofFunctions) };
 }
 
-export function addedCounts({ executed, reused, failed, unresolved, costUsd, unpriced, savedUsd }: AddedCounts): AddedCounts {
-  return { executed, reused, failed, unresolved, costUsd, unpriced, savedUsd };
+export function addedCounts(counts: Omit<AddedCounts, 'atWorkers'>, atWorkers = 0): AddedCounts {
+  const { executed, reused, failed, unresolved, costUsd, unpriced, savedUsd } = counts;
+  return { executed, reused, failed, unresolved, costUsd, unpriced, savedUsd, atWorkers };
 }
 
 export async function readKeptFigures(store: Pick<JournalStore, 'readDerived'>, workflow: Workflow): Promise<KeptFigures> {

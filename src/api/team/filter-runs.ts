@@ -31,6 +31,12 @@ export function filterRuns(runs: readonly TeamRun[], filter: RunFilter): readonl
   return runs.filter(isWanted);
 }
 
+/** Adds the runs of workers that served these: what they executed is part of what these runs did, whatever else is filtered. */
+export function withTheirWorkers(chosen: readonly TeamRun[], all: readonly TeamRun[]): readonly TeamRun[] {
+  const known = new Set(chosen.map(({ run }) => run));
+  return all.filter(({ run, serves }) => known.has(run) || (serves !== null && known.has(serves)));
+}
+
 export function pageOfRuns(runs: readonly TeamRun[], filter: RunFilter, { offset, limit }: { offset: number; limit: number }): RunPage {
   const { statuses: wanted, ...rest } = filter;
   const near = filterRuns(runs, rest);

@@ -4,11 +4,12 @@
  * COSTS-1 Days, people and workflows are known from the last events of runs. For functions every event of a run is read, once, the latest
  *         runs first: `pending` says how many are still to be read, which continues between requests.
  * COSTS-2 After each run that was read the reader rests for as long: runs have priority.
+ * COSTS-3 A call that a worker executed counts once. Where it has a result, the run of the worker counts, which has its price, and not the
+ *         reuse in the run that offered it; where it failed, the run that offered it, which knows whether the failure was accepted.
  */
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import {
-  addedCounts,
   followFigures,
   keepFigures,
   readKeptFigures,
@@ -17,7 +18,8 @@ import {
 } from '../../../replay/reports/team/run-figures.js';
 import type { TeamList, TeamRun } from './team-runs.js';
 
-type Sums = AddedCounts & { readonly runs: number };
+type Counts = Omit<AddedCounts, 'atWorkers'>;
+type Sums = Counts & { readonly runs: number };
 
 /** Costs in US dollars, null where nothing was priced. */
 export interface TeamCosts {
@@ -108,8 +110,10 @@ export function createTeamCosts({ store, monotonicMs, onError, stopping }: Costs
       const missing = over.filter(isMissing);
       waiting = missing.toReversed();
       if (missing.length > 0) working ??= work().finally(() => (working = undefined));
-      const measured = runs.flatMap(({ run, workflow }) => inFlight.get(run) ?? kept.get(workflow)?.get(run)?.figures ?? []);
-      const ofFunctions = measured.flatMap(({ functions }) => Object.entries(functions).map(([fn, counts]) => ({ fn, ...counts })));
+      const ofFunctions = runs.flatMap(({ run, workflow, status, isServing }) => {
+        const figures = inFlight.get(run) ?? kept.get(workflow)?.get(run)?.figures;
+        return Object.entries(figures?.functions ?? {}).map(([fn, counts]) => ({ ...counts, fn, status, isServing }));
+      });
       return {
         total: sumOf(runs),
         days: sumsBy(runs, ({ started }) => started.slice(0, 10))
@@ -136,7 +140,7 @@ function byCost(one: Sums, other: Sums): number {
 }
 
 /** In one pass; with the items of each group, of which there is one at least. */
-function sumsBy<Item extends AddedCounts, Key>(
+function sumsBy<Item extends Added, Key>(
   items: readonly Item[],
   keyOf: (item: Item) => Key,
 ): readonly (readonly [Key, Sums, readonly [Item, ...Item[]]])[] {
@@ -149,19 +153,23 @@ function sumsBy<Item extends AddedCounts, Key>(
   return [...groups].map(([key, group]) => [key, sumOf(group), group] as const);
 }
 
-function sumOf(items: readonly AddedCounts[]): Sums {
-  const sums = { executed: 0, reused: 0, failed: 0, unresolved: 0, costUsd: null, unpriced: 0, savedUsd: null } as {
-    -readonly [Member in keyof AddedCounts]: AddedCounts[Member];
+type Added = AddedCounts & Pick<TeamRun, 'status' | 'isServing'>;
+
+function sumOf(items: readonly Added[]): Sums {
+  const sums = { runs: 0, executed: 0, reused: 0, failed: 0, unresolved: 0, costUsd: null, unpriced: 0, savedUsd: null } as {
+    -readonly [Member in keyof Sums]: Sums[Member];
   };
-  for (const item of items) {
-    const { executed, reused, failed, unresolved, costUsd, unpriced, savedUsd } = addedCounts(item);
+  for (const { executed, reused, atWorkers, failed, unresolved, costUsd, unpriced, savedUsd, status, isServing } of items) {
+    if (!isServing) sums.runs += 1;
     sums.executed += executed;
-    sums.reused += reused;
-    sums.failed += failed;
-    sums.unresolved += unresolved;
+    sums.reused += reused - atWorkers; // COSTS-3
+    if (status !== 'worker') {
+      sums.failed += failed;
+      sums.unresolved += unresolved;
+    }
     sums.unpriced += unpriced;
     if (costUsd !== null) sums.costUsd = (sums.costUsd ?? 0) + costUsd;
     if (savedUsd !== null) sums.savedUsd = (sums.savedUsd ?? 0) + savedUsd;
   }
-  return { runs: items.length, ...sums };
+  return sums;
 }

@@ -11,6 +11,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { countedStatus, type CountedStatus } from '../../../replay/fold/reported-status.js';
+import { servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
 import { runDurationMs } from '../../../replay/fold/run-duration.js';
 import {
   addedCounts,
@@ -35,7 +36,14 @@ export interface TeamRun extends AddedCounts {
   /** So far, for a run in flight; null where nothing is known. */
   readonly durationMs: number | null;
   readonly status: CountedStatus | 'waiting' | 'cleaned' | 'rejected' | 'restored' | 'salvaged' | 'worker' | 'unreadable';
-  /** `ada@laptop`; the name of the machine alone where no user is recorded, and empty where nothing is. */
+  /** It holds calls of another run, which a worker executed or which a sealed run had begun: they count, and it is no run of its own. */
+  readonly isServing: boolean;
+  /** The run for which a worker executed these calls; null for other runs. */
+  readonly serves: RunId | null;
+  /**
+   * `ada@laptop`; the name of the machine alone where no user is recorded, and empty where nothing is. A worker's run is of the person
+   * whose run it served.
+   */
   readonly person: string;
   readonly model: string | null;
   /** Attempts of calls in flight. */
@@ -64,6 +72,8 @@ interface TeamRunsOptions {
 interface Head {
   readonly person: string;
   readonly isPipeline: boolean;
+  /** The run that a worker's run serves. */
+  readonly serves?: RunId | undefined;
 }
 
 /** A question of a run that waits for a person. */
@@ -72,7 +82,16 @@ export interface TeamQuestion extends WaitingQuestion, Pick<TeamRun, 'run' | 'sc
 /** Limits the workflows, and the heads of files, that are read at the same time. */
 const READERS = 8;
 const NO_HEAD: Head = { person: '', isPipeline: false };
-const NO_COUNTS: AddedCounts = { executed: 0, reused: 0, failed: 0, unresolved: 0, costUsd: null, unpriced: 0, savedUsd: null };
+const NO_COUNTS: AddedCounts = {
+  executed: 0,
+  reused: 0,
+  failed: 0,
+  unresolved: 0,
+  costUsd: null,
+  unpriced: 0,
+  savedUsd: null,
+  atWorkers: 0,
+};
 
 export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): TeamRuns {
   const heads = new Map<RunId, Head>();
@@ -115,8 +134,9 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
 
   async function rowOf(file: RunFile): Promise<TeamRun> {
     const { ref, bytes, liveness, finished } = file;
-    const head = heads.get(ref.run) ?? NO_HEAD;
-    const of = `${bytes} ${liveness} ${file.isSalvage === true} ${head.person}`;
+    const { serves, isPipeline, person: own } = heads.get(ref.run) ?? NO_HEAD;
+    const person = (serves && heads.get(serves)?.person) ?? own;
+    const of = `${bytes} ${liveness} ${file.isSalvage === true} ${person}`;
     const known = shown.get(ref.run);
     if (known?.of === of) return liveness === 'running' ? { ...known.row, durationMs: runDurationMs(ref.run, nowMs()) } : known.row;
     const common = {
@@ -124,9 +144,13 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
       workflow: ref.workflow,
       script: nameOf(ref.workflow),
       started: new Date(startOf(ref.run)).toISOString(),
-      ...head,
+      isPipeline,
+      isServing: serves !== undefined || servesAnotherRun(file),
+      serves: serves ?? null,
+      person,
     };
-    const row: TeamRun = { ...common, ...((finished && atItsEnd(ref.run, finished)) ?? (await followed(file))) };
+    const counted = (finished && atItsEnd(ref.run, finished)) ?? (await followed(file));
+    const row: TeamRun = { ...common, ...counted, ...(serves !== undefined && { status: 'worker' as const }) };
     shown.set(ref.run, { of, row });
     return row;
   }
@@ -194,12 +218,12 @@ function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, w
     status: record ?? countedStatus(status, counts),
     model: counts.model,
     inFlight: 0,
-    ...addedCounts(counts),
+    ...addedCounts(counts, totals.atWorkers),
   };
 }
 
-function headOf({ host, user, pipeline }: EventOf<'run.started'>): Head {
-  return { person: user === undefined ? host : `${user}@${host}`, isPipeline: pipeline !== undefined };
+function headOf({ host, user, pipeline, worker }: EventOf<'run.started'>): Head {
+  return { person: user === undefined ? host : `${user}@${host}`, isPipeline: pipeline !== undefined, serves: worker?.for };
 }
 
 /** The questions that wait longest come first. */

@@ -91,7 +91,7 @@ function runsWords(count: number): string {
   return `${number(count)} ${count === 1 ? 'run' : 'runs'}`;
 }
 
-interface SumRow extends AddedCounts {
+interface SumRow extends Omit<AddedCounts, 'atWorkers'> {
   readonly key: string;
   readonly name: string;
   readonly about?: string;

@@ -67,7 +67,7 @@ export function RunTable({ page, onChange }: RunTableProps) {
 }
 
 function Row({ run }: { readonly run: TeamRun }) {
-  const { run: id, script, workflow, isPipeline, status, person, started, durationMs, executed, reused, failed, inFlight } = run;
+  const { run: id, script, workflow, isPipeline, status, person, started, durationMs, executed, reused, atWorkers, failed, inFlight } = run;
   const address = isPipeline ? addressOf(id) : addressOfAnyRun(id);
   return (
     <tr data-run={id}>
@@ -94,7 +94,8 @@ function Row({ run }: { readonly run: TeamRun }) {
       </td>
       <td class="number" data-label="Calls">
         {number(executed + reused)}
-        {reused > 0 && <small class="muted"> {number(reused)} reused</small>}
+        {reused > atWorkers && <small class="muted"> {number(reused - atWorkers)} reused</small>}
+        {atWorkers > 0 && <small class="muted"> {number(atWorkers)} at workers</small>}
         {failed > 0 && <small class="bad"> {number(failed)} failed</small>}
         {inFlight > 0 && <small class="muted"> {number(inFlight)} in flight</small>}
       </td>
