@@ -1,5 +1,5 @@
 /** `mlld journal verify RUN`: checks that the record of a run is complete and undamaged. */
-import { verifyAsOne, type VerifyReport } from '../../../src/api/reports/verify.js';
+import { verifyRun } from '../../../src/api/reports/verify.js';
 import { findRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
@@ -10,9 +10,9 @@ import { reportStyle } from '../../render/style.js';
 export async function verify(io: Io, text: string, { json }: { readonly json?: true }): Promise<number> {
   const { project, store } = await openProject(io);
   const { ref } = await findRun(store, project, text);
-  const reports = await verifyAsOne(store, ref);
-  const [report, ...serving] = reports as [VerifyReport, ...VerifyReport[]]; // at least that of the run itself
-  if (json) io.stdout(`${JSON.stringify({ ...report, serving }, undefined, 2)}\n`);
-  else for (const each of reports) io.stdout(renderVerification(each, reportStyle(io)));
-  return reports.every(({ ok }) => ok) ? EXIT_OK : EXIT_FAILED;
+  const report = await verifyRun(store, ref);
+  const all = [report, ...report.serving];
+  if (json) io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  else for (const each of all) io.stdout(renderVerification(each, reportStyle(io)));
+  return all.every(({ ok }) => ok) ? EXIT_OK : EXIT_FAILED;
 }

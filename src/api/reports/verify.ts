@@ -6,22 +6,22 @@ import { refOf, type RunTarget } from '../run-target.js';
 
 export type { VerifyReport, Violation } from '../../../replay/reports/audit/verify.js';
 
+export interface VerifiedRun extends VerifyReport {
+  /** The runs that it is one with: those of workers that served it, and those of what was salvaged from it. `ok` of each is its own. */
+  readonly serving: readonly VerifyReport[];
+}
+
 /**
- * Reads a run in full and checks the hash chain, the order of its events and that each blob it names is there. Never throws for damage:
- * that is in the report. A run that does not exist has 0 events. Throws `JournalError` when the disk fails.
+ * Reads a run in full, and those that it is one with, and checks the hash chain, the order of the events and that each blob they name is
+ * there. Never throws for damage: that is in the report. A run that does not exist has 0 events. Throws `JournalError` when the disk fails.
  *
  * ```js
  * const { ok, defects, violations } = await verifyRun(store, run);
  * ```
  */
-export function verifyRun(store: JournalStore, run: RunTarget): Promise<VerifyReport> {
-  return verify(store, refOf(run));
-}
-
-/** Does the same for a run and for those that it is one with: runs of workers, and of salvage. The run itself is first. */
-export async function verifyAsOne(store: JournalStore, run: RunTarget): Promise<readonly VerifyReport[]> {
-  const others = (await runsAsOne(store, refOf(run))).map(({ ref }) => ref).slice(1);
-  const reports = [];
-  for (const each of [refOf(run), ...others]) reports.push(await verify(store, each));
-  return reports;
+export async function verifyRun(store: JournalStore, run: RunTarget): Promise<VerifiedRun> {
+  const report = await verify(store, refOf(run));
+  const serving = [];
+  for (const { ref } of (await runsAsOne(store, report.ref)).slice(1)) serving.push(await verify(store, ref));
+  return { ...report, serving };
 }
