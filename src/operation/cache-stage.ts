@@ -26,7 +26,7 @@ import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED, type PassedOver } from './execute-call.js';
 import { findReusable, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
 import { definitionFor } from './interceptors.js';
-import { failedElsewhere } from './failures/failed-elsewhere.js';
+import { failedElsewhere, paceOf } from './failures/failed-elsewhere.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import type { OutdatedOutputs } from './outputs.js';
 import type { Unfit } from './replies/reused-result.js';
@@ -127,7 +127,11 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
     try {
       const claiming = offers?.claim(offerable(call, identity), answer) ?? claims?.claim({ key, fn: request.fn }, answer);
       const claimed = claiming && (await claiming); // CACHE-6
-      if (claimed?.kind === 'failed') return await failedElsewhere(call, identity, claimed);
+      if (claimed?.kind === 'failed') {
+        const failed = await failedElsewhere(call, identity, claimed);
+        if (failed) return failed;
+        continue;
+      }
       if (claimed?.kind !== 'answered') {
         isOurs = true;
         warnMissed(run, request.fn, missed);
@@ -167,6 +171,7 @@ function offerable({ op, operation, llm }: CacheableCall, { key, definition, has
     definition,
     hasSecret,
     attempt: request.attempt,
+    pace: async () => paceOf(request.fn, await llm.options(operation.inputs)),
     describe: llm.describe?.bind(llm, operation.inputs),
   };
 }

@@ -149,7 +149,7 @@ export class Dispatcher {
 
   /** The attempt failed, and that is not recorded yet: a lane that it stops starts nothing in the meantime. */
   judged({ op, lane }: Started, failure: Failure): void {
-    if (isStopping(failure)) this.stopping.add(op, this.lanes.open(lane));
+    if (this.stopsLane(failure)) this.stopping.add(op, this.lanes.open(lane));
   }
 
   /** The attempt cost this, and that is not recorded yet: where it stops all lanes, nothing starts in the meantime. */
@@ -192,10 +192,10 @@ export class Dispatcher {
     }
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
     if (headers) this.lanes.announce(lane, headers, nowMs);
-    if (failure && !lane.stop && lane.isStalledBy(failure, nowMs, this.ports.settings.stallAfterMs)) {
+    if (failure && !lane.stop && !this.ports.isServing && lane.isStalledBy(failure, nowMs, this.ports.settings.stallAfterMs)) {
       this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
     }
-    if (failure && isStopping(failure)) this.stopFor(lane, failure, op);
+    if (failure && this.stopsLane(failure)) this.stopFor(lane, failure, op);
     if (this.isTooLittle(cost)) this.stop(NO_COST, op);
     this.pumpAll();
     this.pauseIfIdle();
@@ -218,6 +218,22 @@ export class Dispatcher {
 
   private waitsOut(lane: Lane<Started>, failure: Failure): boolean {
     return lane.waitsOut(failure, this.ports.settings.waitQuotaMs ?? 0, this.ports.nowMs());
+  }
+
+  stopsLane(failure: Failure): boolean {
+    return !this.ports.isServing && isStopping(failure);
+  }
+
+  /** A worker's attempt of a call of this run failed: a lane that it stops is stopped here. team-store.md 7.2. */
+  failedElsewhere({ op, lane }: Pick<Started, 'op' | 'lane'>, failure: Failure): void {
+    this.stopFor(this.lanes.open(lane), failure, op);
+  }
+
+  /** Resolves when the call may be offered to workers: its lane is not stopped. Rejects with INTERRUPTED as `start` does. */
+  async whenOpen(request: StartRequest): Promise<void> {
+    const lane = this.lanes.get(request.lane);
+    while (lane?.waitsForReset) await this.sleep(Math.max(lane.waitMs(this.ports.monotonicMs()), IDLE_CONFIRM_MS));
+    if (this.isOver || this.stopAll || lane?.isClosed) await this.refuse(request);
   }
 
   /** Waits for the pause of the run: for a call whose lane was stopped. Rejects with INTERRUPTED. */

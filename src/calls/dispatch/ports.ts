@@ -38,6 +38,8 @@ export interface DispatcherPorts {
   readonly pause: () => void;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
+  /** The calls are those of another run, which stops its own lanes: here a failure ends its call, and stops nothing. team-store.md 7.2. */
+  readonly isServing?: boolean | undefined;
 }
 
 /** The lanes and the costs that an earlier run left. The limits name moments of the wall clock. */

@@ -245,7 +245,7 @@ class Attempts {
     progress.problem = judged.problem;
     const facts = factsOfFailure(failure, { call, inputs: this.inputs, attempts: tried, classes: progress.classes });
     const lane = started?.lane ?? '';
-    const isHeld = (failure.class === 'quota' || failure.class === 'auth') && calls !== undefined;
+    const isHeld = calls?.dispatcher.stopsLane(failure) === true;
     const hasAnother = isHeld || (calls !== undefined && tried < attemptsFor(failure.class, options, calls.settings));
     if (!calls || !hasAnother) {
       this.finishLast(started, failure);

@@ -7,17 +7,30 @@ import { itemOf } from '../attempts/failed-attempt.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from '../cacheable-call.js';
 import { acceptOrThrow, isAccepted } from './accepted-failure.js';
 import type { FactOf } from '../../../journal/event.js';
+import { wordsOfClass, type Failure } from '../../calls/failure.js';
+import type { CallOptions } from '../../calls/options.js';
 
 type FailedElsewhere = Extract<OfferedCallState, { kind: 'failed' }>;
 
-/** Records the failure as an attempt that began in the worker's run: what it cost is counted there. */
-export async function failedElsewhere(call: CacheableCall, identity: CallIdentity, failed: FailedElsewhere): Promise<Found> {
+/** The name of the queue of attempts that a call belongs to. calls.md 12.1. */
+export function paceOf(fn: string, { lane }: Pick<CallOptions, 'lane'>): string {
+  return lane ?? `@${fn}`;
+}
+
+/**
+ * Records the failure as an attempt that began in the worker's run: what it cost is counted there. A failure that stops its lane stops it
+ * in this run too: the call waits for the pause of the run, as its own attempt would, or is to be executed again (undefined) where the run
+ * waits for its allowance. calls.md 12.7.
+ */
+export async function failedElsewhere(call: CacheableCall, identity: CallIdentity, failed: FailedElsewhere): Promise<Found | undefined> {
   const { run, op, operation, llm } = call;
   const { key, request, definition } = identity;
   const { event, begun, worker } = failed;
   const args = await run.cache.payload(request.args);
   const options = await llm.options(operation.inputs);
   const error = errorOf(call, failed);
+  const failure = stoppingFailure(failed);
+  const dispatcher = failure && run.calls?.dispatcher;
   await run.recorder.append({
     type: 'call.started',
     key,
@@ -36,7 +49,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
       key,
       op: op.path,
       message: event.message,
-      code: event.code,
+      code: dispatcher ? undefined : event.code, // the call has no error: it waits
       elapsedMs: event.elapsedMs,
       class: event.class,
       evidence: event.evidence,
@@ -44,11 +57,31 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
       exitCode: event.exitCode,
       resetsAt: event.resetsAt,
       onlyCalls: true, // its cost is the worker's
-      accepted: isAccepted(error, options) ? true : undefined,
+      accepted: !dispatcher && isAccepted(error, options) ? true : undefined,
     }),
   );
+  if (failure && dispatcher) {
+    await run.replayed?.call(op.path)?.waitForGood();
+    const lane = paceOf(request.fn, options);
+    dispatcher.failedElsewhere({ op: op.path, lane }, failure);
+    await run.cache.offers?.stopped(lane);
+    return undefined;
+  }
   run.usage.callEnded('failed');
   return acceptOrThrow(call, error, { hit: false, key }, options);
+}
+
+/** Undefined for a failure that concerns its call alone. */
+function stoppingFailure({ event, worker }: FailedElsewhere): Failure | undefined {
+  if (event.class !== 'quota' && event.class !== 'auth') return undefined;
+  const prefix = `${wordsOfClass(event.class)}: `; // who tells of the stop says the class
+  const message = event.message.startsWith(prefix) ? event.message.slice(prefix.length) : event.message;
+  return {
+    class: event.class,
+    evidence: event.evidence ?? 'none',
+    message: worker === undefined ? message : `${message} (the worker ${worker.name})`,
+    ...(event.resetsAt !== undefined && { resetsAtMs: Date.parse(event.resetsAt) }),
+  };
 }
 
 function errorOf({ op, llm, operation }: CacheableCall, { event, worker }: FailedElsewhere): MlldError {

@@ -3,6 +3,7 @@ import type { ExecutingWorker } from '../../../journal/storage/offers.js';
 import type { BlobId, CallKey, EventRef, Fingerprint } from '../../../journal/ids.js';
 import type { EventOf, Payload } from '../../../journal/event.js';
 import type { Definition } from '../definitions/definition.js';
+import type { Awaitable } from '../awaitable.js';
 import type { ClaimedCall, ClaimedCallState, Encoded } from './claimed-call.js';
 
 /** Lists all that a function needs beside its sources. Modules are named as `source.loaded` names them. */
@@ -38,6 +39,8 @@ export interface OfferableCall extends ClaimedCall {
   readonly definition: Definition;
   readonly hasSecret: boolean;
   readonly attempt: number | undefined;
+  /** The queue of attempts that the call belongs to. */
+  readonly pace: () => Awaitable<string>;
   readonly describe: (() => Promise<DescribedCall | NotOffered>) | undefined;
 }
 
@@ -80,4 +83,6 @@ export interface CallOffers {
   claim(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState>;
   /** Must be called when a call that this run executes has ended. */
   ended(key: CallKey): void;
+  /** Takes back the offers of a queue of attempts that was stopped, as far as no worker executes them. */
+  stopped(pace: string): Promise<void>;
 }

@@ -148,6 +148,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
           : { kind: 'claimed', replaces: undefined };
       },
       ended: () => undefined,
+      stopped: async () => undefined,
     },
     enterScope({ name, resume, ttlMs, hasComplete }) {
       scope = { name, resume, ttlMs, complete: hasComplete };

@@ -17,12 +17,13 @@ interface CallParts {
   readonly pause: () => void;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
+  readonly isServing?: boolean;
 }
 
-export function createCallRuntime({ settings, io, pause, signal }: CallParts): CallRuntime {
+export function createCallRuntime({ settings, io, pause, signal, isServing }: CallParts): CallRuntime {
   const { nowMs, monotonicMs, stderr } = io;
   const topics = new Set<string>();
-  const dispatcher = new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal });
+  const dispatcher = new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal, isServing });
   const { budget, budgetStrict: isStrict = false } = settings;
   return {
     settings,

@@ -115,6 +115,7 @@ export class ServedCalls {
       io,
       pause: () => undefined,
       signal,
+      isServing: true,
     });
     const lost = (error: Error): void => {
       if (error instanceof JournalError) {
@@ -148,14 +149,14 @@ export class ServedCalls {
     openSharedBudgets(calls, store, ref);
     calls.dispatcher.open({ record: (fact) => recorder.post(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
     const hasStopped = (): boolean => calls.dispatcher.stoppedBy?.class === 'journal';
+    const { claims } = journal;
     const retrying = retryingStore(store, {
-      waitMs: options.journalWaitMs,
+      waitMs: options.journalWaitMs ?? claims?.waitMs,
       monotonicMs: io.monotonicMs,
       hasGivenUp: hasStopped,
       onOutage: warnings.outage,
       onGivenUp: lost,
     });
-    const { claims } = journal;
     const cache = createRunCache({
       team:
         claims &&
@@ -224,6 +225,7 @@ export class ServedCalls {
       else if (isReusable(end.event)) this.executed++;
       else {
         this.failed++;
+        this.sayWhyRunsPause(end.event);
         await this.untilTaken(() => this.ports.workers.ended(served, offer, end.place)); // SERVED-2
       }
     } finally {
@@ -231,6 +233,14 @@ export class ServedCalls {
       served.giveBack(offer.key);
       this.count--;
     }
+  }
+
+  /** The user of this machine can mend its login or account. */
+  private sayWhyRunsPause(event: End['event']): void {
+    if (event.type !== 'call.failed' || (event.class !== 'quota' && event.class !== 'auth')) return;
+    const { calls, served } = this.parts;
+    if (!calls.isFirst(`stopped ${event.class}`)) return;
+    this.ports.options.io.stderr(`warning: ${event.message}; run ${served.of.ref.run}, which offered the call, pauses\n`);
   }
 
   /** Records the end of the run. */

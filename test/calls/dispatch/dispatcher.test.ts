@@ -15,7 +15,7 @@ interface Fixture {
   start(op: string, lane?: string, isRetry?: boolean): Started | Promise<Started>;
 }
 
-function fixture(settings: Partial<CallSettings> = {}): Fixture {
+function fixture(settings: Partial<CallSettings> = {}, isServing = false): Fixture {
   let pauses = 0;
   const facts: object[] = [];
   const dispatcher = new Dispatcher({
@@ -25,6 +25,7 @@ function fixture(settings: Partial<CallSettings> = {}): Fixture {
     random: () => 0.5,
     pause: () => void pauses++,
     signal: new AbortController().signal,
+    isServing,
   });
   dispatcher.open({ record: (fact) => facts.push(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
   return {
@@ -156,5 +157,48 @@ describe('a budget', () => {
     const { dispatcher, start } = fixture({ budget, budgetStrict: true });
     dispatcher.finish(await start('a'), { cost });
     expect(dispatcher.stoppedBy?.class).toBe(stops ? 'budget' : undefined);
+  });
+});
+
+describe('a failure at a worker', () => {
+  const failure = { class: 'quota', evidence: 'envelope', message: 'used up' } as const;
+  const request = { op: 'b' as OpPath, fn: 'ask', lane: 'claude', isRetry: false };
+
+  it('stops its lane in the run that offered the call, which pauses when no offered call is in flight', async () => {
+    const { dispatcher, facts, pauses } = fixture();
+    await dispatcher.whenOpen(request);
+    dispatcher.began();
+    dispatcher.failedElsewhere({ op: 'a' as OpPath, lane: 'claude' }, failure);
+    expect(facts.at(-1)).toMatchObject({ type: 'dispatch.stopped', class: 'quota', lane: 'claude', op: 'a' });
+    const opening = dispatcher.whenOpen(request).catch(({ code }: { readonly code: string }) => code);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(pauses()).toBe(0);
+    dispatcher.ended();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(pauses()).toBe(1);
+    expect(await opening).toBe('INTERRUPTED');
+  });
+
+  it('is waited out where the run may wait for the allowance', async () => {
+    const { dispatcher, pauses } = fixture({ waitQuotaMs: 10_000 });
+    await dispatcher.whenOpen(request);
+    dispatcher.failedElsewhere({ op: 'a' as OpPath, lane: 'claude' }, { ...failure, resetsAtMs: Date.now() + 5000 });
+    let isOpen = false;
+    const opening = dispatcher.whenOpen(request).then(() => (isOpen = true));
+    await vi.advanceTimersByTimeAsync(4900);
+    expect(isOpen).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    await opening;
+    expect(pauses()).toBe(0);
+  });
+
+  it('stops nothing at the worker, which executes what is offered next', async () => {
+    const { dispatcher, start, facts } = fixture({}, true);
+    const first = await start('a');
+    dispatcher.judged(first, failure);
+    dispatcher.finish(first, { failure, cost: undefined });
+    expect(await start('b')).toMatchObject({ op: 'b' });
+    expect(dispatcher.stopsLane(failure)).toBe(false);
+    expect(facts).not.toContainEqual(expect.objectContaining({ type: 'dispatch.stopped' }));
   });
 });

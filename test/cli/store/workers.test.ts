@@ -31,6 +31,16 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
     while (!(await isTrue())) await sleep(50);
   }
 
+  /** Only of one project: a killed run leaves its offers to the upkeep. */
+  async function offersOf(url: string): Promise<readonly unknown[]> {
+    const rows = await database.query(
+      `select o.offer_id from mlld.offers o join mlld.runs using (run_id) join mlld.workflows w on w.workflow_id = o.workflow_id
+       join mlld.projects p using (project_id) where p.name = $1`,
+      [new URL(url).searchParams.get('project')],
+    );
+    return rows.map(({ offer_id: id }) => id);
+  }
+
   it(
     'execute the calls of a run from the sources in the store, and the run says who did',
     async () => {
@@ -83,7 +93,7 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
       const [own] = (await list()) as { run: string }[];
       expect(await list('--workers')).toMatchObject([{ status: 'failed' }, { status: 'worker', worker: { name: 'hut', for: own?.run } }]);
       expect((await list('--status', 'worker')) as unknown[]).toHaveLength(1);
-      expect(await database.query('select * from mlld.offers', [])).toEqual([]);
+      expect(await offersOf(url)).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -163,8 +173,8 @@ show @all
       const env = { MLLD_STORE: url, MLLD_LEASE: '2s' };
       const run = start(['run', 'hi', '--checkpoint', '--workers'], folder, env);
       const ended = resultOf(run);
-      await until(async () => (await database.query('select from mlld.offers', [])).length === 1); // the others begin when it has ended
-      await database.query(`update mlld.offers set call = '{"fn":'`, []);
+      await until(async () => (await offersOf(url)).length === 1); // the others begin when it has ended
+      await database.query(`update mlld.offers set call = '{"fn":' where offer_id = any ($1)`, [await offersOf(url)]);
       const hut = await worker(url, [], env);
       expect(await ended).toMatchObject({
         status: 0,
@@ -173,6 +183,50 @@ show @all
       });
       hut.kill('SIGTERM');
       expect(await resultOf(hut)).toMatchObject({ status: 0, stderr: expect.stringContaining('executed 2 calls') });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'pause the run whose call meets bad credentials there, after what is in flight, and execute its calls once they are mended',
+    async () => {
+      const url = database.project();
+      const reply = (members: string): string => `echo '{"type":"result","subtype":"success",${members}}'`;
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/hi.mld': [
+          'exe llm @ask(q) = sh {',
+          '  echo "$q" >> "$LEDGER"',
+          '  sleep 0.3',
+          `  [ "$q" = bad ] && [ ! -e "$OK" ] && ${reply('"is_error":true,"api_error_status":401,"result":"Invalid API key"')} && exit 1`,
+          `  ${reply(`"is_error":false,"total_cost_usd":0.1,"result":"done '"$q"'"`)}`,
+          '} with { reply: "claude" }',
+          `var @all = for parallel(60) @q in ["first", "bad", ${Array.from({ length: 58 }, (_, n) => `"q${n}"`).join(', ')}] => @ask(@q)`,
+          'show @all.length',
+          '',
+        ].join('\n'),
+      });
+      const [ledger, ok] = [path.join(folder, 'ledger'), path.join(folder, 'ok')];
+      const env = { MLLD_STORE: url };
+      const hut = await worker(url, [], { LEDGER: ledger, OK: ok });
+      const paused = await runCli(['run', 'hi', '--checkpoint', '--workers'], { cwd: folder, env });
+      expect(paused).toMatchObject({
+        status: 5,
+        stderr: expect.stringMatching(/paused: auth in lane @ask: Invalid API key \(the worker hut\)/),
+      });
+      const executed = readFileSync(ledger, 'utf8').trim().split('\n');
+      expect(executed.length).toBeLessThan(60);
+      expect(await offersOf(url)).toEqual([]);
+      expect(await runCli(['journal', 'replay', 'hi'], { cwd: folder, env })).toMatchObject({ status: 0 });
+      expect(await runCli(['journal', 'verify', 'hi'], { cwd: folder, env })).toMatchObject({ status: 0 });
+      appendFileSync(ok, '');
+      const again = await runCli(['run', 'hi', '--checkpoint', '--workers', '--resume'], { cwd: folder, env });
+      expect(again).toMatchObject({ status: 0, stdout: '60\n', stderr: expect.not.stringContaining('executed here') });
+      hut.kill('SIGTERM');
+      const { stderr } = await resultOf(hut);
+      expect(stderr).toMatch(/^warning: auth: Invalid API key; run \S+, which offered the call, pauses$/m);
+      const lines = readFileSync(ledger, 'utf8').trim().split('\n');
+      expect(lines.filter((line) => line !== 'bad').sort()).toEqual([...new Set(lines)].filter((line) => line !== 'bad').sort());
     },
     TIMEOUT_MS,
   );

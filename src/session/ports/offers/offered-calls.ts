@@ -4,6 +4,8 @@
  * OFFERED-1 An offer is an index: the run's own wait decides. Offers that are gone (a crash of the server, an upkeep) are made again.
  * OFFERED-2 A call that no worker can execute is executed here, and the reason is said once for each function.
  * OFFERED-3 With slots of its own, the run executes the offers that workers come to last.
+ * OFFERED-4 In a lane that is stopped nothing is offered, and what no worker executes is taken back. Offered calls are in flight for the
+ *    dispatcher, so a run pauses behind the last of them.
  */
 import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact, Payload } from '../../../../journal/event.js';
@@ -23,6 +25,7 @@ import type {
 } from '../../../runtime/calls/offered-call.js';
 import { VERSION } from '../../../version.js';
 import type { RunTeamResults } from '../claims/team-results.js';
+import type { Dispatcher } from '../../../calls/dispatch/dispatcher.js';
 import { OfferReports } from './offer-reports.js';
 import type { Workflow } from '../../../../journal/ids.js';
 
@@ -54,17 +57,21 @@ export interface OfferPorts {
   readonly record: (fact: Fact) => void;
   /** Called with what workers execute now, about once a second. Absent where nobody wants to know. */
   readonly onAtWorkers: ((now: CallsAtWorkers) => void) | undefined;
+  readonly dispatch: Pick<Dispatcher, 'began' | 'ended' | 'whenOpen'>;
   readonly mustStop: () => boolean;
   readonly signal: AbortSignal;
   readonly monotonicMs: () => number;
   readonly stderr: (text: string) => void;
 }
 
-type Outcome = OfferOutcome | { readonly kind: 'own' };
+type Outcome = OfferOutcome | { readonly kind: 'own' | 'stopped' };
 
 interface Pending {
   readonly fn: string;
   readonly lane: string;
+  readonly pace: string;
+  /** It is being taken back. */
+  isLeaving?: boolean;
   readonly sinceMs: number;
   readonly offerAgain: () => Promise<RecordedResult | undefined>;
   readonly resolve: (outcome: Outcome) => void;
@@ -95,14 +102,6 @@ export class OfferedCalls implements CallOffers {
       return team.claim(call, refused);
     }
     if (this.freeSlots > 0) return this.claimInSlot(call, refused);
-    this.ports.record({
-      type: 'call.offered',
-      key: call.key,
-      op: call.op,
-      fn: call.fn,
-      ...call.sites,
-      ...(offer.lane !== '' && { lane: offer.lane }),
-    });
     return this.offerAndWait(call, offer, refused);
   }
 
@@ -110,6 +109,20 @@ export class OfferedCalls implements CallOffers {
     if (!this.own.delete(key)) return;
     this.freeSlots++;
     this.passSlotOn();
+  }
+
+  /** OFFERED-4 */
+  async stopped(pace: string): Promise<void> {
+    const { team, offers } = this.ports;
+    const keys = [...this.pending].filter(([, pending]) => pending.pace === pace).map(([key]) => key);
+    if (keys.length === 0) return;
+    const mark = (isLeaving: boolean): void => {
+      for (const key of keys) Object.assign(this.pending.get(key) ?? {}, { isLeaving });
+    };
+    mark(true);
+    const taken = await team.whileReachable(() => offers.takeBack(keys));
+    mark(false);
+    if (typeof taken === 'object') for (const key of taken) this.settle(key, { kind: 'stopped' });
   }
 
   private async claimInSlot(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState> {
@@ -121,48 +134,67 @@ export class OfferedCalls implements CallOffers {
   }
 
   private async offerAndWait(call: OfferableCall, offer: Described, refused: EventRef | undefined): Promise<OfferedCallState> {
-    const { team, offers } = this.ports;
-    const { key } = call;
+    const { dispatch, mustStop, record } = this.ports;
+    const { key, op, fn, sites } = call;
+    const { lane } = offer;
+    const pace = await call.pace();
+    const opening = { op, fn, lane: pace, isRetry: false };
+    await dispatch.whenOpen(opening); // OFFERED-4
+    record({ type: 'call.offered', key, op, fn, ...sites, ...(lane !== '' && { lane }) });
     let refusing = refused;
-    while (!this.ports.mustStop()) {
-      const known = await team.whileReachable(() => offers.offer({ key, lane: offer.lane, call: offer.json, refused: refusing }));
-      if (known === 'sealed') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
-      if (known === 'away') {
-        await team.pause();
-        continue;
-      }
-      if (known !== undefined) {
-        if (team.isNews(known) && (await team.learn(call, known)) !== undefined) return { kind: 'answered', by: known };
-        refusing = known; // TEAM-RESULTS-2
-        continue;
-      }
-      const outcome = await this.wait(call, offer, refusing);
-      switch (outcome.kind) {
-        case 'own': {
-          if (this.ports.mustStop()) continue;
-          const claimed = await team.tryClaim({ key, refused: refusing, isAlone: false });
-          if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
-          await team.pause(); // another run executes it
-          this.ended(key);
-          continue;
-        }
-        case 'declined':
-          this.tellOnce(
-            call.fn,
-            `calls of @${call.fn} are executed here: the worker ${outcome.worker} can't execute them (${outcome.why})`,
-          );
-          return team.claim(call, refusing);
-        case 'answered':
-          if ((await team.learn(call, outcome.by, outcome.worker)) !== undefined) return { kind: 'answered', by: outcome.by };
-          refusing = outcome.by;
-          continue;
-        case 'ended': {
-          const state = await this.endOf(call, outcome.by, outcome.worker);
-          if (state !== undefined) return state;
-        }
+    while (!mustStop()) {
+      await dispatch.whenOpen(opening);
+      dispatch.began();
+      try {
+        const state = await this.offerOnce(call, { ...offer, pace }, refusing);
+        if (state.kind !== 'again') return state;
+        refusing = state.refusing;
+      } finally {
+        dispatch.ended();
       }
     }
     return { kind: 'claimed', replaces: undefined };
+  }
+
+  private async offerOnce(
+    call: OfferableCall,
+    offer: Described & { readonly pace: string },
+    refusing: EventRef | undefined,
+  ): Promise<OfferedCallState | { readonly kind: 'again'; readonly refusing: EventRef | undefined }> {
+    const { team, offers, mustStop } = this.ports;
+    const { key } = call;
+    const again = (refused = refusing) => ({ kind: 'again', refusing: refused }) as const;
+    const known = await team.whileReachable(() => offers.offer({ key, lane: offer.lane, call: offer.json, refused: refusing }));
+    if (known === 'sealed') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
+    if (known === 'away') {
+      await team.pause();
+      return again();
+    }
+    if (known !== undefined) {
+      if (team.isNews(known) && (await team.learn(call, known)) !== undefined) return { kind: 'answered', by: known };
+      return again(known); // TEAM-RESULTS-2
+    }
+    const outcome = await this.wait(call, offer, refusing);
+    switch (outcome.kind) {
+      case 'own': {
+        if (mustStop()) return again();
+        const claimed = await team.tryClaim({ key, refused: refusing, isAlone: false });
+        if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
+        await team.pause(); // another run executes it
+        this.ended(key);
+        return again();
+      }
+      case 'stopped':
+        return again();
+      case 'declined':
+        this.tellOnce(call.fn, `calls of @${call.fn} are executed here: the worker ${outcome.worker} can't execute them (${outcome.why})`);
+        return team.claim(call, refusing);
+      case 'answered':
+        if ((await team.learn(call, outcome.by, outcome.worker)) !== undefined) return { kind: 'answered', by: outcome.by };
+        return again(outcome.by);
+      case 'ended':
+        return (await this.endOf(call, outcome.by, outcome.worker)) ?? again();
+    }
   }
 
   /** Undefined when the event can't be read: the call is offered again. */
@@ -173,10 +205,14 @@ export class OfferedCalls implements CallOffers {
     return (await team.learn(call, by, worker)) === undefined ? undefined : { kind: 'answered', by };
   }
 
-  private wait({ key, fn }: OfferableCall, { lane, json }: Described, refused: EventRef | undefined): Promise<Outcome> {
+  private wait(
+    { key, fn }: OfferableCall,
+    { lane, json, pace }: Described & { readonly pace: string },
+    refused: EventRef | undefined,
+  ): Promise<Outcome> {
     return new Promise((resolve) => {
       const offerAgain = (): Promise<RecordedResult | undefined> => this.ports.offers.offer({ key, lane, call: json, refused });
-      this.pending.set(key, { fn, lane, sinceMs: this.ports.monotonicMs(), offerAgain, resolve });
+      this.pending.set(key, { fn, lane, pace, sinceMs: this.ports.monotonicMs(), offerAgain, resolve });
       this.passSlotOn();
       if (!this.isCollecting) void this.collect();
     });
@@ -258,7 +294,8 @@ export class OfferedCalls implements CallOffers {
   /** A result may have come while the offer was gone. */
   private async offerMissing(keys: readonly CallKey[]): Promise<void> {
     const again = async (key: CallKey): Promise<void> => {
-      const by = await this.pending.get(key)?.offerAgain();
+      const pending = this.pending.get(key);
+      const by = pending?.isLeaving ? undefined : await pending?.offerAgain();
       if (by !== undefined) this.settle(key, { kind: 'answered', by, worker: undefined });
     };
     await this.ports.team.whileReachable(() => Promise.all(keys.map(again)));

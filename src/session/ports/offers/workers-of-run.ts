@@ -7,12 +7,12 @@ import type { RunOptions } from '../../script/run-options.js';
 import type { Follower, RunRecorder } from '../recorder.js';
 import type { OfferPorts } from './offered-calls.js';
 
-export type WorkersParts = Pick<OfferPorts, 'offers' | 'request' | 'sources' | 'budgets' | 'record' | 'onAtWorkers'>;
+export type WorkersParts = Pick<OfferPorts, 'offers' | 'request' | 'sources' | 'budgets' | 'record' | 'onAtWorkers' | 'dispatch'>;
 
 interface Run {
   readonly options: Pick<RunOptions, 'workers' | 'onAtWorkers'>;
   readonly journal: Journal | undefined;
-  readonly calls: Pick<CallRuntime, 'settings'>;
+  readonly calls: Pick<CallRuntime, 'settings' | 'dispatcher'>;
   readonly sources: readonly OfferedSource[];
   readonly recorder: Pick<RunRecorder, 'post'>;
 }
@@ -43,5 +43,13 @@ export function workersOf({ options: { workers, onAtWorkers }, journal, calls, s
   if (!workers || !offers) return undefined;
   const { shared, ...own } = calls.settings.budget ?? {};
   const budgets = Object.values(own).every((limit) => limit === undefined) ? (shared ?? []) : undefined;
-  return { offers, request: workers, sources: () => sources, budgets, record: (fact) => void recorder.post(fact), onAtWorkers };
+  return {
+    offers,
+    request: workers,
+    sources: () => sources,
+    budgets,
+    dispatch: calls.dispatcher,
+    record: (fact) => void recorder.post(fact),
+    onAtWorkers,
+  };
 }
