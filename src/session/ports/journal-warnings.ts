@@ -67,7 +67,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
 
 /** A run over the store of a team keeps results of calls in flight, in a spill or a salvage run, so they must not be reported as lost. */
 function isOfStore(error: Error): boolean {
-  return error instanceof JournalError && /^STORE_/.test(error.code);
+  return error instanceof JournalError && error.code.startsWith('STORE_');
 }
 
 function hintOf(error: Error): string {
