@@ -4,12 +4,14 @@
  * LOAD-1 nothing here changes a run; only the index is written, as a whole
  * LOAD-2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
+import type { JournalEvent } from '../../journal/event.js';
 import { seqOf, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
-import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../../journal/store.js';
-import { follow, type Projection } from '../fold/projection.js';
+import type { Defect, JournalStore, Position, Recorded, RunFile } from '../../journal/store.js';
+import { follow } from '../fold/projection.js';
 import { isRecordOfUpkeep } from '../fold/record-of-upkeep.js';
 import { IndexOnDisk, type IndexLimits } from './index-on-disk.js';
 import { memo, type Memo } from './memo.js';
+import { scanInOrder } from './scan-in-order.js';
 import { captureIndex, index, type CapturedIndex, type Covered, type Index } from './snapshot.js';
 import { changeCount, detach, tiersOf } from './tiers/changed-rows.js';
 
@@ -58,9 +60,12 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
   let captured: CapturedIndex | undefined;
 
   const files: RunFile[] = listed.slice(0, covered.length);
-  for (const file of listed.slice(covered.length)) {
-    const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
-    const { end, events } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
+  const visit = (event: JournalEvent, position: Position, ref: RunRef): void => void index.apply(state, event, { ref, position });
+  const added = listed
+    .slice(covered.length)
+    .map((file) => ({ file, from: file.ref.run === unfinished?.run ? unfinished.from : undefined }));
+  for await (const { file, report } of scanInOrder({ store, visit, onDefect }, added)) {
+    const { end, events } = report;
     newEvents += events;
     files.push({ ...file, bytes: Math.max(file.bytes, end.offset) }); // a run in flight may have grown since it was listed
     if (file.liveness === 'running') ongoing.push({ run: file.ref.run, seq: end.seq });
@@ -149,10 +154,6 @@ export function withoutPriorRuns(prior: PriorRuns): PriorRuns {
   };
 }
 
-function scanInto<State>(store: JournalStore, ref: RunRef, projection: Projection<State>, state: State, options: ScanOptions) {
-  return store.scan(ref, (event, position: Position) => void projection.apply(state, event, { ref, position }), options);
-}
-
 async function loadUntil(
   store: JournalStore,
   workflow: Workflow,
@@ -162,16 +163,14 @@ async function loadUntil(
 ): Promise<PriorRuns> {
   const files = all.filter((file) => file.ref.run <= run);
   const state = index.initial();
-  for (const { ref } of files) {
-    const last = ref.run === run ? seq : undefined;
-    await store.scan(
-      ref,
-      (event, position) => {
-        if (last === undefined || event.seq <= last) index.apply(state, event, { ref, position });
-      },
-      { onDefect },
-    );
-  }
+  const visit = (event: JournalEvent, position: Position, ref: RunRef): void => {
+    if (ref.run !== run || seq === undefined || event.seq <= seq) index.apply(state, event, { ref, position });
+  };
+  const scans = scanInOrder(
+    { store, visit, onDefect },
+    files.map((file) => ({ file })),
+  );
+  for await (const _scanned of scans);
   const seen = files.map(({ ref }) => ref.run);
   return {
     ...state,

@@ -1,8 +1,10 @@
 /** Statements that can be sent together are, so a run over a store at a distance waits for few round trips. team-store.md 5 and 17. */
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../../../journal/canonical.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import type { Position } from '../../../../journal/store.js';
 import { loadWorkflow } from '../../../../replay/memo/load.js';
+import { usableEntry } from '../../../../replay/memo/memo.js';
 import { callCompleted, callStarted, finished, runRef, started, workflow } from '../../support/facts.js';
 import { readRun } from '../../support/read.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
@@ -37,6 +39,27 @@ describe.skipIf(noServer !== undefined)(`round trips${noServer === undefined ? '
     await record(url);
     const { store, line } = openHeld(url);
     expect(await line.roundTrips(() => loadWorkflow(store, workflow, { onDefect: () => undefined }))).toBe(1);
+    await store.close();
+  });
+
+  it('of a start are two where many short runs lie behind the index', async () => {
+    const url = database.project();
+    await record(url);
+    const own = openTestStore(url);
+    for (let n = 2; n <= 30; n++) {
+      const journal = await own.create(runRef(n));
+      for (const fact of [started, callStarted(CALLS + n), callCompleted(CALLS + n), finished]) await journal.append(fact);
+      await journal.close();
+    }
+    await own.close();
+    const { store, line } = openHeld(url);
+    let calls = 0;
+    const load = async (): Promise<void> => {
+      const { memo } = await loadWorkflow(store, workflow, { onDefect: ({ message }) => expect.unreachable(message) });
+      for (let n = 2; n <= 30; n++) if (usableEntry(memo, sha256(`key ${CALLS + n}`)) !== undefined) calls++;
+    };
+    expect(await line.roundTrips(load)).toBe(2);
+    expect(calls).toBe(29);
     await store.close();
   });
 
