@@ -1,6 +1,7 @@
 /** Lists the calls of a run, or their attempts, as rows of a table, for spreadsheets and scripts. */
 import type { RunRef } from '../../journal/ids.js';
 import { costOfCall } from '../reports/timeline/call-cost.js';
+import { outcomeOf, timeAtWorkerMs } from './call-at-worker.js';
 import { callsOf, type Timeline } from '../reports/timeline/timeline.js';
 
 export const CALL_COLUMNS = [
@@ -24,13 +25,17 @@ export const CALL_COLUMNS = [
   'attempts',
   'model',
   'unpriced',
+  'worker',
+  'workerHost',
+  'workerUsd',
 ] as const;
 
 export type CallRow = { readonly [C in (typeof CALL_COLUMNS)[number]]: string | number | undefined };
 
 /**
  * `started`: ISO 8601, UTC. `argument`: the beginning of the first one; undefined when it may not be read. `unpriced`: the number of
- * attempts whose cost is not known, so that `costUsd` is the least that the call cost.
+ * attempts whose cost is not known, so that `costUsd` is the least that the call cost. `workerUsd`: what a call cost at `worker`, whose run
+ * has its attempts; its time is that from the offer to the result.
  */
 export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> {
   for (const { span, call } of callsOf(state)) {
@@ -40,10 +45,10 @@ export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> 
       seq: call.seq,
       op: span.op,
       fn: call.fn,
-      outcome: call.outcome,
+      outcome: outcomeOf(call),
       phase: span.phase,
       started: new Date(call.startedMs).toISOString(),
-      durationMs: call.durationMs,
+      durationMs: timeAtWorkerMs(call) ?? call.durationMs,
       inputTokens: call.usage?.inputTokens,
       outputTokens: call.usage?.outputTokens,
       costUsd,
@@ -53,9 +58,12 @@ export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> 
       argument: call.preview,
       message: call.message,
       class: call.cause,
-      attempts: call.from === undefined ? call.attempts.length : undefined,
+      attempts: call.from === undefined && !call.worker ? call.attempts.length : undefined,
       model: call.usage?.model,
-      unpriced: call.from === undefined ? unpriced : undefined,
+      unpriced: call.from === undefined && !call.worker ? unpriced : undefined,
+      worker: call.worker?.name,
+      workerHost: call.worker?.host,
+      workerUsd: call.worker?.costUsd,
     };
   }
 }
@@ -95,10 +103,11 @@ export type AttemptRow = { readonly [C in (typeof ATTEMPT_COLUMNS)[number]]: str
 
 /**
  * `call`: the `seq` of the call that the attempt belongs to; `try`: its number in that call, from 1; `status`: of HTTP. A reused result has
- * no attempt, and neither has a call that was not executed.
+ * no attempt, and neither has a call that was not executed, or that a worker executed, whose run has them.
  */
 export function* attemptRows({ run }: RunRef, state: Timeline): Generator<AttemptRow> {
   for (const { span, call } of callsOf(state)) {
+    if (call.worker) continue;
     for (const { seq, startedMs, usage, cause, ...attempt } of call.attempts) {
       yield {
         run,

@@ -4,8 +4,10 @@
  */
 import type { RunRef } from '../../journal/ids.js';
 import { attemptsInFlight, type CallCounts } from '../fold/call-counts.js';
+import { sumUsd } from '../../journal/facts/add-usd.js';
 import { costOfCall } from '../reports/timeline/call-cost.js';
-import { endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
+import { callsOf, endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
+import { outcomeOf as exportedOutcome } from './call-at-worker.js';
 import { tracksOf } from '../reports/timeline/tracks.js';
 
 const PROCESS = 1;
@@ -35,7 +37,7 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
       pid: PROCESS,
       tid: track,
       name: span.name ?? span.kind,
-      cat: call === undefined ? span.kind : call.outcome === 'reused' ? 'llm,reused' : 'llm',
+      cat: call === undefined ? span.kind : exportedOutcome(call) === 'reused' ? 'llm,reused' : 'llm',
       ts: (span.startedMs - startedMs) * US_PER_MS,
       dur: (endOf(span, timeline) - span.startedMs) * US_PER_MS,
       args: {
@@ -48,19 +50,41 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
         outputTokens: call?.usage?.outputTokens,
         costUsd: call && costOfCall(call).costUsd,
         unpriced: call && (costOfCall(call).unpriced || undefined),
+        worker: call?.worker?.name,
+        workerHost: call?.worker?.host,
+        workerUsd: call?.worker?.costUsd,
       },
     };
   }
 }
 
-function countsOf({ ledger }: Timeline): Omit<CallCounts, 'callsMs' | 'failedByClass'> {
-  const { callsMs: _, failedByClass: __, ...counts } = ledger.total;
-  return { ...counts, unpriced: counts.unpriced + attemptsInFlight(ledger) };
+type Counts = Omit<CallCounts, 'callsMs' | 'failedByClass'>;
+
+/** Those that workers executed are there only where there are some; they count as executed, and their cost is not in `costUsd`. */
+function countsOf(state: Timeline): Counts & { readonly atWorkers?: number; readonly atWorkersUsd?: number | null } {
+  const { callsMs: _, failedByClass: __, ...counts } = state.ledger.total;
+  let atWorkers = 0;
+  let atWorkersUsd: number | null = null;
+  for (const { call } of callsOf(state)) {
+    if (call.worker === undefined || call.outcome !== 'reused') continue;
+    atWorkers += 1;
+    atWorkersUsd = sumUsd(atWorkersUsd, call.worker.costUsd);
+  }
+  const { executed, reused, unpriced } = counts;
+  return {
+    ...counts,
+    executed: executed + atWorkers,
+    reused: reused - atWorkers,
+    unpriced: unpriced + attemptsInFlight(state.ledger),
+    ...(atWorkers > 0 && { atWorkers, atWorkersUsd }),
+  };
 }
 
 /** A call that failed shows also where the script went on with what the call gave. */
 function outcomeOf({ outcome, calls }: Span): string {
-  const last = calls.at(-1)?.outcome;
+  const call = calls.at(-1);
+  const last = call?.outcome;
+  if (outcome === 'reused' && call?.worker) return 'ok';
   return outcome === 'ok' && (last === 'failed' || last === 'denied') ? last : (outcome ?? 'unfinished');
 }
 

@@ -1,6 +1,7 @@
 /** Describes attempts of calls by the semantic conventions of OpenTelemetry for generative AI, as version 1.45.0 has them. */
 import type { Json } from '../../journal/event.js';
-import type { Span, TimelineAttempt } from '../reports/timeline/timeline.js';
+import type { TimelineAttempt } from '../reports/timeline/timeline-attempt.js';
+import type { Span } from '../reports/timeline/timeline.js';
 import type { Attributes } from './otlp-span.js';
 
 /** The names of the conventions, by adapter, by the program or provider that a lane begins with, and by the names of price tables. */

@@ -3,11 +3,14 @@
  * conventions for generative AI where they have one, and begin with `mlld.` where they don't.
  *
  * A call is a span with one span inside it for each attempt; a reused result is a span that links to the call that recorded the result.
+ * So does a call that a worker executed: its attempts are spans of the worker's run, and a service that adds up both counts them once.
  * Arguments and results are left out: a tracing service is no place for them unless the user decides so.
  */
 import type { RunRef } from '../../journal/ids.js';
 import { costOfCall } from '../reports/timeline/call-cost.js';
-import { endOf, type Moment, type Span, type Timeline, type TimelineAttempt, type TimelineCall } from '../reports/timeline/timeline.js';
+import type { TimelineAttempt } from '../reports/timeline/timeline-attempt.js';
+import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../reports/timeline/timeline.js';
+import { outcomeOf } from './call-at-worker.js';
 import { aboutAttempt, requestedModel } from './gen-ai.js';
 import { attributes, CLIENT, eventObject, INTERNAL, type Attributes, type SpanFailure, type SpanParts } from './otlp-span.js';
 import { attemptSpan } from './trace-ids.js';
@@ -81,7 +84,7 @@ function* operationSpans(run: Run, span: Span): Generator<ExportedSpan> {
   const parts: SpanParts = {
     id: idOf(span),
     parent: span.parent === undefined ? '' : idOf(span.parent),
-    name: call?.outcome === 'reused' ? `reused ${call.fn}` : nameOf(span),
+    name: call && outcomeOf(call) === 'reused' ? `reused ${call.fn}` : nameOf(span),
     kind: INTERNAL,
     startedMs: span.startedMs,
     endedMs: endOf(span, state),
@@ -100,7 +103,7 @@ function* callSpans(run: Run, span: Span, call: TimelineCall): Generator<Exporte
   const parts: SpanParts = {
     id: idOfCall(span, call),
     parent: span.op,
-    name: `${call.outcome === 'reused' ? 'reused' : 'call'} ${call.fn}`,
+    name: `${outcomeOf(call) === 'reused' ? 'reused' : 'call'} ${call.fn}`,
     kind: INTERNAL,
     startedMs: call.startedMs,
     endedMs: endOf(call, run.state),
@@ -116,6 +119,7 @@ function* callSpans(run: Run, span: Span, call: TimelineCall): Generator<Exporte
 
 /** The conventions name a request by its model; where the journal has no model, the function is the best name. */
 function* attemptSpans(run: Run, span: Span, call: TimelineCall): Generator<ExportedSpan> {
+  if (call.worker) return;
   for (const attempt of call.attempts) {
     const { outcome, startedMs, endedMs, usage } = attempt;
     // A call that a guard denied before its body ran called no model.
@@ -179,7 +183,7 @@ function aboutSpan(span: Span): Attributes {
   return {
     'mlld.op.path': span.op,
     'mlld.op.kind': span.kind,
-    'mlld.op.outcome': span.outcome ?? 'unfinished',
+    'mlld.op.outcome': span.outcome === 'reused' && span.calls.at(-1)?.worker ? 'ok' : (span.outcome ?? 'unfinished'),
     'mlld.op.item': span.item,
     'mlld.checkpoint.name': span.phase,
     ...aboutSite(span.site),
@@ -195,20 +199,24 @@ function aboutSite(site: string | undefined): Attributes {
 
 /** A reused result cost nothing and called no model: it must not be counted as a request. */
 function aboutCall(call: TimelineCall): Attributes {
-  const { fn, key, outcome, attempt, attempts, from, errorCode } = call;
+  const { fn, key, attempt, attempts, from, worker, errorCode } = call;
   const { costUsd, unpriced } = costOfCall(call);
   return {
     'mlld.function': fn,
     'mlld.call.key': key,
-    'mlld.call.outcome': outcome,
+    'mlld.call.outcome': outcomeOf(call),
     'mlld.call.attempt': attempt,
-    'mlld.call.attempts': from === undefined ? attempts.length : undefined,
+    'mlld.call.attempts': from === undefined && !worker ? attempts.length : undefined,
     'mlld.call.cost_usd': costUsd,
     'mlld.call.unpriced': unpriced === 0 ? undefined : unpriced,
     'mlld.error.code': errorCode,
-    'mlld.reused': from !== undefined,
-    'mlld.reused.run': from?.run,
-    'mlld.reused.seq': from?.seq,
+    'mlld.reused': from !== undefined && !worker,
+    'mlld.reused.run': worker ? undefined : from?.run,
+    'mlld.reused.seq': worker ? undefined : from?.seq,
+    'mlld.worker.name': worker?.name,
+    'mlld.worker.host': worker?.host,
+    'mlld.worker.run': worker && from?.run,
+    'mlld.worker.cost_usd': worker?.costUsd,
   };
 }
 

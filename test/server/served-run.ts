@@ -6,7 +6,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { call, runRef, started } from '../support/written-runs.js';
 
 /** Gives the events of one type further members. */
-function changed(facts: readonly Fact[], type: Fact['type'], members: object): Fact[] {
+export function changed(facts: readonly Fact[], type: Fact['type'], members: object): Fact[] {
   return facts.map((fact) => (fact.type === type ? ({ ...fact, ...members } as Fact) : fact));
 }
 

@@ -1,6 +1,7 @@
 /** Adds up what a call is known to have cost, and counts its attempts of unknown cost. calls.md 10.5 and 10.6. */
 import { isUnpriced } from '../../fold/failure-class.js';
-import type { TimelineAttempt, TimelineCall } from './timeline.js';
+import type { TimelineAttempt } from './timeline-attempt.js';
+import type { TimelineCall } from './timeline.js';
 
 export interface CallCost {
   /** US dollars; undefined where nothing is known. At least that, where attempts are unpriced. */

@@ -1,7 +1,8 @@
 /** Adds up attempts, tokens and cost by model: an attempt that used several counts for each of them. */
 import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { Usage } from '../../../journal/event.js';
-import type { Timeline, TimelineAttempt } from './timeline.js';
+import type { TimelineAttempt } from './timeline-attempt.js';
+import type { Timeline } from './timeline.js';
 
 export interface ModelTally {
   /** Null for attempts that did not report a model. */

@@ -6,7 +6,8 @@ import { readPayload, type ReadPayload } from '../call/call-record.js';
 import { describeEvent } from '../summary/describe.js';
 import { resultOrigins, type Origin, type OriginOf } from './result-origins.js';
 import { cutTo, sharedLimit, type ShownText } from './shown-texts.js';
-import type { Span, TimelineAttempt, TimelineCall } from './timeline.js';
+import type { TimelineAttempt } from './timeline-attempt.js';
+import type { Span, TimelineCall } from './timeline.js';
 import { costOfCall } from './call-cost.js';
 
 /** UTF-16 units of one argument or result. */

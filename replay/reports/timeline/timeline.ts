@@ -22,38 +22,9 @@ import type { CallCause } from '../../fold/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
+import { NO_REPLY, replyOf, workerIn, type CallAtWorker, type TimelineAttempt } from './timeline-attempt.js';
 
 export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
-
-/** One execution of a call's body. */
-export interface TimelineAttempt {
-  readonly seq: Seq;
-  readonly try: number;
-  readonly lane: string | undefined;
-  /** The time that it waited for its lane or the budget. */
-  readonly waitedMs: number | undefined;
-  readonly startedMs: number;
-  outcome: CallOutcome | 'unfinished';
-  endedMs: number | undefined;
-  durationMs: number | undefined;
-  usage: Usage | undefined;
-  message: string | undefined;
-  /** The class of its failure. */
-  cause: CallCause | undefined;
-  /** Another attempt followed after this time. */
-  retryInMs: number | undefined;
-  /** It did nothing but make calls, whose cost is theirs. */
-  onlyCalls: true | undefined;
-  /** The adapter that read the reply. */
-  adapter: string | undefined;
-  session: string | undefined;
-  /** The HTTP status of a failure. */
-  status: number | undefined;
-  /** As the conventions of OpenTelemetry word it; undefined where the reply did not say. */
-  finishReason: FinishReason | undefined;
-}
-
-export type FinishReason = 'stop' | 'length' | 'content_filter';
 
 /** One call that an operation executed or reused. */
 export interface TimelineCall {
@@ -65,6 +36,8 @@ export interface TimelineCall {
   readonly preview: string | undefined;
   readonly startedMs: number;
   readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
+  /** Present where a worker executed the call: `from` is then the event of its run, and the time of the call that from its offer on. */
+  readonly worker: CallAtWorker | undefined;
   /** The place of `call.started`, which has the arguments; undefined for a reused result. */
   readonly startedAt: Position | undefined;
   /** The place of `call.completed`, which has the result, and its number. */
@@ -204,15 +177,19 @@ export const timeline: Projection<Timeline> = {
       case 'call.started':
         startAttempt(spanOf(state, event, atMs, { name: event.fn, site: event.site }), event, { atMs, position });
         break;
-      case 'call.reused':
-        spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
-          ...callBegun(event, event.fn, atMs),
+      case 'call.reused': {
+        const span = spanOf(state, event, atMs, { name: event.fn, site: event.site });
+        const worker = workerIn(event, event.workerUsd);
+        span.calls.push({
+          ...callBegun(event, event.fn, worker ? offeredMs(span) : atMs),
           outcome: 'reused',
           preview: event.preview,
           from: event.from,
+          worker,
           endedMs: atMs,
         });
         break;
+      }
       case 'call.completed':
       case 'call.failed': {
         const span = spanOf(state, event, atMs, {});
@@ -313,18 +290,25 @@ function phaseOf({ countsOfPhases, phase = 'before the first checkpoint' }: Time
 }
 
 function startAttempt(
-  { calls }: Span,
+  span: Span,
   event: EventOf<'call.started'>,
   { atMs, position }: { readonly atMs: number; readonly position: Position },
 ): void {
+  const { calls } = span;
   const { seq, key, fn, attempt, args, preview = previewOf(args), lane, waitedMs, try: tried = 1 } = event;
   let call = calls.findLast(({ outcome }) => outcome === 'unfinished');
   if (tried === 1 || call?.key !== key) {
-    call = { ...callBegun(event, fn, atMs), attempt, preview, startedAt: position };
+    const worker = workerIn(event, undefined);
+    call = { ...callBegun(event, fn, worker ? offeredMs(span) : atMs), attempt, preview, worker, startedAt: position };
     calls.push(call);
   }
   const begun = { seq, try: tried, lane, waitedMs, startedMs: atMs, endedMs: undefined };
   call.attempts.push({ ...begun, outcome: 'unfinished', ...NO_ATTEMPT_ENDED, ...NO_REPLY });
+}
+
+/** The offer of a call is no event: it was made when the operation began, or behind its call before. */
+function offeredMs({ calls, startedMs }: Span): number {
+  return calls.at(-1)?.endedMs ?? startedMs;
 }
 
 function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.failed'>, atMs: number): void {
@@ -333,28 +317,6 @@ function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.
   if (attempt) Object.assign(attempt, { outcome, durationMs, usage, message, cause, endedMs: atMs, ...replyOf(event) });
   if (attempt || call.attempts.length === 0) call.usage = addUsage(call.usage, usage);
   if (isEndOfCall(event)) Object.assign(call, { outcome, durationMs, message, cause, errorCode, endedMs: atMs });
-}
-
-type Reply = Pick<TimelineAttempt, 'onlyCalls' | 'retryInMs' | 'adapter' | 'session' | 'status' | 'finishReason'>;
-
-const NO_REPLY: Reply = {
-  onlyCalls: undefined,
-  retryInMs: undefined,
-  adapter: undefined,
-  session: undefined,
-  status: undefined,
-  finishReason: undefined,
-};
-
-function replyOf(event: EventOf<'call.completed' | 'call.failed'>): Reply {
-  const { reply, session, onlyCalls } = event;
-  const common = { adapter: reply?.adapter, session, onlyCalls };
-  if (event.type === 'call.failed') {
-    const { retryInMs, status } = event;
-    return { ...common, retryInMs, status, finishReason: event.class === 'content' ? 'content_filter' : undefined };
-  }
-  const finishReason = event.truncated ? 'length' : reply && event.class === undefined ? 'stop' : undefined;
-  return { ...common, retryInMs: undefined, status: undefined, finishReason };
 }
 
 const NO_ATTEMPT_ENDED = { durationMs: undefined, usage: undefined, message: undefined, cause: undefined };
@@ -369,6 +331,7 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
     attempt: undefined,
     preview: undefined,
     from: undefined,
+    worker: undefined,
     startedAt: undefined,
     endedAt: undefined,
     endedSeq: undefined,

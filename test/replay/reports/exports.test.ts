@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import { opPath } from '../../../journal/ids.js';
+import { opPath, seqOf } from '../../../journal/ids.js';
 import { ATTEMPT_COLUMNS, attemptRows, CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { tracksOf } from '../../../replay/reports/timeline/tracks.js';
@@ -10,6 +10,7 @@ import { spanObject } from '../../../replay/export/otlp-span.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyRun } from '../../support/any-run.js';
+import { changed } from '../../server/served-run.js';
 import { call, loop, run, runRef } from '../../support/written-runs.js';
 
 const ref = runRef(1);
@@ -34,6 +35,49 @@ function otlpSpans(entries: ReturnType<typeof run>, of = ref): OtlpSpan[] {
 }
 
 const valueOf = (span: OtlpSpan | undefined, key: string) => span?.attributes.find((attribute) => attribute.key === key)?.value;
+
+const AT = { worker: 'hut', workerHost: 'db7' };
+const FROM = { run: runRef(2).run, seq: seqOf(4) };
+
+/** Calls of an operation each, which a worker executed: one has a result, one failed. */
+const atWorker = (): Fact[] => [
+  ...changed(call('main/ask#0', 'ebb', { outcome: 'reused' }), 'call.reused', { ...AT, workerUsd: 0.5, from: FROM }),
+  ...changed(call('main/ask#1', 'flow', { outcome: 'failed' }), 'call.started', { ...AT, begun: FROM }),
+];
+
+describe('a call that a worker executed', () => {
+  it('is a span that links to the run of the worker, and no request and no reuse', () => {
+    const [, executed, failed, ...rest] = otlpSpans(run(ref, atWorker()));
+    expect([executed?.name, failed?.name, rest]).toEqual(['exe ask', 'exe ask', []]);
+    const about = ['mlld.call.outcome', 'mlld.op.outcome', 'mlld.worker.name', 'mlld.worker.host', 'mlld.worker.run'];
+    expect(about.map((name) => Object.values(valueOf(executed, name) ?? {})[0])).toEqual(['executed', 'ok', 'hut', 'db7', FROM.run]);
+    expect(valueOf(executed, 'mlld.worker.cost_usd')).toEqual({ doubleValue: 0.5 });
+    expect(valueOf(executed, 'mlld.call.cost_usd')).toBeUndefined(); // the worker's run has it
+    expect(valueOf(executed, 'mlld.reused')).toEqual({ boolValue: false });
+    expect(executed?.links).toHaveLength(1);
+    expect(failed?.status).toEqual({ code: 2, message: 'no' });
+    expect(valueOf(failed, 'mlld.worker.name')).toEqual({ stringValue: 'hut' });
+  });
+
+  it('is a row of a table with what it cost there, from its offer to its result, and no attempt', () => {
+    const state = fold(timeline, run(ref, atWorker()));
+    const [executed, failed] = [...callRows(ref, state)];
+    const there = { worker: 'hut', workerHost: 'db7', costUsd: undefined, attempts: undefined };
+    expect(executed).toMatchObject({ ...there, outcome: 'executed', durationMs: 1000, workerUsd: 0.5, fromRun: FROM.run });
+    expect(failed).toMatchObject({ ...there, outcome: 'failed', durationMs: 2000, workerUsd: undefined });
+    expect([...attemptRows(ref, state)]).toEqual([]);
+  });
+
+  it('counts as executed in the trace of Chrome', () => {
+    const { traceEvents, otherData } = chromeTrace(ref, fold(timeline, run(ref, atWorker()))) as {
+      traceEvents: readonly { name: string; cat?: string; args: { outcome?: string } }[];
+      otherData: object;
+    };
+    expect(otherData).toMatchObject({ executed: 1, reused: 0, failed: 1, atWorkers: 1, atWorkersUsd: 0.5, costUsd: null });
+    const [executed] = traceEvents.filter(({ cat }) => cat?.startsWith('llm'));
+    expect(executed).toMatchObject({ cat: 'llm', args: { outcome: 'ok', worker: 'hut', workerHost: 'db7', workerUsd: 0.5 } });
+  });
+});
 
 describe('OpenTelemetry spans', () => {
   it('form one tree below the run, with the same ids each time', () => {

@@ -1,0 +1,70 @@
+/** Reads what the events of a call say about one execution of it: an attempt of the run itself, or the worker that executed the call. */
+import type { EventOf, Usage } from '../../../journal/event.js';
+import type { Seq } from '../../../journal/ids.js';
+import type { CallOutcome } from '../../fold/call-counts.js';
+import type { CallCause } from '../../fold/failure-class.js';
+
+/** One execution of a call's body. */
+export interface TimelineAttempt {
+  readonly seq: Seq;
+  readonly try: number;
+  readonly lane: string | undefined;
+  /** The time that it waited for its lane or the budget. */
+  readonly waitedMs: number | undefined;
+  readonly startedMs: number;
+  outcome: CallOutcome | 'unfinished';
+  endedMs: number | undefined;
+  durationMs: number | undefined;
+  usage: Usage | undefined;
+  message: string | undefined;
+  /** The class of its failure. */
+  cause: CallCause | undefined;
+  /** Another attempt followed after this time. */
+  retryInMs: number | undefined;
+  /** It did nothing but make calls, whose cost is theirs. */
+  onlyCalls: true | undefined;
+  /** The adapter that read the reply. */
+  adapter: string | undefined;
+  session: string | undefined;
+  /** The HTTP status of a failure. */
+  status: number | undefined;
+  /** As the conventions of OpenTelemetry word it; undefined where the reply did not say. */
+  finishReason: FinishReason | undefined;
+}
+
+type FinishReason = 'stop' | 'length' | 'content_filter';
+
+/** The worker that executed a call for the run, its machine, and what the call cost there: the worker's run has the attempts. */
+export interface CallAtWorker {
+  readonly name: string;
+  readonly host: string | undefined;
+  /** US dollars; undefined where it is not known, and for a call that failed. */
+  readonly costUsd: number | undefined;
+}
+
+type Reply = Pick<TimelineAttempt, 'onlyCalls' | 'retryInMs' | 'adapter' | 'session' | 'status' | 'finishReason'>;
+
+export const NO_REPLY: Reply = {
+  onlyCalls: undefined,
+  retryInMs: undefined,
+  adapter: undefined,
+  session: undefined,
+  status: undefined,
+  finishReason: undefined,
+};
+
+export function replyOf(event: EventOf<'call.completed' | 'call.failed'>): Reply {
+  const { reply, session, onlyCalls } = event;
+  const common = { adapter: reply?.adapter, session, onlyCalls };
+  if (event.type === 'call.failed') {
+    const { retryInMs, status } = event;
+    return { ...common, retryInMs, status, finishReason: event.class === 'content' ? 'content_filter' : undefined };
+  }
+  const finishReason = event.truncated ? 'length' : reply && event.class === undefined ? 'stop' : undefined;
+  return { ...common, retryInMs: undefined, status: undefined, finishReason };
+}
+
+export function workerIn(event: EventOf<'call.started' | 'call.reused'>, costUsd: number | undefined): CallAtWorker | undefined {
+  const { worker: name, workerHost: host } = event;
+  return name === undefined ? undefined : { name, host, costUsd };
+}
