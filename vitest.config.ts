@@ -15,5 +15,6 @@ export default defineConfig({
     // What takes long here starts real processes, and the machine may be busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
