@@ -111,7 +111,7 @@ function Sums({ title, note, rows, total, onChoose }: SumsProps) {
   const shown = rows.slice(0, ROWS_MAX);
   const id = `title-${title.toLowerCase().replace(' ', '-')}`;
   return (
-    <section class="card" aria-labelledby={id}>
+    <section class="card sums" aria-labelledby={id}>
       <h2 id={id}>
         {title} {note !== undefined && <small role="status">{note}</small>}
       </h2>
