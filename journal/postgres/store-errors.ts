@@ -1,6 +1,6 @@
 /** Explains to people what the database's errors mean for a store, and tells those that pass from those that don't. */
 import { codeOf, JournalError } from '../errors.js';
-import { roleFor } from './schema/roles.js';
+import { hintOfDenied } from './schema/roles.js';
 
 /** Conditions that functions of the schema raise. */
 export const SEALED_STATE = 'ML001';
@@ -82,10 +82,7 @@ function explained(state: string, error: unknown, statement: string): readonly [
   if (state === '42P01' || state === '3F000' || state === '42883') {
     return ['STORE_MIGRATE', 'has not the tables of this version', 'run mlld store migrate as the owner of the schema'];
   }
-  if (state === '42501') {
-    const { name, may } = roleFor(statement);
-    return ['STORE_DENIED', 'does not allow this', `this needs the role ${name}, which may ${may}: ask its owner to grant it to your user`];
-  }
+  if (state === '42501') return ['STORE_DENIED', 'does not allow this', hintOfDenied(statement)];
   if (state === '25006') {
     return ['STORE_DENIED', 'takes nothing', 'the server is a standby, or was set to reading only: use the address of the one that writes'];
   }

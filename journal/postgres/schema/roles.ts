@@ -126,9 +126,12 @@ const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|aside
 const WRITES =
   /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims|reserve|end_reservations|exchange)\(/;
 
-/** Returns the role that a statement needs which was refused, and what it may. */
-export function roleFor(statement: string): { readonly name: string; readonly may: string } {
-  if (OWNERS.test(statement)) return { name: OWNER, may: 'migrate and vacuum the tables' };
-  const name = KEEPERS.test(statement) ? 'mlld_keeper' : WRITES.test(statement) ? 'mlld_run' : 'mlld_read';
-  return ROLES.find((role) => role.name === name) as Role;
+/** Returns what helps a user whose statement was refused. The roles may not exist yet where it was to make them. */
+export function hintOfDenied(statement: string): string {
+  if (OWNERS.test(statement)) {
+    return `the owner of the database has to run this; where its tables exist, so may members of the role ${OWNER}`;
+  }
+  const needed = KEEPERS.test(statement) ? 'mlld_keeper' : WRITES.test(statement) ? 'mlld_run' : 'mlld_read';
+  const { name, may } = ROLES.find((role) => role.name === needed) as Role;
+  return `this needs the role ${name}, which may ${may}: ask the owner of the database to grant it to your user`;
 }

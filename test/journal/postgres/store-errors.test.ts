@@ -21,6 +21,7 @@ describe('an error of the database', () => {
     ['42501', 'permission denied for table events', 'delete from mlld.events where run_id = $1', 'STORE_DENIED', 'mlld_keeper'],
     ['42501', 'permission denied for schema mlld', 'select path from mlld.workflows', 'STORE_DENIED', 'mlld_read'],
     ['42501', 'must be owner of table runs', 'alter table mlld.runs add column x int', 'STORE_DENIED', 'mlld_owner'],
+    ['42501', 'permission denied for database mlld', 'create schema mlld', 'STORE_DENIED', 'the owner of the database has to run this'],
     ['25006', 'cannot execute INSERT in a read-only transaction', 'insert into mlld.runs', 'STORE_DENIED', 'standby'],
     ['28P01', 'password authentication failed', '', 'STORE_REFUSED', 'PGPASSWORD'],
     ['42P01', 'relation "mlld.meta" does not exist', '', 'STORE_MIGRATE', 'mlld store migrate'],
