@@ -37,6 +37,11 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
   /** A heap that is small still is marked quicker at once than in steps and by other threads. */
   { first: '--no-incremental-marking', later: '--incremental-marking', from: OLDEST, to: NEWEST },
+  /**
+   * A thread that compiles in the background may wait for a garbage collection of the main thread, which at the exit of Node waits for that
+   * thread: of some hundred commands on a busy machine one never ended. Earlier versions compile this code in the main thread anyway.
+   */
+  { first: '--no-concurrent-sparkplug', from: [13, 6], to: NEWEST },
   /** A regular expression of a script that backtracks too much goes over to the linear engine: `src/values/methods/regex.ts`. */
   { first: '--enable-experimental-regexp-engine', from: OLDEST, to: NEWEST },
   { first: '--enable-experimental-regexp-engine-on-excessive-backtracks', from: OLDEST, to: NEWEST },

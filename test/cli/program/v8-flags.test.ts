@@ -28,6 +28,15 @@ describe('the flags of V8', () => {
     expect([...first, ...later].filter((flag) => flag.includes('interrupt-budget'))).toEqual([]);
   });
 
+  it.each([
+    ['11.3.244.8-node.38', false],
+    ['12.4.254.21-node.57', false],
+    ['13.6.233.17-node.53', true],
+    ['14.6.202.34-node.34', true],
+  ])('keep a thread of V8 from waiting for the main thread at the exit: %s', (version, isNeeded) => {
+    expect(v8FlagsFor(version).first.includes('--no-concurrent-sparkplug')).toBe(isNeeded);
+  });
+
   it('leave stderr empty at the start, when the code cache is written, and after two seconds', async () => {
     const cwd = await projectFolder({ 'wait.mld': 'exe @wait() = sh { sleep 2.5; echo done }\nshow @wait()\n' });
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
