@@ -1,8 +1,9 @@
 /** `mlld journal list [SCRIPT]`: lists the recorded runs, the latest first. */
-import type { RunId } from '../../../src/api/ids.js';
+import type { RunId, RunRef } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
 import { countedStatus, crashedRuns, recordedCounts, runDurationMs, startOf } from '../../../src/api/commands/run-list.js';
+import { peopleOfRuns } from '../../../src/api/team/people-of-runs.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { allRuns, recordedScript } from '../../../src/api/recorded-runs.js';
@@ -45,18 +46,22 @@ export async function listRuns(io: Io, script: string | undefined, options: List
     for (const [run, report] of await crashedRuns(store, name, itsFiles)) crashed.set(run, report);
   }
   const last = options.last ?? (format === 'table' && io.stdoutColumns() !== undefined ? LAST_ON_TERMINAL : Infinity);
-  const runs: ListedRun[] = [];
+  const listed: Omit<ListedRun, 'person'>[] = [];
+  const refs: RunRef[] = [];
   let more = false;
   for (const file of files.toReversed()) {
     if (!isWanted.run(file)) continue;
     const run = await listedRun(io, store, project, file, crashed.get(file.ref.run));
     if (!isWanted.listed(run)) continue;
-    if (runs.length >= last) {
+    if (listed.length >= last) {
       more = true;
       break;
     }
-    runs.push(run);
+    listed.push(run);
+    refs.push(file.ref);
   }
+  const people = await peopleOfRuns(store, refs);
+  const runs = listed.map((run): ListedRun => ({ ...run, person: people.get(run.run) ?? null }));
   if (format === 'json') io.stdout(`${JSON.stringify(runs, undefined, 2)}\n`);
   else if (format === 'csv') io.stdout(runsCsv(runs));
   else io.stdout(renderRuns(runs, reportStyle(io), isWanted.isFilter && files.length > 0 ? 'No recorded run is like that.' : undefined));
@@ -72,7 +77,7 @@ function scriptOf(argument: string | undefined, flag: string | undefined): strin
 interface RunFilter {
   /** Looks at what costs nothing to read. */
   run(file: RunFile): boolean;
-  listed(run: ListedRun): boolean;
+  listed(run: Pick<ListedRun, 'status'>): boolean;
   readonly isFilter: boolean;
 }
 
@@ -140,7 +145,13 @@ function recordStatus({ cleaned, marked, salvages, worker }: NonNullable<RunFile
 }
 
 /** A run that ended in order has its totals in its last event; only other runs are read in full. */
-async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
+async function listedRun(
+  io: Io,
+  store: JournalStore,
+  project: Project,
+  file: RunFile,
+  crashed: RunReport | undefined,
+): Promise<Omit<ListedRun, 'person'>> {
   const { ref, finished } = file;
   const startedMs = startOf(ref.run);
   const common = {

@@ -1,5 +1,6 @@
 /** Renders reports about recorded runs: `mlld journal list|show|verify`. */
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
+import type { RunId } from '../../../src/api/ids.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { CallFigures } from '../../../replay/fold/call-counts.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
@@ -18,9 +19,11 @@ type UnlessUnreadable<Counts> = { readonly [name in keyof Counts]: Counts[name] 
 
 /** A row of `journal list`; the shape that `--json` prints. */
 export interface ListedRun extends UnlessUnreadable<CallFigures> {
-  readonly run: string;
+  readonly run: RunId;
   readonly script: string;
   readonly workflow: string;
+  /** The user and machine whose run it is, `ada@laptop`, in the store of a team; null in files. */
+  readonly person: string | null;
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number | null;
@@ -53,9 +56,11 @@ const PREVIEW_UNITS_MAX = 40;
 /** `none` is what to say where there are no runs. */
 export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No recorded runs.'): string {
   if (runs.length === 0) return `${none}\n`;
+  const ofTeam = runs.some(({ person }) => person !== null);
   const columns = [
     { title: 'RUN' },
     { title: 'SCRIPT' },
+    ...(ofTeam ? [{ title: 'PERSON' }] : []),
     { title: 'STARTED' },
     ...figures('TOOK'),
     { title: 'STATUS' },
@@ -64,7 +69,7 @@ export function renderRuns(runs: readonly ListedRun[], style: Style, none = 'No 
   ];
   const [titles = [], ...lines] = tableRows(
     columns,
-    runs.map((run) => rowOf(run, style)),
+    runs.map((run) => rowOf(run, ofTeam, style)),
     style,
   );
   const details = runs.map(({ run, inFlight, questions, status, atWorkers, atWorkersUsd, worker }) => [
@@ -91,6 +96,7 @@ const CSV_COLUMNS = [
   ...COUNT_COLUMNS,
   'model',
   ...USAGE_COLUMNS,
+  'person',
 ] as const satisfies readonly (keyof ListedRun)[];
 
 /** A row for each run; a column has the name of the member of `--json` that it holds. */
@@ -98,11 +104,12 @@ export function runsCsv(runs: readonly ListedRun[]): string {
   return csvLine(CSV_COLUMNS) + runs.map((run) => csvLine(CSV_COLUMNS.map((column) => run[column] ?? undefined))).join('');
 }
 
-function rowOf(run: ListedRun, style: Style): readonly Cell[] {
+function rowOf(run: ListedRun, ofTeam: boolean, style: Style): readonly Cell[] {
   const { status } = run;
   return [
     run.run,
     run.script,
+    ...(ofTeam ? [run.person ?? '-'] : []),
     time(Date.parse(run.started)),
     durationOrDash(run.durationMs),
     { text: status === 'incomplete' ? `incomplete (${run.unresolved})` : status, style: colourOf(status, style) },

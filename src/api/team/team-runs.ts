@@ -21,6 +21,7 @@ import {
   type RunFollower,
   type WaitingQuestion,
 } from '../../../replay/reports/team/run-figures.js';
+import { personOf } from './people-of-runs.js';
 import { scriptName, type Project } from '../../session/project.js';
 import { mapLimited } from './map-limited.js';
 
@@ -222,8 +223,8 @@ function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, w
   };
 }
 
-function headOf({ host, user, pipeline, worker }: EventOf<'run.started'>): Head {
-  return { person: user === undefined ? host : `${user}@${host}`, isPipeline: pipeline !== undefined, serves: worker?.for };
+function headOf(started: EventOf<'run.started'>): Head {
+  return { person: personOf(started), isPipeline: started.pipeline !== undefined, serves: started.worker?.for };
 }
 
 /** The questions that wait longest come first. */

@@ -1,6 +1,7 @@
 /** Each command that reads or records, as a user of the store of a team calls it. docs/team.md names what does not work there. */
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS } from '../../../cli/command-table/commands.js';
@@ -40,6 +41,8 @@ const READERS: readonly (readonly [words: string, expected: string])[] = [
   ['checkpoint list hi', 'Total: 2'],
   ['checkpoint inspect hi', 'one'],
   ['journal list', 'gate.dot'],
+  ['journal list', 'PERSON'],
+  ['journal list --format csv', `@${hostname()}`],
   ['store push', 'Nothing is kept here'],
   ['journal show hi', 'reused from event'],
   ['journal show gate.dot', 'warden'],
