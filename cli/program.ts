@@ -5,7 +5,7 @@ import { closest } from '../grammar/closest.js';
 import { ACTIONS } from './commands/actions.js';
 import { EXIT_OK } from './exit-codes.js';
 import { COMMAND_ROWS, COMMANDS, PROGRAM, type ParsedCommand } from './command-table/commands.js';
-import { NO_PAGER_FLAG, type CommandRow, type FlagRow } from './command-table/rows.js';
+import { NO_PAGER_FLAG, TOOLS_GROUP, type CommandRow, type FlagRow } from './command-table/rows.js';
 import { attached, toCommand, withCommander } from './command-table/to-commander.js';
 import type { Io } from './terminal/io.js';
 
@@ -27,17 +27,30 @@ export function printHelp(io: Io, name?: 'run'): void {
   (program.commands.find((candidate) => candidate.name() === name) ?? program).outputHelp();
 }
 
+/** The help of `mlld run` has the others. */
+const OWN_FLAGS = (PROGRAM.flags ?? [])
+  .filter(({ form, flags: [name] }) => form === 'file' || name === 'version')
+  .map(({ group: _title, ...flag }) => flag);
+
 function programFor(io: Io, onStatus: (status: number) => void): Command {
   // A flag behind a command is the command's, also where `mlld FILE` has one of the same name.
-  const program = attached(toCommand('mlld', PROGRAM), PROGRAM, io).enablePositionalOptions();
+  const program = attached(toCommand('mlld', { ...PROGRAM, flags: OWN_FLAGS }), PROGRAM, io)
+    .enablePositionalOptions()
+    .configureHelp({ subcommandTerm: (command) => command.name() });
+  withHelp(program, TOOLS_GROUP);
   for (const [words, row] of COMMAND_ROWS) {
     const [first = '', second] = words.split(' ');
     const parent = second === undefined ? program : (program.commands.find((group) => group.name() === first) ?? program);
     const command = attached(toCommand(second ?? first, row).copyInheritedSettings(parent), row, io);
+    if (second === undefined && !isParsed(words) && words !== 'run') withHelp(command, 'Commands:');
     if (isParsed(words)) command.action((...given: unknown[]) => act(words, io, given).then(onStatus));
     parent.addCommand(command);
   }
   return program;
+}
+
+function withHelp(command: Command, group: string): void {
+  command.commandsGroup(group).helpCommand('help [command]', 'print the help of a command');
 }
 
 function isParsed(words: keyof typeof COMMANDS): words is ParsedCommand {

@@ -2,7 +2,7 @@
 import { JOURNAL_COMMANDS } from './journal.js';
 import { MODULES_COMMANDS } from './modules.js';
 import { PIPELINE_COMMANDS } from './pipelines.js';
-import { JSON_FLAG, type CommandRow } from './rows.js';
+import { JSON_FLAG, RUN_GROUP, TOOLS_GROUP, type CommandRow } from './rows.js';
 import { runFlags } from './run-flags.js';
 import { START_COMMANDS } from './start.js';
 import { STORE_COMMANDS } from './store.js';
@@ -12,15 +12,17 @@ import { OWN_WORKFLOW_FLAGS } from './workflow-flags.js';
 /** `mlld` without a command. */
 export const PROGRAM: CommandRow = {
   does:
-    'Runs mlld scripts. A flag that is not an option of mlld, and every flag after --, becomes a member of @payload; ' +
-    'a flag that resembles an option is an error.',
-  usage: 'FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]\n       mlld COMMAND ...',
+    'Runs long LLM workflows, and pays for no call twice. mlld FILE takes the options of mlld run as well, and records with one of ' +
+    '--checkpoint, --resume, --fork and --fresh. Any other flag, and every flag after --, becomes a member of @payload.',
+  usage: 'COMMAND ...\n       mlld FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]',
   flags: [{ flags: ['version'], value: 'none', does: 'print the version' }, ...runFlags('file')],
   examples: [
+    'mlld init reviews --template review',
+    'mlld run nightly --checkpoint',
+    'mlld journal postmortem latest',
     'mlld report.mld --topic tides',
     'mlld -e \'show "hello"\'',
     'cat page.html | mlld digest.mld',
-    'mlld run nightly --checkpoint',
   ],
   exits: [
     [0, 'success'],
@@ -38,6 +40,8 @@ export const COMMANDS = {
   ...START_COMMANDS,
   run: {
     does: 'run a script of the project by its name, and record the run; without a name, list the scripts',
+    short: 'run a workflow by its name, and record the run',
+    group: RUN_GROUP,
     usage: '[NAME] [options] [--name value ...]',
     arguments: [
       {
@@ -65,6 +69,7 @@ export const COMMANDS = {
   },
   validate: {
     does: 'check scripts, templates and pipelines without running them',
+    group: RUN_GROUP,
     alias: 'analyze',
     arguments: [
       {
@@ -92,12 +97,14 @@ export const COMMANDS = {
     exits: [[1, 'a file has errors (with --error-on-warnings or --strict: or warnings)']],
   },
   ...JOURNAL_COMMANDS,
-  ...PIPELINE_COMMANDS,
-  ...MODULES_COMMANDS,
   ...STORE_COMMANDS,
   ...WORKER_COMMANDS,
+  ...PIPELINE_COMMANDS,
+  ...MODULES_COMMANDS,
   lsp: {
     does: 'answer an editor about scripts, templates and pipelines: the language server protocol on standard input and output',
+    short: 'answer an editor: the language server protocol',
+    group: TOOLS_GROUP,
     flags: [{ flags: ['stdio'], value: 'none', does: 'for editors that say how they connect: this is the only way' }],
     examples: ['mlld lsp'],
     exits: [
@@ -107,6 +114,7 @@ export const COMMANDS = {
   },
   completion: {
     does: 'print the script that completes mlld commands in a shell',
+    group: TOOLS_GROUP,
     arguments: [{ written: '<shell>', does: 'the shell that runs the script', choices: ['bash', 'zsh', 'fish'] }],
     examples: ['source <(mlld completion bash)', 'source <(mlld completion zsh)', 'mlld completion fish | source'],
   },

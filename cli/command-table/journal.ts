@@ -20,6 +20,7 @@ function eventNumber(text: string): number {
 export const JOURNAL_COMMANDS = {
   checkpoint: {
     does: 'list, inspect or clear what is recorded for a script',
+    group: 'Look back:',
     examples: ['mlld checkpoint list nightly', 'mlld checkpoint inspect nightly', 'mlld checkpoint clean llm/run/nightly.mld'],
   },
   'checkpoint list': {
@@ -42,6 +43,7 @@ export const JOURNAL_COMMANDS = {
   },
   journal: {
     does: 'look at recorded runs: what happened, what it cost, how to continue',
+    group: 'Look back:',
     examples: [
       'mlld journal list',
       'mlld journal show nightly --type call --follow',

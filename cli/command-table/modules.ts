@@ -1,11 +1,13 @@
 /** The commands about published modules: `mlld modules …`. */
-import { JSON_FLAG, type ArgumentRow, type CommandRow } from './rows.js';
+import { JSON_FLAG, type ArgumentRow, TOOLS_GROUP, type CommandRow } from './rows.js';
 
 const NAMES: ArgumentRow = { written: '[names...]', does: 'modules of the lock, as @author/name' };
 
 export const MODULES_COMMANDS = {
   modules: {
     does: 'add, list, verify and remove the published modules of a project; a run fetches nothing',
+    short: 'add, list, verify and remove published modules',
+    group: TOOLS_GROUP,
     examples: ['mlld modules add @mlld/claude-poll', 'mlld modules list', 'mlld modules verify'],
   },
   'modules add': {

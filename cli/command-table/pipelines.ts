@@ -2,7 +2,7 @@
 import type { WhoAnswers } from '../../src/api/commands/pipeline.js';
 import { durationMs } from '../options/duration.js';
 import { CALL_FLAGS } from './call-flags.js';
-import { JSON_FLAG, type CommandRow } from './rows.js';
+import { JSON_FLAG, RUN_GROUP, TOOLS_GROUP, type CommandRow } from './rows.js';
 import { SHOWN_FLAGS } from './run-flags.js';
 import { keyValues, texts, wholeNumber } from './values.js';
 
@@ -90,6 +90,7 @@ export const RUN_PIPELINE = {
 export const PIPELINE_COMMANDS = {
   graph: {
     does: 'pictures of pipelines',
+    group: TOOLS_GROUP,
     examples: ['mlld graph render release.dot -o release.svg'],
   },
   'graph render': {
@@ -115,6 +116,8 @@ export const PIPELINE_COMMANDS = {
   },
   answer: {
     does: 'answer a question of a running pipeline (mlld run FILE.dot --ask remote)',
+    short: 'answer a question of a running pipeline',
+    group: RUN_GROUP,
     arguments: [
       {
         written: '<run>',
@@ -135,6 +138,8 @@ export const PIPELINE_COMMANDS = {
   },
   serve: {
     does: 'run pipelines that are sent over HTTP, and show them on a page; Ctrl-C ends the server and its runs in order',
+    short: 'show runs on a page, and run pipelines over HTTP',
+    group: RUN_GROUP,
     flags: [
       {
         flags: ['host'],

@@ -43,6 +43,8 @@ export interface FlagRow {
   readonly instead?: string;
   /** Missing: in both forms. In the other form the flag belongs to the script. */
   readonly form?: CommandForm;
+  /** The title that the help has above it and its like; by default `Options:`. */
+  readonly group?: string;
 }
 
 export interface ArgumentRow {
@@ -55,6 +57,10 @@ export interface ArgumentRow {
 
 export interface CommandRow {
   readonly does: string;
+  /** Stands in the list of commands in the place of `does`, where that is long. */
+  readonly short?: string;
+  /** The title that the list of commands has above it and its like. */
+  readonly group?: string;
   readonly alias?: string;
   /** Replaces the usage line that is made from arguments and flags. */
   readonly usage?: string;
@@ -88,3 +94,12 @@ export const FORMAT_FLAG = (csv: string): FlagRow => ({
   does: `table, json, or csv: ${csv}`,
   choices: ['table', 'json', 'csv'],
 });
+
+/** Puts flags below a title of the help. */
+export function grouped(group: string, flags: readonly FlagRow[]): readonly FlagRow[] {
+  return flags.map((flag) => ({ ...flag, group }));
+}
+
+/** Titles above commands of several tables. */
+export const RUN_GROUP = 'Run:';
+export const TOOLS_GROUP = 'Tools:';

@@ -7,6 +7,8 @@ export const START_COMMANDS = {
     does:
       'put a workflow that runs at once into a folder: with a stand-in for a model, or with claude, codex, gemini or opencode; ' +
       'asks nothing, and leaves files that are there as they are',
+    short: 'put a workflow that runs at once into a folder',
+    group: 'Begin:',
     arguments: [{ written: '[dir]', does: 'the folder of the project; without it, the working directory' }],
     flags: [
       {
@@ -30,6 +32,8 @@ export const START_COMMANDS = {
   },
   docs: {
     does: 'print the guide and the documents; without a topic, list them; needs no network',
+    short: 'print the guide and the documents, without a network',
+    group: 'Begin:',
     arguments: [
       {
         written: '[topic...]',

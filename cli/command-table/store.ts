@@ -4,6 +4,8 @@ import { JSON_FLAG, type CommandRow } from './rows.js';
 export const STORE_COMMANDS = {
   store: {
     does: 'look at the store of a team, make its tables, and bring runs into it; MLLD_STORE or "store" in mlld-config.json names it',
+    short: 'look at the store of a team, and make its tables',
+    group: 'A team:',
     examples: ['mlld store status', 'mlld store migrate', 'mlld store copy --from .'],
   },
   'store status': {

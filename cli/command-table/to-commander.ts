@@ -7,9 +7,11 @@ import { usageError } from './usage-error.js';
 
 export function toCommand(
   name: string,
-  { does, alias, usage, arguments: words = [], flags = [], otherFlags, examples, exits }: CommandRow,
+  { does, short, group, alias, usage, arguments: words = [], flags = [], otherFlags, examples, exits }: CommandRow,
 ): Command {
   const command = new Command(name).description(does);
+  if (short !== undefined) command.summary(short);
+  if (group !== undefined) command.helpGroup(group);
   if (alias !== undefined) command.alias(alias);
   if (usage !== undefined) command.usage(usage);
   for (const word of words) if (usage === undefined) command.addArgument(toArgument(word));
@@ -44,7 +46,8 @@ function toArgument({ written, does, choices }: ArgumentRow): Argument {
 
 function toOption(flag: FlagRow, does: string): Option {
   const option = new Option(writtenFlag(flag), does);
-  const { choices, written = '', parse, mandatory, default: byDefault } = flag;
+  const { choices, written = '', parse, mandatory, default: byDefault, group } = flag;
+  if (group !== undefined) option.helpGroup(group);
   // A placeholder that lists the choices is enough: commander would write them behind the text once more.
   if (choices !== undefined && !written.includes('|')) option.choices(choices);
   if (parse !== undefined) option.argParser((text, earlier) => parsed(() => parse(text, earlier)));

@@ -18,6 +18,8 @@ function laneIn(text: string, earlier: unknown): { readonly [lane: string]: numb
 export const WORKER_COMMANDS = {
   worker: {
     does: 'execute llm calls that runs of the project offer (mlld run NAME --checkpoint --workers); Ctrl-C ends what it holds and takes nothing new',
+    short: 'execute calls that runs on other machines offer',
+    group: 'A team:',
     flags: [
       {
         flags: ['lanes'],

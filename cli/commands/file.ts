@@ -76,7 +76,7 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
   if (code !== undefined) return { kind: 'text', text: code, directory, label: '-e' };
   if (script === undefined) {
     throw new MlldError('USAGE', 'No script was given', {
-      hint: `mlld FILE [FLAGS], mlld run NAME [FLAGS] or mlld -e CODE; for a script on standard input: mlld ${STDIN}`,
+      hint: `mlld FILE, mlld run NAME or mlld -e CODE; for a script on standard input: mlld ${STDIN}; mlld help lists the commands`,
     });
   }
   if (script === STDIN) return { kind: 'text', text: (await io.stdin()) ?? '', directory, label: STDIN };

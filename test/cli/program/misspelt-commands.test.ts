@@ -183,7 +183,7 @@ describe('mlld help', () => {
     [['help', 'run'], 'Usage: mlld run'],
     [['init', '--help'], 'Usage: mlld init'],
     [['help', 'analyze'], 'Usage: mlld validate'],
-    [['help'], 'Usage: mlld FILE'],
+    [['help'], 'Usage: mlld COMMAND'],
   ])('%j prints the help of that command', async (argv, first) => {
     const { stdout, status } = await runCli(argv, { cwd: await projectFolder() });
     expect(status).toBe(0);
