@@ -141,6 +141,7 @@ async function main() {
       ...common,
       entryPoints: [createRequire(import.meta.url).resolve('pg')],
       external: ['pg-native', 'pg-cloudflare'], // other clients, which are never asked for
+      define: { Response: 'undefined' }, // it tells Cloudflare apart by it, which has Node 20 load all of its HTTP client
       format: 'cjs',
       outfile: 'dist/pg.cjs',
       minifyWhitespace: true,
