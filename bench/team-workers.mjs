@@ -5,7 +5,7 @@
 // are in use the share of the best says more of the machine than of the program: the CPU of a call is the figure to bring down.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +18,7 @@ import { scratch } from './measure.mjs';
 const TICKS_PER_S = 100;
 const OUTSTANDING_S = 10;
 const OUTSTANDING_MS = 1000;
+const LOOK_MS = 50;
 
 const address = env.MLLD_STORE;
 if (!address) throw new Error('MLLD_STORE names no store: MLLD_STORE=postgres://127.0.0.1/mlld?project=bench');
@@ -35,31 +36,33 @@ async function measure(calls = 2000, workers = 4, lanes = 8, ms = 50, offers = 1
   await project.run(2 * workers * lanes, ms); // each worker serves the workflow, and has its code compiled
   const before = running.map(({ pid }) => cpuOf(pid));
   const coordinator = project.start('run', 'many', '--checkpoint', '--workers', '--progress', 'none', ...payload(calls, ms));
-  const coordinatorCpu = followCpu(coordinator.pid);
+  const coordinatorCpu = followCpu(() => [coordinator.pid]);
+  const serverCpu = followCpu(serverPids);
   await project.end(coordinator);
   const workersCpu = running.reduce((sum, { pid }, n) => sum + cpuOf(pid) - before[n], 0);
+  const runCpu = coordinatorCpu();
+  const ofServer = serverCpu();
   const tookS = await spanOf('call.offered', 'call.reused');
   console.log(`${calls} calls of ${ms} ms at ${workers} workers with ${lanes} lanes`);
   console.log(`  of the best (${bestS.toFixed(2)} s): ${((100 * bestS) / tookS).toFixed(0)} %`);
   console.log(`  of a plain queue (${floorS.toFixed(2)} s): ${((100 * floorS) / tookS).toFixed(0)} %`);
-  console.log(`  CPU of a call: workers ${perCall(workersCpu, calls)} ms, run ${perCall(coordinatorCpu(), calls)} ms with its start`);
-
-  const patient = project.start(
-    'run',
-    'many',
-    '--checkpoint',
-    '--workers',
-    '--progress',
-    'none',
-    '--payload',
-    payload(offers, OUTSTANDING_MS),
+  console.log(
+    `  CPU of a call: ${perCall(ofServer + workersCpu + runCpu, calls)} ms: server ${perCall(ofServer, calls)}, workers ` +
+      `${perCall(workersCpu, calls)}, run ${perCall(runCpu, calls)} with its start`,
   );
+  if (offers === 0) return end(running);
+
+  const patient = project.start('run', 'many', '--checkpoint', '--workers', '--progress', 'none', ...payload(offers, OUTSTANDING_MS));
   while (Number((await query('select count(*) from mlld.offers'))[0].count) < offers - workers * lanes) await sleep(100);
   const [beganCpu, beganMs] = [cpuOf(patient.pid), performance.now()];
   await sleep(OUTSTANDING_S * 1000);
   const share = (cpuOf(patient.pid) - beganCpu) / ((performance.now() - beganMs) / 1000);
   console.log(`${offers} offers outstanding: the run uses ${(100 * share).toFixed(1)} % of a core`);
-  for (const child of [patient, ...running]) child.kill('SIGTERM');
+  end([patient, ...running]);
+}
+
+function end(children) {
+  for (const child of children) child.kill('SIGTERM');
   process.exit();
 }
 
@@ -107,14 +110,33 @@ function cpuOf(pid) {
   }
 }
 
-/** Returns what gives the CPU of a process, also when it has ended. */
-function followCpu(pid) {
-  let latest = 0;
-  const timer = setInterval(() => (latest = cpuOf(pid) || latest), 20);
+/** Returns what gives the CPU of processes since now, also of those that have begun or ended meanwhile. */
+function followCpu(pids) {
+  const began = new Map(pids().map((pid) => [pid, cpuOf(pid)]));
+  const latest = new Map();
+  const look = () => {
+    for (const pid of pids()) latest.set(pid, Math.max(cpuOf(pid), latest.get(pid) ?? 0));
+  };
+  const timer = setInterval(look, LOOK_MS);
   return () => {
     clearInterval(timer);
-    return latest;
+    look();
+    return [...latest].reduce((sum, [pid, cpu]) => sum + cpu - (began.get(pid) ?? 0), 0);
   };
+}
+
+/** The processes that serve our connections, where the server is on this machine. */
+function serverPids() {
+  const ours = new RegExp(`^postgres: \\S+ ${database.pathname.slice(1)} `);
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && ours.test(readCommand(pid)));
+}
+
+function readCommand(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has ended
+  }
 }
 
 async function query(text) {
