@@ -7,6 +7,7 @@
  * WORKER-FOLDER-3 A call gets an empty folder. One that a call left empty serves the next, because to make and remove them costs more than
  *    a short call.
  */
+import { readdirSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -38,9 +39,17 @@ export class CallFolders {
 
   /** One that can't be looked at is gone, or nothing for another call. */
   async giveBack(folder: string): Promise<void> {
-    const left = await readdir(folder).catch(() => undefined);
-    if (left?.length === 0) this.free.push(folder);
+    if (isEmpty(folder)) this.free.push(folder);
     else await removeFolder(folder);
+  }
+}
+
+/** Looked at without a thread of its own, which costs more than the look. */
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0;
+  } catch {
+    return false;
   }
 }
 
