@@ -2,7 +2,7 @@
  * Sends hints to other processes, and hears theirs, by `notify` and `listen` on the second connection. team-store.md 11.
  *
  * HINTS-1 A hint goes out behind the commit that it is about, never inside: a transaction that has notified keeps others from sharing its
- *    sync. At most one statement in 20 ms and process.
+ *    sync. A process sends a hint of a kind at once, and the next ones of that kind so much later (`REST_MS`).
  * HINTS-2 A hint holds no data and may be lost: at a connection that is opened again, behind PgBouncer, where it is turned off, and with a
  *    process that is killed before it sends. So whoever waits looks from time to time as well.
  * HINTS-3 A process hears nothing of what came before the server was asked to `listen`. So everybody who waits looks once when it has been.
@@ -11,15 +11,24 @@ import type { Workflow } from '../../ids.js';
 import type { Hint, Hints, HintWatch } from '../../storage/hints.js';
 import type { Sql, SqlClient } from '../connection.js';
 
-const SEND_EVERY_MS = 20;
+/** Results may wait longer: a run that finds some looks again by itself, and each hint wakes every process of the workflow. */
+const REST_MS: { readonly [hint in Hint]: number } = { results: 100, offers: 20 };
 const PAYLOADS: { readonly [hint in Hint]: string } = { results: 'a', offers: 'o' };
 /** Nothing waits for a hint to be on the disk of the server. */
-const NOTIFY = `select pg_catalog.set_config('synchronous_commit', 'off', true), pg_catalog.pg_notify('mlld_' || w.workflow_id, n.payload)
-  from unnest($2::text[], $3::text[]) as n (path, payload) join mlld.projects p on p.name = $1
-    join mlld.workflows w on w.project_id = p.project_id and w.path = n.path`;
+const NOTIFY = `select pg_catalog.set_config('synchronous_commit', 'off', true), pg_catalog.pg_notify('mlld_' || w.workflow_id, $3)
+  from mlld.projects p join mlld.workflows w using (project_id) where p.name = $1 and w.path = any ($2::text[])`;
 
 const CHANNEL = `select 'mlld_' || w.workflow_id as channel from mlld.workflows w join mlld.projects p using (project_id)
   where p.name = $1 and w.path = $2`;
+
+/** Hints of a kind that wait to be sent. */
+interface Outgoing {
+  readonly workflows: Set<Workflow>;
+  timer: NodeJS.Timeout | undefined;
+  sentMs: number;
+}
+
+const newOutgoing = (): Outgoing => ({ workflows: new Set(), timer: undefined, sentMs: -Infinity });
 
 interface PgHintsPorts {
   /** The connection that listens as well. */
@@ -36,18 +45,15 @@ export class PgHints implements Hints {
   /** The workflows that somebody has waited for, and those of them whose channel is known, by its name. */
   private readonly followed = new Set<Workflow>();
   private readonly channels = new Map<string, Workflow>();
-  private waiting = new Map<string, { readonly workflow: Workflow; readonly payload: string }>();
-  private timer: NodeJS.Timeout | undefined;
-  private sentMs = -Infinity;
+  private readonly outgoing: { readonly [hint in Hint]: Outgoing } = { results: newOutgoing(), offers: newOutgoing() };
 
   constructor(private readonly ports: PgHintsPorts) {}
 
   send(workflow: Workflow, hint: Hint): void {
     if (!this.ports.isOn) return;
-    const payload = PAYLOADS[hint];
-    this.waiting.set(`${payload}${workflow}`, { workflow, payload });
-    const restMs = this.sentMs + SEND_EVERY_MS - performance.now();
-    this.timer ??= setTimeout(() => this.sendNow(), Math.max(0, restMs));
+    const outgoing = this.outgoing[hint];
+    outgoing.workflows.add(workflow);
+    outgoing.timer ??= setTimeout(() => this.sendNow(hint), Math.max(0, outgoing.sentMs + REST_MS[hint] - performance.now()));
   }
 
   watch(workflow: Workflow, hint: Hint): HintWatch {
@@ -67,19 +73,21 @@ export class PgHints implements Hints {
 
   /** Sends nothing any more. */
   leave(): void {
-    clearTimeout(this.timer);
-    this.waiting.clear();
+    for (const { timer, workflows } of Object.values(this.outgoing)) {
+      clearTimeout(timer);
+      workflows.clear();
+    }
   }
 
   /** HINTS-1 */
-  private sendNow(): void {
-    const sent = [...this.waiting.values()];
-    this.waiting.clear();
-    this.timer = undefined;
-    this.sentMs = performance.now();
+  private sendNow(hint: Hint): void {
+    const outgoing = this.outgoing[hint];
+    const workflows = [...outgoing.workflows];
+    outgoing.workflows.clear();
+    outgoing.timer = undefined;
+    outgoing.sentMs = performance.now();
     const { sql, project, timeoutMs } = this.ports;
-    const values = [project, sent.map(({ workflow }) => workflow), sent.map(({ payload }) => payload)];
-    void sql.query(NOTIFY, values, timeoutMs).catch(() => undefined); // HINTS-2
+    void sql.query(NOTIFY, [project, workflows, PAYLOADS[hint]], timeoutMs).catch(() => undefined); // HINTS-2
   }
 
   private async listen(workflow: Workflow): Promise<void> {

@@ -96,19 +96,35 @@ describe('what is sent', () => {
 
   const sendingTo = (query: () => Promise<[]>) => new PgHints({ sql: { query }, project: 'p', isOn: true, timeoutMs: 1000 });
 
-  it('is one statement at once, and one for all that comes within 20 ms', async () => {
+  it.each([
+    { hint: 'offers', payload: 'o', restMs: 20 },
+    { hint: 'results', payload: 'a', restMs: 100 },
+  ] as const)('of $hint is one statement at once, and one for all that comes within $restMs ms', ({ hint, payload, restMs }) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const query = vi.fn<() => Promise<[]>>(async () => []);
     const hints = sendingTo(query);
-    hints.send(workflow, 'results');
+    hints.send(workflow, hint);
     vi.advanceTimersByTime(1);
     expect(query).toHaveBeenCalledTimes(1);
-    for (let n = 0; n < 50; n++) hints.send(workflow, n % 2 === 0 ? 'results' : 'offers');
-    vi.advanceTimersByTime(18);
+    for (let n = 0; n < 50; n++) hints.send(workflow, hint);
+    vi.advanceTimersByTime(restMs - 2);
     expect(query).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(2);
     expect(query).toHaveBeenCalledTimes(2);
-    expect(query).toHaveBeenLastCalledWith(expect.any(String), ['p', [workflow, workflow], ['a', 'o']], 1000);
+    expect(query).toHaveBeenLastCalledWith(expect.any(String), ['p', [workflow], payload], 1000);
+  });
+
+  it('of offers does not wait for results', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const query = vi.fn<() => Promise<[]>>(async () => []);
+    const hints = sendingTo(query);
+    for (let n = 0; n < 2; n++) {
+      hints.send(workflow, 'results');
+      vi.advanceTimersByTime(1);
+    }
+    hints.send(workflow, 'offers');
+    vi.advanceTimersByTime(1);
+    expect(query).toHaveBeenCalledTimes(2);
   });
 
   it('may be lost without anybody noticing', async () => {
