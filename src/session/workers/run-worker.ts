@@ -25,6 +25,8 @@ import { ServedCalls, type ServedPorts } from './served-calls.js';
 
 const LOOK_FIRST_MS = 100;
 const LOOK_MAX_MS = 2000;
+/** Slots that become free so soon after each other are filled by one statement. */
+const GATHER_MS = 4;
 /** Runs that are served are looked at so often, and new workflows listened to. */
 const UPKEEP_MS = 5000;
 
@@ -295,6 +297,7 @@ class Worker {
       });
       this.onWake = undefined;
     }
+    if (this.inFlight > 0 && !this.isLeaving) await sleep(GATHER_MS);
     this.isDue = false;
   }
 
