@@ -52,8 +52,9 @@ async function measure(calls = 2000, workers = 4, lanes = 8, ms = 50, offers = 1
   );
   if (offers === 0) return end(running);
 
+  const latest = await latestOffer();
   const patient = project.start('run', 'many', '--checkpoint', '--workers', '--progress', 'none', ...payload(offers, OUTSTANDING_MS));
-  while (Number((await query('select count(*) from mlld.offers'))[0].count) < offers - workers * lanes) await sleep(100);
+  while ((await latestOffer()) - latest < offers) await sleep(200);
   const [beganCpu, beganMs] = [cpuOf(patient.pid), performance.now()];
   await sleep(OUTSTANDING_S * 1000);
   const share = (cpuOf(patient.pid) - beganCpu) / ((performance.now() - beganMs) / 1000);
@@ -147,6 +148,11 @@ async function query(text) {
   } finally {
     await client.end();
   }
+}
+
+/** Offers are numbered. */
+async function latestOffer() {
+  return Number((await query('select last_value as n from mlld.offers_offer_id_seq'))[0].n);
 }
 
 /** Seconds from the first event of one type to the last of another, in the latest run. */
