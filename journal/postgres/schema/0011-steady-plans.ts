@@ -3,7 +3,8 @@
  * connection. team-store.md 7.1.
  *
  * A queue is empty when statistics are taken, or never looked at: of such tables the server reads whichever index is smallest. So a row
- * that is found by its key is looked up in a subquery of its own, which nothing else fits.
+ * that is found by its key is looked up in a subquery of its own, and the offers of a run are a range of its index in the order of that
+ * index: nothing else fits.
  */
 export const steadyPlansSchema = `
 drop index mlld.offers_lane; -- offers are taken run by run
@@ -14,14 +15,15 @@ language plpgsql security invoker set search_path = pg_catalog, pg_temp
 set enable_bitmapscan = off set enable_sort = off as $$
 begin
   return query select o.offer_id from mlld.offers o
-    where o.run_id = p_run and o.lane = p_lane and o.ended_seq is null and o.offer_id <> all (p_but)
+    where (o.run_id, o.lane, o.offer_id) >= (p_run, p_lane, 0) and (o.run_id, o.lane, o.offer_id) < (p_run, p_lane, 9223372036854775807)
+      and o.ended_seq is null and o.offer_id <> all (p_but)
       and (o.declined is null or not o.declined ? p_worker) and not o.workflow_id || ' ' || o.key = any (p_held)
       and (select c.run_id is distinct from (p_mine ->> 'id')::bigint
             and (select not cr.finished and mlld.is_alive(cr.lease_until, cr.lease_s) from mlld.runs cr where cr.run_id = c.run_id)
           from mlld.claims c where c.workflow_id = o.workflow_id and c.key = o.key) is not true
       and (select not (a.run_id is not distinct from o.refused_run and a.seq is not distinct from o.refused_seq)
           from mlld.answers a where a.workflow_id = o.workflow_id and a.key = o.key) is not true
-    order by o.offer_id limit p_count for update of o skip locked;
+    order by o.run_id, o.lane, o.offer_id limit p_count for update of o skip locked;
 end $$;
 
 -- As before.
@@ -49,8 +51,10 @@ begin
     v_left := v_lane.slots;
     v_runs := array(
       select r.run_id from mlld.projects p join mlld.workflows w using (project_id) join mlld.runs r using (workflow_id)
-        cross join lateral (select o.offer_id from mlld.offers o where o.run_id = r.run_id and o.lane = v_lane.name
-          order by o.offer_id limit 1) f
+        cross join lateral (select n.offer_id from (
+            select o.run_id, o.lane, o.offer_id from mlld.offers o where (o.run_id, o.lane, o.offer_id) >= (r.run_id, v_lane.name, 0)
+              order by o.run_id, o.lane, o.offer_id limit 1) n
+          where n.run_id = r.run_id and n.lane = v_lane.name) f
         cross join lateral (select count(*) as calls from mlld.runs m join mlld.claims c on c.run_id = m.run_id
           where m.of_run = r.run_id and m.role = 'worker') h
       where p.name = p_project and not r.finished and mlld.is_alive(r.lease_until, r.lease_s)
@@ -73,8 +77,8 @@ begin
   end loop;
   -- In one order, because two runs may offer the same call.
   for v in select o.offer_id, o.workflow_id, o.key, o.run_id, o.lane, o.call, o.refused_run, o.refused_seq, r.run as of_name, w.path
-    from unnest(v_offers) as t (id) join mlld.offers o on o.offer_id = t.id join mlld.runs r on r.run_id = o.run_id
-      join mlld.workflows w on w.workflow_id = o.workflow_id
+    from unnest(v_offers) as t (id) cross join lateral (select f.* from mlld.offers f where f.offer_id = t.id offset 0) o
+      join mlld.runs r on r.run_id = o.run_id join mlld.workflows w on w.workflow_id = o.workflow_id
     order by o.workflow_id, o.key, o.offer_id
   loop
     v_mine := p_mine -> v.run_id::text;
@@ -163,4 +167,35 @@ begin
       where c.workflow_id = v_workflow and c.key = e.key and c.run_id in (p_run, v_of_run);
   end if;
 end $$;
+
+-- Nobody needs the calls any more.
+create function mlld.withdraw_offers(p_run bigint, p_keys text[]) returns void
+language plpgsql security invoker set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  v_workflow int := (select r.workflow_id from mlld.runs r where r.run_id = p_run);
+begin
+  delete from mlld.offers where offer_id = any (array(
+    select (select o.offer_id from mlld.offers o where o.workflow_id = v_workflow and o.key = k.key and o.run_id = p_run)
+    from unnest(p_keys) as k (key)));
+end $$;
+
+-- As before. Of offers, the runs are looked at, one after the other, and not each offer.
+create or replace function mlld.sweep_claims(p_project text) returns void
+language sql security invoker set search_path = pg_catalog, pg_temp as $$
+  delete from mlld.claims where (workflow_id, key) in (
+    select c.workflow_id, c.key from mlld.claims c join mlld.runs r using (run_id) join mlld.workflows w on w.workflow_id = c.workflow_id
+      join mlld.projects p using (project_id)
+    where p.name = p_project and (r.finished or not mlld.is_alive(r.lease_until, r.lease_s))
+    for update of c skip locked);
+  with recursive offering (run_id) as (
+    (select o.run_id from mlld.offers o order by o.run_id limit 1)
+    union all
+    select (select n.run_id from mlld.offers n where n.run_id > f.run_id order by n.run_id limit 1) from offering f where f.run_id is not null)
+  delete from mlld.offers where offer_id in (
+    select o.offer_id from offering f join mlld.runs r using (run_id) join mlld.workflows w using (workflow_id)
+      join mlld.projects p using (project_id) join mlld.offers o on o.run_id = r.run_id
+    where p.name = p_project and (r.finished or not mlld.is_alive(r.lease_until, r.lease_s))
+    for update of o skip locked)
+$$;
 `;

@@ -124,7 +124,7 @@ end $$;`;
 const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
 const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
 const WRITES =
-  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims|reserve|end_reservations|exchange)\(/;
+  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims|withdraw_offers|reserve|end_reservations|exchange)\(/;
 
 /** Returns what helps a user whose statement was refused. The roles may not exist yet where it was to make them. */
 export function hintOfDenied(statement: string): string {

@@ -165,11 +165,9 @@ export class RunOffers implements Offers {
     this.withdrawn.clear();
     const { row } = this.rows;
     if (row === undefined) return;
-    await this.sql
-      .query('delete from mlld.offers where run_id = $1 and key = any ($2::text[])', [row.id, keys], this.timeoutMs)
-      .catch(() => {
-        for (const key of keys) this.withdrawn.add(key);
-      });
+    await this.sql.query('select mlld.withdraw_offers($1, $2)', [row.id, keys], this.timeoutMs).catch(() => {
+      for (const key of keys) this.withdrawn.add(key);
+    });
   }
 }
 
