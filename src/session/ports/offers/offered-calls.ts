@@ -6,6 +6,8 @@
  * OFFERED-3 With slots of its own, the run executes the offers that workers come to last.
  * OFFERED-4 In a lane that is stopped nothing is offered, and what no worker executes is taken back. Offered calls are in flight for the
  *    dispatcher, so a run pauses behind the last of them.
+ * OFFERED-5 A declined call is claimed as one that was not offered: it is not in flight for the dispatcher while it waits for another run.
+ *    (It once was: two runs whose budget was used up waited for the calls that the other had claimed, and neither paused.)
  */
 import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact, Payload } from '../../../../journal/event.js';
@@ -134,7 +136,7 @@ export class OfferedCalls implements CallOffers {
   }
 
   private async offerAndWait(call: OfferableCall, offer: Described, refused: EventRef | undefined): Promise<OfferedCallState> {
-    const { dispatch, mustStop, record } = this.ports;
+    const { dispatch, mustStop, record, team } = this.ports;
     const { key, op, fn, sites } = call;
     const { lane } = offer;
     const pace = await call.pace();
@@ -147,20 +149,21 @@ export class OfferedCalls implements CallOffers {
       dispatch.began();
       try {
         const state = await this.offerOnce(call, { ...offer, pace }, refusing);
+        if (state.kind === 'declined') break;
         if (state.kind !== 'again') return state;
         refusing = state.refusing;
       } finally {
         dispatch.ended();
       }
     }
-    return { kind: 'claimed', replaces: undefined };
+    return team.claim(call, refusing); // OFFERED-5
   }
 
   private async offerOnce(
     call: OfferableCall,
     offer: Described & { readonly pace: string },
     refusing: EventRef | undefined,
-  ): Promise<OfferedCallState | { readonly kind: 'again'; readonly refusing: EventRef | undefined }> {
+  ): Promise<OfferedCallState | { readonly kind: 'declined' } | { readonly kind: 'again'; readonly refusing: EventRef | undefined }> {
     const { team, offers, mustStop } = this.ports;
     const { key } = call;
     const again = (refused = refusing) => ({ kind: 'again', refusing: refused }) as const;
@@ -188,7 +191,7 @@ export class OfferedCalls implements CallOffers {
         return again();
       case 'declined':
         this.tellOnce(call.fn, `calls of @${call.fn} are executed here: the worker ${outcome.worker} can't execute them (${outcome.why})`);
-        return team.claim(call, refusing);
+        return { kind: 'declined' };
       case 'answered':
         if ((await team.learn(call, outcome.by, outcome.worker)) !== undefined) return { kind: 'answered', by: outcome.by };
         return again(outcome.by);

@@ -1,0 +1,75 @@
+/** How a run waits for calls that it has offered to workers. team-store.md 7. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { OfferOutcome, Offers } from '../../journal/storage/offers.js';
+import type { Payload } from '../../journal/event.js';
+import type { Fingerprint, OpPath } from '../../journal/ids.js';
+import type { OfferableCall } from '../../src/runtime/calls/offered-call.js';
+import { OfferedCalls } from '../../src/session/ports/offers/offered-calls.js';
+import type { RunTeamResults } from '../../src/session/ports/claims/team-results.js';
+import { callKeyOf, JOB } from '../support/written-runs.js';
+
+const key = callKeyOf('q1');
+
+const CALL: OfferableCall = {
+  key,
+  fn: 'ask',
+  op: 'main/ask#0' as OpPath,
+  sites: {},
+  definition: { fingerprint: 'sha256:1' as Fingerprint, parts: [] },
+  hasSecret: false,
+  attempt: undefined,
+  pace: () => '@ask',
+  describe: async () => ({ module: 'a.mld', main: 'a.mld', args: [], captured: [], lane: '', readsFiles: false }),
+};
+
+/** A run whose offer has this outcome, and whose claims are answered by `claim`. */
+function offering(outcome: OfferOutcome, claim: RunTeamResults['claim']) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let inFlight = 0;
+  const offers: Partial<Offers> = {
+    offer: async () => undefined,
+    collect: async () => new Map([[key, outcome]]),
+    collectAll: async () => ({ outcomes: new Map([[key, outcome]]), count: 1 }),
+    withdraw: () => undefined,
+    workers: async () => ({ alive: 1, lanes: new Set() }),
+    watch: () => ({ wait: async () => (await sleep(1), true), close: () => undefined }),
+  };
+  const team: Partial<RunTeamResults> = { claim, whileReachable: (ask) => ask(), pause: async () => undefined, mustStop: () => signal.aborted };
+  const calls = new OfferedCalls({
+    offers: offers as Offers,
+    team: team as RunTeamResults,
+    workflow: JOB,
+    request: {},
+    reusesAll: () => true,
+    payload: (value) => ({ inline: value }) as Payload,
+    sources: () => [],
+    budgets: [],
+    record: () => undefined,
+    onAtWorkers: undefined,
+    dispatch: { began: () => void inFlight++, ended: () => void inFlight--, whenOpen: async () => undefined },
+    mustStop: () => signal.aborted,
+    signal,
+    monotonicMs: () => performance.now(),
+    stderr: () => undefined,
+  });
+  return { calls, stop, inFlight: () => inFlight };
+}
+
+describe('OFFERED-5', () => {
+  it('does not count a declined call as in flight while it waits for another run, which may wait for this one', async () => {
+    let isClaiming = false;
+    const { calls, stop, inFlight } = offering({ kind: 'declined', worker: 'hut', why: 'its budget is used up' }, async () => {
+      isClaiming = true;
+      while (!stop.signal.aborted) await sleep(5);
+      return { kind: 'claimed', replaces: undefined };
+    });
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(() => isClaiming).toBe(true);
+    await expect.poll(inFlight).toBe(0);
+    stop.abort();
+    expect(await claimed).toEqual({ kind: 'claimed', replaces: undefined });
+    expect(inFlight()).toBe(0);
+  });
+});
