@@ -15,7 +15,7 @@ export const EXIT_DIVERGED = 3;
 const EXIT_INCOMPLETE = 4;
 
 /** The run is paused: what is left to do waits for a provider, a budget, or a journal that can be written. */
-const EXIT_PAUSED = 5;
+export const EXIT_PAUSED = 5;
 
 /** This process may not go on with its run: it was sealed, or the store went back in time. team-store.md 1. */
 export const EXIT_TAKEN = 6;

@@ -50,6 +50,7 @@ export const WORKER_COMMANDS = {
     examples: ['mlld worker --lanes 8', 'mlld worker --lane claude=4 --lane gpu=1', 'mlld worker --lanes 8 --once'],
     exits: [
       [1, 'the store can not be used'],
+      [5, 'the store is away: what it did not take is kept here, and the next worker or run in this folder brings it in'],
       [6, 'the store takes nothing more of this worker: its run was sealed, or the store went back'],
     ],
   },

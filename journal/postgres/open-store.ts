@@ -134,6 +134,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     sql: side,
     project,
     timeoutMs: Math.max(1000, leaseMs / 2),
+    waitMs,
     hints,
     workflows: () => store.workflows(),
     begin: (of, worker, wanted) => store.serve(of, worker, wanted),

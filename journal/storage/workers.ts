@@ -40,6 +40,8 @@ export interface Taking {
 
 /** Takes offers of all runs of a project for a worker, and answers them. */
 export interface TeamWorkers {
+  /** A store that is away is waited for so long. */
+  readonly waitMs: number;
   /** Claims the oldest offers that nobody executes, so many of each lane. */
   take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking>;
   /** Begins the run of a worker that serves `of`. */
@@ -64,4 +66,6 @@ export interface ServedRun {
   /** The end of a call has this place. Until it is committed, the run does not take the call again. */
   ended(key: CallKey, position: Position): void;
   giveBack(key: CallKey): void;
+  /** Waits for a store that is away no longer than a moment: what it does not take then stays on this machine. */
+  hurry(): void;
 }

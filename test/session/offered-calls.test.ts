@@ -36,7 +36,12 @@ function offering(outcome: OfferOutcome, claim: RunTeamResults['claim']) {
     workers: async () => ({ alive: 1, lanes: new Set() }),
     watch: () => ({ wait: async () => (await sleep(1), true), close: () => undefined }),
   };
-  const team: Partial<RunTeamResults> = { claim, whileReachable: (ask) => ask(), pause: async () => undefined, mustStop: () => signal.aborted };
+  const team: Partial<RunTeamResults> = {
+    claim,
+    whileReachable: (ask) => ask(),
+    pause: async () => undefined,
+    mustStop: () => signal.aborted,
+  };
   const calls = new OfferedCalls({
     offers: offers as Offers,
     team: team as RunTeamResults,

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { runWorker, workerStatus, type WorkersReport } from '../../../src/api/commands/store.js';
 import { MlldError } from '../../../src/errors.js';
-import { EXIT_FAILED, EXIT_OK, EXIT_TAKEN } from '../../exit-codes.js';
+import { EXIT_FAILED, EXIT_OK, EXIT_PAUSED, EXIT_TAKEN } from '../../exit-codes.js';
 import { oneLine } from '../../render/one-line.js';
 import { counted } from '../../render/reports/garbage-collection.js';
 import { styleFor } from '../../render/style.js';
@@ -47,14 +47,16 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
     else io.stderr(`executed ${counted(executed, 'call')}${failed === 0 ? '' : `, ${failed} failed`}\n`);
     if (error === undefined) return EXIT_OK;
     io.stderr(`error: ${oneLine(error.message)}\n`);
-    return isTaken(error) ? EXIT_TAKEN : EXIT_FAILED;
+    return exitStatusOf(error);
   } finally {
     interruption.stop();
   }
 }
 
-function isTaken(error: Error): boolean {
-  return 'code' in error && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
+function exitStatusOf(error: Error): number {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'STORE_SEALED' || code === 'STORE_WENT_BACK') return EXIT_TAKEN;
+  return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE' ? EXIT_PAUSED : EXIT_FAILED;
 }
 
 export async function status(io: Io, { json }: { readonly json?: true }): Promise<void> {

@@ -151,9 +151,14 @@ export class SpillingRows implements RunSink {
     this.outage = { sinceMs: performance.now() };
   }
 
+  /** The run must stop: a store that is away is waited for a moment only. */
+  hurry(): void {
+    this.waitMs = Math.min(this.waitMs, this.outageMs() + HURRIED_MS);
+  }
+
   /** Resolves when all that was synced is recorded in the database, or will not be by this process. */
   async settle(isHurried: boolean): Promise<void> {
-    if (isHurried) this.waitMs = Math.min(this.waitMs, this.outageMs() + HURRIED_MS);
+    if (isHurried) this.hurry();
     do {
       this.pump();
       await this.pumping;

@@ -12,6 +12,7 @@ export interface WorkersPorts {
   readonly sql: Sql;
   readonly project: string;
   readonly timeoutMs: number;
+  readonly waitMs: number;
   readonly hints: Hints;
   readonly workflows: () => Promise<readonly Workflow[]>;
   readonly begin: (of: OfferingRun, worker: WorkerFacts, options: CreateOptions) => Promise<PgServedRun>;
@@ -21,6 +22,10 @@ export class PgWorkers implements TeamWorkers {
   private readonly rows = new WeakMap<ServedRun, PgServedRun>();
 
   constructor(private readonly ports: WorkersPorts) {}
+
+  get waitMs(): number {
+    return this.ports.waitMs;
+  }
 
   async take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking> {
     const mine: { [of: string]: RunRow & { readonly held: readonly CallKey[] } } = {};

@@ -25,6 +25,10 @@ export function servedRun(of: OfferingRun, { journal, rows, sink }: Parts): PgSe
     row: () => rows.row && { ...rows.row, held: [...journal.claims.keys, ...ending] },
     hold: (key) => journal.claims.hold(key),
     giveBack: (key) => journal.claims.giveBack(key),
+    hurry() {
+      journal.hurry();
+      sink.hurry();
+    },
     ended(key, { offset, bytes }) {
       ending.add(key);
       sink.committed(offset + bytes).then(

@@ -4,6 +4,8 @@
  * WORKER-1 It has one run for each run that it serves, which ends when that one has ended, or is dead, and nothing of it is in flight.
  * WORKER-2 Asked to stop, it takes nothing new, ends what it holds, and then its runs.
  * WORKER-3 When the store takes nothing more of one of its runs, it takes nothing new either: what is in flight ends in a salvage run.
+ * WORKER-4 A store that is away is waited for: without an end, where the worker has none. Asked to stop meanwhile, it leaves what it has
+ *    paid for in its spill.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,6 +24,7 @@ import { openRecordingStore } from '../project-store.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 import { readOffer, UNREADABLE } from './read-offer.js';
 import { ServedCalls, type ServedPorts } from './served-calls.js';
+import { StoreOutages } from './store-outages.js';
 
 const LOOK_FIRST_MS = 100;
 const LOOK_MAX_MS = 2000;
@@ -73,11 +76,12 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerReport> {
   }
 }
 
-async function openStore({ project, environment, io }: WorkerOptions): Promise<JournalStore> {
+async function openStore({ project, environment, io, once }: WorkerOptions): Promise<JournalStore> {
   const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment) });
   try {
     const sealingKey = await sealingKeyFor({ project, environment }, world);
-    return await openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
+    const place = { project, environment, sealingKey, stderr: io.stderr };
+    return await openRecordingStore(once ? place : { ...place, waitMs: Infinity }); // WORKER-4
   } finally {
     await world.close('the key was read');
   }
@@ -91,7 +95,10 @@ class Worker {
   private readonly ended = { executed: 0, failed: 0 };
   private readonly leaving = new AbortController();
   private lost: Error | undefined;
-  private isAway = false;
+  private readonly outages: StoreOutages;
+  /** Undefined while the store answers. */
+  private awaySinceMs: number | undefined;
+  private unrecorded: Error | undefined;
   private onWake: (() => void) | undefined;
   private isDue = false;
 
@@ -103,8 +110,10 @@ class Worker {
     const { name: host, pid } = hostFacts();
     this.workers = store.workers;
     this.facts = { name: options.name ?? `${host}/${pid}`, version: VERSION, lanes: options.slots };
+    this.outages = new StoreOutages(options.io.stderr, () => this.hurryWhileAway());
     const leave = (): void => {
       this.leaving.abort();
+      this.hurryWhileAway();
       this.wake();
     };
     if (options.leaving.aborted) leave();
@@ -130,10 +139,18 @@ class Worker {
     }
     this.leaving.abort();
     while (this.inFlight > 0) await this.untilWoken(LOOK_MAX_MS); // WORKER-2
-    for (const calls of this.served.values()) await this.end(calls);
+    let isRecorded = true;
+    for (const calls of this.served.values()) isRecorded = (await this.end(calls)) && isRecorded;
     await listening;
     const { executed, failed } = this.ended;
-    return { name: this.facts.name, executed, failed, ...(this.lost && { error: this.lost }) };
+    const error = this.lost ?? (isRecorded ? undefined : this.unrecorded);
+    return { name: this.facts.name, executed, failed, ...(error && { error }) };
+  }
+
+  /** WORKER-4 */
+  private hurryWhileAway(): void {
+    const { error } = this.outages;
+    if (this.isLeaving && error) for (const calls of this.served.values()) calls.hurry(error);
   }
 
   private get isLeaving(): boolean {
@@ -196,8 +213,9 @@ class Worker {
   }
 
   private async serve(of: OfferingRun, budgets: readonly string[]): Promise<void> {
-    const { io } = this.options;
-    const served = await this.workers.serve(of, this.facts, { onOutage: (error) => error && io.stderr(`warning: ${error.message}\n`) });
+    const served = await this.workers.serve(of, this.facts, {
+      onOutage: (error) => (error ? this.outages.began(error) : this.outages.ended()),
+    });
     this.served.set(of.id, await ServedCalls.open(this.ports(of), served, budgets));
   }
 
@@ -209,7 +227,8 @@ class Worker {
       worker,
       options: this.runOptions(of),
       hasOwnFolders: this.options.root === undefined,
-      onLost: (error) => this.lose(error),
+      onLost: (error) => this.loseRun(error),
+      onOutage: (error) => (error ? this.outages.began(error) : this.outages.ended()),
     };
   }
 
@@ -248,19 +267,20 @@ class Worker {
     }
   }
 
-  private async end(calls: ServedCalls): Promise<void> {
+  /** Returns whether the store has all of it. */
+  private end(calls: ServedCalls): Promise<boolean> {
     this.ended.executed += calls.executed;
     this.ended.failed += calls.failed;
-    await calls.finish();
+    return calls.finish();
   }
 
-  /** Undefined when the store is away, which is said once. */
+  /** Undefined when the store is away, which is said once. WORKER-4 */
   private async ask<T>(work: () => Promise<T>): Promise<T | undefined> {
     const { io } = this.options;
     try {
       const answer = await work();
-      if (this.isAway) io.stderr('the store can be reached again\n');
-      this.isAway = false;
+      if (this.awaySinceMs !== undefined) this.outages.ended();
+      this.awaySinceMs = undefined;
       return answer;
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
@@ -268,9 +288,10 @@ class Worker {
         this.lose(error);
         return undefined;
       }
-      if (!this.isAway) io.stderr(`warning: ${error.message}; the worker waits for it\n`);
-      this.isAway = true;
-      await sleep(LOOK_FIRST_MS);
+      if (this.awaySinceMs === undefined) this.outages.began(error);
+      this.awaySinceMs ??= io.monotonicMs();
+      if (io.monotonicMs() - this.awaySinceMs >= this.workers.waitMs) this.lose(error);
+      else await sleep(LOOK_FIRST_MS);
       return undefined;
     }
   }
@@ -278,7 +299,14 @@ class Worker {
   /** WORKER-3 */
   private lose(error: Error): void {
     this.lost ??= error;
+    this.hurryWhileAway();
     this.wake();
+  }
+
+  /** A worker that must stop does not wait for a store that is away: that is an error only where the last try fails, too. */
+  private loseRun(error: Error): void {
+    if (this.isLeaving && error instanceof JournalError && isAway(error)) this.unrecorded = error;
+    else this.lose(error);
   }
 
   private wake(): void {
@@ -307,7 +335,8 @@ class Worker {
     const heard = new Set<string>();
     const listeners: Promise<void>[] = [];
     while (!this.isLeaving) {
-      const workflows = (await this.workers.workflows().catch(() => undefined)) ?? [];
+      // A store that is away is waited for, which must not keep a worker that ends.
+      const workflows = (await Promise.race([this.workers.workflows().catch(() => undefined), whenAborted(signal)])) ?? [];
       for (const workflow of workflows) {
         if (heard.has(workflow)) continue;
         heard.add(workflow);
@@ -324,4 +353,15 @@ class Worker {
     while (!signal.aborted) if (await watch.wait(60_000, signal)) this.wake();
     watch.close();
   }
+}
+
+function isAway({ code }: JournalError): boolean {
+  return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE';
+}
+
+function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
 }

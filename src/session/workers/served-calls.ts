@@ -64,6 +64,8 @@ export interface ServedPorts {
   readonly hasOwnFolders: boolean;
   /** Called when the store takes nothing more of this worker. */
   readonly onLost: (error: Error) => void;
+  /** Called when the store is away for so long that the user will wonder; and without an error when it is back. */
+  readonly onOutage: (error: Error | undefined) => void;
 }
 
 interface Parts {
@@ -154,7 +156,7 @@ export class ServedCalls {
       waitMs: options.journalWaitMs ?? claims?.waitMs,
       monotonicMs: io.monotonicMs,
       hasGivenUp: hasStopped,
-      onOutage: warnings.outage,
+      onOutage: ports.onOutage,
       onGivenUp: lost,
     });
     const cache = createRunCache({
@@ -171,7 +173,7 @@ export class ServedCalls {
             hasStopped,
             monotonicMs: io.monotonicMs,
             stderr: io.stderr,
-            onOutage: warnings.outage,
+            onOutage: ports.onOutage,
             onLost: lost,
           })),
       store,
@@ -212,6 +214,13 @@ export class ServedCalls {
     return this.count;
   }
 
+  /** The worker must stop while the store is away: no call begins, and nothing waits for it any more. WORKER-4 */
+  hurry(error: Error): void {
+    const { calls, served } = this.parts;
+    calls.dispatcher.stop({ class: 'journal', message: error.message, error });
+    served.hurry();
+  }
+
   /** Executes the call, or declines it. Never rejects for what a user can cause. */
   async execute(offer: TakenOffer): Promise<void> {
     const { served, ends } = this.parts;
@@ -243,8 +252,8 @@ export class ServedCalls {
     this.ports.options.io.stderr(`warning: ${event.message}; run ${served.of.ref.run}, which offered the call, pauses\n`);
   }
 
-  /** Records the end of the run. */
-  async finish(): Promise<void> {
+  /** Records the end of the run. Returns whether the store has all of it. */
+  async finish(): Promise<boolean> {
     const { recorder, counter, calls, run, world, served } = this.parts;
     calls.dispatcher.end();
     run.writeWarnings();
@@ -255,8 +264,9 @@ export class ServedCalls {
       totals: counter.totals(),
       worker: { for: served.of.ref.run, name },
     });
-    await recorder.close();
+    const end = await recorder.close();
     await world.close('the worker has ended');
+    return end === 'kept' || end === 'regained';
   }
 
   /** Returns why it was not executed, where it was not. */
