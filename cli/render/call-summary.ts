@@ -2,6 +2,7 @@
 import type { RunReport } from '../../src/api/commands/script.js';
 import { wordsOfCause } from '../../src/api/commands/words.js';
 import { oneLine } from './one-line.js';
+import { inVain } from './team-calls.js';
 import { duration, money } from './units.js';
 
 type Calls = NonNullable<RunReport['calls']>;
@@ -14,7 +15,7 @@ export interface Conclusion {
 
 /** `201 calls: 198 executed, 2 failed (rate limit), 1 not executed, $1.37, 2m10s; next: mlld run patrol --resume failed` */
 export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion): string {
-  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers } = calls;
+  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers, superseded } = calls;
   const parts = [
     countOf(reused - (atWorkers?.calls ?? 0), 'reused'),
     atWorkers && countOf(atWorkers.calls, `executed by workers${atWorkers.costUsd === null ? '' : ` for ${money(atWorkers.costUsd)}`}`),
@@ -29,7 +30,7 @@ export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion)
     duration(elapsedMs),
   ];
   const counted = `${total} ${total === 1 ? 'call' : 'calls'}: ${parts.filter((part) => part !== undefined).join(', ')}`;
-  return `${counted}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
+  return `${superseded ? `${inVain(superseded)}\n` : ''}${counted}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
 }
 
 /** Renders the last line of a recorded run without a call: whoever expected some looks for the reason. */

@@ -14,15 +14,15 @@ export function teamLines({ workers, superseded }: TeamReport): readonly string[
   });
   const more = workers.length - shares.length;
   const total = workers.reduce((sum, { executed, failed }) => sum + executed + failed, 0);
-  const price = superseded.costUsd === null ? '' : ` (${money(superseded.costUsd)})`;
   return [
     ...(workers.length === 0
       ? []
       : [`${counted(total, 'call')} at workers: ${shares.join(', ')}${more > 0 ? ` and ${counted(more, 'more worker')}` : ''}`]),
-    ...(superseded.calls === 0
-      ? []
-      : [
-          `${counted(superseded.calls, 'result')} paid for in vain${price}: another run's result of the same call was recorded first and is used`,
-        ]),
+    ...(superseded.calls === 0 ? [] : [inVain(superseded)]),
   ];
+}
+
+export function inVain({ calls, costUsd }: TeamReport['superseded']): string {
+  const price = costUsd === null ? '' : ` (${money(costUsd)})`;
+  return `${counted(calls, 'result')} paid for in vain${price}: another run's result of the same call was recorded first and is used`;
 }

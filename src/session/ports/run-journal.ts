@@ -266,11 +266,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const counter = createTotalsCounter(state.ledger);
   const followIntoMemo = followIndex(usable, ref);
   const { onProgress, onEvent, pipeline } = options;
-  const followers: Follower[] = [
-    followIntoMemo,
-    counter.followWorkers,
-    onProgress ? summaryFollower(onProgress, state, ref) : counter.follow,
-  ];
+  const followers: Follower[] = [followIntoMemo, counter.followTeam, onProgress ? summaryFollower(onProgress, state, ref) : counter.follow];
   if (onEvent) followers.push((event) => onEvent(event));
   if (pipeline) followers.push(...pipeline.followers);
   const sources = offeredSources(options, followers);

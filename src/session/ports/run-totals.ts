@@ -16,6 +16,7 @@ import {
   usualModel,
   type CallLedger,
 } from '../../../replay/fold/call-counts.js';
+import { reportTeam, teamCalls, type TeamReport } from '../../../replay/reports/team/team-calls.js';
 import type { RunCalls } from '../run-calls.js';
 import type { UnrecordedFact } from '../../runtime/recorder.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
@@ -23,8 +24,8 @@ import type { Follower } from './recorder.js';
 
 export interface TotalsCounter {
   readonly follow: Follower;
-  /** Counts what workers executed for the run; the ledger has these calls as reused. */
-  readonly followWorkers: Follower;
+  /** Counts what workers executed for the run, which the ledger has as reused, and results that came too late. */
+  readonly followTeam: Follower;
   /** Counts a fact that no follower sees. */
   readonly count: (fact: Fact | UnrecordedFact) => void;
   /** The run restarts behind this node of a pipeline: its failed calls are dealt with. */
@@ -36,7 +37,7 @@ export interface TotalsCounter {
 
 /** Counts into `ledger`, beside others who do so: each event must be counted once. */
 export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsCounter {
-  let atWorkers: RunCalls['atWorkers'];
+  const team = teamCalls.initial();
   const callsNow = (): RunCalls => {
     const { callsMs: _, ...counts } = ledger.total;
     const { executed, reused, failed, denied, notExecuted } = counts;
@@ -48,16 +49,12 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
       unpriced: counts.unpriced + attemptsInFlight(ledger),
       unresolvedByClass: unresolvedByClass(ledger),
       model: usualModel(ledger),
-      ...(atWorkers && { atWorkers }),
+      ...ofTeam(reportTeam(team)),
     };
   };
   return {
     follow: (event) => void followCall(ledger, event),
-    followWorkers(event) {
-      if (event.type !== 'call.reused' || event.worker === undefined) return;
-      const { calls, costUsd } = atWorkers ?? { calls: 0, costUsd: null };
-      atWorkers = { calls: calls + 1, costUsd: sumUsd(costUsd, event.workerUsd) };
-    },
+    followTeam: (event) => void teamCalls.apply(team, event),
     count(fact) {
       switch (fact.type) {
         case 'call.started':
@@ -77,6 +74,13 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
       return calls.total + calls.attempts === 0 ? undefined : calls;
     },
   };
+}
+
+/** Those that failed at workers are in the ledger. */
+function ofTeam({ workers, superseded }: TeamReport): Pick<RunCalls, 'atWorkers' | 'superseded'> {
+  const calls = workers.reduce((sum, { executed }) => sum + executed, 0);
+  const costUsd = workers.reduce<number | null>((sum, share) => sumUsd(sum, share.costUsd ?? undefined), null);
+  return { ...(calls > 0 && { atWorkers: { calls, costUsd } }), ...(superseded.calls > 0 && { superseded }) };
 }
 
 /** Adds the calls of runs that count as one. The model is that of the run with the most attempts, and the budget is one for all. */
@@ -105,6 +109,7 @@ function totalsOf(calls: RunCalls): RunTotals {
     outputTokens,
     model,
     atWorkers,
+    superseded: _late,
     ...numbers
   } = calls;
   return withoutUndefined<RunTotals>({

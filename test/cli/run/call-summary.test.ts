@@ -35,6 +35,12 @@ describe('the line', () => {
   it.each<[Partial<RunCalls>, string | undefined, string]>([
     [{ total: 1, executed: 1, attempts: 1, costUsd: 0.0042 }, undefined, '1 call: 1 executed, $0.0042, 2m10s\n'],
     [{ total: 3, reused: 3, savedUsd: 1.5 }, undefined, '3 calls: 3 reused, saved $1.50, 2m10s\n'],
+    [
+      { total: 4, executed: 3, reused: 1, attempts: 3, costUsd: 0.3, superseded: { calls: 2, costUsd: 0.2 } },
+      undefined,
+      "2 results paid for in vain ($0.20): another run's result of the same call was recorded first and is used\n" +
+        '4 calls: 1 reused, 3 executed, $0.30, 2m10s\n',
+    ],
     [{ total: 2, executed: 2, attempts: 2, unpriced: 2 }, undefined, '2 calls: 2 executed, cost unknown, 2m10s\n'],
     [
       { total: 2, executed: 2, attempts: 2, costUsd: 5.02, unpriced: 1, overBudgetUsd: 0.02 },

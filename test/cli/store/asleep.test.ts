@@ -1,5 +1,5 @@
 /** A process that is stopped for longer than its lease, as a laptop that sleeps does it: its commands are its own. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { makeDatabase, noServer } from '../../journal/postgres/database.js';
@@ -37,6 +37,37 @@ describe.skipIf(noServer !== undefined)(`a process that is stopped${noServer ===
     } finally {
       stopped.kill('SIGKILL');
       for (const agent of agents()) if (await lives(agent)) process.kill(agent, 'SIGKILL');
+    }
+  });
+
+  it('is told when it is back which of its results were paid for in vain', { timeout: 120_000 }, async () => {
+    const database = await makeDatabase();
+    const cwd = await projectFolder({
+      ...FILES,
+      'agent.sh': 'echo x >> paid; if [ -e second ]; then echo ebb; else until [ -e go ]; do sleep 0.1; done; echo flow; fi',
+    });
+    const env = { MLLD_STORE: database.project(), MLLD_LEASE: '1s' };
+    const paid = (): string => (existsSync(path.join(cwd, 'paid')) ? readFileSync(path.join(cwd, 'paid'), 'utf8') : '');
+    const stopped = startCli(['run', 'job', '--checkpoint'], { cwd, env });
+    const ended = resultOf(stopped);
+    try {
+      await vi.waitFor(() => expect(paid()).toBe('x\n'), PATIENCE);
+      stopped.kill('SIGSTOP');
+      await vi.waitFor(async () => expect((await runCli(['journal', 'list'], { cwd, env })).stdout).toContain('crashed'), PATIENCE);
+      writeFileSync(path.join(cwd, 'second'), '');
+      expect(await runCli(['run', 'job', '--checkpoint'], { cwd, env })).toMatchObject({ status: 0, stdout: 'ebb\n' });
+      writeFileSync(path.join(cwd, 'go'), '');
+      stopped.kill('SIGCONT');
+      expect(await ended).toMatchObject({
+        status: 0,
+        stdout: 'ebb\n',
+        stderr: expect.stringMatching(
+          /^1 result paid for in vain: another run's result of the same call was recorded first and is used\n1 call: 1 executed/m,
+        ),
+      });
+      expect(paid()).toBe('x\nx\n');
+    } finally {
+      stopped.kill('SIGKILL');
     }
   });
 });
