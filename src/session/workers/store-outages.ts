@@ -14,7 +14,7 @@ export class StoreOutages {
     return this.away > 0 ? this.latest : undefined;
   }
 
-  /** Of the same part, `ended` comes before it may call this again. */
+  /** A part that has called this calls `ended` before it may call it again. */
   began(error: Error): void {
     this.latest = error;
     if (this.away++ === 0) this.stderr(`warning: ${error.message}; what is in flight continues, and the worker waits for it\n`);

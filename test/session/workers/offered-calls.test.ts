@@ -1,13 +1,13 @@
-/** How a run waits for calls that it has offered to workers. team-store.md 7. */
+/** A run waits for calls that it has offered to workers. team-store.md 7. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { OfferOutcome, Offers } from '../../journal/storage/offers.js';
-import type { Payload } from '../../journal/event.js';
-import type { Fingerprint, OpPath } from '../../journal/ids.js';
-import type { OfferableCall } from '../../src/runtime/calls/offered-call.js';
-import { OfferedCalls } from '../../src/session/ports/offers/offered-calls.js';
-import type { RunTeamResults } from '../../src/session/ports/claims/team-results.js';
-import { callKeyOf, JOB } from '../support/written-runs.js';
+import type { OfferOutcome, Offers } from '../../../journal/storage/offers.js';
+import type { Payload } from '../../../journal/event.js';
+import type { Fingerprint, OpPath } from '../../../journal/ids.js';
+import type { OfferableCall } from '../../../src/runtime/calls/offered-call.js';
+import { OfferedCalls } from '../../../src/session/ports/offers/offered-calls.js';
+import type { RunTeamResults } from '../../../src/session/ports/claims/team-results.js';
+import { callKeyOf, JOB } from '../../support/written-runs.js';
 
 const key = callKeyOf('q1');
 
