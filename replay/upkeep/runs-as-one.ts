@@ -2,6 +2,7 @@
  * Finds the runs that upkeep treats as one: a run, and those that serve it, in which workers have executed its calls, or the calls of a
  * sealed run have ended. team-store.md 7.1.
  */
+import { firstEvent } from '../fold/first-event.js';
 import type { JournalEvent } from '../../journal/event.js';
 import type { RunId, RunRef } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
@@ -38,7 +39,5 @@ async function servedIn(store: JournalStore, file: RunFile): Promise<RunId | und
   const named = finished?.worker?.for ?? finished?.salvages;
   // A run that did not end says it in its first event only, and a store of files reads no more of it than the end.
   if (named !== undefined || (finished !== undefined && !servesAnotherRun(file))) return named;
-  let served: RunId | undefined;
-  await store.scan(ref, (event) => (served = servedBy(event)), { eventsMax: 1 });
-  return served;
+  return servedBy(await firstEvent(store, ref));
 }

@@ -13,6 +13,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { isRecordOfUpkeep } from '../../fold/record-of-upkeep.js';
+import { startOfRun } from '../../fold/first-event.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { postMortem } from './postmortem.js';
 
@@ -35,7 +36,7 @@ export async function latestFailure(store: JournalStore, runs: readonly RunFile[
   for (const file of runs.toReversed()) {
     const { workflow } = file.ref;
     if (file.bytes === 0 || file.isOfUnknownVersion || isRecordOfUpkeep(file)) continue;
-    const head = await readHead(store, file);
+    const head = await startOfRun(store, file.ref);
     if (head?.parent !== undefined) continue;
     if (file.liveness === 'running') {
       running ??= file;
@@ -59,11 +60,11 @@ export async function latestFailure(store: JournalStore, runs: readonly RunFile[
 
 /** The run that resumed this one to its end; else the latest that continues it or had the same payload. `runs`: of its workflow. */
 export async function successorOf(store: JournalStore, file: RunFile, runs: readonly RunFile[]): Promise<RunFile | undefined> {
-  const own = await readHead(store, file);
+  const own = await startOfRun(store, file.ref);
   const heads: { readonly file: RunFile; readonly head: Head }[] = [];
   for (const each of runs) {
     if (each.ref.run <= file.ref.run || each.isOfUnknownVersion || isRecordOfUpkeep(each)) continue;
-    const head = await readHead(store, each);
+    const head = await startOfRun(store, each.ref);
     if (head !== undefined && head.parent === undefined) heads.push({ file: each, head });
   }
   const later = noneLater();
@@ -103,11 +104,4 @@ function payloadOf({ payload, flags }: Head): string {
   const ofFlags = new Set([...Object.keys(flags), ...(flags.fresh === true ? ['new'] : [])]);
   const members = Object.entries(payload ?? {}).filter(([name]) => !ofFlags.has(name));
   return canonicalJson(Object.fromEntries(members));
-}
-
-/** Undefined where it can't be read. */
-async function readHead(store: JournalStore, { ref }: RunFile): Promise<Head | undefined> {
-  let head: Head | undefined;
-  await store.scan(ref, (event) => void (head = event.type === 'run.started' ? event : undefined), { eventsMax: 1 });
-  return head;
 }

@@ -1,4 +1,5 @@
 /** A run in the formats of other programs: `mlld journal export`. */
+import { firstEvent } from '../../../replay/fold/first-event.js';
 import type { Json, Payload } from '../../../journal/event.js';
 import type { RunId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -9,7 +10,6 @@ import { otlpDocument, otlpSpans } from '../../../replay/export/otlp.js';
 import { spanObject, type Attributes, type TraceparentOf } from '../../../replay/export/otlp-span.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
-import { firstEvent } from '../../session/pipeline/history/chain.js';
 import { VERSION } from '../../version.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 

@@ -1,4 +1,5 @@
 /** Gathers what the page of a pipeline's run shows beside its calls: the drawing, and each visit with its edges and context. */
+import { firstEvent } from '../../../replay/fold/first-event.js';
 import type { JournalEvent, Json } from '../../../journal/event.js';
 import type { Routing } from '../../../journal/facts/pipeline-event.js';
 import type { BlobId } from '../../../journal/ids.js';
@@ -8,7 +9,7 @@ import type { PagePipeline, PageStep } from '../../../replay/reports/page/page-d
 import { compilePipeline, type CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { holds } from '../../pipeline/model/condition.js';
 import { preparePipeline } from '../../pipeline/model/prepare.js';
-import { firstEvent, openChain } from '../../session/pipeline/history/chain.js';
+import { openChain } from '../../session/pipeline/history/chain.js';
 import { nodeStates } from '../../session/pipeline/history/node-states.js';
 
 const STEPS_MAX = 2000;

@@ -6,7 +6,8 @@
  * TEAM-2 A run in flight is read on from where the last list ended.
  * TEAM-3 Lists are made one after the other; requests during one share the next.
  */
-import { startOf, type RunId, type RunRef, type Workflow } from '../../../journal/ids.js';
+import { startOfRun } from '../../../replay/fold/first-event.js';
+import { startOf, type RunId, type Workflow } from '../../../journal/ids.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
@@ -121,16 +122,10 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
         )
       : undefined;
     await mapLimited(missing, READERS, async (ref) => {
-      const first = read ? read.get(ref.run) : await firstEvent(ref);
+      const first = read ? read.get(ref.run) : await startOfRun(store, ref);
       if (first?.type === 'run.started') heads.set(ref.run, headOf(first));
       else if (!running.has(ref.run)) heads.set(ref.run, NO_HEAD); // it is lost
     });
-  }
-
-  async function firstEvent(ref: RunRef) {
-    const found: EventOf<'run.started'>[] = [];
-    await store.scan(ref, (event) => void (event.type === 'run.started' && found.push(event)), { eventsMax: 1 });
-    return found[0];
   }
 
   async function rowOf(file: RunFile): Promise<TeamRun> {

@@ -1,8 +1,8 @@
 /** Adds to the record of a workflow script clock and seed of its work, and targets by agent and phase. workflows-js.md 7 and 8. */
 import type { Json } from '../../../journal/event.js';
+import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { foldRun } from '../../../replay/fold/fold-run.js';
-import type { Projection } from '../../../replay/fold/projection.js';
+import { startOfRun } from '../../../replay/fold/first-event.js';
 import { usable } from '../../../replay/memo/memo.js';
 import { AGENT_FUNCTION, resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
 import type { Selector } from '../../../replay/resume/selector.js';
@@ -33,8 +33,7 @@ export function workflowRecord({ io, cache }: RunOptions, { phases, input, budge
   return {
     async facts(prior) {
       const last = continues ? prior.usable.runs.at(-1)?.ref : undefined;
-      const recorded = last && store ? await foldRun(store, last, workflowStart) : undefined;
-      const start = recorded?.start ?? { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
+      const start = (last && store && (await startOf(store, last))) ?? { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
       onStart(start);
       return { payload: input, ...start, ...(budgetTokens !== undefined && { budgetTokens }) };
     },
@@ -58,14 +57,10 @@ function isAgent(selector: Selector): boolean {
   return selector.kind === 'function' && selector.name === AGENT_FUNCTION;
 }
 
-const workflowStart: Projection<{ start?: WorkflowStart }> = {
-  initial: () => ({}),
-  apply(state, event) {
-    if (event.type === 'run.started' && event.clock !== undefined && event.seed !== undefined)
-      state.start = { clock: event.clock, seed: event.seed };
-    return state;
-  },
-};
+async function startOf(store: JournalStore, ref: RunRef): Promise<WorkflowStart | undefined> {
+  const { clock, seed } = (await startOfRun(store, ref)) ?? {};
+  return clock === undefined || seed === undefined ? undefined : { clock, seed };
+}
 
 /** Says how many results there are to reuse, to who continues a work and to who may not know that there is one. */
 function noticeAbout(

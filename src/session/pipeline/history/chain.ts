@@ -6,9 +6,10 @@
  *          which the next run resumed it don't count.
  * CHAIN-2  Nothing here changes a run.
  */
-import type { EventOf, JournalEvent } from '../../../../journal/event.js';
+import type { EventOf } from '../../../../journal/event.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
+import { firstEvent } from '../../../../replay/fold/first-event.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, isPipelineRun, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../../errors.js';
@@ -142,13 +143,6 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
 async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
   const first = await firstEvent(store, ref);
   return first && isPipelineRun(first) ? first : undefined;
-}
-
-/** Undefined for a run that was killed before its first event was written. */
-export async function firstEvent(store: JournalStore, ref: RunRef): Promise<JournalEvent | undefined> {
-  let first: JournalEvent | undefined;
-  await store.scan(ref, (event) => void (first = event), { eventsMax: 1 });
-  return first;
 }
 
 async function readSegments(store: JournalStore, segments: readonly Segment[]): Promise<Pick<Chain, 'state' | 'damage' | 'replies'>> {

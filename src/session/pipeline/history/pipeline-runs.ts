@@ -1,10 +1,10 @@
 /** Lists and follows all pipeline runs of a project by their journals, for programs that run long: reads once what doesn't change. */
+import { firstEvent } from '../../../../replay/fold/first-event.js';
 import type { Json } from '../../../../journal/event.js';
 import { isRunId, type RunId, type Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../../../replay/pipeline/checkpoint-view.js';
 import { isPipelineRun, type WaitingQuestion } from '../../../../replay/pipeline/pipeline-state.js';
-import { firstEvent } from './chain.js';
 import { followLogicalRun, type FollowedRun, type RunFollower } from './follow-run.js';
 import { logicalRunsOf, type FirstEvent, type LogicalRun } from './logical-run.js';
 import { nodeStates } from './node-states.js';
