@@ -4,7 +4,7 @@
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
-import { usableEntry, type Memo } from '../memo/memo.js';
+import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
 
 /** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
 export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
@@ -33,17 +33,42 @@ export interface InvalidationImpact {
   readonly unresolved: number;
 }
 
-/** `asker`: one's own memo as it was found, `own`: as this run takes it. */
+/** The results that a run may reuse: its own, and those of its fork sources. */
+interface ResultSources {
+  readonly own: Memo;
+  readonly sources: readonly Memo[];
+}
+
+/** The results that a target selects; of `forkedKeys` no fork source's is reused. */
+export interface Selected {
+  readonly keys: ReadonlySet<CallKey>;
+  readonly forkedKeys: ReadonlySet<CallKey>;
+}
+
+/** Returns whether the call of a key gets a recorded result. `isFit` may leave results out. */
+export function reuseBy(
+  { own, sources }: ResultSources,
+  { keys, forkedKeys }: Selected,
+  isFit: (entry: UsableEntry) => boolean = () => true,
+): (key: CallKey) => boolean {
+  const isIn = (memo: Memo, key: CallKey): boolean => {
+    const entry = usableEntry(memo, key);
+    return entry !== undefined && isFit(entry);
+  };
+  const isForked = (key: CallKey): boolean => !own.refused.has(key) && sources.some((source) => isIn(source, key));
+  return (key) => (!keys.has(key) && isIn(own, key)) || (!forkedKeys.has(key) && isForked(key));
+}
+
+const NOTHING_SELECTED: Selected = { keys: new Set(), forkedKeys: new Set() };
+
+/** `priorOwn`: one's own memo as it was found, `own`: as this run takes it. */
 export function invalidationImpact(
   { keys, forkedKeys }: Invalidation,
-  { priorOwn, own, sources }: { readonly priorOwn: Memo; readonly own: Memo; readonly sources: readonly Memo[] },
+  { priorOwn, ...results }: ResultSources & { readonly priorOwn: Memo },
 ): InvalidationImpact {
-  const [invalidated, refused] = [new Set(keys), new Set(forkedKeys)];
-  const isOwn = (key: CallKey): boolean => usableEntry(own, key) !== undefined;
-  const isForked = (key: CallKey): boolean => !own.refused.has(key) && sources.some((source) => usableEntry(source, key) !== undefined);
-  const isReused = (key: CallKey): boolean => (isOwn(key) && !invalidated.has(key)) || (isForked(key) && !refused.has(key));
-  const all = predictCalls(priorOwn, sources, isReused);
-  const predicted = [...all].filter((key) => isOwn(key) || isForked(key));
+  const isReused = reuseBy(results, { keys: new Set(keys), forkedKeys: new Set(forkedKeys) });
+  const all = predictCalls(priorOwn, results.sources, isReused);
+  const predicted = [...all].filter(reuseBy(results, NOTHING_SELECTED));
   const again = predicted.filter((key) => !isReused(key)).length;
   const unaffected = new Set([...keys, ...forkedKeys]).size - again;
   return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length };

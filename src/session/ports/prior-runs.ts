@@ -3,9 +3,9 @@
  * the run is created, so that a target that can't be resolved leaves no trace.
  */
 import type { FactOf } from '../../../journal/event.js';
-import type { Workflow } from '../../../journal/ids.js';
+import type { CallKey, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
-import { invalidationImpact, type InvalidationImpact } from '../../../replay/resume/predict-calls.js';
+import { invalidationImpact, type InvalidationImpact, type Selected } from '../../../replay/resume/predict-calls.js';
 import type { Declarations, Invalidation } from '../../../replay/resume/invalidation.js';
 import { loadWorkflow, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
 import { resolveTarget } from '../../../replay/resume/resolve-target.js';
@@ -25,6 +25,8 @@ export interface OpenedPriorRuns {
   readonly forks: readonly Fork[];
   /** Recorded right after the start of the run, which makes `usable` what the run may reuse. */
   readonly invalidations: readonly InvalidationFact[];
+  /** The results that `--resume TARGET` selects. */
+  readonly selected: Selected;
   /** Lines for stderr. */
   readonly notices: readonly string[];
 }
@@ -64,6 +66,7 @@ export async function openPriorRuns({
   const isFresh = cache.fresh === true;
   const usable = isFresh ? withoutPriorRuns(loaded) : loaded;
   const invalidations: InvalidationFact[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
+  const selected = { keys: new Set<CallKey>(), forkedKeys: new Set<CallKey>() };
   const notices: string[] = [];
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
@@ -74,11 +77,13 @@ export async function openPriorRuns({
     const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources });
     if (selector.kind === 'failed' && invalidation.notice === undefined) notices.push(`--resume failed: ${describeFailed(impact)}`);
     const { keys, forkedKeys } = invalidation;
+    for (const key of keys) selected.keys.add(key);
+    for (const key of forkedKeys) selected.forkedKeys.add(key);
     if (keys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys });
     if (forkedKeys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys: forkedKeys, borrowed: true });
     if (keys.length + forkedKeys.length > 0) notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
   }
-  return { loaded, usable, forks, invalidations, notices };
+  return { loaded, usable, forks, invalidations, selected, notices };
 }
 
 function describeImpact({ again, predicted, unaffected, unresolved }: InvalidationImpact): string {

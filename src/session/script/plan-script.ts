@@ -1,7 +1,6 @@
 /** `--plan`: predicts which calls a run with these flags would execute, and which results it would reuse. Writes and executes nothing. */
 import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import type { FactOf } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { sealingSecrets } from '../../../journal/secrets/sealing.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
@@ -69,9 +68,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       declarations: declarationsOf(script),
       onDefect: () => undefined,
     });
-    const { loaded, forks, notices } = opened;
+    const { loaded, forks, notices, selected, invalidations } = opened;
     const last = loaded.runs.at(-1)?.ref;
-    const invalidations = opened.invalidations.filter((fact): fact is FactOf<'memo.invalidated'> => fact.type === 'memo.invalidated');
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
     const current = await currentDefinitions({
       script,
@@ -85,8 +83,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
     const facts: PlanFacts = {
       before: loaded,
       forks,
-      invalidatedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed !== true).flatMap(({ keys }) => keys)),
-      invalidatedForkedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed === true).flatMap(({ keys }) => keys)),
+      invalidatedKeys: selected.keys,
+      invalidatedForkedKeys: selected.forkedKeys,
       flags: cache,
       header: script.resume,
       scopes: writtenScopes(script),
@@ -123,7 +121,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       lastRun: last?.run ?? null,
       changedFiles: last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [],
       budget: budget ?? null,
-      notices: invalidations.length === 0 ? notices : [], // the report itself counts what is invalidated
+      notices: invalidations.some(({ type }) => type === 'memo.invalidated') ? [] : notices, // the report itself counts what is invalidated
       ...report,
     };
   } finally {

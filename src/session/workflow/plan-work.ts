@@ -1,7 +1,6 @@
 /** Plans the run of a workflow script or program: the results that it would reuse, and the calls that are certain to be executed. */
 import type { CallKey, Workflow } from '../../../journal/ids.js';
-import { predictCalls } from '../../../replay/resume/predict-calls.js';
-import { usableEntry, type Memo } from '../../../replay/memo/memo.js';
+import { predictCalls, reuseBy } from '../../../replay/resume/predict-calls.js';
 import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
@@ -11,7 +10,8 @@ import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
 import { NOT_COMPARED, plannedEdits, type PlannedWork } from './planned-edits.js';
 import { callsOf } from './recorded-samples.js';
-import { storeOf } from './recorded-work.js';
+import { storeOf, type AgentSettings } from './recorded-work.js';
+import { readWorkflowFile } from './workflow-files.js';
 import { workflowRecord } from './workflow-record.js';
 
 export interface PlannedAgent {
@@ -59,29 +59,13 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
       resolveTarget: record.resolveTarget,
     });
     const { loaded, usable, forks, invalidations, notices } = opened;
-    const invalidated = new Set<CallKey>();
-    const refused = new Set<CallKey>();
-    for (const fact of invalidations) {
-      if (fact.type === 'memo.invalidated') for (const key of fact.keys) (fact.borrowed === true ? refused : invalidated).add(key);
-    }
     const calls = await callsOf({ store, prior: loaded, forks, onDefect: () => undefined });
     const labelOf = (key: CallKey): string | undefined => calls.about.get(key)?.label;
     const isEdited = await plannedEdits(store, [usable, ...forks], planned, { world, labelOf });
-    const hasResult = (memo: Memo, key: CallKey): boolean => {
-      const entry = usableEntry(memo, key);
-      return entry !== undefined && !isEdited(entry);
-    };
-    const isReused = (key: CallKey): boolean =>
-      (hasResult(usable.memo, key) && !invalidated.has(key)) ||
-      (!refused.has(key) && !usable.memo.refused.has(key) && forks.some(({ memo }) => hasResult(memo, key)));
-    const predicted = [
-      ...predictCalls(
-        loaded.memo,
-        forks.map(({ memo }) => memo),
-        isReused,
-      ),
-    ];
-    const memos = [loaded.memo, ...forks.map(({ memo }) => memo)];
+    const sources = forks.map(({ memo }) => memo);
+    const isReused = reuseBy({ own: usable.memo, sources }, opened.selected, (entry) => !isEdited(entry));
+    const predicted = [...predictCalls(loaded.memo, sources, isReused)];
+    const memos = [loaded.memo, ...sources];
     const toExecute = predicted.filter((key) => !isReused(key));
     return {
       workflow: loaded.workflow,
@@ -93,13 +77,20 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
         return { label, phase, prompt };
       }),
       lastRun: loaded.runs.at(-1)?.ref.run ?? null,
-      notices: [...(invalidations.length === 0 ? notices : []), ...(phases === undefined && comparesEdits(given) ? [NOT_COMPARED] : [])],
+      notices: [
+        ...(invalidations.length === 0 ? notices : []),
+        ...(phases === undefined && (given.cache.changed ?? 'serve') !== 'serve' ? [NOT_COMPARED] : []),
+      ],
     };
   } finally {
     await world.close('the plan is made');
   }
 }
 
-function comparesEdits({ cache: { changed = 'serve' } }: RunOptions): boolean {
-  return changed !== 'serve';
+/** `--plan` of a workflow script. Throws the errors with which a run with these options would not start. */
+export async function planWorkflow(options: RunOptions, settings: AgentSettings): Promise<PlanReport> {
+  const { script, workingDirectory } = options;
+  if (script.kind !== 'file') throw new Error('a workflow script is a file');
+  const { text } = await readWorkflowFile(script.path, { workingDirectory });
+  return planWork({ options, settings }, text.meta.phases);
 }
