@@ -23,7 +23,7 @@ export async function initFrom(io: Io, written: string, json: boolean): Promise<
   if (names.length === 0)
     throw new MlldError('WORKFLOW_NAME', `there are no workflow scripts in ${written}`, { hint: 'they are .js and .mjs files' });
   const project = await findProject(io.workingDirectory);
-  const backend = installedProgram(io.environment['PATH'] ?? '') ?? 'simulated';
+  const backend = installedProgram(io.environment) ?? 'simulated';
   const place = { project, home: io.environment['HOME'], workingDirectory: io.workingDirectory };
   const scripts: FoundScript[] = [];
   for (const name of names.sort()) {

@@ -22,7 +22,7 @@ export async function init(io: Io, target: string | undefined, { template, json,
 }
 
 function nextCommands({ workingDirectory, environment }: Io, folder: string, template: Starter): readonly string[] {
-  const program = installedProgram(environment['PATH'] ?? '');
+  const program = installedProgram(environment);
   const from = path.relative(workingDirectory, folder);
   return [
     ...(from === '' ? [] : [shellWords(['cd', from])]),

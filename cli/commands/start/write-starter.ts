@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isOnPath } from '../../../src/api/commands/workflows/files.js';
 import { MODEL_PROGRAMS } from '../../../src/api/commands/words.js';
 import { MlldError } from '../../../src/errors.js';
+import type { Io } from '../../terminal/io.js';
 
 export type Starter = 'summary' | 'review' | 'triage' | 'extract' | 'pipeline';
 
@@ -56,10 +57,10 @@ export function wordsToRun(starter: Starter, program?: string): readonly string[
   return ['run', starter, '--checkpoint', ...(program === undefined ? [] : ['--model', program])];
 }
 
-/** Returns the first program that answers prompts and is in one of the folders of a `PATH`. */
-export function installedProgram(folders: string): string | undefined {
+/** Returns the first program that answers prompts and is in one of the folders of `PATH`. */
+export function installedProgram(environment: Io['environment']): string | undefined {
   const names = MODEL_PROGRAMS.map(({ name }) => name);
-  return names.find((name) => isOnPath(name, folders));
+  return names.find((name) => isOnPath(name, environment));
 }
 
 /** The texts by their paths below the folder of the project. */

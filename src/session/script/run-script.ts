@@ -8,23 +8,20 @@
  */
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import { MlldError } from '../../errors.js';
-import { execute } from '../../language/evaluate.js';
 import { Bail } from '../../runtime/errors.js';
 import type { FailedCommand, RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { World } from '../../world/world.js';
 import { endRun } from '../end-run.js';
-import { createCallRuntime } from './call-runtime.js';
 import { callSettings, headerBudget } from './call-settings.js';
-import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
+import type { OpenedJournal } from '../ports/run-journal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { executeScript } from './execute-script.js';
+import { openRun } from './open-run.js';
 import { openScript } from './open-script.js';
-import { createRunState, rootFrame } from './root-frame.js';
 import type { RunOptions, RunReport } from './run-options.js';
-import { settingsFor, stateFor } from './settings.js';
+import { stateFor } from './settings.js';
 import { structuredResult } from './structured-result.js';
 
 export function runScript(options: RunOptions): Promise<RunReport> {
@@ -39,15 +36,11 @@ export function runScript(options: RunOptions): Promise<RunReport> {
 
 async function prepareAndRun(options: RunOptions, world: World, signal: AbortSignal, pause: () => void): Promise<RunReport> {
   const { script, module } = await openScript(options, world); // SESSION-3
-  const calls = createCallRuntime({ settings: callSettings(options, headerBudget(script, module)), io: options.io, pause, signal });
-  const settings = await settingsFor(options, module.directory, world);
-  const state = await stateFor(options.state, module.directory, world);
-  const secrets = new SecretRegistry();
-  const journal = await openJournal(options, script, { world, secrets, signal, calls, inputs: { settings, state } }); // SESSION-3
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
-  const { recorder, cache, trace } = journal;
-  const run = createRunState({ options, world, recorder, trace, cache, secrets, document, settings, state, signal, calls });
-  const frame = rootFrame(run, module, execute);
+  const state = await stateFor(options.state, module.directory, world);
+  const parts = { script, module, state, calls: callSettings(options, headerBudget(script, module)), document };
+  const { journal, frame } = await openRun(options, parts, { world, signal, pause }); // SESSION-3
+  const { run } = frame;
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
   const error = await executeScript(script, frame, { document, printsAtEnd, keepsSource, started: journal.started });

@@ -1,4 +1,4 @@
-/** Finds the definitions of custom agents, and their programs. Reads files itself, as `workflow-files.ts` does, and for the same reason. */
+/** Finds the definitions of custom agents. Reads files itself, as `workflow-files.ts` does, and for the same reason. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Project } from '../project.js';
@@ -20,20 +20,6 @@ export function agentDefinition(agentType: string, { project, home }: Pick<Workf
     if (text !== undefined) return text;
   }
   return undefined;
-}
-
-/** True for a program that is in one of the folders of a `PATH`. */
-export function isOnPath(program: string, folders = ''): boolean {
-  return folders.split(path.delimiter).some((folder) => folder !== '' && isExecutable(path.join(folder, program)));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK);
-    return fs.statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Undefined for a file that is missing, large, a folder, or may not be read. */

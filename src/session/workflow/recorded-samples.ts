@@ -18,7 +18,7 @@ type OpenedSamples = Pick<WorkflowPorts, 'take' | 'elapsedOf' | 'keptWorktreeOf'
 export async function openSamples(
   prior: OpenedPriorRuns | undefined,
   store: JournalStore | undefined,
-  { reuses, cache }: { readonly reuses: boolean; readonly cache: Pick<ResultCache, 'secretKeys'> },
+  cache: Pick<ResultCache, 'secretKeys' | 'policy'>,
 ): Promise<OpenedSamples> {
   const memos = prior ? [...prior.forks.map(({ memo }) => memo), prior.usable.memo] : [];
   const resultOf = (key: CallKey): StoredResult | undefined =>
@@ -34,7 +34,7 @@ export async function openSamples(
       return (await reading).byKey.get(key);
     },
   };
-  if (!prior || !store || !reuses) return { ...found, take: takingFrom(new Samples(undefined), undefined, cache) };
+  if (!prior || !store || !cache.policy().reuses) return { ...found, take: takingFrom(new Samples(undefined), undefined, cache) };
   const calls = await callsOf({ store, prior: prior.usable, forks: prior.forks, onDefect: () => undefined });
   const samples = new Samples({ calls, own: prior.usable.memo, forks: prior.forks.map(({ memo }) => memo) });
   const known = await store.knownSecrets().catch(() => undefined); // the cache tells of it

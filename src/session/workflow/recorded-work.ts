@@ -8,11 +8,9 @@ import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
-import { execute } from '../../language/evaluate.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
-import type { Frame } from '../../runtime/frame.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { processorCount } from '../../world/host.js';
+import { isOnPath } from '../../world/files/search-path.js';
 import type { World } from '../../world/world.js';
 import { agentBackend } from '../../workflows/backends/select-backend.js';
 import { loadModuleFile } from '../../modules/called-module.js';
@@ -21,18 +19,15 @@ import { AgentTotals } from '../../workflows/run/agent-totals.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
 import { endRun } from '../end-run.js';
-import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import { openRecordingStore } from '../project-store.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import type { StopReason } from '../run-lifecycle.js';
-import { createCallRuntime } from '../script/call-runtime.js';
 import { callSettings } from '../script/call-settings.js';
 import { createDocument } from '../script/document.js';
-import { createRunState, rootFrame } from '../script/root-frame.js';
+import { openRun, type OpenedRun, type Supervised } from '../script/open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
-import { settingsFor } from '../script/settings.js';
 import { openSamples } from './recorded-samples.js';
-import { agentDefinition, isOnPath, type WorkflowPlace } from './agent-definition.js';
+import { agentDefinition } from './agent-definition.js';
 import { workflowRecord, type WorkflowStart } from './workflow-record.js';
 
 /** A workflow script has no statements of the language; the options alone decide what is recorded. */
@@ -48,12 +43,6 @@ export interface AgentSettings {
   readonly home?: string | undefined;
 }
 
-export interface Supervised {
-  readonly world: World;
-  readonly signal: AbortSignal;
-  readonly pause: () => void;
-}
-
 interface WorkParts {
   readonly options: RunOptions;
   readonly module: ModuleFacts;
@@ -63,10 +52,8 @@ interface WorkParts {
   readonly phases: readonly string[] | undefined;
 }
 
-export interface Work {
+export interface Work extends OpenedRun {
   readonly options: RunOptions;
-  readonly frame: Frame;
-  readonly journal: OpenedJournal;
   readonly start: WorkflowStart;
   /** All that agent calls need but their backend. */
   readonly ports: Omit<AgentPorts, 'backend'>;
@@ -80,10 +67,10 @@ export interface Work {
  */
 export async function openWork(
   { options: given, module: facts, settings, input, phases }: WorkParts,
-  { world, signal, pause }: Supervised,
+  supervised: Supervised,
 ): Promise<Work> {
-  const { project, io, workingDirectory } = given;
-  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, world);
+  const { project, io } = given;
+  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, supervised.world);
   let start: WorkflowStart = { clock: io.nowMs(), seed: 'unrecorded' };
   const record = { phases, input, budgetTokens: settings.totalTokens, store, onStart: (begun: WorkflowStart) => void (start = begun) };
   const options: RunOptions = {
@@ -92,32 +79,22 @@ export async function openWork(
     ...(store && { openStore: async () => store }),
     workflow: workflowRecord(given, record),
   };
-  const slots = slotsOf(options, settings);
-  const calls = createCallRuntime({ settings: settingsOfCalls(options, slots), io, pause, signal });
-  const runSettings = await settingsFor(options, facts.directory, world);
-  const secrets = new SecretRegistry();
-  const inputs = { settings: runSettings, state: undefined };
-  const journal = await openJournal(options, NO_SCRIPT, { world, secrets, signal, calls, inputs });
-  await journal.started;
+  const parallel = slotsOf(options, settings);
   const document = createDocument({ streaming: true, collects: false });
-  const { recorder, cache, trace } = journal;
-  const shared = { options, world, recorder, trace, cache, secrets, document, signal, calls };
-  const run = createRunState({ ...shared, settings: runSettings, state: undefined });
-  const frame = rootFrame(run, createModule(facts), execute);
-  const samples = await openSamples(journal.prior, store, { reuses: cache.policy().reuses, cache });
-  const place: WorkflowPlace = { project, home: settings.home, workingDirectory };
+  const parts = { script: NO_SCRIPT, module: createModule(facts), calls: settingsOfCalls(options, parallel), document };
+  const opened = await openRun(options, parts, supervised);
+  const { journal } = opened;
+  await journal.started;
   const ports: Work['ports'] = {
-    take: (call) => samples.take(call),
-    elapsedOf: (key) => samples.elapsedOf(key),
-    keptWorktreeOf: (key) => samples.keptWorktreeOf(key),
+    ...(await openSamples(journal.prior, store, journal.cache)),
     backendOf: (written) => installedBackend(options, phases ? backendOfScript(options, settings, written) : written),
-    definitionOf: async (agentType) => agentDefinition(agentType, place),
+    definitionOf: async (agentType) => agentDefinition(agentType, { project, home: settings.home }),
     model: modelFor(options, settings),
     totalTokens: settings.totalTokens ?? null,
     owner: journal.ref && ownerOf(journal.ref),
     totals: new AgentTotals(),
   };
-  return { options, frame, journal, start, ports, parallel: slots };
+  return { ...opened, options, start, ports, parallel };
 }
 
 /** The backend of a name, else that of the configuration. Throws AGENT_BACKEND. */
@@ -148,7 +125,7 @@ export const SIMULATED = 'simulated';
 export function installedBackend(options: Pick<RunOptions, 'project' | 'environment'>, written: string | undefined): AgentPorts['backend'] {
   const backend = backendFor(options, written);
   const { program } = backend;
-  if (program === undefined || isOnPath(program, options.environment['PATH'])) return backend;
+  if (program === undefined || isOnPath(program, options.environment)) return backend;
   throw new MlldError('AGENT_BACKEND', `the program ${program} is not on PATH`, { hint: 'install it, or name another backend' });
 }
 
@@ -193,16 +170,16 @@ function settingsOfCalls(options: RunOptions, slots: number): ReturnType<typeof 
 
 const PARALLEL_MAX = 16;
 
-interface Ended {
-  readonly work: Work;
-  readonly signal: AbortSignal;
-  /** The error that ended the run; undefined when it completed. */
-  readonly error: MlldError | undefined;
-}
-
-/** Records the end of a run, and returns what every report says. */
-export async function finishWork({ work: { options, journal, frame }, signal, error }: Ended): Promise<RunReport> {
-  const { run } = frame;
+/**
+ * Records the end of a run, and returns what every report says.
+ *
+ * @param error the error that ended the run; undefined when it completed
+ */
+export async function finishWork(
+  { options, journal, frame: { run } }: Work,
+  signal: AbortSignal,
+  error: MlldError | undefined,
+): Promise<RunReport> {
   const isStopped = signal.aborted && error?.code === 'INTERRUPTED';
   const status = error === undefined ? 'completed' : isStopped ? (signal.reason as StopReason) : 'failed'; // aborted with nothing else
   run.calls?.dispatcher.end();

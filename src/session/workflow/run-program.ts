@@ -15,8 +15,9 @@ import { jsonOf } from '../../workflows/program/json.js';
 import { Branch } from '../../workflows/run/branch.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { recordPath } from '../ports/recording.js';
+import type { Supervised } from '../script/open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
-import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Supervised, type Work } from './recorded-work.js';
+import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Work } from './recorded-work.js';
 
 export interface ProgramBody {
   readonly input: Json;
@@ -83,7 +84,7 @@ async function runOpened(work: Work, { run, version }: ProgramBody, signal: Abor
   } catch (error) {
     thrown = { error };
   }
-  const report = await finishWork({ work, signal, error: thrown && recordable(thrown.error, signal) });
+  const report = await finishWork(work, signal, thrown && recordable(thrown.error, signal));
   return withoutUndefined<ProgramReport>({
     ...report,
     ...(report.status === 'failed' && thrown ? { error: thrown.error } : {}),

@@ -11,8 +11,9 @@ import type { Frame } from '../../runtime/frame.js';
 import type { FailedAgent } from '../../workflows/run/agent-totals.js';
 import { runScript } from '../../workflows/run/script-run.js';
 import { superviseRun } from '../run-lifecycle.js';
+import type { Supervised } from '../script/open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
-import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Supervised } from './recorded-work.js';
+import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings } from './recorded-work.js';
 import { calledWorkflow, readWorkflowFile, type WorkflowPlace } from './workflow-files.js';
 
 export interface WorkflowSettings extends AgentSettings {
@@ -40,7 +41,7 @@ async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, supe
   const place: WorkflowPlace = { project, home: settings.home, workingDirectory };
   const source = await readWorkflowFile(script.path, place); // WORKFLOW-1
   const backend = installedBackend(given, settings.backend); // WORKFLOW-1
-  const phases = source.text.meta.phases.map(({ title }) => title);
+  const { phases } = source.text.meta;
   const [input = null] = settings.args;
   const directory = path.dirname(script.path);
   const module = { path: source.file, display: source.display, directory, text: source.text.text, isMain: true };
@@ -52,25 +53,18 @@ async function prepareAndRun(given: RunOptions, settings: WorkflowSettings, supe
     seed: start.seed,
     findScript: (ref: Parameters<typeof calledWorkflow>[0], from: typeof source) => calledWorkflow(ref, from.file, place),
   };
-  const error = await outcome(async () => {
+  let error: unknown;
+  try {
     await prepareWork(work);
     const [result] = await runScript(ports, frame, { source, args: settings.args, clockMs: start.clock, isNested: false });
     await printResult(frame, result);
-  });
+  } catch (thrown) {
+    error = thrown;
+  }
   if (error !== undefined && !(error instanceof MlldError)) throw error; // a broken invariant
-  const report = await finishWork({ work, signal: supervised.signal, error });
+  const report = await finishWork(work, supervised.signal, error);
   const { totals } = ports;
   return { ...report, agents: { calls: totals.calls, failed: totals.failed } };
-}
-
-/** Undefined when the work completed. */
-async function outcome(work: () => Promise<void>): Promise<unknown> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }
 
 /** A text as it is, other data as JSON, nothing for what is undefined. workflows-js.md 2. */

@@ -1,3 +1,3 @@
-export { isOnPath } from '../../../session/workflow/agent-definition.js';
+export { isOnPath } from '../../../world/files/search-path.js';
 /** Finds workflow scripts by name, before anything of their runs is loaded. */
 export { findWorkflow, isProgram, listWorkflows, unknownWorkflow } from '../../../session/workflow/workflow-files.js';
