@@ -22,6 +22,12 @@ export function loadModuleFile(file: string, frame: Frame, refuse: Refuse): Prom
   return loading;
 }
 
+/** Parts `FILE#NAME`, where the name may have its at sign. Undefined for a text that lacks one of them. */
+export function namedFunction(written: string): { readonly file: string; readonly name: string } | undefined {
+  const [, file, name] = /^(.+)#@?([^#]+)$/s.exec(written) ?? [];
+  return file === undefined || name === undefined ? undefined : { file, name };
+}
+
 /** The caller has looked its own call up already: the call of the function is recorded, and not looked up again. */
 export async function callFunctionOf(
   { file, name, args }: { readonly file: string; readonly name: string; readonly args: readonly Value[] },

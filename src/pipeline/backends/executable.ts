@@ -1,6 +1,6 @@
 /** Executes model calls by a function of an mlld script: `exe llm @stage(prompt, node, context)`. */
 import path from 'node:path';
-import { callFunctionOf } from '../../modules/called-module.js';
+import { callFunctionOf, namedFunction } from '../../modules/called-module.js';
 import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
@@ -12,10 +12,9 @@ import type { Backend } from '../stage/backend.js';
 
 /** @param written `file.mld#name`, where the file is relative to the pipeline's */
 export function executableBackend(written: string): Backend {
-  const at = written.lastIndexOf('#');
-  if (at < 1) throw new StageError('permanent', `the backend "exe:${written}" names no function: write exe:FILE#NAME`);
-  const file = written.slice(0, at);
-  const name = written.slice(at + 1).replace(/^@/, '');
+  const named = namedFunction(written);
+  if (!named) throw new StageError('permanent', `the backend "exe:${written}" names no function: write exe:FILE#NAME`);
+  const { file, name } = named;
   return {
     name: `exe:${written}`,
     async execute(stage, frame, { text }) {

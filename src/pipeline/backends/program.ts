@@ -1,6 +1,6 @@
 /** Executes model calls by a known program: its command line is made of words, and its adapter reads the reply. graph-pipelines.md 7.3. */
 import type { ModelProgram, ProgramSetting } from '../../calls/backends/program.js';
-import { commandText } from '../../calls/backends/programs.js';
+import { commandText, furtherWords } from '../../calls/backends/programs.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend } from '../stage/backend.js';
@@ -16,7 +16,7 @@ const NOT_FOUND = 127;
 /** @param rest further words of the command line, separated by blanks */
 export function programBackend(program: ModelProgram, rest: string): Backend {
   const { name } = program;
-  const further = rest.split(/\s+/).filter((word) => word !== '');
+  const further = furtherWords(rest);
   return {
     name: rest === '' ? name : `${name}:${rest}`,
     commandLine: name,

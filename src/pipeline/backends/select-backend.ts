@@ -1,5 +1,5 @@
 /** Finds the backend that the text of a `backend` attribute or option names. graph-pipelines.md 7.3. */
-import { MODEL_PROGRAMS } from '../../calls/backends/programs.js';
+import { backendParts, MODEL_PROGRAMS } from '../../calls/backends/programs.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend, Backends } from '../stage/backend.js';
 import { commandBackend } from './command.js';
@@ -28,9 +28,7 @@ const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAN
 
 /** @param own backends of the embedding program, which win over built-in ones. Throws a permanent `StageError` for an unknown kind. */
 export function backendFor(written: string, own: Backends = new Map()): Backend {
-  const at = written.indexOf(':');
-  const kind = backendKind(written);
-  const rest = at < 0 ? '' : written.slice(at + 1).trim();
+  const { kind, rest } = backendParts(written);
   const added = own.get(kind);
   if (added) return added(rest);
   const make = BUILT_IN.get(kind);
@@ -41,8 +39,7 @@ export function backendFor(written: string, own: Backends = new Map()): Backend 
 
 /** Returns `cmd` for `cmd:wc -c`. */
 export function backendKind(written: string): string {
-  const at = written.indexOf(':');
-  return (at < 0 ? written : written.slice(0, at)).trim();
+  return backendParts(written).kind;
 }
 
 export function isBuiltInBackend(kind: string): boolean {

@@ -3,7 +3,7 @@ import { performEffect } from '../../operation/perform-effect.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CommandResult } from '../../world/world.js';
 import type { Stage } from './stage.js';
-import { commandText } from '../../calls/backends/programs.js';
+import { commandOf } from '../../calls/backends/programs.js';
 import { shortened } from '../../values/shortened.js';
 import { StageError, type Updates } from '../model/outcome.js';
 
@@ -21,8 +21,7 @@ export async function runStageCommand(
   folder.write('context.json', `${JSON.stringify(context, undefined, 2)}\n`);
   await folder.settled();
   const request = {
-    language: 'cmd' as const,
-    ...(typeof command === 'string' ? { code: command } : { code: commandText(command), words: command }),
+    ...commandOf(command),
     directory: run.workingDirectory,
     variables: { ...stageVariables(stage), ...variables },
     ...(stdin === undefined ? {} : { stdin }),

@@ -2,6 +2,7 @@
 import type { Json } from '../../../journal/event.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { AgentRequest } from '../run/agent-options.js';
+import type { TakenSample } from '../run/ports.js';
 
 /** One attempt of an agent call. */
 export interface AgentAttempt {
@@ -10,21 +11,13 @@ export interface AgentAttempt {
   readonly prompt: string;
   /** The option of the call, else that of the run. */
   readonly model: string | undefined;
-  readonly effort: string | undefined;
   /** The text of the definition of the agent's type, if there is one. */
   readonly definition: string | undefined;
-  /** The call key. */
-  readonly key: string;
-  /** From 1. */
-  readonly sample: number;
+  readonly taken: TakenSample;
   /** From 1. */
   readonly attempt: number;
   /** The folder that the agent works in. */
   readonly directory: string;
-  /** Relative paths of `exe:` begin here. */
-  readonly scriptDirectory: string;
-  /** Warns once of a setting that can't be passed on. */
-  readonly warn: (topic: string, message: string) => void;
 }
 
 /** A text, or the data that a program says is its structured result. */

@@ -1,6 +1,6 @@
 /** Asks a function of the language: `exe llm @NAME(prompt, options)`. workflows-js.md 9. */
 import path from 'node:path';
-import { callFunctionOf } from '../../modules/called-module.js';
+import { callFunctionOf, namedFunction } from '../../modules/called-module.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import { toJson } from '../../values/native.js';
 import { dataOf, type Value } from '../../values/value.js';
@@ -8,16 +8,15 @@ import type { AgentBackend } from './backend.js';
 
 /** @param written `FILE.mld#NAME`, where the file is relative to `directory` */
 export function executableBackend(written: string, directory: string): AgentBackend | undefined {
-  const at = written.lastIndexOf('#');
-  if (at < 1 || at === written.length - 1) return undefined;
-  const file = path.resolve(directory, written.slice(0, at));
-  const name = written.slice(at + 1).replace(/^@/, '');
+  const named = namedFunction(written);
+  if (!named) return undefined;
+  const file = path.resolve(directory, named.file);
   return {
     name: `exe:${written}`,
     async ask(frame, { request, prompt, model }) {
       const { prompt: _prompt, asked: _asked, unknown: _unknown, ...options } = request;
       const about = { ...options, ...(model !== undefined && { model }) } as unknown as Value;
-      const result = await callFunctionOf({ file, name, args: [prompt, about] }, frame, crashed);
+      const result = await callFunctionOf({ file, name: named.name, args: [prompt, about] }, frame, crashed);
       const data = dataOf(result);
       return typeof data === 'string' ? { text: data } : { data: toJson(result) };
     },

@@ -2,7 +2,8 @@
 import type { FailureClass } from '../../calls/failure.js';
 import type { ReadReply } from '../../calls/replies/read-reply.js';
 import type { AdapterName } from '../../calls/replies/reply.js';
-import { commandText } from '../../calls/backends/programs.js';
+import { commandOf } from '../../calls/backends/programs.js';
+import { isObject } from '../../../journal/json-object.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -15,7 +16,6 @@ interface AgentCommand {
   readonly stdin: string;
   /** The adapter of a program that is known. */
   readonly adapter?: AdapterName;
-  readonly schemaFile?: string | undefined;
 }
 
 /** Statuses by which a command says how it failed. */
@@ -23,37 +23,42 @@ const EXITS: { readonly [status: number]: FailureClass } = { 75: 'rate-limit', 7
 /** The status by which a shell says that there is no such program. */
 const NOT_FOUND = 127;
 
-/** Returns what the program printed and what was read of it. Throws the failure of the attempt. */
+/**
+ * Returns what the program printed and what was read of it. Throws the failure of the attempt. The schema of the call, if it has one, is in
+ * a file for as long as the command runs.
+ */
 export async function runAgentCommand(
   frame: Frame,
   attempt: AgentAttempt,
-  { command, stdin, adapter, schemaFile }: AgentCommand,
+  commandFor: (schemaFile: string | undefined) => AgentCommand,
 ): Promise<{ readonly printed: string; readonly read: ReadReply }> {
   const { reportFiles } = frame.run.calls ?? {};
+  const { schema } = attempt.request;
+  const schemaFile = schema && reportFiles?.create();
   const usageFile = reportFiles?.create();
+  const { command, stdin, adapter } = commandFor(schemaFile);
+  const request = {
+    ...commandOf(command),
+    directory: attempt.directory,
+    variables: variablesOf(attempt, { schemaFile, usageFile }),
+    stdin,
+  };
   let said: string | undefined;
   let result: CommandResult;
   try {
-    const code = typeof command === 'string' ? command : commandText(command);
-    result = await performEffect(frame, 'command.run', {
-      language: 'cmd',
-      code,
-      ...(typeof command === 'string' ? {} : { words: command }),
-      directory: attempt.directory,
-      variables: variablesOf(attempt, { schemaFile, usageFile }),
-      stdin,
-    });
+    if (schemaFile !== undefined) await performEffect(frame, 'file.write', { path: schemaFile, text: JSON.stringify(schema) });
+    result = await performEffect(frame, 'command.run', request);
   } finally {
-    said = usageFile === undefined ? undefined : reportFiles?.take(usageFile);
+    said = usageFile && reportFiles?.take(usageFile);
+    if (schemaFile !== undefined) reportFiles?.take(schemaFile);
   }
-  reportUsage(frame, said);
+  if (said !== undefined && said.trim() !== '') frame.attempt?.report?.usage(usageIn(said));
   const { stdout, stderr, exitCode } = result;
   const byStatus = typeof command === 'string' ? EXITS[exitCode] : undefined;
   if (byStatus) throw new AttemptFailed({ class: byStatus, evidence: 'exit', message: lastLine(stderr) || lastLine(stdout) });
-  const line = typeof command === 'string' ? command : commandText(command);
   const inner = frame.attempt;
   if (!inner) throw new Error('a backend is asked inside an agent call only');
-  const read = inner.readOwn({ stdout, stderr, exitCode }, line, adapter);
+  const read = inner.readOwn({ stdout, stderr, exitCode }, request.code, adapter);
   const { failure } = read;
   if (failure) {
     if (exitCode === NOT_FOUND && typeof command !== 'string')
@@ -64,7 +69,7 @@ export async function runAgentCommand(
 }
 
 function variablesOf(
-  { request, model, key, sample, attempt }: AgentAttempt,
+  { request, model, taken, attempt }: AgentAttempt,
   { schemaFile, usageFile }: { readonly schemaFile: string | undefined; readonly usageFile: string | undefined },
 ): { readonly [name: string]: string } {
   const { label, phase, effort, agentType, isolation } = request;
@@ -75,8 +80,8 @@ function variablesOf(
     EFFORT: effort,
     TYPE: agentType,
     ISOLATION: isolation,
-    KEY: key,
-    SAMPLE: String(sample),
+    KEY: taken.key,
+    SAMPLE: String(taken.number),
     ATTEMPT: String(attempt),
     SCHEMA: schemaFile,
     USAGE: usageFile,
@@ -86,25 +91,18 @@ function variablesOf(
   );
 }
 
-/** `{"input_tokens", "output_tokens", "cost_usd", "model"}` */
-function reportUsage({ attempt }: Frame, said: string | undefined): void {
-  if (said === undefined || said.trim() === '') return;
-  let members: unknown;
+/** The names of members in the file of MLLD_AGENT_USAGE, and those of a report. */
+const USAGE: { readonly [name: string]: string } = { input_tokens: 'inputTokens', output_tokens: 'outputTokens', cost_usd: 'costUsd' };
+
+/** A text for what is no JSON: who is given it warns of what it can't read. */
+function usageIn(said: string): unknown {
   try {
-    members = JSON.parse(said);
+    const members: unknown = JSON.parse(said);
+    if (!isObject(members)) return members;
+    return Object.fromEntries(Object.entries(members).map(([name, value]) => [USAGE[name] ?? name, value]));
   } catch {
-    return attempt?.report?.usage('the file of MLLD_AGENT_USAGE, which holds no JSON'); // it warns of what it can't read
+    return 'the file of MLLD_AGENT_USAGE, which holds no JSON';
   }
-  if (typeof members !== 'object' || members === null) return attempt?.report?.usage(members);
-  const {
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    cost_usd: costUsd,
-    model,
-    ...rest
-  } = members as { [name: string]: unknown };
-  const known = { inputTokens, outputTokens, costUsd, model, ...rest };
-  attempt?.report?.usage(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
 }
 
 function lastLine(text: string): string {

@@ -1,5 +1,5 @@
 /** Finds the backend that `--backend`, the configuration or an option names. workflows-js.md 9. */
-import { MODEL_PROGRAMS } from '../../calls/backends/programs.js';
+import { backendParts, furtherWords, MODEL_PROGRAMS } from '../../calls/backends/programs.js';
 import { MlldError } from '../../errors.js';
 import type { AgentBackend } from './backend.js';
 import { commandBackend } from './command.js';
@@ -22,9 +22,7 @@ export function agentBackend(written: string | undefined, { directory, words }: 
     throw new MlldError('AGENT_BACKEND', 'no backend answers the agents of this script', {
       hint: `name one with --backend, or as "agent": { "backend": … } in mlld-config.json: ${WANTED}`,
     });
-  const at = written.indexOf(':');
-  const kind = (at < 0 ? written : written.slice(0, at)).trim();
-  const rest = at < 0 ? '' : written.slice(at + 1).trim();
+  const { kind, rest } = backendParts(written);
   const found = backendOf(kind, rest, { directory, words });
   if (found) return found;
   throw new MlldError('AGENT_BACKEND', `there is no backend "${written}"`, { hint: `use ${WANTED}` });
@@ -32,7 +30,7 @@ export function agentBackend(written: string | undefined, { directory, words }: 
 
 function backendOf(kind: string, rest: string, { directory, words }: BackendPlace): AgentBackend | undefined {
   const program = MODEL_PROGRAMS.find(({ name }) => name === kind);
-  if (program) return programBackend(program, [...(words[kind] ?? []), ...rest.split(/\s+/).filter((word) => word !== '')]);
+  if (program) return programBackend(program, [...(words[kind] ?? []), ...furtherWords(rest)]);
   if (kind === 'simulated') return rest === '' ? simulatedBackend : undefined;
   if (rest === '') return undefined;
   if (kind === 'cmd') return commandBackend(rest);

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { performEffect } from '../../operation/perform-effect.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import type { Frame } from '../../runtime/frame.js';
-import { commandText } from '../../calls/backends/programs.js';
+import { commandOf } from '../../calls/backends/programs.js';
 import type { CommandResult } from '../../world/world.js';
 
 const WORKTREES = path.join('.mlld', 'worktrees');
@@ -94,6 +94,5 @@ async function isChanged(frame: Frame, directory: string): Promise<boolean> {
 }
 
 function git(frame: Frame, directory: string, words: readonly string[]): Promise<CommandResult> {
-  const all = ['git', ...words];
-  return performEffect(frame, 'command.run', { language: 'cmd', code: commandText(all), words: all, directory, variables: {} });
+  return performEffect(frame, 'command.run', { ...commandOf(['git', ...words]), directory, variables: {} });
 }
