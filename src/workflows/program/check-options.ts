@@ -1,26 +1,25 @@
 /** Refuses what a program misuses, before anything is asked. */
 import { MlldError } from '../../errors.js';
+import { COUNT, MILLISECONDS, TEXT, unknownOptions, wrongOption, type OptionTable } from '../run/option-table.js';
 import type { StepOptions } from './context.js';
 import { jsonOf } from './json.js';
 
-const IS: { readonly [K in keyof StepOptions]-?: readonly [wanted: string, isRight: (value: unknown) => boolean] } = {
+const OPTIONS: OptionTable<StepOptions> = {
   key: ['a list of JSON data', Array.isArray],
-  label: ['a text', (value) => typeof value === 'string'],
+  label: TEXT,
   secret: ['true or false', (value) => typeof value === 'boolean'],
-  timeoutMs: ['a number of milliseconds above 0', (value) => typeof value === 'number' && value > 0],
-  retries: ['a whole number', (value) => Number.isInteger(value) && (value as number) >= 0],
+  timeoutMs: MILLISECONDS,
+  retries: COUNT,
   writes: ['a list of paths', (value) => Array.isArray(value) && value.every((file) => typeof file === 'string')],
 };
 
 /** Throws BAD_OPTION and NOT_JSON. */
 export function checkOptions(where: string, options: StepOptions): StepOptions {
   if (typeof options !== 'object' || options === null) throw refused(where, 'the options must be an object');
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    if (!Object.hasOwn(IS, name)) throw refused(where, `unknown option ${name}`, `the options are ${Object.keys(IS).join(', ')}`);
-    const [wanted, isRight] = IS[name as keyof StepOptions];
-    if (!isRight(value)) throw refused(where, `${name} must be ${wanted}`);
-  }
+  const [unknown] = unknownOptions(options, OPTIONS);
+  if (unknown !== undefined) throw refused(where, `unknown option ${unknown}`, `the options are ${Object.keys(OPTIONS).join(', ')}`);
+  const wrong = wrongOption(options, OPTIONS);
+  if (wrong !== undefined) throw refused(where, wrong);
   const { key } = options;
   return key === undefined ? options : { ...options, key: key.map((part, index) => jsonOf(part, `part ${index + 1} of the key`)) };
 }

@@ -3,24 +3,20 @@
  * workflows-js.md 6 and 15.
  *
  * DURABLE-1  A result is the recorded one, fresh or reused: the program gets a copy, and may change it.
- * DURABLE-2  A replay calls nothing of the program's own: the results of its calls are the recorded ones.
  */
 import path from 'node:path';
 import type { Json } from '../../../journal/event.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
 import { MlldError } from '../../errors.js';
-import { perform } from '../../operation/perform.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
-import { valueIn } from '../../runtime/completion.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CallFacts } from '../../runtime/operation.js';
-import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
+import { SECRET } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Branch } from '../run/branch.js';
-import { replayedResult } from '../run/replayed-result.js';
 import type { AgentPorts } from '../run/ports.js';
 import { definitionOfTexts, sampledCall } from '../run/sampled-call.js';
 import type { StepOptions } from './context.js';
@@ -59,10 +55,9 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
   const call = sampledCall(ports, branch, { kind, fn, args, key: options.key, site: request.site });
   const thrown: { error?: unknown } = {};
   const labels = secret ? [SECRET] : [];
-  const operation = call.operation({
+  const operation = {
     name: label ?? fn,
     labels,
-    inputs: args as readonly Data[],
     params: args.map((_, index) => `${index + 1}`),
     llm: {
       labels,
@@ -70,11 +65,9 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
       options: () => callOptions(request),
       ...(writes && { writes: async () => writes.map((file) => path.resolve(run.settings.projectRoot, file)) }),
     },
-  });
+  };
   try {
-    const outcome = await perform(frame, operation, async (inner, inputs): Promise<Value> => {
-      if (run.replayed) return replayedResult(inner); // DURABLE-2
-      const { key } = await call.sample(inputs);
+    const { json } = await call.perform(operation, async (inner, inputs, { key }): Promise<Value> => {
       try {
         const sent = inputs.map((input) => toJson(input));
         const made = request.body(sent, { frame: inner, key });
@@ -86,10 +79,7 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
         throw run.signal.aborted ? stopped() : asFailure(error);
       }
     });
-    call.ended();
-    const value = valueIn(outcome);
-    if (isSecret(value)) run.secrets.add(value);
-    return jsonOf(toJson(value), `the result of ${fn}`); // DURABLE-1
+    return jsonOf(json, `the result of ${fn}`); // DURABLE-1
   } catch (error) {
     const isOwn = callFailureOf(error)?.op === call.op && 'error' in thrown && !isTimeout(error);
     throw isOwn ? thrown.error : error;

@@ -10,24 +10,21 @@ import { programLane } from '../../calls/lanes/program-lane.js';
 import type { FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
-import { perform } from '../../operation/perform.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
-import { valueIn } from '../../runtime/completion.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Denial } from '../../runtime/denial.js';
+import type { Frame } from '../../runtime/frame.js';
 import type { CallFacts } from '../../runtime/operation.js';
-import { isSecret, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { toJson } from '../../values/native.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import { metadataOf, type Data, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { AgentBackend } from '../backends/backend.js';
-import { RequestRefused, type AgentRequest } from './agent-options.js';
+import { refusedAgent, RequestRefused, type AgentRequest } from './agent-options.js';
 import { answerOf, promptFor } from './answers.js';
 import type { Branch } from './branch.js';
-import type { AgentPorts } from './ports.js';
-import { replayedResult } from './replayed-result.js';
+import type { AgentPorts, TakenSample } from './ports.js';
 import { definitionOfTexts, digitsOf, sampledCall } from './sampled-call.js';
 import { inWorktree, warnIfGone } from './worktree.js';
 
@@ -45,19 +42,8 @@ export interface AgentFailure {
 
 export type AgentResult = { readonly value: Json } | AgentFailure;
 
-export interface AgentCaller {
-  /** Relative paths of backends begin there. */
-  readonly scriptDirectory: string;
-  readonly site: CallFacts['site'];
-}
-
 /** Throws RequestRefused for what the script has to see as an error. */
-export function askAgent(
-  ports: AgentPorts,
-  branch: Branch,
-  request: AgentRequest,
-  { scriptDirectory, site }: AgentCaller,
-): Promise<AgentResult> {
+export async function askAgent(ports: AgentPorts, branch: Branch, request: AgentRequest, site: CallFacts['site']): Promise<AgentResult> {
   const { frame } = branch;
   const { run } = frame;
   const backend = request.backend === undefined ? ports.backend : backendFor(ports, request.backend);
@@ -69,15 +55,14 @@ export function askAgent(
   let schema: Promise<ResultSchema> | undefined;
   const schemaOfCall = (): Promise<ResultSchema> | undefined => (schema ??= request.schema && schemaOf(request.schema));
   let definition: string | undefined;
-  const operation = call.operation({
+  const operation = {
     name: request.label ?? null,
     ...(phase !== undefined && { group: phase }),
     labels: labelsOf(request.label),
-    inputs: [request.prompt, request.asked as Data],
     params: ['prompt', 'options'],
     llm: {
       labels: [],
-      async request(inputs) {
+      async request(inputs: readonly Value[]) {
         await schemaOfCall(); // nothing is asked for a schema that can't be used
         if (!(await call.sample(inputs)).isRecorded) refuseWithoutBudget(ports);
         return call.request(inputs);
@@ -88,62 +73,41 @@ export function askAgent(
       },
       options: async () => callOptions(request, { schema: await schemaOfCall(), backend, model }),
     },
-  });
-  let isExecuted = run.replayed !== undefined;
-  const performing = perform(frame, operation, async (inner, [sent]) => {
-    if (run.replayed) return replayedResult(inner);
-    isExecuted = true;
-    const taken = await call.sample([sent ?? null, request.asked as Data]);
+  };
+  const execute = async (inner: Frame, [sent]: readonly Value[], taken: TakenSample): Promise<Value> => {
     const fitting = await schemaOfCall();
-    const directory = run.settings.projectRoot;
-    const ask = async (folder: string): Promise<Value> =>
-      answerOf(
-        await backend.ask(inner, {
-          request: { ...request, ...(phase !== undefined && { phase }) },
-          prompt: promptFor(textOf(sent), request.schema, {
-            takesSchema: backend.takesSchema === true,
-            problem: inner.attempt?.view.problem,
-          }),
-          model,
-          effort: request.effort,
-          definition,
-          key: taken.key,
-          sample: taken.number,
-          attempt: inner.attempt?.view.try ?? 1,
-          directory: folder,
-          scriptDirectory,
-          warn: (topic, message) => {
-            if (run.calls?.isFirst(`${topic} ${backend.name}`)) run.warn(message);
-          },
-        }),
-        fitting,
-      );
-    return request.isolation === 'worktree'
-      ? inWorktree(inner, { name: `${digitsOf(taken.key)}-${taken.number}`, owner: ports.owner }, ask)
-      : ask(directory);
-  });
-  return performing.then(
-    async (outcome) => {
-      const value = valueIn(outcome);
-      if (request.isolation === 'worktree' && !isExecuted) {
-        const { key } = await call.sample([request.prompt, request.asked as Data]);
-        await warnIfGone(frame, await ports.keptWorktreeOf(key), nameOf(request, run.secrets));
-      }
-      call.ended();
-      const json = toJson(value);
-      if (isSecret(value)) run.secrets.add(json as Data); // of a large one that is reused nothing is known yet
-      count(ports, value, json);
-      return { value: json };
-    },
-    (error: unknown) => failureOf(ports, request, { error, secrets: run.secrets }),
-  );
+    const { try: attempt = 1, problem } = inner.attempt?.view ?? {};
+    const takesSchema = backend.takesSchema === true;
+    const asked = {
+      request: { ...request, ...(phase !== undefined && { phase }) },
+      prompt: promptFor(textOf(sent), request.schema, { takesSchema, problem }),
+      model,
+      definition,
+      taken,
+      attempt,
+    };
+    const ask = async (directory: string): Promise<Value> => answerOf(await backend.ask(inner, { ...asked, directory }), fitting);
+    if (request.isolation !== 'worktree') return ask(run.settings.projectRoot);
+    return inWorktree(inner, { name: `${digitsOf(taken.key)}-${taken.number}`, owner: ports.owner }, ask);
+  };
+  try {
+    const { value, json, isReused } = await call.perform(operation, execute);
+    if (request.isolation === 'worktree' && isReused) {
+      const { key } = await call.sample([request.prompt, request.asked as Data]);
+      await warnIfGone(frame, await ports.keptWorktreeOf(key), nameOf(request, run.secrets));
+    }
+    count(ports, value, json);
+    return { value: json };
+  } catch (error) {
+    return failureOf(ports, request, { error, secrets: run.secrets });
+  }
 }
 
 function backendFor(ports: AgentPorts, written: string): AgentBackend {
   try {
     return ports.backendOf(written);
   } catch (error) {
-    throw new RequestRefused('TypeError', `agent(prompt, options?): ${(error as Error).message}`);
+    throw refusedAgent((error as Error).message);
   }
 }
 
@@ -157,18 +121,17 @@ async function schemaOf(schema: Json): Promise<ResultSchema> {
   try {
     return await compileSchema(rules);
   } catch (error) {
-    throw new RequestRefused('TypeError', `agent(prompt, options?): the schema can't be used: ${(error as Error).message}`);
+    throw refusedAgent(`the schema can't be used: ${(error as Error).message}`);
   }
 }
 
-function callOptions(
-  { retries = RETRIES, timeoutMs }: AgentRequest,
-  {
-    schema,
-    backend,
-    model,
-  }: { readonly schema: ResultSchema | undefined; readonly backend: AgentBackend; readonly model: string | undefined },
-): CallOptions {
+interface CallContext {
+  readonly schema: ResultSchema | undefined;
+  readonly backend: AgentBackend;
+  readonly model: string | undefined;
+}
+
+function callOptions({ retries = RETRIES, timeoutMs }: AgentRequest, { schema, backend, model }: CallContext): CallOptions {
   return withoutUndefined<CallOptions>({
     schema,
     retries: { 'rate-limit': retries, overloaded: retries, network: retries, timeout: 0, 'bad-reply': schema ? SCHEMA_RETRIES : 0 },
