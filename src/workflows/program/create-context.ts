@@ -9,13 +9,12 @@ import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { reachCheckpoint } from '../../language/statements/checkpoint.js';
 import { performEffect } from '../../operation/perform-effect.js';
-import { perform } from '../../operation/perform.js';
 import { durationOf } from '../../values/durations.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { readAgentRequest, RequestRefused } from '../run/agent-options.js';
-import { askAgent, type AgentCaller } from '../run/ask-agent.js';
+import { askAgent } from '../run/ask-agent.js';
 import type { CallFacts } from '../../runtime/operation.js';
-import type { Branch } from '../run/branch.js';
+import { inBranches, type Branch } from '../run/branch.js';
 import type { AgentPorts } from '../run/ports.js';
 import { callerOf } from './caller.js';
 import { AgentError, type Context, type StepOptions } from './context.js';
@@ -86,18 +85,18 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   async function agent(prompt: string, options: object = {}): Promise<Json> {
     const { branch } = here();
-    const caller = { scriptDirectory: run.settings.scriptDirectory, site: callerOf(agent, run.settings) };
+    const site = callerOf(agent, run.settings);
     if (run.signal.aborted) throw stopped();
-    const result = await track(asking(branch, prompt, jsonOf(options, 'the options of the agent'), caller));
+    const result = await track(asking(branch, prompt, jsonOf(options, 'the options of the agent'), site));
     if ('value' in result) return result.value;
     throw new AgentError((options as { readonly label?: string }).label ?? prompt, result.class, result.unfit ?? result.failed);
   }
 
-  async function asking(branch: Branch, prompt: string, options: Json, caller: AgentCaller): ReturnType<typeof askAgent> {
+  async function asking(branch: Branch, prompt: string, options: Json, site: CallFacts['site']): ReturnType<typeof askAgent> {
     try {
       const request = readAgentRequest(prompt, options);
       ports.totals.calls++;
-      return await askAgent(ports, branch, request, caller);
+      return await askAgent(ports, branch, request, site);
     } catch (error) {
       if (error instanceof RequestRefused) throw new MlldError('BAD_OPTION', `ctx.${error.message}`, { cause: error });
       throw error;
@@ -114,32 +113,20 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     if (!Number.isInteger(limit) || limit < 1)
       throw new MlldError('BAD_OPTION', 'ctx.parallel(): limit must be a whole number of at least 1');
     const { branch, call: around } = here();
-    const operation = {
-      kind: 'parallel',
-      segment: 'parallel',
-      ordinal: branch.nextOrdinal('parallel'),
-      name: null,
-      labels: [],
-      inputs: [],
-    };
     const results: R[] = [];
     const errors = new Map<number, unknown>();
-    const work = perform(branch.frame, { ...operation, total: items.length }, async (frame): Promise<undefined> => {
-      const branches: Branch[] = [];
+    const work = inBranches(branch, { kind: 'parallel', total: items.length }, async (begin) => {
       let next = 0;
       const worker = async (): Promise<void> => {
         for (let index = next++; index < items.length; index = next++) {
-          const item = branch.begin({ ...frame, op: frame.op.at(index) });
-          branches.push(item);
           try {
-            results[index] = await at({ run, branch: item, call: around }, () => each(items[index] as T, index));
+            results[index] = await at({ run, branch: begin(index), call: around }, () => each(items[index] as T, index));
           } catch (error) {
             errors.set(index, error);
           }
         }
       };
       await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-      branch.join(branches);
     });
     await track(work);
     for (const first of [...errors.keys()].sort((left, right) => left - right)) throw errors.get(first);

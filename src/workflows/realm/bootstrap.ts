@@ -40,14 +40,10 @@ const CORE = String.raw`
     return stringify(list);
   };
   const now = (name, ...values) => answered(request(name, encoded(values)));
-  /** What the host answers later. */
-  const later = (name, values) => {
-    const written = encoded(values);
-    const promise = new P((resolve, reject) => {
-      pending[now('begin', name, written)] = { __proto__: null, resolve, reject };
-    });
-    return promise;
-  };
+  /** What the host answers later: its answer of now is the id of that. */
+  const later = (name, values) => new P((resolve, reject) => {
+    pending[answered(request(name, encoded(values)))] = { __proto__: null, resolve, reject };
+  });
   /** A result that the script does not look at may fail. */
   const quiet = async (promise) => { try { await promise; } catch {} };
   const quietly = (work) => (...values) => { const promise = work(...values); void quiet(promise); return promise; };
@@ -241,9 +237,10 @@ const END = String.raw`
     try { return encoded([value]); } catch (error) { throw new TE('the result of a script must be JSON: ' + told(error)[1]); }
   };
   const start = async (body) => {
-    let answer;
-    try { answer = ['done', written(await body())]; } catch (error) { answer = ['failed', ...told(error)]; }
-    request('end', encoded(answer));
+    let result;
+    try { result = written(await body()); } catch (error) { now('failed', ...told(error)); return; }
+    if (result === undefined) now('done');
+    else now('done', result);
   };
   return { __proto__: null, 0: take, 1: (body) => void start(body) };
 `;

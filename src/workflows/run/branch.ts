@@ -1,5 +1,6 @@
 /** A branch of a script: the script itself, a function of `parallel()`, an item on its way through `pipeline()`. workflows-js.md 3.1, 8. */
 import { sha256 } from '../../../journal/canonical.js';
+import { perform } from '../../operation/perform.js';
 import type { Frame } from '../../runtime/frame.js';
 
 /** The state that goes along a branch; the stages of an item share one. */
@@ -47,7 +48,7 @@ export class Branch {
     this.state.clockMs += elapsedMs;
   }
 
-  /** A barrier: the branch continues with the latest of those that it waited for. */
+  /** The branch continues with the latest of those that it waited for. */
   join(branches: readonly Branch[]): void {
     for (const { state } of branches) this.state.clockMs = Math.max(this.state.clockMs, state.clockMs);
   }
@@ -89,3 +90,24 @@ export class Branch {
 /** 52 bits, which a number holds exactly. */
 const DIGITS = 13;
 const UUID_DIGITS = 32;
+
+/**
+ * Performs work in branches of its own as one operation, and continues with the latest of their clocks. `begin` begins the branch of an
+ * index.
+ */
+export async function inBranches(
+  branch: Branch,
+  { kind, total }: { readonly kind: string; readonly total: number },
+  work: (begin: (index: number) => Branch) => Promise<void>,
+): Promise<void> {
+  const operation = { kind, segment: kind, ordinal: branch.nextOrdinal(kind), name: null, labels: [], inputs: [], total };
+  const begun: Branch[] = [];
+  await perform(branch.frame, operation, async (frame): Promise<undefined> => {
+    await work((index) => {
+      const inner = branch.begin({ ...frame, op: frame.op.at(index) });
+      begun.push(inner);
+      return inner;
+    });
+  });
+  branch.join(begun);
+}

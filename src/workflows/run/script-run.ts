@@ -18,7 +18,7 @@ import { compileCode, createClosedRealm, currentContext, type ClosedRealm } from
 import { BOOTSTRAP } from '../realm/bootstrap.js';
 import { readAgentRequest, RequestRefused } from './agent-options.js';
 import { askAgent } from './ask-agent.js';
-import { Branch } from './branch.js';
+import { Branch, inBranches } from './branch.js';
 import { compiledScript, placeIn, scriptError, type Thrown } from './script-error.js';
 import type { WorkflowPorts, WorkflowSource } from './ports.js';
 
@@ -41,26 +41,21 @@ export function runScript(ports: WorkflowPorts, frame: Frame, request: ScriptReq
 }
 
 interface Group {
-  readonly branches: readonly Branch[];
+  readonly performed: Promise<void>;
   readonly end: () => void;
 }
 
-interface AskedAgent {
-  readonly prompt: Json;
-  readonly options: Json;
-  /** Says where the script called; the text of the realm, which a script may have made. */
-  readonly stack: string;
-}
-
+/** The realm's own code gives each request the values that it takes. */
+type Handle = (...values: readonly never[]) => Json | undefined | void | Promise<Json | undefined>;
 type Answer = readonly [0, Json?] | readonly [1, string, string];
+type ScriptRef = Parameters<WorkflowPorts['findScript']>[0];
 
 class ScriptRun {
+  readonly root: Branch;
   private readonly branches = new Map<string, Branch>();
   private readonly groups = new Map<string, Group>();
-  private readonly performed = new Map<string, Promise<unknown>>();
   private readonly timers = new Map<number, NodeJS.Timeout>();
   private readonly inFlight = new Set<Promise<unknown>>();
-  private readonly root: Branch;
   private readonly reached = new Set<string>();
   private realm: ClosedRealm | undefined;
   private count = 0;
@@ -104,16 +99,37 @@ class ScriptRun {
       signal.removeEventListener('abort', onAbort);
       for (const timer of this.timers.values()) clearTimeout(timer);
       for (const { end } of this.groups.values()) end();
-      await Promise.allSettled(this.performed.values());
+      await Promise.allSettled([...this.groups.values()].map(({ performed }) => performed));
       while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight); // SCRIPT-2
       this.realm?.close();
     }
   }
 
-  /** The clock of the script's own branch, for the one that called it. */
-  get branch(): Branch {
-    return this.root;
-  }
+  /** A promise is answered by its id, and its value delivered later. */
+  private readonly requests: { readonly [name: string]: Handle } = {
+    setup: () => {
+      const { args, source } = this.request;
+      return [args.length === 0 ? null : (args as Json[]), this.ports.totalTokens, source.text.importName];
+    },
+    agent: (prompt: Json, options: Json, stack: string) => this.agent(prompt, options, stack),
+    workflow: (ref: ScriptRef, ...args: readonly Json[]) => this.workflow(ref, args),
+    group: (name: string, total: number) => this.group(name, total),
+    groupEnd: (id: string) => this.groupEnd(id),
+    stage: (path: string, number: number) => this.stage(path, number),
+    phase: (title: string) => this.phase(title),
+    log: (text: string) => this.log(text),
+    lost: (item: string, ...thrown: Thrown) => this.lost(item, thrown),
+    spent: () => this.ports.totals.spentTokens,
+    now: () => this.here().nowMs,
+    random: () => this.here().random(this.ports.seed),
+    timer: (id: number, ms: number) => this.timer(id, ms),
+    untimer: (id: number) => {
+      clearTimeout(this.timers.get(id));
+      this.timers.delete(id);
+    },
+    done: (result?: string) => this.complete(result === undefined ? [] : (JSON.parse(result) as readonly Json[])),
+    failed: (...thrown: Thrown) => this.fail(scriptError(thrown, this.request.source)),
+  };
 
   private here(): Branch {
     return this.branches.get(currentContext() ?? '') ?? this.root;
@@ -121,99 +137,47 @@ class ScriptRun {
 
   /** Must not throw: the realm would see an error of this program. */
   private answer(name: string, text: string): string {
-    let answer: Answer;
+    return JSON.stringify(this.isOver ? [0] : this.answerTo(name, text));
+  }
+
+  private answerTo(name: string, text: string): Answer {
     try {
-      answer = this.isOver ? [0] : this.dispatch(name, JSON.parse(text) as readonly Json[]);
+      const value = this.requests[name]?.(...(JSON.parse(text) as never[]));
+      return answerWith(value instanceof Promise ? this.later(value) : value);
     } catch (error) {
-      if (error instanceof RequestRefused) answer = [1, error.type, error.message];
-      else {
-        this.fail(error);
-        answer = [0];
-      }
-    }
-    return JSON.stringify(answer);
-  }
-
-  private dispatch(name: string, values: readonly Json[]): Answer {
-    const [first = null, second = null] = values;
-    switch (name) {
-      case 'setup': {
-        const { args, source } = this.request;
-        return [0, [args.length === 0 ? null : (args as Json[]), this.ports.totalTokens, source.text.importName]];
-      }
-      case 'begin':
-        return [0, this.begin(String(first), JSON.parse(String(second)) as readonly Json[])];
-      case 'stage':
-        return [0, this.stage(String(first), Number(second))];
-      case 'phase':
-        this.phase(String(first));
-        return [0];
-      case 'log':
-        this.log(String(first));
-        return [0];
-      case 'lost':
-        this.lost(String(first), values.slice(1) as unknown as Thrown);
-        return [0];
-      case 'spent':
-        return [0, this.ports.totals.spentTokens];
-      case 'now':
-        return [0, this.here().nowMs];
-      case 'random':
-        return [0, this.here().random(this.ports.seed)];
-      case 'timer':
-        this.timer(Number(first), Number(second));
-        return [0];
-      case 'untimer':
-        clearTimeout(this.timers.get(Number(first)));
-        this.timers.delete(Number(first));
-        return [0];
-      case 'end':
-        this.end(values);
-        return [0];
-      default:
-        throw new Error(`the realm asks for "${name}"`);
+      return this.refusal(error);
     }
   }
 
-  /** Begins what is answered later, and returns the id of the answer. */
-  private begin(name: string, values: readonly Json[]): string {
+  private later(work: Promise<Json | undefined>): string {
     const id = String(++this.count);
-    const work = this.started(name, values, this.here());
-    const answering = work.then(
-      (value) => this.deliver(id, value === undefined ? [0] : [0, value]),
-      (error: unknown) => {
-        if (error instanceof RequestRefused) this.deliver(id, [1, error.type, error.message]);
-        else this.fail(error);
-      },
-    );
-    this.inFlight.add(answering);
-    void answering.finally(() => {
-      this.inFlight.delete(answering);
-      this.failIfStuck();
-    });
+    const answered = work.then(answerWith, (error: unknown) => this.refusal(error));
+    this.track(answered.then((answer) => this.deliver(id, answer)));
     return id;
   }
 
-  private started(name: string, [first = null, second, third]: readonly Json[], branch: Branch): Promise<Json | undefined> {
-    switch (name) {
-      case 'agent':
-        return this.agent(branch, { prompt: first, options: second ?? {}, stack: String(third) });
-      case 'workflow':
-        return this.workflow(branch, first, second === undefined ? [] : [second]);
-      case 'group':
-        return this.group(branch, String(first), Number(second));
-      case 'groupEnd':
-        return this.groupEnd(branch, String(first));
-      default:
-        throw new Error(`the realm begins "${name}"`);
-    }
+  /** What is not for the script to see ends the run. */
+  private refusal(error: unknown): Answer {
+    if (error instanceof RequestRefused) return [1, error.type, error.message];
+    this.fail(error);
+    return [0];
+  }
+
+  private track(work: Promise<unknown>): void {
+    this.inFlight.add(work);
+    void work.finally(() => {
+      this.inFlight.delete(work);
+      this.failIfStuck();
+    });
   }
 
   private deliver(id: string, answer: Answer): void {
     if (!this.isOver) this.realm?.deliver([id, JSON.stringify(answer)]);
   }
 
-  private agent(branch: Branch, { prompt, options, stack }: AskedAgent): Promise<Json | undefined> {
+  /** @param stack says where the script called: a text of the realm, which a script may have made */
+  private async agent(prompt: Json, options: Json, stack: string): Promise<Json | undefined> {
+    const branch = this.here();
     const request = readAgentRequest(prompt, options);
     const { totals } = this.ports;
     if (++totals.calls > AGENTS_MAX)
@@ -229,24 +193,22 @@ class ScriptRun {
       const found = placeIn(stack, module.display, module.text);
       return found && siteOf(module, found.at);
     };
-    const asking = askAgent(this.ports, branch, request, { scriptDirectory: module.directory, site });
-    return asking.then((result) => {
-      if ('value' in result) return result.value;
-      if (result.unfit !== undefined) throw new RequestRefused('Error', result.unfit);
-      return null;
-    });
+    const result = await askAgent(this.ports, branch, request, site);
+    if ('value' in result) return result.value;
+    if (result.unfit !== undefined) throw new RequestRefused('Error', result.unfit);
+    return null;
   }
 
-  private async workflow(branch: Branch, ref: Json, args: readonly Json[]): Promise<Json | undefined> {
+  private async workflow(ref: ScriptRef, args: readonly Json[]): Promise<Json | undefined> {
+    const branch = this.here();
     const { isNested, source } = this.request;
     if (isNested) throw new RequestRefused('Error', 'workflow(): a script that another one runs can run no other: one level only');
     const ordinal = branch.nextOrdinal('workflow');
-    const wanted = typeof ref === 'string' ? ref : (ref as { readonly scriptPath: string });
-    const name = typeof wanted === 'string' ? wanted : wanted.scriptPath;
+    const name = typeof ref === 'string' ? ref : ref.scriptPath;
     const operation = { kind: 'workflow', segment: 'workflow', ordinal, name, labels: [], inputs: [] };
     let result: readonly Json[] = [];
     await perform(branch.frame, operation, async (frame): Promise<undefined> => {
-      const found = await this.ports.findScript(wanted, source, frame.op.path).catch((error: unknown) => {
+      const found = await this.ports.findScript(ref, source, frame.op.path).catch((error: unknown) => {
         throw new RequestRefused('Error', `workflow(): ${(error as Error).message}`);
       });
       const script = new ScriptRun(this.ports, frame, { source: found, args, clockMs: branch.nowMs, phase: branch.phase, isNested: true });
@@ -256,38 +218,35 @@ class ScriptRun {
         if (!(error instanceof MlldError) || error.code !== 'WORKFLOW_FAILED') throw error;
         throw new RequestRefused('Error', error.message);
       } finally {
-        branch.join([script.branch]);
+        branch.join([script.root]);
       }
     });
     return result[0];
   }
 
-  /** Begins a `parallel` or `pipeline`: its id, and the paths of its branches. */
-  private async group(branch: Branch, name: string, total: number): Promise<Json | undefined> {
+  /** Begins a `parallel` or `pipeline`: its id, and the paths of its branches. The realm does the work in them, and then ends it. */
+  private group(kind: string, total: number): Promise<Json> {
     const id = `g${++this.count}`;
-    const operation = { kind: name, segment: name, ordinal: branch.nextOrdinal(name), name: null, labels: [], inputs: [], total };
+    const branch = this.here();
     return new Promise((resolve, reject) => {
-      const performed = perform(branch.frame, operation, async (frame): Promise<undefined> => {
-        const branches = Array.from({ length: total }, (_, index) => branch.begin({ ...frame, op: frame.op.at(index) }));
+      let end = (): void => undefined;
+      const ended = new Promise<void>((settle) => (end = settle));
+      const performed = inBranches(branch, { kind, total }, async (begin) => {
+        const branches = Array.from({ length: total }, (_, index) => begin(index));
         for (const each of branches) this.branches.set(each.path, each);
-        await new Promise<void>((end) => {
-          this.groups.set(id, { branches, end });
-          resolve([id, branches.map(({ path }) => path)]);
-        });
+        resolve([id, branches.map(({ path }) => path)]);
+        await ended;
       });
-      this.performed.set(id, performed);
       performed.catch(reject);
+      this.groups.set(id, { performed, end });
     });
   }
 
-  private async groupEnd(branch: Branch, id: string): Promise<undefined> {
+  private async groupEnd(id: string): Promise<undefined> {
     const group = this.groups.get(id);
-    if (!group) return;
-    group.end();
-    await this.performed.get(id);
-    branch.join(group.branches);
+    group?.end();
+    await group?.performed;
     this.groups.delete(id);
-    this.performed.delete(id);
   }
 
   private stage(path: string, number: number): string {
@@ -316,8 +275,7 @@ class ScriptRun {
     const writing = performEffect(frame, 'stream.write', { stream: 'stderr', text: `${text}\n` }).catch((error: unknown) => {
       if (!frame.run.signal.aborted) this.fail(error);
     });
-    this.inFlight.add(writing);
-    void writing.finally(() => this.inFlight.delete(writing));
+    this.track(writing);
   }
 
   /** No loss is silent: an error that became `null`. workflows-js.md 4. */
@@ -340,12 +298,6 @@ class ScriptRun {
     this.timers.set(id, timer);
   }
 
-  private end([kind, ...values]: readonly Json[]): void {
-    const [result] = values;
-    if (kind === 'done') this.complete(typeof result === 'string' ? (JSON.parse(result) as readonly Json[]) : []);
-    else this.fail(scriptError(values as unknown as Thrown, this.request.source));
-  }
-
   /** SCRIPT-1 */
   private fail(error: unknown): void {
     this.isOver = true;
@@ -363,4 +315,8 @@ class ScriptRun {
       this.fail(new MlldError('WORKFLOW_FAILED', message, { hint: 'look for a `new Promise` that never calls its resolve' }));
     });
   }
+}
+
+function answerWith(value: Json | undefined | void): Answer {
+  return value === undefined ? [0] : [0, value];
 }

@@ -14,23 +14,22 @@ export async function run(body: string): Promise<unknown> {
     const ask = (request: string, text: string): string => {
       const values = JSON.parse(text) as readonly string[];
       if (request === 'setup') return ok([null, null, importName]);
-      if (request === 'begin') {
+      if (request === 'agent' || request === 'group' || request === 'groupEnd' || request === 'workflow') {
         const id = String(++count);
-        const [name = '', written = '[]'] = values;
-        const [first, second] = JSON.parse(written) as [string, number];
+        const [first, second] = values;
         const answer =
-          name === 'group'
-            ? ok(['g', Array.from({ length: second }, (_, i) => `main/g#${count}[${i}]`)])
-            : name === 'agent' && first === 'fail'
+          request === 'group'
+            ? ok(['g', Array.from({ length: Number(second) }, (_, i) => `main/g#${count}[${i}]`)])
+            : request === 'agent' && first === 'fail'
               ? JSON.stringify([1, 'Error', 'no'])
               : ok(first);
         setImmediate(() => realm.deliver([id, answer]));
         return ok(id);
       }
-      if (request === 'end') {
-        const [kind, value, message] = values;
+      if (request === 'done' || request === 'failed') {
+        const [value, message] = values;
         realm.close();
-        resolve(kind === 'done' ? value && (JSON.parse(value) as [unknown])[0] : `${value}: ${message}`);
+        resolve(request === 'done' ? value && (JSON.parse(value) as [unknown])[0] : `${value}: ${message}`);
       }
       if (request === 'stage') return ok(`${String(values[0])}/stage#${String(values[1])}`);
       return ok(request === 'log' ? currentContext() : 7);
