@@ -24,7 +24,7 @@ export async function checkWorkflow(
   try {
     const read = await readWorkflow(source, display);
     compiledScript({ file: display, display, text: read }, compileCode);
-    const { meta, text } = read;
+    const { text, meta } = read;
     const warnings = hazardsIn(read).map(({ what, at }): Finding => {
       const { line, column } = locate(text, at);
       return {
@@ -35,13 +35,12 @@ export async function checkWorkflow(
         hint: 'pass the value by args where the script has to run elsewhere too',
       };
     });
-    const phases = meta.phases.map(({ title }) => title);
     return {
       filepath: written,
       valid: true,
       name: meta.name,
       description: meta.description,
-      ...(phases.length > 0 && { phases }),
+      ...(meta.phases.length > 0 && { phases: meta.phases }),
       ...(warnings.length > 0 && { warnings }),
     };
   } catch (error) {

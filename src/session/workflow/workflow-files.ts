@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import { closest } from '../../values/suggest.js';
+import { checkWorkflow, type ValidatedWorkflow } from '../../workflows/check-workflow.js';
 import { readWorkflow } from '../../workflows/text/read-script.js';
 import type { WorkflowSource } from '../../workflows/run/ports.js';
 import { displayPath } from '../../language/paths.js';
@@ -98,7 +99,7 @@ export async function readWorkflowFile(file: string, place: Pick<WorkflowPlace, 
 }
 
 /** Throws FILE_NOT_FOUND. */
-export function readWorkflowText(
+function readWorkflowText(
   file: string,
   { workingDirectory }: Pick<WorkflowPlace, 'workingDirectory'>,
 ): { readonly text: string; readonly display: string } {
@@ -106,6 +107,15 @@ export function readWorkflowText(
   const text = readText(file);
   if (text === undefined) throw new MlldError('FILE_NOT_FOUND', `There is no workflow script ${display} that can be read`);
   return { text, display };
+}
+
+/** Throws FILE_NOT_FOUND. What is wrong with the text is in the report. */
+export async function validateWorkflow(
+  file: string,
+  written: string,
+  place: Pick<WorkflowPlace, 'workingDirectory'>,
+): Promise<ValidatedWorkflow> {
+  return checkWorkflow(written, readWorkflowText(file, place));
 }
 
 /** Resolves what `workflow()` names: a name, or a path relative to the calling script. */

@@ -1,55 +1,52 @@
 /** Reads `meta` of a script from its tree: nothing is run. workflows-js.md 2. */
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import { MlldError, type SourceLocation } from '../../errors.js';
-import type { Expression } from './parse-javascript.js';
-
-export interface PhaseTitle {
-  readonly title: string;
-  readonly detail?: string;
-  readonly model?: string;
-}
+import type { Expression, SpreadElement } from './parse-javascript.js';
 
 export interface WorkflowMeta {
   readonly name: string;
   readonly description: string;
-  readonly whenToUse?: string;
-  readonly phases: readonly PhaseTitle[];
+  /** Their titles, in the order of the list. */
+  readonly phases: readonly string[];
 }
 
 type Place = (at: number) => SourceLocation;
 
 /** Throws WORKFLOW_META_LITERAL and WORKFLOW_META_MEMBER. */
 export function readMeta(node: Expression, place: Place): WorkflowMeta {
-  const value = literalIn(node, place);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new MlldError('WORKFLOW_META_MEMBER', 'meta must be an object', { location: place(node.start), hint: META_WANTED });
-  const members = value as { readonly [name: string]: Json };
-  const memberPlace = (name: string): SourceLocation => {
-    const found = node.type === 'ObjectExpression' ? node.properties.find((each) => 'key' in each && keyOf(each.key) === name) : undefined;
-    return place(found && 'value' in found ? found.value.start : node.start);
+  const members = literalIn(node, place);
+  const wrong = (wanted: string, at: number): MlldError =>
+    new MlldError('WORKFLOW_META_MEMBER', `meta${wanted}`, { location: place(at), hint: META_WANTED });
+  if (!isObject(members) || node.type !== 'ObjectExpression') throw wrong(' must be an object', node.start);
+  const wrongMember = (name: string, wanted: string): MlldError => {
+    const found = node.properties.find((each) => 'key' in each && keyOf(each.key) === name);
+    return wrong(`.${name} must be ${wanted}`, found && 'value' in found ? found.value.start : node.start);
   };
-  const wrong = (name: string, wanted: string): MlldError =>
-    new MlldError('WORKFLOW_META_MEMBER', `meta.${name} must be ${wanted}`, { location: memberPlace(name), hint: META_WANTED });
   const text = (name: string): string => {
     const member = members[name];
-    if (typeof member !== 'string' || member.trim() === '') throw wrong(name, 'a text that is not empty');
-    return member;
+    if (isText(member)) return member;
+    throw wrongMember(name, 'a text that is not empty');
   };
-  const { whenToUse, phases = [] } = members;
-  if (whenToUse !== undefined && typeof whenToUse !== 'string') throw wrong('whenToUse', 'a text');
-  if (!Array.isArray(phases)) throw wrong('phases', 'a list of { title }');
-  const titles = phases.map((each: Json): PhaseTitle => {
-    const { title, detail, model } = (typeof each === 'object' && each !== null ? each : {}) as { readonly [name: string]: Json };
-    if (typeof title !== 'string' || title.trim() === '') throw wrong('phases', 'a list of objects, each with a title');
-    return { title, ...(typeof detail === 'string' && { detail }), ...(typeof model === 'string' && { model }) };
+  const { whenToUse = '', phases = [] } = members;
+  if (typeof whenToUse !== 'string') throw wrongMember('whenToUse', 'a text');
+  if (!Array.isArray(phases)) throw wrongMember('phases', 'a list of { title }');
+  const titles = phases.map((each: Json): string => {
+    const title = isObject(each) ? each['title'] : undefined;
+    if (isText(title)) return title;
+    throw wrongMember('phases', 'a list of objects, each with a title');
   });
-  return { name: text('name'), description: text('description'), ...(whenToUse !== undefined && { whenToUse }), phases: titles };
+  return { name: text('name'), description: text('description'), phases: titles };
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 export const META_WANTED = "write it as: export const meta = { name: 'audit', description: 'What it does' }";
 
 /** Texts, numbers, booleans, null, lists and objects, and texts joined by `+`. */
-function literalIn(node: Expression, place: Place): Json {
+function literalIn(node: Expression | SpreadElement, place: Place): Json {
   const refuse = (at: number, what: string): MlldError =>
     new MlldError('WORKFLOW_META_LITERAL', `meta holds ${what}, and it is read without running anything`, {
       location: place(at),
@@ -82,7 +79,6 @@ function literalIn(node: Expression, place: Place): Json {
     case 'ArrayExpression':
       return node.elements.map((element) => {
         if (element === null) throw refuse(node.start, 'a list with a gap');
-        if (element.type === 'SpreadElement') throw refuse(element.start, 'a spread');
         return literalIn(element, place);
       });
     case 'ObjectExpression':
@@ -97,13 +93,12 @@ function literalIn(node: Expression, place: Place): Json {
       );
     case 'Identifier':
       throw refuse(node.start, `the name ${node.name}`);
-    case 'CallExpression':
-    case 'NewExpression':
-      throw refuse(node.start, 'a call');
     default:
-      throw refuse(node.start, 'an expression');
+      throw refuse(node.start, NO_LITERALS[node.type] ?? 'an expression');
   }
 }
+
+const NO_LITERALS: { readonly [type: string]: string } = { CallExpression: 'a call', NewExpression: 'a call', SpreadElement: 'a spread' };
 
 function keyOf(key: { readonly type: string }): string {
   const { name, value } = key as { readonly name?: string; readonly value?: unknown };

@@ -1,7 +1,7 @@
 /** Parses JavaScript, without running any. Wraps `acorn`, which is loaded when a text is read first. */
 import type { AnyNode, Expression, Options, Program } from 'acorn';
 
-export type { AnyNode, Expression } from 'acorn';
+export type { AnyNode, Expression, SpreadElement } from 'acorn';
 
 const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
 

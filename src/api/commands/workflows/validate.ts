@@ -1,2 +1,3 @@
 /** Checks a workflow script without running it: `mlld validate FILE.js`. */
-export { validateWorkflow, type ValidatedWorkflow } from '../../../session/workflow/validate-workflow.js';
+export { validateWorkflow } from '../../../session/workflow/workflow-files.js';
+export type { ValidatedWorkflow } from '../../../workflows/check-workflow.js';
