@@ -6,7 +6,7 @@
  * REPLAY-WORK-2  The texts that the run wrote must come out the same; effects inside of calls are not repeated.
  */
 import path from 'node:path';
-import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
+import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { RecordedCall, RecordedEffect } from '../../../replay/recording/recorded-world.js';
 import { textSimilarity } from '../../../replay/reports/text-similarity.js';
@@ -21,6 +21,7 @@ import type { AgentPorts } from '../../workflows/run/ports.js';
 import { concealError } from '../ports/conceal.js';
 import type { Divergence, DivergentRequest } from '../rerun/divergence.js';
 import { endDivergences, type ReplayEnd } from '../rerun/end-divergences.js';
+import { resultsOf } from '../rerun/recorded-results.js';
 import { numberedStop, stopNotReached } from '../rerun/replay-errors.js';
 import type { ReplayableRun, ReplayReport } from '../rerun/replay-options.js';
 import type { ReplayOrder } from '../rerun/replay-order.js';
@@ -112,7 +113,7 @@ function recordedSamples(
   order: ReplayOrder,
 ): Pick<AgentPorts, 'take' | 'elapsedOf'> {
   const elapsed = new Map<CallKey, number>();
-  const elapsedIn = elapsedByRun(store);
+  const results = resultsOf(store);
   const numberOf = sampleNumbers();
   return {
     elapsedOf: (key) => elapsed.get(key),
@@ -124,8 +125,8 @@ function recordedSamples(
         const keyed = (await store.knownSecrets().catch(() => undefined))?.callKey;
         const { key, completed, from, place } = recorded;
         const source = from ?? (completed && { run: place.ref.run, seq: completed.seq });
-        const elapsedMs = source && (await elapsedIn(source.run)).get(source.seq);
-        if (elapsedMs !== undefined) elapsed.set(key, elapsedMs);
+        const result = source && (await results(source.run, source.seq));
+        if (result) elapsed.set(key, result.elapsedMs);
         const number = numberOf(key, keyOf, keyed);
         if (number === undefined) return { number: 1, key: keyOf(1), isRecorded: false };
         return { number, key, isRecorded: source !== undefined };
@@ -154,21 +155,5 @@ function sampleNumbers(): FindNumber {
       if (keyed) made.numbers.set(keyed(plain), made.last);
     }
     return made.numbers.get(key);
-  };
-}
-
-/** Reads each run once. */
-function elapsedByRun(store: JournalStore): (run: RunId) => Promise<ReadonlyMap<Seq, number>> {
-  const read = new Map<RunId, Promise<ReadonlyMap<Seq, number>>>();
-  const timesIn = async (run: RunId): Promise<ReadonlyMap<Seq, number>> => {
-    const times = new Map<Seq, number>();
-    const ref = await store.find(run);
-    if (ref) await store.scan(ref, (event) => void (event.type === 'call.completed' && times.set(event.seq, event.elapsedMs)));
-    return times;
-  };
-  return (run) => {
-    const known = read.get(run) ?? timesIn(run);
-    read.set(run, known);
-    return known;
   };
 }
