@@ -11,8 +11,6 @@ export type Workflow = Branded<string, 'Workflow'>;
 export type Seq = Branded<number, 'Seq'>;
 /** The place of an operation in its run: `main/for#2[17]/review#0`. */
 export type OpPath = Branded<string, 'OpPath'>;
-/** Stands in the path of an agent call for the digits of its question where a secret is in it: digits could be guessed from words. */
-export const SECRET_QUESTION = 'secret';
 /** The identity under which the result of a call may be reused: `sha256:` and 64 hex digits. */
 export type CallKey = Branded<string, 'CallKey'>;
 /** A digest of the definition that a call was executed with: `sha256:` and 64 hex digits. */

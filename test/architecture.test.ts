@@ -227,6 +227,29 @@ describe('files that import each other around', () => {
   });
 });
 
+describe('what workflow scripts and programs add below src', () => {
+  const members = /^ *readonly (\w+\??): .*;$/gm;
+  const membersIn = (text: string): readonly string[] => [...text.matchAll(members)].map(([, name = '']) => name);
+
+  it('is optional members of two facts in the journal', () => {
+    const event = textOf('journal/event.ts');
+    const started = /readonly type: 'op\.started';[^}]*/.exec(event)?.[0] ?? '';
+    expect(membersIn(started)).toContain('group?');
+    const ofScripts =
+      /\/\/ Workflow scripts only\.\n([^]*?)\n *\/\/ Pipeline runs only\./.exec(textOf('journal/facts/run-event.ts'))?.[1] ?? '';
+    expect(membersIn(ofScripts)).toEqual(['clock?', 'seed?', 'budgetTokens?']);
+    const others = files.filter(({ path, text }) => path.startsWith('journal/') && /workflow script|workflows-js|\bagents?\b/i.test(text));
+    expect(others.map(({ path }) => path)).toEqual(['journal/event.ts', 'journal/facts/run-event.ts']);
+  });
+
+  it('is two folds in replay', () => {
+    const folds = files
+      .filter(({ path, text }) => path.startsWith('replay/workflows/') || (path.startsWith('replay/') && text.includes('workflows-js.md')))
+      .flatMap(({ code }) => [...code.matchAll(/^export const (\w+): Projection</gm)].map(([, name]) => name));
+    expect(folds).toEqual(['agentCalls', 'callPhases']);
+  });
+});
+
 describe('the rooms whose parts have tests of their own', () => {
   const tests = sourceFiles(['test']);
   const imported = new Set(tests.flatMap((file) => ownImports(file)).map(sourceOf));
@@ -286,6 +309,10 @@ describe('dependencies', () => {
     expect(undeclared).toEqual([]);
   });
 });
+
+function textOf(path: string): string {
+  return files.find((file) => file.path === path)?.text ?? '';
+}
 
 function layerOf(path: string): string {
   return path.slice(0, path.indexOf('/'));

@@ -1,8 +1,10 @@
 /** Folds where a run of a workflow script or program made its calls: by path, by question and by phase. workflows-js.md 6, 7 and 15. */
-import { SECRET_QUESTION, type CallKey, type OpPath } from '../../journal/ids.js';
+import type { CallKey, OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
 
+/** Stands in the path of a call for the digits of its question where a secret is in it: digits could be guessed from words. */
+export const SECRET_QUESTION = 'secret';
 /** The segment of a call: `agent~1f2e3d4c#0`. The digits are those of its call key without `attempt`. */
 const CALL = new RegExp(`/(?:agent|llm|step|sleep)~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
 

@@ -6,10 +6,10 @@
  * SAMPLE-2  A call takes the sample that its own path used; else one of its own branch; else, if its path is new, the oldest.
  * SAMPLE-3  Without one it is executed, under the lowest number that neither a call of this run nor a usable result has.
  */
-import { SECRET_QUESTION, type CallKey, type OpPath } from '../../journal/ids.js';
+import type { CallKey, OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
-import { questionOf, type AgentCalls } from './agent-calls.js';
+import { questionOf, SECRET_QUESTION, type AgentCalls } from './agent-calls.js';
 
 export interface SampledCall {
   readonly op: OpPath;
