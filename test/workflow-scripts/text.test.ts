@@ -42,7 +42,7 @@ it('reads meta with joined texts and members that nobody knows', async () => {
     "export const meta = { name: 'a' + 'b', description: `c`, more: [1, -2, null], phases: [{ title: 'P' }] }",
     'x.js',
   );
-  expect(meta).toEqual({ name: 'ab', description: 'c', phases: [{ title: 'P' }] });
+  expect(meta).toEqual({ name: 'ab', description: 'c', phases: ['P'] });
 });
 
 it('replaces import() without moving anything', async () => {

@@ -14,6 +14,7 @@ const CORE = String.raw`
   const { create, defineProperty, freeze, getOwnPropertyDescriptor } = Object;
   const { isArray } = Array;
   const { apply } = Reflect;
+  const { indexOf, slice } = String.prototype;
   const P = Promise, TE = TypeError, RE = RangeError;
   const ERRORS = { __proto__: null, Error, TypeError, RangeError, ReferenceError, EvalError, SyntaxError };
   const { Error: E } = ERRORS;
@@ -40,10 +41,14 @@ const CORE = String.raw`
     return stringify(list);
   };
   const now = (name, ...values) => answered(request(name, encoded(values)));
-  /** What the host answers later: its answer of now is the id of that. */
-  const later = (name, values) => new P((resolve, reject) => {
-    pending[answered(request(name, encoded(values)))] = { __proto__: null, resolve, reject };
+  /** What the host answers later: its answer of now is the id of that. With a stack, an error that it answers has the place of the call. */
+  const later = (name, values, stack) => new P((resolve, reject) => {
+    pending[answered(request(name, encoded(values)))] = { __proto__: null, resolve, reject, stack };
   });
+  const calledAt = (error, stack) => {
+    const value = error.name + ': ' + error.message + apply(slice, stack, [apply(indexOf, stack, ['\n'])]);
+    return defineProperty(error, 'stack', { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+  };
   /** A result that the script does not look at may fail. */
   const quiet = async (promise) => { try { await promise; } catch {} };
   const quietly = (work) => (...values) => { const promise = work(...values); void quiet(promise); return promise; };
@@ -58,7 +63,7 @@ const CORE = String.raw`
     delete pending[id];
     if (!waiting) return;
     let value;
-    try { value = answered(answer); } catch (error) { waiting.reject(error); return; }
+    try { value = answered(answer); } catch (error) { waiting.reject(waiting.stack ? calledAt(error, waiting.stack) : error); return; }
     waiting.resolve(value);
   };
   const within = (branch, work) => {
@@ -94,7 +99,8 @@ const CORE = String.raw`
     if (typeof prompt !== 'string') throw new TE('agent(prompt, options?): the prompt must be a text');
     if (options !== undefined && (typeof options !== 'object' || options === null || isArray(options)))
       throw new TE('agent(prompt, options?): the options must be an object');
-    return later('agent', [prompt, options ?? create(null), new E('').stack]);
+    const { stack } = new E('');
+    return later('agent', [prompt, options ?? create(null), stack], stack);
   };
 
   const put = (list, i, value) => defineProperty(list, i, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
@@ -151,7 +157,7 @@ const CORE = String.raw`
   const workflow = async (ref, input) => {
     if (typeof ref !== 'string' && !(typeof ref === 'object' && ref !== null && typeof ref.scriptPath === 'string'))
       throw new TE('workflow(ref, args?): ref is a name, or { scriptPath: PATH }');
-    return later('workflow', input === undefined ? [ref] : [ref, input]);
+    return later('workflow', input === undefined ? [ref] : [ref, input], new E('').stack);
   };
   const phase = (title) => { now('phase', text(title)); };
   const log = (...values) => line(values);
@@ -234,7 +240,10 @@ const END = String.raw`
   const written = (value) => {
     if (value === undefined) return undefined;
     if (typeof value === 'function') throw new TE('the result of a script is data, and not a function');
-    try { return encoded([value]); } catch (error) { throw new TE('the result of a script must be JSON: ' + told(error)[1]); }
+    try { return encoded([value]); } catch (error) {
+      const message = told(error)[1] + '\n';
+      throw new TE('the result of a script must be JSON: ' + apply(slice, message, [0, apply(indexOf, message, ['\n'])]));
+    }
   };
   const start = async (body) => {
     let result;

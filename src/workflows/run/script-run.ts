@@ -93,6 +93,7 @@ class ScriptRun {
       const onStray = (message: string): void => frame.run.warn(`an error that the script does not handle: ${message}`);
       this.realm = createClosedRealm({ bootstrap: BOOTSTRAP, ask: (name, text) => this.answer(name, text), onStray });
       this.realm.start(code, this.root.path);
+      this.failIfStuck();
       return await this.ended;
     } finally {
       this.isOver = true;

@@ -16,12 +16,13 @@ type Place = (at: number) => SourceLocation;
 /** Throws WORKFLOW_META_LITERAL and WORKFLOW_META_MEMBER. */
 export function readMeta(node: Expression, place: Place): WorkflowMeta {
   const members = literalIn(node, place);
-  const wrong = (wanted: string, at: number): MlldError =>
-    new MlldError('WORKFLOW_META_MEMBER', `meta${wanted}`, { location: place(at), hint: META_WANTED });
+  const wrong = (wanted: string, at: number, hint = META_WANTED): MlldError =>
+    new MlldError('WORKFLOW_META_MEMBER', `meta${wanted}`, { location: place(at), hint });
   if (!isObject(members) || node.type !== 'ObjectExpression') throw wrong(' must be an object', node.start);
   const wrongMember = (name: string, wanted: string): MlldError => {
     const found = node.properties.find((each) => 'key' in each && keyOf(each.key) === name);
-    return wrong(`.${name} must be ${wanted}`, found && 'value' in found ? found.value.start : node.start);
+    const at = found && 'value' in found ? found.value.start : node.start;
+    return wrong(`.${name} must be ${wanted}`, at, name === 'phases' ? PHASES_WANTED : META_WANTED);
   };
   const text = (name: string): string => {
     const member = members[name];
@@ -30,7 +31,7 @@ export function readMeta(node: Expression, place: Place): WorkflowMeta {
   };
   const { whenToUse = '', phases = [] } = members;
   if (typeof whenToUse !== 'string') throw wrongMember('whenToUse', 'a text');
-  if (!Array.isArray(phases)) throw wrongMember('phases', 'a list of { title }');
+  if (!Array.isArray(phases)) throw wrongMember('phases', 'a list of objects, each with a title');
   const titles = phases.map((each: Json): string => {
     const title = isObject(each) ? each['title'] : undefined;
     if (isText(title)) return title;
@@ -44,6 +45,7 @@ function isText(value: Json | undefined): value is string {
 }
 
 export const META_WANTED = "write it as: export const meta = { name: 'audit', description: 'What it does' }";
+const PHASES_WANTED = "write it as: phases: [{ title: 'Look' }, { title: 'Check' }]";
 
 /** Texts, numbers, booleans, null, lists and objects, and texts joined by `+`. */
 function literalIn(node: Expression | SpreadElement, place: Place): Json {
