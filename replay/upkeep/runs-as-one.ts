@@ -2,7 +2,7 @@
  * Finds the runs that upkeep treats as one: a run, and those that serve it, in which workers have executed its calls, or the calls of a
  * sealed run have ended. team-store.md 7.1.
  */
-import { firstEvent } from '../fold/first-event.js';
+import { firstEvent } from '../fold/fold-run.js';
 import type { JournalEvent } from '../../journal/event.js';
 import type { RunId, RunRef } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';

@@ -1,4 +1,4 @@
-/** What a call of a script is refused for has the place of the call, whether the host says so at once or later. workflows-js.md 3 and 13. */
+/** A refused call of a script names the place of the call, whether it is refused at once or later. workflows-js.md 3 and 13. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,8 +13,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { isRecordOfUpkeep } from '../../fold/record-of-upkeep.js';
-import { startOfRun } from '../../fold/first-event.js';
-import { foldRun } from '../../fold/fold-run.js';
+import { foldRun, startOfRun } from '../../fold/fold-run.js';
 import { postMortem } from './postmortem.js';
 
 type Head = EventOf<'run.started'>;

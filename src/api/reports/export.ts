@@ -1,5 +1,4 @@
 /** A run in the formats of other programs: `mlld journal export`. */
-import { firstEvent } from '../../../replay/fold/first-event.js';
 import type { Json, Payload } from '../../../journal/event.js';
 import type { RunId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -8,7 +7,7 @@ import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { messagesOf } from '../../../replay/export/gen-ai.js';
 import { otlpDocument, otlpSpans } from '../../../replay/export/otlp.js';
 import { spanObject, type Attributes, type TraceparentOf } from '../../../replay/export/otlp-span.js';
-import { foldRun } from '../../../replay/fold/fold-run.js';
+import { foldRun, firstEvent } from '../../../replay/fold/fold-run.js';
 import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
 import { VERSION } from '../../version.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';

@@ -1,5 +1,5 @@
 /** Gathers what the page of a pipeline's run shows beside its calls: the drawing, and each visit with its edges and context. */
-import { firstEvent } from '../../../replay/fold/first-event.js';
+import { firstEvent } from '../../../replay/fold/fold-run.js';
 import type { JournalEvent, Json } from '../../../journal/event.js';
 import type { Routing } from '../../../journal/facts/pipeline-event.js';
 import type { BlobId } from '../../../journal/ids.js';

@@ -6,7 +6,7 @@
  * TEAM-2 A run in flight is read on from where the last list ended.
  * TEAM-3 Lists are made one after the other; requests during one share the next.
  */
-import { startOfRun } from '../../../replay/fold/first-event.js';
+import { startOfRun } from '../../../replay/fold/fold-run.js';
 import { startOf, type RunId, type Workflow } from '../../../journal/ids.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';

@@ -18,7 +18,7 @@ import type { OpenedJournal } from '../ports/run-journal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { executeScript } from './execute-script.js';
-import { openRun } from './open-run.js';
+import { openRun } from '../open-run.js';
 import { openScript } from './open-script.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import { stateFor } from './settings.js';

@@ -24,7 +24,7 @@ import { sealingKeyFor } from '../ports/sealing-key.js';
 import type { StopReason } from '../run-lifecycle.js';
 import { callSettings } from '../script/call-settings.js';
 import { createDocument } from '../script/document.js';
-import { openRun, type OpenedRun, type Supervised } from '../script/open-run.js';
+import { openRun, type OpenedRun, type Supervised } from '../open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { openSamples } from './recorded-samples.js';
 import { agentDefinition } from './agent-definition.js';

@@ -15,7 +15,7 @@ import { jsonOf } from '../../workflows/program/json.js';
 import { Branch } from '../../workflows/run/branch.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { recordPath } from '../ports/recording.js';
-import type { Supervised } from '../script/open-run.js';
+import type { Supervised } from '../open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings, type Work } from './recorded-work.js';
 

@@ -11,7 +11,7 @@ import type { Frame } from '../../runtime/frame.js';
 import type { FailedAgent } from '../../workflows/run/agent-totals.js';
 import { runScript } from '../../workflows/run/script-run.js';
 import { superviseRun } from '../run-lifecycle.js';
-import type { Supervised } from '../script/open-run.js';
+import type { Supervised } from '../open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { installedBackend, finishWork, openWork, prepareWork, type AgentSettings } from './recorded-work.js';
 import { calledWorkflow, readWorkflowFile, type WorkflowPlace } from './workflow-files.js';

@@ -1,8 +1,8 @@
 /** Adds to the record of a workflow script clock and seed of its work, and targets by agent and phase. workflows-js.md 7 and 8. */
+import { startOfRun } from '../../../replay/fold/fold-run.js';
 import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { startOfRun } from '../../../replay/fold/first-event.js';
 import { usable } from '../../../replay/memo/memo.js';
 import { AGENT_FUNCTION, resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
 import type { Selector } from '../../../replay/resume/selector.js';

@@ -72,7 +72,7 @@ export function readAgentRequest(prompt: Json, given: Json): AgentRequest {
   };
 }
 
-/** Why a schema can't be used, as far as a look at its root tells. */
+/** Says why a schema can't be used, as far as a look at its root tells. */
 function flawOf({ type, required, properties, additionalProperties }: JsonObject): string | undefined {
   if (type !== undefined && type !== 'object') return `the root of the schema must be of type "object", not ${JSON.stringify(type)}`;
   if (additionalProperties !== false || !Array.isArray(required)) return undefined;

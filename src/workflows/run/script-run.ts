@@ -157,7 +157,7 @@ class ScriptRun {
     return id;
   }
 
-  /** What is not for the script to see ends the run. */
+  /** An error that is not for the script to see ends the run. */
   private refusal(error: unknown): Answer {
     if (error instanceof RequestRefused) return [1, error.type, error.message];
     this.fail(error);

@@ -6,10 +6,10 @@
  *          which the next run resumed it don't count.
  * CHAIN-2  Nothing here changes a run.
  */
+import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { EventOf } from '../../../../journal/event.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
-import { firstEvent } from '../../../../replay/fold/first-event.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, isPipelineRun, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../../errors.js';

@@ -1,5 +1,5 @@
 /** Lists and follows all pipeline runs of a project by their journals, for programs that run long: reads once what doesn't change. */
-import { firstEvent } from '../../../../replay/fold/first-event.js';
+import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { Json } from '../../../../journal/event.js';
 import { isRunId, type RunId, type Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';

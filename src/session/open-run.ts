@@ -1,16 +1,16 @@
 /** Opens the run of a script: its calls, its journal, its state, and the frame of its first statement. */
-import type { Script } from '../../../grammar/ast.js';
-import type { CallSettings } from '../../calls/options.js';
-import { execute } from '../../language/evaluate.js';
-import type { Frame, RunState } from '../../runtime/frame.js';
-import type { Module } from '../../runtime/module.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import type { World } from '../../world/world.js';
-import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { createCallRuntime } from './call-runtime.js';
-import { createRunState, rootFrame } from './root-frame.js';
-import type { RunOptions } from './run-options.js';
-import { settingsFor } from './settings.js';
+import type { Script } from '../../grammar/ast.js';
+import type { CallSettings } from '../calls/options.js';
+import { execute } from '../language/evaluate.js';
+import type { Frame, RunState } from '../runtime/frame.js';
+import type { Module } from '../runtime/module.js';
+import { SecretRegistry } from '../runtime/secrets/secret-registry.js';
+import type { World } from '../world/world.js';
+import { openJournal, type OpenedJournal } from './ports/run-journal.js';
+import { createCallRuntime } from './script/call-runtime.js';
+import { createRunState, rootFrame } from './script/root-frame.js';
+import type { RunOptions } from './script/run-options.js';
+import { settingsFor } from './script/settings.js';
 
 export interface Supervised {
   readonly world: World;
