@@ -336,7 +336,7 @@ class Worker {
     const listeners: Promise<void>[] = [];
     while (!this.isLeaving) {
       // A store that is away is waited for, which must not keep a worker that ends.
-      const workflows = (await Promise.race([this.workers.workflows().catch(() => undefined), whenAborted(signal)])) ?? [];
+      const workflows = (await unlessAborted(signal, this.workers.workflows())) ?? [];
       for (const workflow of workflows) {
         if (heard.has(workflow)) continue;
         heard.add(workflow);
@@ -359,9 +359,17 @@ function isAway({ code }: JournalError): boolean {
   return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE';
 }
 
-function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+/** Undefined for work that fails, and once the signal is aborted. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+  let leave = (): void => undefined;
+  const left = new Promise<undefined>((resolve) => {
+    leave = () => resolve(undefined);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
   });
+  try {
+    return await Promise.race([work.catch(() => undefined), left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }
