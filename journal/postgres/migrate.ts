@@ -27,32 +27,80 @@ export interface MigrateOptions {
   readonly dryRun: boolean;
   /** Allows a superuser, who would own all of it. */
   readonly asSuperuser: boolean;
+  /** Called when another process has the lock for longer than a moment, with who that is. */
+  readonly onWait?: (holder: string) => void;
 }
 
-/** Throws STORE_SUPERUSER, STORE_NEWER and what the database says. */
-export async function migrate(sql: Transactions, { dryRun, asSuperuser }: MigrateOptions): Promise<MigrationReport> {
+/** A shorter wait is not reported. */
+const REPORT_AFTER_MS = 1000;
+
+/** Throws STORE_SUPERUSER, STORE_NEWER, STORE_SCHEMA and what the database says. */
+export async function migrate(sql: Transactions, { dryRun, asSuperuser, onWait }: MigrateOptions): Promise<MigrationReport> {
   const from = await versionOf(sql);
   if (from > SCHEMA_VERSION) throw newer(from);
+  if (from === 0) await refuseOtherSchema(sql);
   const due = MIGRATIONS.filter(({ version }) => version > from);
   if (due.length > 0 && !dryRun) {
     if (!asSuperuser) await refuseSuperuser(sql);
-    for (const migration of due) await apply(sql, migration);
+    for (const migration of due) await apply(sql, migration, onWait);
   }
-  const roles = dryRun || !(await ownsSchema(sql)) ? undefined : await withLock(sql, giveRoles);
+  const roles = dryRun || !(await ownsSchema(sql)) ? undefined : await withLock(sql, giveRoles, onWait);
   return { from, to: SCHEMA_VERSION, migrations: due.map(({ version, title }) => ({ version, title })), ...(roles && { roles }) };
 }
 
 /** MIGRATE-2 */
-function withLock<T>(sql: Transactions, work: (sql: Sql) => Promise<T>): Promise<T> {
+function withLock<T>(sql: Transactions, work: (sql: Sql) => Promise<T>, onWait: MigrateOptions['onWait']): Promise<T> {
   return sql.transaction(async (own) => {
-    await own.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    const [taken] = await own.query('select pg_try_advisory_xact_lock($1) as "isOurs"', [LOCK]);
+    if (taken?.['isOurs'] !== true) await waitForLock(own, onWait);
     return work(own);
   });
 }
 
+async function waitForLock(own: Sql, onWait: MigrateOptions['onWait']): Promise<void> {
+  const holder = await lockHolder(own);
+  const timer = setTimeout(() => onWait?.(holder), REPORT_AFTER_MS);
+  try {
+    await own.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `ada at 10.0.0.3 (process 1234 of the server)` */
+async function lockHolder(own: Sql): Promise<string> {
+  const [found] = await own.query(
+    `select l.pid, a.usename as "user", host(a.client_addr) as host
+     from pg_catalog.pg_locks l join pg_catalog.pg_database d on d.oid = l.database left join pg_catalog.pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = $1::bigint::oid and l.objsubid = 1
+       and d.datname = current_database()`,
+    [LOCK],
+  );
+  if (found === undefined) return 'somebody';
+  const { user, host, pid } = found;
+  return `${typeof user === 'string' ? user : 'a user'}${typeof host === 'string' ? ` at ${host}` : ''} (process ${String(pid)} of the server)`;
+}
+
+/** An older schema of this name is not ours, and may hold what somebody needs. */
+async function refuseOtherSchema(sql: Sql): Promise<void> {
+  const [found] = await sql.query(
+    `select pg_catalog.pg_get_userbyid(n.nspowner) as owner, pg_catalog.pg_has_role(n.nspowner, 'usage') as "isOurs",
+       exists (select from pg_catalog.pg_class c where c.relnamespace = n.oid)
+         or exists (select from pg_catalog.pg_proc f where f.pronamespace = n.oid) as "isUsed"
+     from pg_catalog.pg_namespace n where n.nspname = 'mlld'`,
+  );
+  if (found === undefined) return;
+  const { owner, isOurs, isUsed } = found;
+  const what = isUsed === true ? 'holds other things than a store' : 'is empty, and the store makes its own';
+  const drop = isOurs === true ? 'drop schema mlld;' : `ask ${String(owner)} for it: drop schema mlld;`;
+  throw new JournalError('STORE_SCHEMA', `the database has a schema mlld already, of ${String(owner)}: it ${what}`, {
+    hint: isUsed === true ? 'name another database: a store needs the schema for itself' : `${drop} or name another database`,
+  });
+}
+
 /** MIGRATE-1, MIGRATE-2 */
-async function apply(sql: Transactions, { version, statements, minClient }: Migration): Promise<void> {
-  await withLock(sql, async (own) => {
+async function apply(sql: Transactions, { version, statements, minClient }: Migration, onWait: MigrateOptions['onWait']): Promise<void> {
+  const migrateTo = async (own: Sql): Promise<void> => {
     if ((await versionOf(own)) >= version) return;
     await own.query(statements);
     await own.query(
@@ -60,7 +108,8 @@ async function apply(sql: Transactions, { version, statements, minClient }: Migr
        on conflict (one) do update set version = excluded.version, min_client = excluded.min_client, migrated_at = now()`,
       [version, minClient],
     );
-  });
+  };
+  await withLock(sql, migrateTo, onWait);
 }
 
 async function versionOf(sql: Sql): Promise<number> {

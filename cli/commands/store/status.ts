@@ -21,7 +21,11 @@ export async function status(io: Io, { json }: JsonOption): Promise<void> {
 export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: true; readonly yes?: true }): Promise<void> {
   const place = { project: await projectOf(io), environment: io.environment, stderr: io.stderr };
   const dryRun = options.dryRun === true;
-  const report = await migrateStore(place, { dryRun, asSuperuser: options.yes === true });
+  const report = await migrateStore(place, {
+    dryRun,
+    asSuperuser: options.yes === true,
+    onWait: (holder) => io.stderr(`waiting for another process that migrates the store: ${oneLine(holder)}\n`),
+  });
   if (report === undefined) {
     throw new MlldError('USAGE', 'mlld store migrate: the runs of this project are kept in files', {
       hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names a store",

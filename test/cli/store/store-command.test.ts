@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it, vi } from 'vitest';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../journal/postgres/schema/migrations.js';
-import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
+import { Connection } from '../../../journal/postgres/connection.js';
+import { connectClient } from '../../../journal/postgres/pg-client.js';
+import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
+import { projectFolder, resultOf, runCli, startCli, type CliResult } from '../../support/cli.js';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 
 const SCRIPT = `exe llm @ask(q) = cmd { echo "answer to @q" }
@@ -258,6 +261,49 @@ show @ask("three")
     expect(await runCli(['journal', 'list'], { cwd, env })).toMatchObject({ status: 1, stderr: expect.stringContaining('version 99') });
   });
 });
+
+describe.skipIf(noServer !== undefined)(
+  `a schema of the store's name${noServer === undefined ? '' : ` (not run: ${noServer})`}`,
+  async () => {
+    const database = noServer === undefined ? await makeDatabase({ migrated: false }) : (undefined as unknown as TestDatabase);
+    const migrating = async (): Promise<CliResult> =>
+      runCli(['store', 'migrate', '--yes'], { cwd: await projectFolder(), env: { MLLD_STORE: database.project() } });
+
+    it('that is not one of a store is left alone', async () => {
+      await database.query('create schema mlld', []);
+      expect(await migrating()).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(
+          /^Error: the database has a schema mlld already, of \w+: it is empty.*\n {2}hint: drop schema mlld; or name another/,
+        ),
+      });
+      await database.query('create table mlld.mine (n int)', []);
+      expect(await migrating()).toMatchObject({ status: 1, stderr: expect.stringContaining('it holds other things than a store') });
+      await database.query('drop schema mlld cascade', []);
+    });
+
+    it('is made while nobody else makes it, and the process says for whom it waits', async () => {
+      const other = new Connection(
+        (onLost) => connectClient(parseStoreAddress(database.project(), { environment: {} }), { connectMs: 5000, onLost }),
+        async () => undefined,
+        'the store',
+      );
+      let migrated: Promise<CliResult> | undefined;
+      await other.transaction(async (sql) => {
+        await sql.query('select pg_advisory_xact_lock($1)', [0x6d6c6c64]);
+        const child = startCli(['store', 'migrate', '--yes'], { cwd: await projectFolder(), env: { MLLD_STORE: database.project() } });
+        migrated = resultOf(child);
+        let said = '';
+        child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+        await expect
+          .poll(() => said, { timeout: 30_000 })
+          .toMatch(/^waiting for another process that migrates the store: \w+ at \S+ \(process \d+ of the server\)\n$/);
+      });
+      await other.close();
+      expect(await migrated).toMatchObject({ status: 0 });
+    });
+  },
+);
 
 it('refuses a password in the configuration, without printing it', async () => {
   const cwd = await projectFolder({
