@@ -1,6 +1,7 @@
 /** The store of a team says what the processes of a project do at this moment, and returns the first events of many runs at once. */
 import { expect, describe, it } from 'vitest';
-import { runIdAt, workflowOf } from '../../journal/ids.js';
+import { runIdAt, workflowOf, type RunRef } from '../../journal/ids.js';
+import type { LaneEvent } from '../../journal/postgres/limits/shared-lanes.js';
 import { readStoreActivity } from '../../src/api/team/store-activity.js';
 import { createTeamRuns } from '../../src/api/team/team-runs.js';
 import { makeDatabase, noServer, openTestStore } from '../journal/postgres/database.js';
@@ -30,7 +31,7 @@ describe.skipIf(noServer !== undefined)('the store of a team', async () => {
       budgets: [{ name: 'nightly', unit: 'usd', total: 50, spent: 0 }],
     });
     expect(activity.writers[0]?.heardMs).toBeGreaterThanOrEqual(0);
-    expect(await readStoreActivity(other)).toEqual({ isShared: true, writers: [], lanes: [], budgets: [] });
+    expect(await readStoreActivity(other)).toEqual({ isShared: true, writers: [], lanes: [], sharedLanes: [], budgets: [] });
     await journal.close();
     await Promise.all([store.close(), other.close()]);
   });
@@ -65,6 +66,40 @@ describe.skipIf(noServer !== undefined)('the store of a team', async () => {
     await database!.query(`update mlld.runs set lease_until = '-infinity' where run = $1`, [ref.run]);
     expect((await readStoreActivity(store)).lanes).toEqual([]);
     await journal.close().catch(() => undefined); // its lease was taken
+    await store.close();
+  });
+
+  it('names the processes that hold the places of a shared lane, until their attempts or runs end', async () => {
+    const store = openTestStore(database!.project());
+    const [one, two] = [5000, 6000].map((ms) => ({ workflow: JOB, run: runIdAt(NOW_MS + ms, '0000') })) as [RunRef, RunRef];
+    const journals = [await store.create(one), await store.create(two)];
+    await journals[0]!.append(started(one));
+    await journals[1]!.append(started(two));
+    const start = (id: number): LaneEvent => ({ kind: 'start', id, waited: 'not' });
+    const common = { lane: 'claude', seen: 0, isExact: false, others: [] };
+    await store.lanes.exchange({
+      ...common,
+      run: one,
+      events: [start(1), start(2), { kind: 'end', id: 1, how: 'accepted' }],
+      limits: undefined,
+    });
+    await store.lanes.exchange({ ...common, run: two, events: [start(1), start(2)], limits: { limit: 4, heldMs: 60_000 } });
+    const [lane, ...others] = (await readStoreActivity(store)).sharedLanes;
+    const holder = { workflow: JOB, role: 'run', pid: process.pid };
+    expect(others).toEqual([]);
+    expect(lane).toMatchObject({
+      lane: 'claude',
+      limit: 4,
+      holders: [
+        { ...holder, run: two.run, attempts: 2 },
+        { ...holder, run: one.run, attempts: 1 },
+      ],
+    });
+    expect(lane?.heldMs).toBeGreaterThan(0);
+    expect(lane?.holders[0]?.oldestMs).toBeGreaterThanOrEqual(0);
+    await journals[1]!.append(finished());
+    expect((await readStoreActivity(store)).sharedLanes[0]?.holders).toMatchObject([{ run: one.run }]);
+    await Promise.all(journals.map((journal) => journal.close()));
     await store.close();
   });
 

@@ -1,6 +1,6 @@
 /**
- * Looks at what the processes of a project do at this moment, in the database: who writes a run, the calls that each has claimed, and the
- * calls that wait for a worker. team-store.md 14.
+ * Looks at what the processes of a project do at this moment, in the database: who writes a run, the calls that each has claimed, the
+ * calls that wait for a worker, and who holds the places of shared lanes. team-store.md 14.
  */
 import type { RunId, Workflow } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
@@ -31,9 +31,34 @@ export interface OfferLane {
   readonly oldestMs: number | null;
 }
 
+/** A process with attempts in flight in a shared lane. */
+export interface LaneHolder {
+  readonly run: RunId;
+  readonly workflow: Workflow;
+  readonly role: ActiveWriter['role'];
+  readonly host: string;
+  readonly pid: number;
+  readonly attempts: number;
+  /** The age of the one that is in flight longest. */
+  readonly oldestMs: number;
+}
+
+/** A queue of attempts of all processes of the project. */
+export interface SharedLane {
+  readonly lane: string;
+  /** The attempts that may be in flight; null where nothing was learned lately. */
+  readonly limit: number | null;
+  /** Nothing starts for so long; null where the lane is open. */
+  readonly heldMs: number | null;
+  /** The process with the most attempts first. */
+  readonly holders: readonly LaneHolder[];
+}
+
 export interface Activity {
   writers(): Promise<readonly ActiveWriter[]>;
   lanes(): Promise<readonly OfferLane[]>;
+  /** Lanes in which an attempt is in flight, and those that are held. */
+  sharedLanes(): Promise<readonly SharedLane[]>;
 }
 
 const MS_SINCE = (time: string): string => `(extract(epoch from clock_timestamp() - ${time}) * 1000)::float8`;
@@ -70,7 +95,33 @@ export class PgActivity implements Activity {
       oldestMs: oldest === null ? null : Number(oldest),
     }));
   }
+
+  async sharedLanes(): Promise<readonly SharedLane[]> {
+    const rows = await this.ports.sql.query(SHARED_LANES, [this.ports.project]);
+    return rows
+      .map(({ lane, limit, held, holders }) => ({
+        lane: String(lane),
+        limit: limit === null ? null : Number(limit),
+        heldMs: Number(held ?? 0) > 0 ? Number(held) : null,
+        holders: holders as readonly LaneHolder[],
+      }))
+      .filter(({ holders, heldMs }) => holders.length > 0 || heldMs !== null);
+  }
 }
+
+/** An attempt is in flight while its start has no end, and its run is alive. */
+const SHARED_LANES = `select l.lane, (l.limits ->> 'limit')::float8 as "limit",
+    (extract(epoch from l.blocked_until - clock_timestamp()) * 1000)::float8 as held,
+    coalesce((select jsonb_agg(jsonb_build_object('run', h.run, 'workflow', h.path, 'role', h.role, 'host', h.host, 'pid', h.pid,
+        'attempts', h.attempts, 'oldestMs', h.oldest) order by h.attempts desc, h.run collate "C")
+      from (select r.run, w.path, r.role, r.host, r.pid, count(*) as attempts, ${MS_SINCE('min(e.at)')} as oldest
+        from mlld.lane_events e join mlld.runs r using (run_id) join mlld.workflows w using (workflow_id)
+        where e.project_id = l.project_id and e.lane = l.lane and e.event ->> 'kind' = 'start'
+          and not r.finished and mlld.is_alive(r.lease_until, r.lease_s)
+          and not exists (select from mlld.lane_events d where d.project_id = l.project_id and d.lane = l.lane and d.run_id = e.run_id
+            and d.event ->> 'kind' = 'end' and d.event -> 'id' = e.event -> 'id')
+        group by r.run, w.path, r.role, r.host, r.pid) h), '[]') as holders
+  from mlld.limits l join mlld.projects p using (project_id) where p.name = $1 order by l.lane collate "C"`;
 
 function writerOf({ run, path, role, of_run: ofRun, host, pid, claims, heard }: Row): ActiveWriter {
   return {

@@ -1,7 +1,7 @@
-/** Shows what the store of a team has beside runs: who writes now, the calls that wait for workers, and the budgets that runs share. */
+/** Shows what the store of a team has beside runs: who writes now, the calls that wait for workers, and the lanes and budgets that runs share. */
 import type { SharedBudget } from '../../../journal/postgres/limits/shared-budgets.js';
 import type { Watching } from '../../../journal/postgres/open-store.js';
-import type { ActiveWriter, OfferLane } from '../../../journal/postgres/activity/pg-activity.js';
+import type { ActiveWriter, OfferLane, SharedLane } from '../../../journal/postgres/activity/pg-activity.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { budgetsIn } from '../../session/script/shared-budgets.js';
 
@@ -10,14 +10,20 @@ export interface StoreActivity {
   readonly isShared: boolean;
   readonly writers: readonly ActiveWriter[];
   readonly lanes: readonly OfferLane[];
+  readonly sharedLanes: readonly SharedLane[];
   readonly budgets: readonly SharedBudget[];
 }
 
 export async function readStoreActivity(store: JournalStore): Promise<StoreActivity> {
   const activity = activityIn(store);
-  if (activity === undefined) return { isShared: false, writers: [], lanes: [], budgets: [] };
-  const [writers, lanes, budgets] = await Promise.all([activity.writers(), activity.lanes(), budgetsIn(store)?.list()]);
-  return { isShared: true, writers, lanes, budgets: budgets ?? [] };
+  if (activity === undefined) return { isShared: false, writers: [], lanes: [], sharedLanes: [], budgets: [] };
+  const [writers, lanes, sharedLanes, budgets] = await Promise.all([
+    activity.writers(),
+    activity.lanes(),
+    activity.sharedLanes(),
+    budgetsIn(store)?.list(),
+  ]);
+  return { isShared: true, writers, lanes, sharedLanes, budgets: budgets ?? [] };
 }
 
 /** Undefined for files. */

@@ -1,4 +1,5 @@
-/** Shows what only the store of a team knows: who writes now, the calls that wait for workers, and the budgets that runs share. */
+/** Shows what only the store of a team knows: who writes now, the calls that wait for workers, and the lanes and budgets that runs share. */
+import type { ComponentChildren } from 'preact';
 import type { StoreActivity } from '../../../src/api/team/store-activity.js';
 import { duration, money } from '../../../cli/render/units.js';
 import { number } from '../../report/model/verdict-words.js';
@@ -6,7 +7,7 @@ import { Table } from '../../report/parts/table.js';
 
 type Budget = StoreActivity['budgets'][number];
 
-export function StoreSections({ store: { writers, lanes, budgets } }: { readonly store: StoreActivity }) {
+export function StoreSections({ store: { writers, lanes, sharedLanes, budgets } }: { readonly store: StoreActivity }) {
   return (
     <>
       <section class="card" aria-labelledby="title-writers">
@@ -40,10 +41,10 @@ export function StoreSections({ store: { writers, lanes, budgets } }: { readonly
       {lanes.length > 0 && (
         <section class="card" aria-labelledby="title-lanes">
           <h2 id="title-lanes">
-            Lanes <small>calls that are offered to workers</small>
+            Offered to workers <small>calls that any worker may execute, by lane</small>
           </h2>
           <Table
-            label="Lanes"
+            label="Offered to workers"
             columns={[{ title: 'Lane' }, numeric('Waiting'), numeric('In work'), numeric('The oldest waits')]}
             rows={lanes.map(({ lane, waiting, claimed, oldestMs }) => [
               lane === '' ? 'no lane' : lane,
@@ -51,6 +52,25 @@ export function StoreSections({ store: { writers, lanes, budgets } }: { readonly
               number(claimed),
               oldestMs === null ? '-' : duration(oldestMs),
             ])}
+          />
+        </section>
+      )}
+      {sharedLanes.length > 0 && (
+        <section class="card" aria-labelledby="title-shared-lanes">
+          <h2 id="title-shared-lanes">
+            Shared lanes <small>attempts in flight that share a rate limit, and who makes them</small>
+          </h2>
+          <Table
+            label="Shared lanes"
+            columns={[
+              { title: 'Lane' },
+              numeric('In flight'),
+              numeric('Limit'),
+              { title: 'Held by' },
+              { title: 'Workflow' },
+              numeric('The oldest'),
+            ]}
+            rows={sharedLanes.flatMap(rowsOfLane)}
           />
         </section>
       )}
@@ -75,6 +95,21 @@ export function StoreSections({ store: { writers, lanes, budgets } }: { readonly
       )}
     </>
   );
+}
+
+/** A row for each process with attempts in the lane. */
+function rowsOfLane({ lane, limit, heldMs, holders }: StoreActivity['sharedLanes'][number]): readonly (readonly ComponentChildren[])[] {
+  const most = limit === null ? '-' : number(limit);
+  const state = heldMs === null ? '' : ` (held for ${duration(heldMs)})`;
+  if (holders.length === 0) return [[`${lane}${state}`, '0', most, 'nobody', '-', '-']];
+  return holders.map(({ host, pid, role, workflow, attempts, oldestMs }) => [
+    `${lane}${state}`,
+    number(attempts),
+    most,
+    `${host} (${role === 'run' ? '' : `${role}, `}process ${pid})`,
+    workflow,
+    duration(oldestMs),
+  ]);
 }
 
 function Used({ budget: { spent, reserved, total } }: { readonly budget: Budget }) {
