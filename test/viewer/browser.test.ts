@@ -131,7 +131,9 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
 
   it('says first what happened, what went wrong and how to repair it', async () => {
     await open('200');
-    expect(await page.locator('.sentence').textContent()).toMatch(/^Failed after .*: \d+ of 197 calls have a result, \d+ of them reused/);
+    expect(await page.locator('.sentence').textContent()).toMatch(
+      /^Failed after .*: \d+ of 200 calls have a result, \d+ of them reused; 3 failed, 3 unfinished\./,
+    );
     expect(await page.locator('.trouble').textContent()).toContain('no reply within 60s: the attempt timed out');
     expect(await page.locator('.repair code').first().textContent()).toBe('mlld run triage --resume failed');
   });
@@ -167,7 +169,7 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.call .reused');
     await page.keyboard.press('ArrowLeft');
-    await expect.poll(current).toContain('for:iteration');
+    await expect.poll(current).toContain('item 1');
   });
 
   it('zooms the timeline by key, and opens a call by a click', async () => {

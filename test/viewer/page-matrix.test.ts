@@ -9,9 +9,13 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Fact } from '../../journal/event.js';
+import { opPath, seqOf } from '../../journal/ids.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { projectFolder, resultOf, runCli, startCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
+import { recordRun } from '../support/recorded-project.js';
+import { call, callKeyOf, runRef } from '../support/written-runs.js';
 import { recordTriage } from './sample-runs.js';
 
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
@@ -32,6 +36,18 @@ const report = async (folder: string, ...args: readonly string[]): Promise<void>
   const { status, stderr } = await runCli(['journal', 'report', ...args, '-o', 'page.html'], { cwd: folder });
   expect([status, stderr]).toEqual([0, '']);
 };
+
+/** One call is executed and superseded, one executed by a worker, one reused. */
+function callsAtWorkers(): Fact[] {
+  const executed = call('main/ask#0', LONG).map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact));
+  const other = { run: runRef(0).run, seq: seqOf(4) };
+  const of = seqOf(1 + executed.findIndex(({ type }) => type === 'call.completed'));
+  const superseded: Fact = { type: 'call.superseded', key: callKeyOf(LONG), op: opPath('main/ask#0'), of, by: other };
+  const atWorker = call('main/ask#1', 'flood', { outcome: 'reused' }).map((fact) =>
+    fact.type === 'call.reused' ? { ...fact, worker: 'hut', workerHost: 'db7', workerUsd: 0.02 } : fact,
+  );
+  return [...executed, superseded, ...atWorker, ...call('main/ask#2', 'ebb', { outcome: 'reused' })];
+}
 
 const JOB = `exe llm @ask(t) = sh { if [ "$t" = "c" ]; then echo "no boat" >&2; exit 3; fi; echo "A:$t" }
 var @all = for @x in ["a", "b", "c", "${LONG}"] => @ask(@x)
@@ -56,6 +72,33 @@ const SAMPLES: { readonly [kind: string]: Sample } = {
       await runCli(['job.mld', '--checkpoint'], { cwd: folder });
       await runCli(['other.mld', '--fork', 'job.mld'], { cwd: folder });
       await report(folder, 'other.mld');
+    },
+    async look(page) {
+      expect(await page.locator('.fork').textContent()).toMatch(
+        /^Fork of job\.mld, run \S+: 1 of its results is reused\. The scripts differ in 1 line\.$/,
+      );
+      await page.evaluate(() => void (location.hash = 'overview'));
+      await page.getByText('1 line of the script differs').click();
+      expect(await page.locator('.difference .removed').textContent()).toContain('"b", ');
+      expect(await page.locator('.command code').allTextContents()).toContainEqual(expect.stringMatching(/^mlld journal diff \S+ \S+$/));
+    },
+  },
+  'calls that workers executed': {
+    says: /all 3 calls have a result, 1 of them reused, 1 executed by workers\. It cost \$0\.50, and \$0\.02 at workers\.$/,
+    views: ['overview', 'operations', 'call=main/ask#1', 'output'],
+    async make(folder) {
+      const ref = await recordRun(folder, 1, callsAtWorkers());
+      await report(folder, ref.run);
+    },
+    async look(page) {
+      await page.evaluate(() => void (location.hash = 'call=main/ask%231'));
+      await expect
+        .poll(() => page.locator('.call').textContent())
+        .toMatch(/executed at a worker.*Workerhut on db7Cost, counted there\$0\.02/);
+      await page.evaluate(() => void (location.hash = 'overview'));
+      const workers = page.locator('section[aria-labelledby="title-workers"]');
+      expect(await workers.locator('tbody').textContent()).toBe('hutdb710$0.02');
+      expect(await workers.textContent()).toContain('1 result was paid for in vain ($0.50)');
     },
   },
   'a pipeline': {

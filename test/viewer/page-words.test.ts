@@ -38,7 +38,7 @@ describe('the page of a run', () => {
       report: { ...idle.report, status: 'running' as const },
       verdict: { ...idle.verdict, status: 'running' as const, pipeline },
     };
-    expect(sentenceOf(waiting)).toMatch(/ It cost nothing\. gate waits for a person to answer q1: “Open the gate\?”\.$/);
+    expect(sentenceOf(waiting)).toMatch(/ It cost nothing\. The node gate waits for a person to answer q1: “Open the gate\?”$/);
   });
 
   it('keeps the path of any call in its address, and any filter', () => {

@@ -52,7 +52,7 @@ export function App({ model, following, notice = '' }: AppProps) {
   const view = views.includes(route.view) ? route.view : 'overview';
   return (
     <>
-      <Head model={model} following={following} />
+      <Head model={model} following={following} isFirstView={view === 'overview'} />
       {notice !== '' && (
         <p class="notice" role="status">
           {notice}

@@ -1,25 +1,33 @@
-/** Heads the page: the name of the run, what became of it in one sentence, and its figures. */
+/** Heads the page: the name of the run, what became of it in one sentence, what it is a fork of, and its figures. */
 import { duration, money, time } from '../../cli/render/units.js';
 import type { Following } from './app.js';
-import type { Model } from './model/page-model.js';
-import { hitRate, number, openQuestions, sentenceOf } from './model/verdict-words.js';
+import { changedLines } from './model/side-by-side.js';
+import type { Model, PageData } from './model/page-model.js';
+import { callsOfRun, hitRate, number, openQuestions, sentenceOf } from './model/verdict-words.js';
 
-export function Head({ model: { report, data }, following }: { readonly model: Model; readonly following: Following | undefined }) {
+interface HeadProps {
+  readonly model: Model;
+  readonly following: Following | undefined;
+  /** On a narrow screen the figures are on the first view only. */
+  readonly isFirstView: boolean;
+}
+
+export function Head({ model: { report, data }, following, isFirstView }: HeadProps) {
   const { total, workflow, run, started, status } = report;
   const shown = openQuestions(data).length > 0 ? 'waiting' : status;
-  const rate = hitRate(total);
-  const calls = total.executed + total.reused + total.failed + total.denied + total.notExecuted;
-  const missing = total.failed + total.denied + total.notExecuted;
+  const calls = callsOfRun(data);
+  const rate = hitRate({ executed: calls.executed + calls.atWorkers, reused: calls.reused });
+  const missing = calls.withoutResult;
   const figures: readonly (readonly [string, string, string])[] = [
-    ['Calls', number(calls), `${number(total.executed)} executed`],
-    ['Hit rate', rate === undefined ? '–' : `${rate} %`, `${number(total.reused)} reused`],
+    ['Calls', number(calls.all), callWords(calls, status === 'running')],
+    ['Hit rate', rate === undefined ? '–' : `${rate} %`, `${number(calls.reused)} reused`],
     ['Without a result', number(missing), total.retries === 0 ? 'no retries' : `${number(total.retries)} retries`],
     ['Time', duration(report.durationMs), `${duration(total.callsMs)} in calls`],
     ['Cost', total.costUsd === null ? '–' : money(total.costUsd), costWords(total)],
     ['Tokens', tokens(total.inputTokens), total.inputTokens === null ? 'not reported' : `in, ${tokens(total.outputTokens)} out`],
   ];
   return (
-    <header class="head">
+    <header class={isFirstView ? 'head' : 'head brief'}>
       <p class="crumbs">
         <span>{workflow}</span>
         <span>{run}</span>
@@ -31,7 +39,18 @@ export function Head({ model: { report, data }, following }: { readonly model: M
       </h1>
       {following?.actions}
       <p class="sentence">{sentenceOf(data)}</p>
-      {calls > 0 && (
+      {data.forkSources.map((source) => (
+        <p key={`${source.workflow} ${source.run}`} class="fork">
+          Fork of <b>{source.workflow}</b>
+          {source.run !== null && (
+            <>
+              , run <code>{source.run}</code>
+            </>
+          )}
+          : {forkWords(source)}
+        </p>
+      ))}
+      {calls.all > 0 && (
         <dl class="figures">
           {figures.map(([term, value, more]) => (
             <div key={term} class={term === 'Without a result' && missing > 0 ? 'bad' : undefined}>
@@ -45,6 +64,23 @@ export function Head({ model: { report, data }, following }: { readonly model: M
       )}
     </header>
   );
+}
+
+function callWords({ executed, atWorkers, unfinished }: ReturnType<typeof callsOfRun>, isRunning: boolean): string {
+  return [
+    `${number(executed)} executed`,
+    ...(atWorkers > 0 ? [`${number(atWorkers)} at workers`] : []),
+    ...(unfinished > 0 ? [`${number(unfinished)} ${isRunning ? 'in flight' : 'unfinished'}`] : []),
+  ].join(', ');
+}
+
+/** `2 of its results are reused. The scripts differ in 3 lines.` */
+function forkWords({ reused, runs, script }: PageData['forkSources'][number]): string {
+  const several = runs > 1 ? ` of ${number(runs)} runs` : '';
+  const results = `${reused === 0 ? 'none' : number(reused)} of its results${several} ${reused === 1 ? 'is' : 'are'} reused.`;
+  const changed = changedLines(script);
+  if (changed === undefined) return results;
+  return `${results} ${changed === 0 ? 'The scripts are the same.' : `The scripts differ in ${number(changed)} ${changed === 1 ? 'line' : 'lines'}.`}`;
 }
 
 function costWords({ savedUsd, unpriced }: Model['report']['total']): string {

@@ -11,7 +11,10 @@ import { reportData, type ReportData } from '../timeline/report.js';
 import { readDetails, type SpanDetails } from '../timeline/report-details.js';
 import { cutTo, type ShownText } from '../timeline/shown-texts.js';
 import { timeline } from '../timeline/timeline.js';
+import { forkSources, type PageFork } from './fork-sources.js';
 import { runFacts, type RunFacts } from './run-facts.js';
+
+export type { PageFork } from './fork-sources.js';
 
 /** UTF-16 units. A page of ten thousand calls is to have 15 MB at most. */
 const DETAILS_UNITS = 8_000_000;
@@ -99,6 +102,8 @@ export interface PageData {
   /** Commands that continue, repair or inspect the run, each with what it does. The first one is the most useful. */
   readonly steps: readonly (readonly [string, string])[];
   readonly inputs: PageInputs | null;
+  /** The workflows and runs that a fork may reuse results of; empty for a run that is no fork. */
+  readonly forkSources: readonly PageFork[];
   readonly sources: readonly PageSource[];
   /** For each of the report's sites its source, by its place in `sources`, and the line; null where it is in none. */
   readonly places: readonly (readonly [number, number] | null)[];
@@ -161,6 +166,7 @@ export async function openPageOf(
     verdict: verdictOf(postMortem),
     steps: stepsOf(postMortem),
     inputs: inputsOf(facts),
+    forkSources: await forkSources(store, ref, facts, spans),
     ...(await sourcesOf(store, facts, report.sites)),
     output: await outputOf(store, facts),
     files: [...facts.files.keys()].slice(0, FILES_MAX),

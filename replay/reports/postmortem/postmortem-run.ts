@@ -50,9 +50,9 @@ export interface PostMortemReport extends CallFigures {
   readonly unsettled: Unsettled | null;
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
-  /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
   /** Workers that executed its calls, and results of it that are not used. */
   readonly team: TeamReport;
+  /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
   readonly since: { readonly run: string; readonly status: CountedStatus } | null;
   /** Only of a pipeline. */
   readonly pipeline?: PipelineProgress;

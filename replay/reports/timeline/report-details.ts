@@ -42,6 +42,8 @@ export interface CallDetails {
   readonly model: string | null;
   readonly args: readonly ShownPayload[];
   readonly result: ShownPayload;
+  /** The worker that executed the call for the run, and what it cost there; null for a call that none executed. */
+  readonly worker: { readonly name: string; readonly host: string | null; readonly costUsd: number | null } | null;
   /** The event that holds a reused result; `op` is its call, null where its run is gone. */
   readonly from: { readonly workflow: string; readonly run: string; readonly seq: number; readonly op: string | null } | null;
   readonly attempts: readonly AttemptDetails[];
@@ -101,7 +103,7 @@ async function spanDetails(store: JournalStore, ref: RunRef, span: Span, originO
 const KINDS = { 'effect.performed': 'effect', 'hook.fired': 'hook', 'guard.decided': 'guard', 'retry.scheduled': 'retry' } as const;
 
 async function callDetails(store: JournalStore, ref: RunRef, call: TimelineCall, origin: Origin | undefined): Promise<CallDetails> {
-  const { fn, outcome, durationMs, usage, from, message = null, key, attempts } = call;
+  const { fn, outcome, durationMs, usage, from, worker, message = null, key, attempts } = call;
   const where = origin ?? { ref, startedAt: call.startedAt, endedAt: call.endedAt };
   const started = await eventAt(store, where.ref, where.startedAt);
   const completed = await eventAt(store, where.ref, where.endedAt);
@@ -117,6 +119,7 @@ async function callDetails(store: JournalStore, ref: RunRef, call: TimelineCall,
     costUsd: costOfCall(call).costUsd ?? null,
     args: argumentsOf(args),
     result: shown(result),
+    worker: worker ? { name: worker.name, host: worker.host ?? null, costUsd: worker.costUsd ?? null } : null,
     from: from === undefined ? null : { workflow: from.workflow ?? ref.workflow, run: from.run, seq: from.seq, op: origin?.op ?? null },
     attempts: attempts.map(attemptDetails),
     files: [...new Set(files.map(({ path }) => path))],

@@ -3,7 +3,7 @@ import type { RunRef } from '../../../journal/ids.js';
 import type { CallCounts } from '../../fold/call-counts.js';
 import { modelsOf, type ModelTally } from './models.js';
 import { tracksOf } from './tracks.js';
-import { endOf, type Span, type Timeline } from './timeline.js';
+import { callsOf, endOf, type Span, type Timeline } from './timeline.js';
 import { costOfCall } from './call-cost.js';
 
 export type { ModelTally } from './models.js';
@@ -13,9 +13,9 @@ export interface Tally extends CallCounts {
   readonly name: string;
 }
 
-/** `unfinished`: it never ended. `done`: it made no call itself. */
-export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed' | 'unfinished';
-const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'not-executed', 'unfinished'];
+/** `unfinished`: it never ended. `done`: it made no call itself. `at-worker`: a worker executed its call for the run. */
+export type SpanState = 'done' | 'executed' | 'at-worker' | 'reused' | 'failed' | 'denied' | 'not-executed' | 'unfinished';
+const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'at-worker', 'reused', 'failed', 'denied', 'not-executed', 'unfinished'];
 
 /** A column each; the n-th of every column belongs to the n-th span, in the order in which they began. */
 export interface SpanColumns {
@@ -54,7 +54,10 @@ export interface ReportData {
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number;
+  /** A call that has not ended is in none of its numbers. */
   readonly total: Tally;
+  /** Calls in flight, or those that the end of the run cut off. */
+  readonly unfinished: number;
   readonly functions: readonly Tally[];
   readonly phases: readonly Tally[];
   readonly models: readonly ModelTally[];
@@ -83,6 +86,7 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
     started: new Date(startedMs).toISOString(),
     durationMs: (state.lastMs ?? startedMs) - startedMs,
     total: tally('all', state.ledger.total),
+    unfinished: [...callsOf(state)].filter(({ call }) => call.outcome === 'unfinished').length,
     functions: functions.sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
     phases: [...state.countsOfPhases].map(([name, counts]) => tally(name, counts)),
     models: modelsOf(state),
@@ -147,6 +151,7 @@ function rowsOf(state: Timeline): readonly number[] {
 /** A call that failed shows in its span also where the script went on with what the call gave. */
 function stateOf({ outcome, calls }: Span): SpanState {
   if (outcome === undefined) return 'unfinished';
+  if (outcome === 'reused' && calls.at(-1)?.worker) return 'at-worker';
   if (outcome !== 'ok') return outcome;
   const last = calls.at(-1)?.outcome;
   if (last === undefined) return 'done';

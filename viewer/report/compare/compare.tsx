@@ -1,10 +1,10 @@
 /** Shows this run beside another one: both in numbers, then what changed, call by call. */
 import { CAUSES } from '../../../cli/render/causes.js';
-import { duration, moneyOrDash } from '../../../cli/render/units.js';
+import { duration, money } from '../../../cli/render/units.js';
 import type { Model, RunDiff } from '../model/page-model.js';
 import { hashOfCall } from '../model/route.js';
-import { sideBySide } from '../model/side-by-side.js';
-import { number } from '../model/verdict-words.js';
+import { number, orDash } from '../model/verdict-words.js';
+import { DifferingTexts } from '../parts/differing-texts.js';
 import { Table } from '../parts/table.js';
 
 type Side = RunDiff['left'];
@@ -45,9 +45,9 @@ export function Compare({ model }: { readonly model: Model }) {
         <section class="card" aria-labelledby="title-texts">
           <h2 id="title-texts">Sources, output and files</h2>
           {sources.map(({ path, lines }) => (
-            <Texts key={path} title={`Source ${path}`} lines={lines} names={[OTHER, THIS]} />
+            <DifferingTexts key={path} title={`Source ${path}`} lines={lines} names={[OTHER, THIS]} />
           ))}
-          {!output.same && <Texts title="Output" lines={output.lines} names={[OTHER, THIS]} />}
+          {!output.same && <DifferingTexts title="Output" lines={output.lines} names={[OTHER, THIS]} />}
           {files.length > 0 && (
             <ul class="plain">
               {files.map(({ path }) => (
@@ -87,7 +87,7 @@ function rowsOf(left: Side, right: Side): readonly (readonly string[])[] {
     row('Failed', ({ failed }) => number(failed)),
     row('Time', ({ durationMs }) => duration(durationMs)),
     row('Time in calls', ({ callsMs }) => duration(callsMs)),
-    row('Cost', ({ costUsd }) => moneyOrDash(costUsd)),
+    row('Cost', ({ costUsd }) => orDash(costUsd, money)),
   ];
 }
 
@@ -105,9 +105,9 @@ function Changed({ pair, model, names }: { readonly pair: Pair; readonly model: 
         {right.class !== null && ` (${CAUSES[right.class]})`} {isHere && <a href={hashOfCall(right.op)}>look at the call</a>}
       </p>
       {pair.arguments?.map(({ number: place, lines }) => (
-        <Texts key={place} title={`Argument ${place}`} lines={lines} names={names} />
+        <DifferingTexts key={place} title={`Argument ${place}`} lines={lines} names={names} />
       ))}
-      {pair.result && <Texts title="Result" lines={pair.result} names={names} />}
+      {pair.result && <DifferingTexts title="Result" lines={pair.result} names={names} />}
     </details>
   );
 }
@@ -133,54 +133,5 @@ function Only({ title, calls, model }: { readonly title: string; readonly calls:
       />
       {calls.length > SHOWN && <p class="muted">and {number(calls.length - SHOWN)} more</p>}
     </section>
-  );
-}
-
-/** Two columns, one below the other where there is no room. */
-function Texts({
-  title,
-  lines,
-  names,
-}: {
-  readonly title: string;
-  readonly lines: readonly string[];
-  readonly names: readonly [string, string];
-}) {
-  if (lines.length === 0) return null;
-  return (
-    <div class="text">
-      <h3>{title}</h3>
-      <div class="scroll code sides" tabIndex={0} role="group" aria-label={title}>
-        <table>
-          <thead>
-            <tr>
-              {names.map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sideBySide(lines).map(({ kind, left, right }, place) =>
-              kind === 'part' ? (
-                <tr key={place} class="part">
-                  <td colSpan={2}>{left}</td>
-                </tr>
-              ) : (
-                <tr key={place}>
-                  <td class={kind === 'changed' && left !== null ? 'removed' : undefined}>
-                    <code>{left ?? ''}</code>
-                  </td>
-                  <td class={kind === 'changed' && right !== null ? 'added' : undefined}>
-                    <code>{right ?? ''}</code>
-                  </td>
-                </tr>
-              ),
-            )}
-          </tbody>
-        </table>
-      </div>
-    </div>
   );
 }

@@ -21,7 +21,7 @@ export interface Model {
   nameOf(span: number): string;
   /** The function that a call was made of; a workflow script names its calls otherwise. */
   fnOf(span: number): string;
-  /** `@review` for a call that has the name of its function, otherwise the name. */
+  /** `@review` for a call that has the name of its function, `item 12` for an iteration, otherwise the name. */
   titleOf(span: number): string;
   /** Returns the beginning of what it was given, or else the line of the source that it is from. */
   aboutOf(span: number): string;
@@ -81,7 +81,9 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
       const name = nameOf(span);
       return functions.has(name) ? name : (only ?? knownDetailsOf(span)?.calls[0]?.fn ?? name);
     },
-    titleOf: (span) => `${functions.has(nameOf(span)) && (spans.calls[span] as number) > 0 ? '@' : ''}${nameOf(span)}`,
+    titleOf: (span) =>
+      itemOf(spans.kind[span], spans.op[span]) ??
+      `${functions.has(nameOf(span)) && (spans.calls[span] as number) > 0 ? '@' : ''}${nameOf(span)}`,
     aboutOf: (span) => spans.about[span] || lineOf(data, span),
     insideOf(span) {
       inside ??= countInside(report);
@@ -105,6 +107,12 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
         .join('\n')
         .toLowerCase()),
   };
+}
+
+/** Counts items from 1 on, as messages do. */
+function itemOf(kind = '', op = ''): string | undefined {
+  const [, place] = /:(?:iteration|batch)$/.test(kind) ? (/\[(\d+)\]$/.exec(op) ?? []) : [];
+  return place === undefined ? undefined : `${kind.endsWith('batch') ? 'batch' : 'item'} ${Number(place) + 1}`;
 }
 
 interface Inside {

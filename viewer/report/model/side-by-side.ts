@@ -8,6 +8,11 @@ export interface Sides {
   readonly right: string | null;
 }
 
+/** Counts the rows in which two texts differ; undefined where they were not compared. */
+export function changedLines(lines: readonly string[] | null): number | undefined {
+  return lines === null ? undefined : sideBySide(lines).filter(({ kind }) => kind === 'changed').length;
+}
+
 /** `lines` begin with `' '`, `-`, `+` or `@`. */
 export function sideBySide(lines: readonly string[]): readonly Sides[] {
   const rows: Sides[] = [];

@@ -6,7 +6,9 @@ import { isFailing } from './tracks.js';
 export interface CallCounts {
   executed: number;
   reused: number;
+  /** Ended without a result. */
   failed: number;
+  unfinished: number;
   ms: number;
   costUsd: number | null;
 }
@@ -34,9 +36,10 @@ function countsBy<K>(model: Model, keyOf: (span: number) => K | undefined): Read
     const key = keyOf(span);
     if (key === undefined) continue;
     let each = counts.get(key);
-    if (each === undefined) counts.set(key, (each = { executed: 0, reused: 0, failed: 0, ms: 0, costUsd: null }));
+    if (each === undefined) counts.set(key, (each = { executed: 0, reused: 0, failed: 0, unfinished: 0, ms: 0, costUsd: null }));
     const state = model.stateOf(span);
     if (state === 'reused') each.reused += 1;
+    else if (state === 'unfinished') each.unfinished += 1;
     else if (isFailing(state)) each.failed += 1;
     else each.executed += 1;
     // A reused result took no time of its own.

@@ -96,6 +96,7 @@ export function areCallsDrawn(
   { from, to, width }: { readonly from: number; readonly to: number; readonly width: number },
 ): boolean {
   if (laneCount > LANES_MAX) return false;
+  if (calls.length <= CALLS_ALWAYS_DRAWN) return true;
   const { start, end } = model.report.spans;
   let seen = 0;
   let time = 0;
@@ -109,4 +110,6 @@ export function areCallsDrawn(
 }
 
 const LANES_MAX = 40;
+/** A band of so few calls would show less than they do. */
+const CALLS_ALWAYS_DRAWN = 40;
 const CALL_PIXELS_MIN = 4;

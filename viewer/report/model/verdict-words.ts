@@ -1,6 +1,6 @@
 /** Says in one sentence what became of a run. */
 import { duration, money } from '../../../cli/render/units.js';
-import type { PageData } from './page-model.js';
+import type { PageData, SpanState } from './page-model.js';
 
 /** The reused among all calls that have a result, in percent; undefined where there is none. */
 export function hitRate({ executed, reused }: { readonly executed: number; readonly reused: number }): number | undefined {
@@ -18,12 +18,32 @@ const ENDINGS: { readonly [status: string]: string } = {
   crashed: 'The process was killed',
 };
 
+/** How many calls a run has of each kind: workers executed some of those that its journal has as reused. */
+export interface RunCalls {
+  readonly all: number;
+  readonly executed: number;
+  readonly atWorkers: number;
+  readonly reused: number;
+  /** Ended without one. */
+  readonly withoutResult: number;
+  readonly unfinished: number;
+}
+
+export function callsOfRun({ report: { total, unfinished }, verdict }: Pick<PageData, 'report' | 'verdict'>): RunCalls {
+  const { executed, reused, failed, denied, notExecuted } = total;
+  const atWorkers = verdict.team.workers.reduce((sum, worker) => sum + worker.executed, 0);
+  const withoutResult = failed + denied + notExecuted;
+  const all = executed + reused + withoutResult + unfinished;
+  return { all, executed, atWorkers, reused: reused - atWorkers, withoutResult, unfinished };
+}
+
 /** `Completed after 12m04s: 1,980 of 2,000 calls have a result, 660 of them reused; 20 failed. It cost $12.40, and reuse saved $3.10.` */
 export function sentenceOf(data: PageData): string {
   const { report, verdict } = data;
   const { total, durationMs, status } = report;
-  const ending = `${ENDINGS[status] ?? status} after ${duration(durationMs)}`;
-  return `${ending}: ${callWords(report)}.${costWords(total)}${waitingWords(data)}${laterWords(verdict)}`;
+  const word = openQuestions(data).length > 0 ? 'Waiting' : (ENDINGS[status] ?? status);
+  const ending = `${word} after ${duration(durationMs)}`;
+  return `${ending}: ${callWords(data)}.${costWords(total, data.verdict.team)}${waitingWords(data)}${laterWords(verdict)}`;
 }
 
 /** Returns what people are asked now; a run that has ended takes no answers. */
@@ -31,17 +51,18 @@ export function openQuestions({ report, verdict }: PageData): NonNullable<PageDa
   return report.status === 'running' ? (verdict.pipeline?.questions ?? []) : [];
 }
 
-function callWords({ total }: PageData['report']): string {
-  const { executed, reused, failed, denied, notExecuted, accepted } = total;
-  const all = executed + reused + failed + denied + notExecuted;
+function callWords(data: PageData): string {
+  const { failed, denied, notExecuted, accepted } = data.report.total;
+  const { all, executed, atWorkers, reused, unfinished } = callsOfRun(data);
   if (all === 0) return 'no call was made';
   const missing = [
     counted(failed - accepted, 'failed'),
     counted(accepted, 'failed and accepted by the script', 'failed and accepted by the script'),
     counted(denied, 'denied'),
     counted(notExecuted, 'not executed'),
+    counted(unfinished, data.report.status === 'running' ? 'in flight' : 'unfinished'),
   ].filter((words) => words !== '');
-  const has = executed + reused;
+  const has = executed + atWorkers + reused;
   const results =
     has === all
       ? all === 1
@@ -49,27 +70,32 @@ function callWords({ total }: PageData['report']): string {
         : `all ${number(all)} calls have a result`
       : `${number(has)} of ${number(all)} calls ${has === 1 ? 'has' : 'have'} a result`;
   const hits = reused === 0 ? '' : reused === has ? ', all of them reused' : `, ${number(reused)} of them reused`;
-  return `${results}${hits}${missing.length === 0 ? '' : `; ${missing.join(', ')}`}`;
+  const served = atWorkers === 0 ? '' : `, ${number(atWorkers)} ${reused === 0 ? 'of them ' : ''}executed by workers`;
+  return `${results}${hits}${served}${missing.length === 0 ? '' : `; ${missing.join(', ')}`}`;
 }
 
-function costWords({ attempts, costUsd, unpriced, savedUsd }: PageData['report']['total']): string {
+function costWords(
+  { attempts, costUsd, unpriced, savedUsd }: PageData['report']['total'],
+  { workers }: PageData['verdict']['team'],
+): string {
+  const paid = workers.map((worker) => worker.costUsd ?? 0).reduce((sum, each) => sum + each, 0);
+  const elsewhere = paid === 0 ? '' : `, and ${money(paid)} at workers`;
   const saved = savedUsd === null || savedUsd === 0 ? '' : `reuse saved ${money(savedUsd)}`;
   const cost =
     attempts === 0
       ? 'It cost nothing'
       : costUsd === null
         ? 'No call reported its cost'
-        : `It cost ${money(costUsd)}${unpriced === 0 ? '' : ` and ${number(unpriced)} attempts of unknown cost`}`;
-  return ` ${cost}${saved === '' ? '' : `, and ${saved}`}.`;
+        : `It cost ${money(costUsd)}${unpriced === 0 ? '' : `, plus ${number(unpriced)} ${unpriced === 1 ? 'attempt' : 'attempts'} of unknown cost`}`;
+  return ` ${cost}${elsewhere}${saved === '' ? '' : `, and ${saved}`}.`;
 }
 
 /** The label of the question may be a sentence of its own, hence the quotes. */
 function waitingWords(data: PageData): string {
   const questions = openQuestions(data);
-  return (
-    questions.map(({ id, node, text }) => ` ${node} waits for a person to answer ${id}: “${text}”`).join('.') +
-    (questions.length === 0 ? '' : '.')
-  );
+  return questions
+    .map(({ id, node, text }) => ` The node ${node} waits for a person to answer ${id}: “${text}”${/[.?!]$/.test(text) ? '' : '.'}`)
+    .join('');
 }
 
 function laterWords({ since }: PageData['verdict']): string {
@@ -79,6 +105,16 @@ function laterWords({ since }: PageData['verdict']): string {
 
 function counted(count: number, words: string, several = words): string {
   return count === 0 ? '' : `${number(count)} ${count === 1 ? words : several}`;
+}
+
+/** `not executed`, `executed at a worker`. */
+export function stateWords(state: SpanState): string {
+  return state === 'at-worker' ? 'executed at a worker' : state.replace('-', ' ');
+}
+
+/** A dash stands for what is not known. */
+export function orDash(value: number | null, worded: (value: number) => string): string {
+  return value === null ? '–' : worded(value);
 }
 
 export function number(count: number): string {

@@ -1,9 +1,10 @@
 /** Shows one operation whole: texts, attempts, what it was reused from, hooks, guards, files and cost. */
 import { useEffect, useRef } from 'preact/hooks';
-import { duration, moneyOrDash } from '../../../cli/render/units.js';
+import { atHost } from '../../../replay/reports/team/at-host.js';
+import { duration, money } from '../../../cli/render/units.js';
 import type { CallDetails, Model, SpanDetails } from '../model/page-model.js';
 import { hashOf, hashOfCall, type Filter } from '../model/route.js';
-import { number } from '../model/verdict-words.js';
+import { number, orDash, stateWords } from '../model/verdict-words.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Table } from '../parts/table.js';
 import { TextBlock } from '../parts/text-block.js';
@@ -45,7 +46,7 @@ export function CallPage({ model, span, filter, before, after, onGo }: CallPageP
         <CopyButton text={() => `${location.href.replace(/#.*/, '')}${hashOfCall(op)}`} of="link" label="Copy link" />
       </div>
       <h2 id="title-chosen" ref={title} tabIndex={-1}>
-        {model.titleOf(span)} <span class={`pill ${state}`}>{state.replace('-', ' ')}</span>
+        {model.titleOf(span)} <span class={`pill ${state}`}>{stateWords(state)}</span>
       </h2>
       {model.aboutOf(span) !== '' && <p class="about">{model.aboutOf(span)}</p>}
       {message !== '' && <p class="message">{message}</p>}
@@ -79,7 +80,7 @@ function Fact({ term, children }: { readonly term: string; readonly children: pr
 }
 
 function Call({ call, isOnly, run }: { readonly call: CallDetails; readonly isOnly: boolean; readonly run: string }) {
-  const { fn, outcome, args, result, from, attempts, files, inputTokens, outputTokens, costUsd, model } = call;
+  const { fn, outcome, args, result, from, attempts, files, inputTokens, outputTokens, costUsd, model, worker } = call;
   return (
     <div class="body">
       {!isOnly && (
@@ -89,13 +90,15 @@ function Call({ call, isOnly, run }: { readonly call: CallDetails; readonly isOn
       )}
       <dl class="facts">
         {model !== null && <Fact term="Model">{model}</Fact>}
-        {costUsd !== null && <Fact term="Cost">{moneyOrDash(costUsd)}</Fact>}
+        {costUsd !== null && <Fact term="Cost">{money(costUsd)}</Fact>}
+        {worker !== null && <Fact term="Worker">{atHost(worker.name, worker.host ?? undefined)}</Fact>}
+        {worker !== null && worker.costUsd !== null && <Fact term="Cost, counted there">{money(worker.costUsd)}</Fact>}
         {inputTokens !== null && <Fact term="Tokens in">{number(inputTokens)}</Fact>}
         {outputTokens !== null && <Fact term="Tokens out">{number(outputTokens)}</Fact>}
       </dl>
       {from !== null && (
         <p class="reused">
-          Reused from event {number(from.seq)} of run <code>{from.run}</code>
+          {worker === null ? 'Reused from' : 'Its attempts begin before'} event {number(from.seq)} of run <code>{from.run}</code>
           {from.run === run && from.op !== null ? <a href={hashOfCall(from.op)}> the same run</a> : ` of ${from.workflow}`}
           {from.op === null && ', which is gone'}.
         </p>
@@ -122,7 +125,7 @@ function Call({ call, isOnly, run }: { readonly call: CallDetails; readonly isOn
               `${attempt.outcome}${attempt.retryInMs === null ? '' : `, again in ${duration(attempt.retryInMs)}`}`,
               attempt.waitedMs === null ? '–' : duration(attempt.waitedMs),
               attempt.durationMs === null ? '–' : duration(attempt.durationMs),
-              moneyOrDash(attempt.costUsd),
+              orDash(attempt.costUsd, money),
               [attempt.cause, attempt.message].filter((each) => each !== null).join(': '),
             ])}
           />
@@ -178,7 +181,7 @@ function Inside({ model, span }: { readonly model: Model; readonly span: number 
   if (children.length === 0 && around.length === 0) return null;
   const link = (each: number) => (
     <a href={hashOfCall(model.report.spans.op[each] ?? '')}>
-      {model.nameOf(each)} {model.aboutOf(each).slice(0, 80)}
+      {model.titleOf(each)} {model.aboutOf(each).slice(0, 80)}
     </a>
   );
   return (

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Model } from '../model/page-model.js';
 import { hashOf, isFiltering, NO_FILTER, type Filter } from '../model/route.js';
-import { number } from '../model/verdict-words.js';
+import { number, stateWords } from '../model/verdict-words.js';
 
 /** Typing goes on while thousands of texts are searched. */
 const REST_MS = 150;
@@ -53,7 +53,7 @@ export function FilterBar({ model, filter }: { readonly model: Model; readonly f
           <option value="">all</option>
           {states.map((state) => (
             <option key={state} value={state}>
-              {state.replace('-', ' ')}
+              {stateWords(state)}
             </option>
           ))}
         </select>

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { duration } from '../../../cli/render/units.js';
 import type { Model } from '../model/page-model.js';
-import { number } from '../model/verdict-words.js';
+import { number, stateWords } from '../model/verdict-words.js';
 import type { TreeRow } from '../model/tree-rows.js';
 
 /** Pixels, as the style sheet has it. On a phone the text of an operation has a line of its own. */
@@ -168,7 +168,7 @@ function Row({ model, row, y, isChosen, isCurrent, onToggle, onChoose }: RowProp
         {isOpen === undefined ? '' : isOpen ? '▾' : '▸'}
       </span>
       <span class={`state ${state}`}>
-        <span class="hidden">{state.replace('-', ' ')} </span>
+        <span class="hidden">{stateWords(state)} </span>
       </span>
       <b>{name}</b>
       <span class="about">{model.aboutOf(span)}</span>

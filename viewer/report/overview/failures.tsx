@@ -1,5 +1,5 @@
 /** Groups what went wrong by cause, the reason first, and offers the commands that repair it. */
-import { causeIn } from '../../../cli/render/causes.js';
+import { CAUSES, causeIn } from '../../../cli/render/causes.js';
 import { duration, money } from '../../../cli/render/units.js';
 import type { Model, PageData, SpanState } from '../model/page-model.js';
 import { hashOf, hashOfCall, NO_FILTER } from '../model/route.js';
@@ -13,9 +13,18 @@ const FIRST_GROUPS = 3;
 interface Group {
   readonly count: number;
   readonly reason: string;
+  /** Words the cause of a group of several parts. */
+  readonly cause: string;
+  /** One for each function or kind of operation, the most frequent first. */
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly count: number;
   readonly what: string;
   readonly op: string;
   readonly state: SpanState;
+  /** Empty where it is no function. */
   readonly fn: string;
 }
 
@@ -68,27 +77,13 @@ function Groups({ model, groups }: { readonly model: Model; readonly groups: rea
   if (groups.length === 0) return null;
   return (
     <ul class="groups">
-      {groups.map((group) => (
-        <li key={`${group.what} ${group.reason}`}>
-          <span class="count">{number(group.count)}×</span>
+      {groups.map(({ count, reason, cause, parts }) => (
+        <li key={`${cause} ${parts[0]?.what} ${reason}`}>
+          <span class="count">{number(count)}×</span>
           <div>
-            <p>{group.reason}</p>
+            <p>{reason}</p>
             <p class="muted">
-              {group.what}
-              {model.spanAt(group.op) !== undefined && (
-                <>
-                  {' · '}
-                  <a href={hashOfCall(group.op)}>{group.count === 1 ? 'look at it' : 'the first one'}</a>
-                </>
-              )}
-              {group.count > 1 && group.fn !== '' && (
-                <>
-                  {' · '}
-                  <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: group.fn, state: group.state } })}>
-                    all that {group.state === 'denied' ? 'were denied' : 'failed'} in @{group.fn}
-                  </a>
-                </>
-              )}
+              {parts.length === 1 ? <Only part={parts[0] as Part} model={model} /> : <Several cause={cause} parts={parts} />}
             </p>
           </div>
         </li>
@@ -97,35 +92,80 @@ function Groups({ model, groups }: { readonly model: Model; readonly groups: rea
   );
 }
 
+function Only({ part: { count, what, op, state, fn }, model }: { readonly part: Part; readonly model: Model }) {
+  return (
+    <>
+      {what}
+      {model.spanAt(op) !== undefined && (
+        <>
+          {' · '}
+          <a href={hashOfCall(op)}>{count === 1 ? 'look at it' : 'the first one'}</a>
+        </>
+      )}
+      {count > 1 && fn !== '' && (
+        <>
+          {' · '}
+          <a href={hashOfAll(fn, state)}>
+            all that {state === 'denied' ? 'were denied' : 'failed'} in @{fn}
+          </a>
+        </>
+      )}
+    </>
+  );
+}
+
+function Several({ cause, parts }: { readonly cause: string; readonly parts: readonly Part[] }) {
+  return (
+    <>
+      {cause}
+      {parts.map(({ count, what, op, state, fn }) => (
+        <>
+          {' · '}
+          <a href={count === 1 || fn === '' ? hashOfCall(op) : hashOfAll(fn, state)}>
+            {number(count)} in {fn === '' ? what : `@${fn}`}
+          </a>
+        </>
+      ))}
+    </>
+  );
+}
+
+function hashOfAll(fn: string, state: SpanState): string {
+  return hashOf({ view: 'operations', filter: { ...NO_FILTER, fn, state } });
+}
+
 function groupsOf({ failures, denials, hookErrors }: PageData['verdict']): readonly Group[] {
-  const groups: Group[] = [
-    ...failures.map(({ cause, what, count, message, op }) => {
-      const fn = /^[\w.]+$/.test(what) && what !== 'command' ? what : '';
-      return {
-        count,
-        reason: message,
-        what: causeIn(cause, fn === '' ? what : `@${fn}`),
-        op,
-        state: cause === 'denied' ? 'denied' : 'failed',
-        fn,
-      } as const;
-    }),
-    ...hookErrors.map(({ hook, timing, filter, error, count, op }) => ({
-      count,
-      reason: error,
-      what: `error in the hook ${hook} ${timing} ${filter}`,
-      op,
-      state: 'failed' as const,
-      fn: '',
-    })),
-  ];
+  const groups = [...groupsOfCalls(failures)];
+  for (const { hook, timing, filter, error, count, op } of hookErrors) {
+    const what = `error in the hook ${hook} ${timing} ${filter}`;
+    groups.push({ count, reason: error, cause: what, parts: [{ count, what, op, state: 'failed', fn: '' }] });
+  }
   const known = new Set(groups.map(({ reason }) => reason));
   for (const { guard, timing, filter, reason = 'no reason given', count, op } of denials) {
     // A call that a guard denied has failed too, and is listed with its function.
-    if (!known.has(reason))
-      groups.push({ count, reason, what: `denied by the guard ${guard} ${timing} ${filter}`, op, state: 'denied', fn: '' });
+    if (known.has(reason)) continue;
+    const what = `denied by the guard ${guard} ${timing} ${filter}`;
+    groups.push({ count, reason, cause: what, parts: [{ count, what, op, state: 'denied', fn: '' }] });
   }
   return groups.sort((left, right) => right.count - left.count);
+}
+
+/** Failures of one cause with the same message are one group, whatever function they are of. */
+function groupsOfCalls(failures: PageData['verdict']['failures']): Iterable<Group> {
+  const groups = new Map<string, Group & { count: number; readonly parts: Part[] }>();
+  for (const { cause, what, count, message, op } of failures) {
+    const fn = /^[\w.]+$/.test(what) && what !== 'command' ? what : '';
+    const state = cause === 'denied' ? 'denied' : 'failed';
+    const part = { count, what: causeIn(cause, fn === '' ? what : `@${fn}`), op, state, fn } as const;
+    const name = JSON.stringify([cause, message]);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, { count, reason: message, cause: CAUSES[cause], parts: [part] });
+    else {
+      group.count += count;
+      group.parts.push(part);
+    }
+  }
+  return groups.values();
 }
 
 function repairWords({ resume, status }: PageData['verdict']): string {

@@ -3,7 +3,7 @@ import { duration, money } from '../../../cli/render/units.js';
 import type { Model, SpanState } from '../model/page-model.js';
 import { ticksBetween } from '../model/ticks.js';
 import { areCallsDrawn, binsOf, isFailing, type Bin, type Track } from '../model/tracks.js';
-import { number } from '../model/verdict-words.js';
+import { number, stateWords } from '../model/verdict-words.js';
 
 const AXIS = 26;
 const TITLE = 20;
@@ -187,7 +187,8 @@ function paintCalls(
     context.fillStyle = colour(state);
     context.fillRect(left, y, wide, high);
     // States differ by more than their colour.
-    if (state === 'reused' && wide > 3 && high > 4) {
+    const isHollow = state === 'reused' || state === 'at-worker';
+    if (isHollow && wide > 3 && high > 4) {
       context.fillStyle = colour('ground');
       context.fillRect(left + 1.5, y + 1.5, wide - 3, high - 3);
     }
@@ -201,7 +202,7 @@ function paintCalls(
     context.beginPath();
     context.rect(left, y, wide - 3, high);
     context.clip();
-    context.fillStyle = state === 'reused' ? colour('text') : colour('ground');
+    context.fillStyle = isHollow ? colour('text') : colour('ground');
     context.fillText(about.slice(0, 120), Math.max(left, 0) + 4, y + high - 2.5);
     context.restore();
   }
@@ -229,7 +230,7 @@ function callLines(model: Model, span: number): readonly string[] {
   const costUsd = spans.costUsd[span] ?? null;
   const attempts = spans.attempts[span] ?? 0;
   const facts = [
-    model.stateOf(span).replace('-', ' '),
+    stateWords(model.stateOf(span)),
     duration(model.durationOf(span)),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(costUsd === null ? [] : [money(costUsd)]),

@@ -1,8 +1,9 @@
 /** Lists the calls that took longest. */
-import { duration, moneyOrDash } from '../../../cli/render/units.js';
+import { duration, money } from '../../../cli/render/units.js';
 import { slowestCalls } from '../model/call-times.js';
 import type { Model } from '../model/page-model.js';
 import { hashOfCall } from '../model/route.js';
+import { orDash, stateWords } from '../model/verdict-words.js';
 import { Table } from '../parts/table.js';
 
 const SHOWN = 10;
@@ -27,10 +28,10 @@ export function Slowest({ model }: { readonly model: Model }) {
           <a class="clip" href={hashOfCall(spans.op[span] ?? '')}>
             <b>{model.titleOf(span)}</b> {model.aboutOf(span)}
           </a>,
-          <span class={`state ${model.stateOf(span)}`}>{model.stateOf(span)}</span>,
+          <span class={`state ${model.stateOf(span)}`}>{stateWords(model.stateOf(span))}</span>,
           duration(model.durationOf(span)),
           spans.attempts[span] ?? 0,
-          moneyOrDash(spans.costUsd[span] ?? null),
+          orDash(spans.costUsd[span] ?? null, money),
         ])}
       />
     </section>

@@ -4,7 +4,7 @@ import { timesByFunction } from '../model/call-times.js';
 import type { Model, ReportData } from '../model/page-model.js';
 import { hashOf, NO_FILTER } from '../model/route.js';
 import { countsByPhase } from '../model/source-counts.js';
-import { hitRate, number } from '../model/verdict-words.js';
+import { hitRate, number, orDash } from '../model/verdict-words.js';
 import { Table } from '../parts/table.js';
 
 type Tally = ReportData['total'];
@@ -12,6 +12,7 @@ type Tally = ReportData['total'];
 export function Spending({ model }: { readonly model: Model }) {
   const { functions, models, phases, groups, total } = model.report;
   const times = timesByFunction(model);
+  const isPriced = (total.costUsd ?? 0) > 0;
   const named = models.filter(({ name }) => name !== null);
   return (
     <>
@@ -21,8 +22,10 @@ export function Spending({ model }: { readonly model: Model }) {
           label="Functions"
           columns={[
             { title: 'Function' },
-            ...['Executed', 'Reused', 'No result', 'Hit rate', 'Median', '95 %', 'Longest', 'Tokens in', 'Tokens out', 'Cost'].map(numeric),
-            { title: 'Share' },
+            ...['Executed', 'Reused', 'No result', 'Hit rate', 'Median', '95 % within', 'Longest', 'Tokens in', 'Tokens out', 'Cost'].map(
+              numeric,
+            ),
+            { title: isPriced ? 'Share of cost' : 'Share of time' },
           ]}
           rows={functions.map((tally) => {
             const measured = times.get(tally.name);
@@ -38,7 +41,7 @@ export function Spending({ model }: { readonly model: Model }) {
               orDash(tally.inputTokens, number),
               orDash(tally.outputTokens, number),
               orDash(tally.costUsd, money),
-              <Share part={tally.costUsd ?? tally.callsMs} whole={tally.costUsd === null ? total.callsMs : (total.costUsd ?? 0)} />,
+              <Share part={isPriced ? (tally.costUsd ?? 0) : tally.callsMs} whole={isPriced ? (total.costUsd ?? 0) : total.callsMs} />,
             ];
           })}
         />
@@ -49,14 +52,18 @@ export function Spending({ model }: { readonly model: Model }) {
             <h2 id="title-models">Models</h2>
             <Table
               label="Models"
-              columns={[{ title: 'Model' }, ...['Attempts', 'Tokens in', 'Tokens out', 'Cost'].map(numeric), { title: 'Share' }]}
+              columns={[
+                { title: 'Model' },
+                ...['Attempts', 'Tokens in', 'Tokens out', 'Cost'].map(numeric),
+                ...(isPriced ? [{ title: 'Share of cost' }] : []),
+              ]}
               rows={models.map(({ name, attempts, inputTokens, outputTokens, costUsd }) => [
                 name ?? <i>not reported</i>,
                 number(attempts),
                 orDash(inputTokens, number),
                 orDash(outputTokens, number),
                 orDash(costUsd, money),
-                <Share part={costUsd ?? 0} whole={total.costUsd ?? 0} />,
+                ...(isPriced ? [<Share part={costUsd ?? 0} whole={total.costUsd ?? 0} />] : []),
               ])}
             />
           </section>
@@ -127,8 +134,4 @@ function Share({ part, whole }: { readonly part: number; readonly whole: number 
 
 function percent(rate: number | undefined): string {
   return rate === undefined ? '–' : `${rate} %`;
-}
-
-function orDash(value: number | null, worded: (value: number) => string): string {
-  return value === null ? '–' : worded(value);
 }

@@ -7,11 +7,11 @@ import { duration } from '../../../cli/render/units.js';
 import type { Model } from '../model/page-model.js';
 import { hashOfCall } from '../model/route.js';
 import { tracksOf } from '../model/tracks.js';
-import { number } from '../model/verdict-words.js';
+import { number, stateWords } from '../model/verdict-words.js';
 import { paint, type Picture } from './paint-timeline.js';
 
 const ZOOM = 1.8;
-const LEGEND = ['executed', 'reused', 'failed', 'denied', 'not-executed', 'unfinished'] as const;
+const LEGEND = ['executed', 'at-worker', 'reused', 'failed', 'denied', 'not-executed', 'unfinished'] as const;
 
 interface Window {
   readonly from: number;
@@ -142,7 +142,7 @@ export function Timeline({ model }: { readonly model: Model }) {
       <ul class="legend" aria-label="Colours">
         {states.map((state) => (
           <li key={state} class={`state ${state}`}>
-            {state.replace('-', ' ')}
+            {stateWords(state)}
           </li>
         ))}
       </ul>

@@ -1,10 +1,15 @@
-/** A table that scrolls inside itself where there is no room for it. A cell that is a number is aligned with the others. */
+/**
+ * A table that scrolls inside itself where there is no room for it; on a phone each row of a wide one becomes a paragraph, with the titles
+ * before their values. A cell that is a number is aligned with the others.
+ */
 import type { ComponentChildren } from 'preact';
 
 export interface Column {
   readonly title: string;
   readonly isNumber?: boolean;
 }
+
+const NARROW_COLUMNS = 3;
 
 export function Table({
   label,
@@ -17,7 +22,7 @@ export function Table({
 }) {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label={label}>
-      <table>
+      <table class={columns.length > NARROW_COLUMNS ? 'wide' : undefined}>
         <thead>
           <tr>
             {columns.map(({ title, isNumber }) => (
@@ -31,7 +36,7 @@ export function Table({
           {rows.map((cells, row) => (
             <tr key={row}>
               {cells.map((cell, place) => (
-                <td key={place} class={columns[place]?.isNumber ? 'number' : undefined}>
+                <td key={place} data-title={columns[place]?.title} class={columns[place]?.isNumber ? 'number' : undefined}>
                   {cell}
                 </td>
               ))}

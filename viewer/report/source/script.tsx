@@ -75,8 +75,8 @@ interface CountsProps {
   readonly line: number;
 }
 
-function Counts({ counts: { executed, reused, failed, ms, costUsd }, model, source, line }: CountsProps) {
-  const all = executed + reused + failed;
+function Counts({ counts: { executed, reused, failed, unfinished, ms, costUsd }, model, source, line }: CountsProps) {
+  const all = executed + reused + failed + unfinished;
   const first = model.calls.find((span) => {
     const place = model.data.places[model.report.spans.site[span] ?? -1];
     return place?.[0] === source && place[1] === line;
@@ -85,6 +85,7 @@ function Counts({ counts: { executed, reused, failed, ms, costUsd }, model, sour
     `${number(all)}×`,
     ...(reused > 0 ? [`${number(reused)} reused`] : []),
     ...(failed > 0 ? [`${number(failed)} without a result`] : []),
+    ...(unfinished > 0 ? [`${number(unfinished)} unfinished`] : []),
     `${duration(ms / Math.max(1, all - reused))} each`,
     ...(costUsd === null ? [] : [money(costUsd)]),
   ];

@@ -1,6 +1,6 @@
 /** Shows the figures at the top: what runs now, what waits, and what it cost. */
 import type { RunPage } from '../../../src/api/team/filter-runs.js';
-import { costOrDash, moneyOrDash } from '../../../cli/render/units.js';
+import { moneyOrDash } from '../../../cli/render/units.js';
 import { number } from '../../report/model/verdict-words.js';
 import type { Overview } from './requests.js';
 
@@ -21,7 +21,7 @@ export function Figures({ page, overview: { costs, questions }, days }: FiguresP
     ['Runs', number(total.runs), period],
     ['Calls', number(total.executed + total.reused), `${number(total.executed)} executed, ${number(total.reused)} reused`],
     ['Cost today', moneyOrDash(today?.costUsd ?? null), 'since midnight UTC'],
-    ['Cost', costOrDash(total), total.savedUsd ? `${period}; ${moneyOrDash(total.savedUsd)} saved` : period],
+    ['Cost', moneyOrDash(total.costUsd), costWords(total, period)],
   ];
   return (
     <dl class="figures">
@@ -35,4 +35,12 @@ export function Figures({ page, overview: { costs, questions }, days }: FiguresP
       ))}
     </dl>
   );
+}
+
+function costWords({ savedUsd, unpriced }: Overview['costs']['total'], period: string): string {
+  return [
+    period,
+    ...(savedUsd ? [`${moneyOrDash(savedUsd)} saved`] : []),
+    ...(unpriced ? [`${number(unpriced)} attempts of unknown cost`] : []),
+  ].join('; ');
 }
