@@ -12,6 +12,8 @@ export interface Finding {
   /** Is the name, without `@`, of a finding about a variable. */
   readonly variable?: string;
   readonly hint?: string;
+  /** Is the line of code in a body, with the one before it and a caret below. */
+  readonly excerpt?: string;
 }
 
 /** Lists are absent when they are empty. */

@@ -18,6 +18,7 @@ export interface Violation {
   /** Is a name without `@`. */
   readonly variable?: string;
   readonly hint?: string;
+  readonly excerpt?: string;
   /** Is true in a place that a run may never reach: the finding of a rule about errors is a warning there. */
   readonly isUnsure?: boolean;
 }

@@ -8,6 +8,7 @@ import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.j
 import { declaredBelowRule } from './rules/names/declared-below.js';
 import { declaredTwiceRule, shadowedNameRule } from './rules/names/declared-twice.js';
 import { deprecatedJsonRule } from './rules/deprecated-json.js';
+import { codeSyntaxRule } from './rules/code-syntax.js';
 import { exportedNamesRule } from './rules/names/exported-names.js';
 import { hyphenatedNamesRule } from './rules/names/hyphenated-names.js';
 import { importFormsRule } from './rules/import-forms.js';
@@ -35,6 +36,7 @@ export const rules: readonly Rule[] = [
   checkpointPlacesRule,
   checkpointNamesRule,
   importFormsRule,
+  codeSyntaxRule,
   undefinedVariablesRule,
   exportedNamesRule,
   parameterNamesRule,

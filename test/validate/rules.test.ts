@@ -58,12 +58,40 @@ describe('errors', () => {
     ['an imported template', 'import "./f.att" as @f', ['1:8 import-form']],
     ['a collection without parameters', 'import templates from "./t" as @t', ['1:1 import-form']],
     ['a let in a when that is a value', 'var @n = 1\nvar @a = when [ true => [\n  let @n = 2\n  => @n\n] ]\nshow @a', []],
+    ['code that does not compile', 'exe @f(t) = js {\n  const x = t\n  return x +;\n}', ['3:13 code-syntax']],
+    ['a bracket of code that is not closed', 'exe @f(t) = node {\n  return t.map((x) => x\n}', ['2:15 code-syntax']],
+    ['a parameter declared again in code', 'exe @f(t) = js { const t = 1 }', ['1:24 code-syntax']],
+    ['a listed variable declared again in code', 'var @t = 1\nexe @f(x) = js (@t) { const x = 1; const t = 2 }', ['2:42 code-syntax']],
+    ['code in a block, of a variable and of a run', 'if true [\n  let @a = js { return ( }\n]\nvar @b = node { 1 1 }\nrun js { if }', ['2:24 code-syntax', '4:19 code-syntax', '5:13 code-syntax']], // prettier-ignore
+    ['an at sign in code', 'exe @f(t) = js { return @t }', ['1:25 code-syntax']],
+    [
+      'an object as code, and what only a function may hold',
+      'exe @f(t) = js { { a: 1, b: t }; }\nexe @g(t) = js { return new.target ?? await t }',
+      [],
+    ],
+    ['code of a parameter whose name is no name there', 'exe @f(class, my-t) = js { return 1 }', []],
+    ['code of a function that others call, with a name that is a word in others', 'exe @f(t) = js { var await = t; return await }', []],
+    ['code of other languages', 'exe @f(t) = py { return ( }\nexe @g(t) = sh { echo "(" }', []],
     ['an import type for addresses', 'import cached(1h) "./x.mld" as @x', ['1:1 import-form']],
   ];
   it.each(rows)('%s', async (_about, source, found) => {
     const report = await analyze(source);
     expect(errorLines(report)).toEqual(found);
     expect(report.valid).toBe(found.length === 0);
+  });
+
+  it('shows the line of code with a caret, and says how code reads names', async () => {
+    const { errors } = await analyze('exe @f(t) = js {\n  const a = 1\n  return a + @t\n}');
+    expect(errors).toEqual([
+      {
+        code: 'code-syntax',
+        message: 'this `js` code does not compile: Invalid or unexpected token',
+        hint: 'in code a name has no at sign: write `t` for a parameter, or list a variable: `js (@t) { … }`',
+        excerpt: '2 |   const a = 1\n3 |   return a + @t\n  |              ^',
+        line: 3,
+        column: 14,
+      },
+    ]);
   });
 
   it('names the line of the first declaration', async () => {

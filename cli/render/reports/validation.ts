@@ -2,6 +2,7 @@
 import type { FileReport, Finding } from '../../../src/api/commands/validator.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
+import { visible } from '../terminal-text.js';
 
 /** A file of a folder: `path` is relative to the directory. */
 export interface ValidatedFile {
@@ -36,7 +37,7 @@ export function renderReport(path: string, report: FileReport, style: Style): st
     ...section('Needs', needs, ({ kind, name }) => oneLine(kind === 'node-package' ? `${name} (package)` : name)),
     ...section('Guards', guards, ({ name, timing, filter }) => `${name === undefined ? '' : `@${name} `}${timing} ${filter}`),
     ...section('Parameters', template?.discoveredParams ?? [], (name) => `@${name}`),
-    ...section('Errors', errorsOf(report), (finding) => style.red(describe(finding))),
+    ...section('Errors', errorsOf(report), (finding) => [style.red(describe(finding)), ...excerptOf(finding)].join('\n')),
     ...section('Warnings', warningsOf(report), (finding) => style.yellow(describe(finding))),
     ...section('Notes', redefinitions, describe),
   ]);
@@ -74,9 +75,9 @@ function summaryOf(files: readonly ValidatedFile[]): string {
   return `${files.length} ${files.length === 1 ? 'file' : 'files'}: ${parts.join(', ')}`;
 }
 
-/** `error: FILE:LINE:COL - message (hint)`, one a line. */
+/** `error: FILE:LINE:COL - message (hint)`, one a line; behind one about code in a body, the lines of it. */
 export function renderPreflightErrors(path: string, report: FileReport, style: Style): string {
-  return linesToText(errorsOf(report).map((finding) => preflightLine(style.red('error'), path, finding)));
+  return linesToText(errorsOf(report).flatMap((finding) => [preflightLine(style.red('error'), path, finding), ...excerptOf(finding)]));
 }
 
 /** One line for each file and kind. Returns an empty text when there are no warnings. */
@@ -105,6 +106,10 @@ function markOf(report: FileReport, style: Style): string {
 
 function describe(finding: Finding): string {
   return `${describeBriefly(finding)}${hintOf(finding)}`;
+}
+
+function excerptOf({ excerpt }: Finding): readonly string[] {
+  return excerpt === undefined ? [] : excerpt.split('\n').map((line) => `    ${visible(line)}`);
 }
 
 function hintOf({ hint }: Finding): string {

@@ -1,4 +1,4 @@
-/** Shows what the store of a team has beside runs: who writes now, the calls that wait for workers, and the lanes and budgets that runs share. */
+/** Shows what the store of a team has beside runs: who writes now, the calls for workers, and lanes and budgets that runs share. */
 import type { SharedBudget } from '../../../journal/postgres/limits/shared-budgets.js';
 import type { Watching } from '../../../journal/postgres/open-store.js';
 import type { ActiveWriter, OfferLane, SharedLane } from '../../../journal/postgres/activity/pg-activity.js';

@@ -24,6 +24,7 @@ import { locationOf, rise } from '../../runtime/errors.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
+import { offsetInText } from '../../world/code/place-in-body.js';
 import { placeInOutput } from '../../world/process/place-in-output.js';
 import { type CodePlace, WorldError } from '../../world/world.js';
 import { siteOf } from '../../runtime/position.js';
@@ -43,11 +44,7 @@ export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine)
 
 /** Returns the offset in the script of a place in a body, where it is known. */
 function placeInScript(place: CodePlace | undefined, node: Code, { module }: Frame): number | undefined {
-  const code = sourceOf(node);
-  const start = place === undefined || code === '' ? -1 : module.text.indexOf(code, node.at);
-  if (place === undefined || start < 0) return undefined;
-  const before = code.split('\n').slice(0, place.line - 1);
-  return start + before.reduce((sum, line) => sum + line.length + 1, 0) + place.column - 1;
+  return place && offsetInText(place, { code: sourceOf(node), text: module.text, from: node.at });
 }
 
 /** Says how code reads names, where JavaScript refuses the at sign of one. */

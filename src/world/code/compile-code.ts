@@ -51,8 +51,7 @@ export function resultBody(code: string, parameters: readonly string[], timing: 
   const compiles = (body: string): boolean => syntaxError(make, parameters, body) === undefined;
   const error = syntaxError(make, parameters, code);
   if (error !== undefined) {
-    // `{ a: 1, b: 2 }` is not a statement, but clearly means the object.
-    const object = /^\s*\{/.test(code) ? asExpression(code, compiles) : undefined;
+    const object = asObject(code, compiles);
     if (object !== undefined) return object;
     throw error;
   }
@@ -75,6 +74,11 @@ function syntaxError(make: Compile, parameters: readonly string[], body: string)
   } catch (error) {
     return error;
   }
+}
+
+/** `{ a: 1, b: 2 }` is not a statement, but clearly means the object: returns a body that returns it, undefined for another text. */
+export function asObject(code: string, compiles: (body: string) => boolean): string | undefined {
+  return /^\s*\{/.test(code) ? asExpression(code, compiles) : undefined;
 }
 
 /** Returns a body that returns `code`; undefined when that is not exactly one expression. */

@@ -2,6 +2,7 @@
 import { Script } from 'node:vm';
 import { locate } from '../../../grammar/locate.js';
 import { unclosedInCode } from '../../../grammar/mlld/code-end.js';
+import { asObject } from './compile-code.js';
 import type { CodePlace } from '../world.js';
 
 /** Says how a body was compiled: as an `eval`, or behind so many lines, and so many columns on its first line. */
@@ -36,6 +37,17 @@ export function placeInBody(error: unknown, kind: BodyKind, code: string): CodeP
   return undefined;
 }
 
+/** Returns the offset in a text of a place in code that stands in it behind `from`; undefined where the text does not hold the code. */
+export function offsetInText(
+  { line, column }: CodePlace,
+  { code, text, from }: { readonly code: string; readonly text: string; readonly from: number },
+): number | undefined {
+  const start = code === '' ? -1 : text.indexOf(code, from);
+  if (start < 0) return undefined;
+  const before = code.split('\n').slice(0, line - 1);
+  return start + before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+}
+
 /** Returns the bracket that nothing closes in code which does not compile: the engine says only where it noticed. */
 export function unclosedBracket(code: string): (CodePlace & { readonly bracket: string }) | undefined {
   const at = unclosedInCode(`${code}}`, 0, 'js');
@@ -44,16 +56,50 @@ export function unclosedBracket(code: string): (CodePlace & { readonly bracket: 
 
 /** The engine writes the line above its message, and signs below the part that it means. */
 const REFUSED = /^body:(\d+)\n.*\n( *)\^/;
-const IN_FUNCTION = '(async () => {\n';
 
 /** Only a script has the place of an error of syntax in its stack; a body of a function may hold more than a script. */
 export function placeOfSyntaxError(code: string): CodePlace | undefined {
+  return syntaxErrorInScript(`(async () => {\n${code}\n})`, code)?.place;
+}
+
+interface Refusal {
+  /** As the engine words it. */
+  readonly message: string;
+  readonly place: CodePlace | undefined;
+}
+
+/**
+ * Returns why a body will not compile (`compile-code.ts`); undefined for one that will. Nothing is run. The engine's own parser decides, in
+ * a script: what `importing.ts` compiles later is compiled anew.
+ */
+export function syntaxErrorOf(code: string, parameters: readonly string[]): Refusal | undefined {
+  const refusalOf = (body: string, start = 'async function'): Refusal | undefined =>
+    syntaxErrorInScript(`(${start} (${parameters.filter(isName).join(', ')}) {\n${body}\n})`, code);
+  const refusal = refusalOf(code);
+  const compiles = (body: string): boolean => refusalOf(body) === undefined;
+  // A function that others call may be one that is not `async`, in which `await` is a name.
+  if (refusal === undefined || asObject(code, compiles) !== undefined || refusalOf(code, 'function') === undefined) return undefined;
+  const unclosed = unclosedBracket(code);
+  return unclosed ? { message: `this \`${unclosed.bracket}\` is not closed`, place: unclosed } : refusal;
+}
+
+function isName(name: string): boolean {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && syntaxErrorInScript(`(async function (${name}) {})`, '') === undefined;
+}
+
+/** The body is behind the first line of the script. */
+function syntaxErrorInScript(script: string, code: string): Refusal | undefined {
   try {
-    new Script(`${IN_FUNCTION}${code}\n})`, { filename: 'body' });
+    new Script(script, { filename: 'body' });
     return undefined;
   } catch (error) {
+    const { message } = error as SyntaxError;
     const found = REFUSED.exec((error as Error).stack ?? '');
     const line = Number(found?.[1]) - 1;
-    return line >= 1 && line <= code.split('\n').length ? { line, column: (found?.[2] ?? '').length + 1 } : undefined;
+    const lines = code.split('\n');
+    // The engine notices behind the body that its end is missing.
+    const end = { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+    const place = line > lines.length ? end : line >= 1 ? { line, column: (found?.[2] ?? '').length + 1 } : undefined;
+    return { message, place };
   }
 }

@@ -18,7 +18,7 @@ const ENDINGS: { readonly [status: string]: string } = {
   crashed: 'The process was killed',
 };
 
-/** How many calls a run has of each kind: workers executed some of those that its journal has as reused. */
+/** Counts the calls of a run by kind; workers executed some of those that its journal has as reused. */
 export interface RunCalls {
   readonly all: number;
   readonly executed: number;

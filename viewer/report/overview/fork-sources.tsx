@@ -1,4 +1,4 @@
-/** Shows in which lines the script of a fork differs from that of its source, and offers the command that compares the runs call by call. */
+/** Shows in which lines the script of a fork differs from that of its source, and the command that compares both runs call by call. */
 import type { Model } from '../model/page-model.js';
 import { changedLines } from '../model/side-by-side.js';
 import { number } from '../model/verdict-words.js';

@@ -1,4 +1,4 @@
-/** Shows what only the store of a team knows: who writes now, the calls that wait for workers, and the lanes and budgets that runs share. */
+/** Shows what only the store of a team knows: who writes now, the calls for workers, and lanes and budgets that runs share. */
 import type { ComponentChildren } from 'preact';
 import type { StoreActivity } from '../../../src/api/team/store-activity.js';
 import { duration, money } from '../../../cli/render/units.js';
