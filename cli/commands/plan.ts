@@ -2,7 +2,7 @@
 import { planScript } from '../../src/api/commands/plan.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
-import { styleFor } from '../render/style.js';
+import { reportStyle } from '../render/style.js';
 import { renderPlan } from '../render/reports/plan.js';
 import { optionsFor, type Execution } from './run-script.js';
 
@@ -14,6 +14,6 @@ export async function planCommand(io: Io, execution: Execution): Promise<number>
   };
   const { storeOf } = await import('./open-project.js');
   const report = await planScript(options, await storeOf(io, execution.project));
-  io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, styleFor(io.colours.stdout)));
+  io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, reportStyle(io)));
   return EXIT_OK;
 }

@@ -1,6 +1,6 @@
 /**
  * Lays out columns as wide as their longest cell; the last one is not padded. Columns that do not fit the terminal follow below each row,
- * with their titles.
+ * with their titles, where there is something in them.
  */
 import { columnsOf } from '../../grammar/columns.js';
 import { wrap } from './wrap.js';
@@ -25,7 +25,7 @@ export function figures(...titles: readonly string[]): readonly Column[] {
 export function tableRows(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): readonly (readonly string[])[] {
   const count = columnsWithin(style.columns ?? Infinity, columns, rows);
   const [titles = '', ...lines] = tableLines(columns.slice(0, count), rows);
-  const below = rows.map((row) => (count === columns.length ? [] : wrap(`  ${rest(columns, row, count)}`, style)));
+  const below = rows.map((row) => linesBelow(columns.slice(count), row.slice(count), style));
   return [[style.bold(titles)], ...lines.map((line, index) => [line, ...(below[index] ?? [])])];
 }
 
@@ -43,12 +43,18 @@ function columnsWithin(room: number, columns: readonly Column[], rows: readonly 
   return columns.length;
 }
 
-function rest(columns: readonly Column[], row: readonly Cell[], count: number): string {
-  return columns
-    .slice(count)
-    .map(({ title }, index) => `${title.trim().toLowerCase()} ${shown(row[count + index])}`)
-    .join(', ');
+/** Keeps a title and its value on one line while the lines are broken. */
+const NO_BREAK = '\u00A0';
+
+function linesBelow(columns: readonly Column[], row: readonly Cell[], style: Style): readonly string[] {
+  const parts = columns.flatMap(({ title }, index) => {
+    const cell = row[index];
+    return NOTHING.has(textOf(cell)) ? [] : [`${title.trim().toLowerCase()} ${shown(cell)}`.replaceAll(' ', NO_BREAK)];
+  });
+  return parts.length === 0 ? [] : wrap(`  ${parts.join(', ')}`, style).map((line) => line.replaceAll(NO_BREAK, ' '));
 }
+
+const NOTHING: ReadonlySet<string> = new Set(['', '-']);
 
 /** Returns the lines without colours, in full width. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly string[] {

@@ -29,9 +29,9 @@ export function renderDiff(diff: RunDiff, style: Style): string {
     ...more(onlyLeft),
     ...onlyRight.slice(0, CALLS_SHOWN).map((call) => style.green(`+ ${described(call)}`)),
     ...more(onlyRight),
-    ...diff.sources.flatMap(({ path, versions, lines: changes }) => [
+    ...diff.sources.flatMap(({ path, leftPath, versions, lines: changes }) => [
       '',
-      style.bold(`source ${oneLine(path)}${versionsOf(versions)}`),
+      style.bold(`source ${leftPath === undefined ? '' : `${oneLine(leftPath)}, then `}${oneLine(path)}${versionsOf(versions)}`),
       ...diffLines(changes, style),
     ]),
   ];

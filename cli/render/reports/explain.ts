@@ -34,20 +34,32 @@ function countsOf(calls: readonly ReportedCall[]): string {
   const edited = reused.filter(({ hit }) => hit?.edited === true).length;
   const parts = [`${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`, `${reused.length} reused`];
   if (edited > 0) parts.push(`${edited} of them from before an edit`);
-  const notExecuted = calls.filter(({ outcome }) => outcome === 'not-executed').length;
+  const has = (wanted: ReportedCall['outcome']): number =>
+    calls.filter(({ outcome, hit }) => hit === undefined && outcome === wanted).length;
+  const [notExecuted, failed, denied] = [has('not-executed'), has('failed'), has('denied')];
   if (atWorkers > 0) parts.push(`${atWorkers} executed by workers`);
-  parts.push(`${calls.length - reused.length - atWorkers - notExecuted} executed${atWorkers > 0 ? ' here' : ''}`);
+  parts.push(`${calls.length - reused.length - atWorkers - notExecuted - failed - denied} executed${atWorkers > 0 ? ' here' : ''}`);
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (denied > 0) parts.push(`${denied} denied`);
   if (notExecuted > 0) parts.push(`${notExecuted} not executed`);
   return parts.join(', ');
 }
 
+const ENDINGS: { readonly [O in Exclude<ReportedCall['outcome'], 'reused'>]: string } = {
+  executed: 'executed',
+  failed: 'executed, and failed',
+  denied: 'denied',
+  'not-executed': 'not executed',
+  unfinished: 'executed, and not ended',
+};
+
 function lineOf(call: ReportedCall, run: string, style: Style): string {
   const { op, fn, preview, attempt, phase, site, hit, miss, resembles, outcome } = call;
   const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}${phase === undefined ? '' : ` [${phase}]`}`;
-  const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not ended' : '';
+  const ended = outcome === 'reused' ? 'executed' : ENDINGS[outcome];
   const verdict = hit
     ? `${hit.worker === undefined ? style.green('reused') : `${style.yellow('executed')} by the worker ${atHost(hit.worker, hit.workerHost)},`} ${reusedFrom(hit, run)}`
-    : `${style.yellow(outcome === 'not-executed' ? 'not executed' : 'executed')}: ${miss ? because(miss, run, resembles, isOfJavaScript(op)) : ''}${ended}`;
+    : `${style.yellow(ended)}: ${miss ? because(miss, run, resembles, isOfJavaScript(op)) : ''}`;
   return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}${placeOfCall(op, site, style)}`;
 }
 

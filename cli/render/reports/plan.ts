@@ -4,6 +4,7 @@ import { budgetText, describeChange } from '../../../src/api/commands/words.js';
 import type { WhyNotReused, PlannedFunction } from '../../../replay/resume/plan.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
+import { wrapAll } from '../wrap.js';
 import type { FunctionEstimate } from '../../../replay/resume/estimate.js';
 import { costOrDash, duration, money } from '../units.js';
 
@@ -20,7 +21,7 @@ export function renderPlan(plan: RunPlan, style: Style): string {
   for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, style));
   if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', ...estimateLines(plan));
   if (plan.budget !== null) lines.push('', budgetLine(plan, plan.budget, style));
-  return `${lines.map(oneLine).join('\n')}\n`;
+  return `${wrapAll(lines.map(oneLine), style).join('\n')}\n`;
 }
 
 function flagsOf({ flags: { checkpoint, fresh, resume, changed, keepFiles, forks = [] } }: RunPlan): string {

@@ -77,6 +77,8 @@ export interface RunDiff {
   readonly sources: readonly {
     /** The name, for a published module. */
     readonly path: string;
+    /** Present where the runs are of two workflows, whose scripts have paths of their own: that of the left one. */
+    readonly leftPath?: string;
     /** The versions of a published module, left and right; null where it has none or was not read. */
     readonly versions?: readonly [string | null, string | null];
     readonly lines: DiffLines;
@@ -115,7 +117,7 @@ export async function diffRuns(store: JournalStore, leftFile: RunFile, rightFile
     changed.push({ left: briefly(pair.left), right: briefly(pair.right), changes: pair.changes, ...details });
   }
   const same = calls.pairs.length - changed.length;
-  const sources = await diffSources(store, left, right);
+  const sources = await diffSources(store, { ref: leftFile.ref, state: left }, { ref: rightFile.ref, state: right });
   const files = diffFiles(left.files, right.files);
   const isOutputSame = left.output.digest === right.output.digest;
   const lines = isOutputSame ? [] : await textDiff(left.output.beginnings.join('\n'), right.output.beginnings.join('\n'));
@@ -286,14 +288,24 @@ function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, undefined, 2);
 }
 
-async function diffSources(store: JournalStore, left: RunCalls, right: RunCalls): Promise<RunDiff['sources']> {
-  const differences = [];
-  for (const path of new Set([...left.sources.keys(), ...right.sources.keys()])) {
-    const [was, is] = [left.sources.get(path), right.sources.get(path)];
+interface ComparedRun {
+  readonly ref: RunRef;
+  readonly state: RunCalls;
+}
+
+/** The scripts of two workflows, as of a fork and its source, are compared with each other; all other sources by their paths. */
+async function diffSources(store: JournalStore, left: ComparedRun, right: ComparedRun): Promise<RunDiff['sources']> {
+  const differences: RunDiff['sources'][number][] = [];
+  const [before, now] = [left.ref.workflow, right.ref.workflow];
+  const isPair = before !== now && left.state.sources.has(before) && right.state.sources.has(now);
+  for (const path of new Set([...left.state.sources.keys(), ...right.state.sources.keys()])) {
+    if (isPair && path === before && !right.state.sources.has(path)) continue; // it is the other script's counterpart
+    const leftPath = isPair && path === now ? before : path;
+    const [was, is] = [left.state.sources.get(leftPath), right.state.sources.get(path)];
     if (was?.blob === is?.blob) continue;
     const lines = await textDiff(await blobText(store, was?.blob), await blobText(store, is?.blob));
     const versions = was?.module || is?.module ? { versions: [was?.module?.version ?? null, is?.module?.version ?? null] as const } : {};
-    differences.push({ path, ...versions, lines });
+    differences.push({ path, ...(leftPath !== path && { leftPath }), ...versions, lines });
   }
   return differences;
 }

@@ -15,7 +15,7 @@ export interface Tally extends CallCounts {
 
 /** `unfinished`: it never ended. `done`: it made no call itself. `at-worker`: a worker executed its call for the run. */
 export type SpanState = 'done' | 'executed' | 'at-worker' | 'reused' | 'failed' | 'denied' | 'not-executed' | 'unfinished';
-const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'at-worker', 'reused', 'failed', 'denied', 'not-executed', 'unfinished'];
+const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'not-executed', 'unfinished', 'at-worker'];
 
 /** A column each; the n-th of every column belongs to the n-th span, in the order in which they began. */
 export interface SpanColumns {

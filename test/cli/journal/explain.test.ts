@@ -32,12 +32,12 @@ describe('mlld journal explain', () => {
 
     const { stdout } = await mlld('journal', 'explain', 'job');
     const [head, reused, changed, failed] = stdout.split('\n');
-    expect(head).toMatch(/^\S+ of job\.mld: 3 calls, 1 reused, 1 of them from before an edit, 2 executed$/);
+    expect(head).toMatch(/^\S+ of job\.mld: 3 calls, 1 reused, 1 of them from before an edit, 1 executed, 1 failed$/);
     expect(reused).toMatch(
       /^main\/review#0 @review\(docs\/a\.md\) reused from event \d+ of \S+, from before its definition was edited \(@model was sonnet, is opus\)$/,
     );
     expect(changed).toBe('main/review#1 @review(docs/c.md) executed: argument 1 was "docs/b.md", is "docs/c.md"');
-    expect(failed).toMatch(/^main\/shaky#0 @shaky\(x\) executed: it failed in run \S+: crash: exit status 3, and failed$/);
+    expect(failed).toMatch(/^main\/shaky#0 @shaky\(x\) executed, and failed: it failed in run \S+: crash: exit status 3$/);
 
     await mlld('job.mld', '--resume', '@review');
     expect((await mlld('journal', 'explain', 'job', 'main/review#1')).stdout).toMatch(

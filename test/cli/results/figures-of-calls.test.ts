@@ -85,7 +85,7 @@ describe('the figures of a run with attempts', () => {
 
   it('are explained for a call that was not executed', async () => {
     const text = await journal('explain', 'job');
-    expect(text).toContain('5 calls, 0 reused, 4 executed, 1 not executed');
+    expect(text).toContain('5 calls, 0 reused, 3 executed, 1 failed, 1 not executed');
     expect(text).toMatch(/@sum\(\) not executed: an argument needs what failed in main\/for#0\[2\]\/ask#0\n/);
   });
 

@@ -44,8 +44,13 @@ export function Compare({ model }: { readonly model: Model }) {
       {(sources.length > 0 || !output.same || files.length > 0) && (
         <section class="card" aria-labelledby="title-texts">
           <h2 id="title-texts">Sources, output and files</h2>
-          {sources.map(({ path, lines }) => (
-            <DifferingTexts key={path} title={`Source ${path}`} lines={lines} names={[OTHER, THIS]} />
+          {sources.map(({ path, leftPath, lines }) => (
+            <DifferingTexts
+              key={path}
+              title={`Source ${leftPath === undefined ? '' : `${leftPath}, then `}${path}`}
+              lines={lines}
+              names={[OTHER, THIS]}
+            />
           ))}
           {!output.same && <DifferingTexts title="Output" lines={output.lines} names={[OTHER, THIS]} />}
           {files.length > 0 && (
