@@ -107,7 +107,12 @@ const counting = (table: string): string =>
    select count(*)::int as count from gone`;
 const DEAD_CLAIMS = counting('claims');
 const DEAD_OFFERS = counting('offers');
-const DEAD_RESERVATIONS = counting('reservations');
+/** LATE-ENDS-1: what may only sleep keeps its reservation, with what is counted for it. */
+const MAY_SLEEP = `v.has_begun and not m.finished and m.lease_until > '-infinity'::timestamptz`;
+const DEAD_RESERVATIONS = `with mine as (${MINE}),
+  kept as (update mlld.reservations v set counted = v.amount from mine m
+    where v.run_id = m.run_id and v.counted is null and not (${LIVES}) and ${MAY_SLEEP})
+  delete from mlld.reservations v using mine m where v.run_id = m.run_id and not (${LIVES}) and not (${MAY_SLEEP})`;
 /** LANES-2 */
 const LANES = ['lane_events', 'limits'].map(
   (table) => `delete from mlld.${table} t using mlld.projects p
@@ -184,7 +189,7 @@ const BUDGETS = String.raw`with mine as materialized (${MINE}),
     from begun b left join lateral (select * from ended e where e.run_id = b.run_id and e.key = b.key and e.try = b.try and e.seq > b.seq
       order by e.seq limit 1) first on true)
   update mlld.budgets b set began = greatest(b.began, mlld.period_start(b.period)),
-    reserved = coalesce((select sum(v.amount) from mlld.reservations v where v.project_id = b.project_id and v.name = b.name), 0),
+    reserved = coalesce((select sum(v.amount) from mlld.reservations v where v.project_id = b.project_id and v.name = b.name and v.counted is null), 0),
     spent = coalesce((select sum(coalesce(case b.unit when 'usd' then a.usd when 'tok' then a.tok else 1 end, 0)) from attempts a
       where a.name = b.name and a.ts >= mlld.period_start(b.period)), 0)
   from mlld.projects p where p.project_id = b.project_id and p.name = $1`;

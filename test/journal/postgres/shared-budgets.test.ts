@@ -127,6 +127,31 @@ function budgetContract(openStore: () => Opened): void {
     await Promise.all([dead.close(), living.close()]);
   });
 
+  it('counts what attempts cost whose process had slept, once it says so', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const sleeper = await store.create(runRef(1));
+    await sleeper.append(started);
+    for (const [n, usd] of [0.3, 0, 0.2, 0.1].entries()) {
+      expect(await reserveOf(store, 1)(n, usd)).toBeUndefined();
+      if (n < 3) await sleeper.append(callStarted(n));
+    }
+    expect(await sums(store)).toEqual([0, 0.6]);
+    const of = `run_id in (select run_id from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+      where r.run = '${runRef(1).run}' order by run_id desc limit 1)`;
+    await query(`update mlld.runs set lease_until = clock_timestamp() - interval '1 minute', lease_s = 0 where ${of}`);
+    expect(await sums(store)).toEqual([0.5, 0]); // the last one had not begun
+    expect(await sums(store)).toEqual([0.5, 0]);
+    await sleeper.append(cost(0, 0.25));
+    await sleeper.append(cost(1, 0.4)); // nobody had known what it would cost
+    await sleeper.append(callCompleted(2)); // nobody says what it did
+    expect((await sums(store)).map((sum) => Math.round(sum * 100))).toEqual([85, 0]);
+    await sleeper.append(finished);
+    await sleeper.close();
+    expect(await query(`select from mlld.reservations where ${of}`)).toEqual([]);
+    expect((await sums(store)).map((sum) => Math.round(sum * 100))).toEqual([85, 0]);
+  });
+
   it('has spent what the journals say when the store is rebuilt', async () => {
     const { store, query } = open();
     await store.budgets.set('nightly', { unit: 'usd', total: 1 });
