@@ -96,6 +96,9 @@ const SAMPLES: { readonly [kind: string]: Sample } = {
         .poll(() => page.locator('.call').textContent())
         .toMatch(/executed at a worker.*Workerhut on db7Cost, counted there\$0\.02/);
       await page.evaluate(() => void (location.hash = 'overview'));
+      const functions = page.locator('section[aria-labelledby="title-functions"]');
+      expect(await functions.locator('th').allTextContents()).toContain('At workers');
+      expect(await functions.locator('tbody').textContent()).toMatch(/^@ask111033 %/); // of each kind one, and no failure
       const workers = page.locator('section[aria-labelledby="title-workers"]');
       expect(await workers.locator('tbody').textContent()).toBe('hutdb710$0.02');
       expect(await workers.textContent()).toContain('1 result was paid for in vain ($0.50)');

@@ -16,7 +16,7 @@ export function Head({ model: { report, data }, following, isFirstView }: HeadPr
   const { total, workflow, run, started, status } = report;
   const shown = openQuestions(data).length > 0 ? 'waiting' : status;
   const calls = callsOfRun(data);
-  const rate = hitRate({ executed: calls.executed + calls.atWorkers, reused: calls.reused });
+  const rate = hitRate(total);
   const missing = calls.withoutResult;
   const figures: readonly (readonly [string, string, string])[] = [
     ['Calls', number(calls.all), callWords(calls, status === 'running')],

@@ -11,6 +11,8 @@ export type { ModelTally } from './models.js';
 /** The calls of a run, of a function, or of a phase. */
 export interface Tally extends CallCounts {
   readonly name: string;
+  /** Those of `reused` that workers executed for the run. */
+  readonly atWorkers: number;
 }
 
 /** `unfinished`: it never ended. `done`: it made no call itself. `at-worker`: a worker executed its call for the run. */
@@ -75,7 +77,12 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
   const startedMs = state.startedMs ?? 0;
   const isDead = (state.status ?? status) !== 'running';
   const cutOff = isDead ? attemptsCutOff(state) : new Map<CallCounts, number>();
-  const tally = (name: string, counts: CallCounts): Tally => ({ name, ...counts, unpriced: counts.unpriced + (cutOff.get(counts) ?? 0) });
+  const tally = (name: string, counts: CallCounts): Tally => ({
+    name,
+    ...counts,
+    atWorkers: state.atWorkers.get(counts) ?? 0,
+    unpriced: counts.unpriced + (cutOff.get(counts) ?? 0),
+  });
   const functions = [...state.ledger.functions].map(([name, counts]) => tally(name, counts));
   return {
     workflow,

@@ -112,6 +112,8 @@ export interface Timeline {
   readonly ledger: CallLedger;
   /** The calls by the checkpoint that was reached last when they began, in the order of the first call. */
   readonly countsOfPhases: Map<string, CallCounts>;
+  /** Counts the reused calls of each counts that workers executed for the run. */
+  readonly atWorkers: Map<CallCounts, number>;
   phase: string | undefined;
   readonly phases: { readonly name: string; readonly atMs: number }[];
   /** In the order in which they began. */
@@ -133,6 +135,7 @@ export const timeline: Projection<Timeline> = {
     lastSeq: undefined,
     ledger: emptyLedger(),
     countsOfPhases: new Map(),
+    atWorkers: new Map(),
     phase: undefined,
     phases: [],
     spans: [],
@@ -180,6 +183,7 @@ export const timeline: Projection<Timeline> = {
       case 'call.reused': {
         const span = spanOf(state, event, atMs, { name: event.fn, site: event.site });
         const worker = workerIn(event, event.workerUsd);
+        if (worker) countAtWorker(state, event);
         span.calls.push({
           ...callBegun(event, event.fn, worker ? offeredMs(span) : atMs),
           outcome: 'reused',
@@ -278,6 +282,12 @@ function close(
 /** The operation that makes the call; made up where the line that began it is damaged. */
 function spanOf(state: Timeline, event: EndOfCall | EventOf<'call.started'>, atMs: number, described: Partial<Described>): Span {
   return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', ...described });
+}
+
+function countAtWorker(state: Timeline, event: EventOf<'call.reused'>): void {
+  const { ledger, atWorkers } = state;
+  for (const counts of [ledger.total, ledger.functions.get(event.fn), ...phaseOf(state, event)])
+    if (counts !== undefined) atWorkers.set(counts, (atWorkers.get(counts) ?? 0) + 1);
 }
 
 /** A call counts for the phase in which it began. */

@@ -40,6 +40,20 @@ describe('mlld journal diff', () => {
     });
   });
 
+  it('compares the script of a fork with that of its source, line by line', async () => {
+    const cwd = await projectFolder({ 'tide.mld': script('"ebb"'), 'moon.mld': script('"ebb", "neap"') });
+    await runCli(['tide.mld', '--checkpoint'], { cwd });
+    await runCli(['moon.mld', '--fork', 'tide.mld'], { cwd });
+    const { stdout } = await runCli(['journal', 'diff', 'tide', 'moon'], { cwd });
+    expect(stdout).toContain('1 call the same, 0 changed, 0 only left, 1 only right');
+    expect(stdout).toMatch(
+      /source tide\.mld, then moon\.mld\n {2}@ line 1\n {3}exe llm.*\n {2}-var @r = .*\n {2}\+var @r = .*\n {3}show @r\n/,
+    );
+    expect(stdout.match(/^source /gm)).toHaveLength(1);
+    const { stdout: json } = await runCli(['journal', 'diff', 'tide', 'moon', '--json'], { cwd });
+    expect(JSON.parse(json)).toMatchObject({ sources: [{ path: 'moon.mld', leftPath: 'tide.mld' }] });
+  });
+
   it('shows where two runs parted', async () => {
     const diff = await twoRuns(script('"ebb", "flow"'), script('"ebb", "neap"'));
     const { stdout, status } = await diff('--fork-point');

@@ -23,7 +23,7 @@ export interface Model {
   fnOf(span: number): string;
   /** `@review` for a call that has the name of its function, `item 12` for an iteration, otherwise the name. */
   titleOf(span: number): string;
-  /** Returns the beginning of what it was given, or else the line of the source that it is from. */
+  /** Returns the beginning of what it was given, or else the item of the loop that it is of, or the line of the source. */
   aboutOf(span: number): string;
   /** Calls inside an operation, without its own, and how many of them have no result. */
   insideOf(span: number): { readonly calls: number; readonly failed: number };
@@ -84,7 +84,7 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
     titleOf: (span) =>
       itemOf(spans.kind[span], spans.op[span]) ??
       `${functions.has(nameOf(span)) && (spans.calls[span] as number) > 0 ? '@' : ''}${nameOf(span)}`,
-    aboutOf: (span) => spans.about[span] || lineOf(data, span),
+    aboutOf: (span) => spans.about[span] || itemAround(report, span) || lineOf(data, span),
     insideOf(span) {
       inside ??= countInside(report);
       return { calls: inside.calls[span] ?? 0, failed: inside.failed[span] ?? 0 };
@@ -107,6 +107,13 @@ export function createModel(data: PageData, diff: RunDiff | undefined, { details
         .join('\n')
         .toLowerCase()),
   };
+}
+
+/** A reused call has no text of its own; what its loop handed to it tells it from others. */
+function itemAround({ spans }: ReportData, span: number): string {
+  const parent = spans.parent[span] ?? RUN;
+  const isInLoop = (spans.calls[span] ?? 0) > 0 && spans.kind[parent] === 'for:iteration';
+  return isInLoop ? (spans.about[parent] ?? '') : '';
 }
 
 /** Counts items from 1 on, as messages do. */

@@ -5,6 +5,8 @@ import { isFailing } from './tracks.js';
 
 export interface CallCounts {
   executed: number;
+  /** Executed by a worker for the run. */
+  atWorkers: number;
   reused: number;
   /** Ended without a result. */
   failed: number;
@@ -36,14 +38,16 @@ function countsBy<K>(model: Model, keyOf: (span: number) => K | undefined): Read
     const key = keyOf(span);
     if (key === undefined) continue;
     let each = counts.get(key);
-    if (each === undefined) counts.set(key, (each = { executed: 0, reused: 0, failed: 0, unfinished: 0, ms: 0, costUsd: null }));
+    if (each === undefined)
+      counts.set(key, (each = { executed: 0, atWorkers: 0, reused: 0, failed: 0, unfinished: 0, ms: 0, costUsd: null }));
     const state = model.stateOf(span);
     if (state === 'reused') each.reused += 1;
+    else if (state === 'at-worker') each.atWorkers += 1;
     else if (state === 'unfinished') each.unfinished += 1;
     else if (isFailing(state)) each.failed += 1;
     else each.executed += 1;
-    // A reused result took no time of its own.
-    if (state !== 'reused') each.ms += model.durationOf(span);
+    // A reused result took no time of its own, and one at a worker waited for it too.
+    if (state !== 'reused' && state !== 'at-worker') each.ms += model.durationOf(span);
     const costUsd = spans.costUsd[span] ?? null;
     if (costUsd !== null) each.costUsd = addUsd(each.costUsd ?? 0, costUsd);
   }

@@ -2,9 +2,13 @@
 import { duration, money } from '../../../cli/render/units.js';
 import type { PageData, SpanState } from './page-model.js';
 
-/** The reused among all calls that have a result, in percent; undefined where there is none. */
-export function hitRate({ executed, reused }: { readonly executed: number; readonly reused: number }): number | undefined {
-  return executed + reused === 0 ? undefined : Math.round((100 * reused) / (executed + reused));
+/** The reused among all calls that have a result, in percent; undefined where there is none. Those at workers were executed. */
+export function hitRate({
+  executed,
+  reused,
+  atWorkers,
+}: Pick<PageData['report']['total'], 'executed' | 'reused' | 'atWorkers'>): number | undefined {
+  return executed + reused === 0 ? undefined : Math.round((100 * (reused - atWorkers)) / (executed + reused));
 }
 
 const ENDINGS: { readonly [status: string]: string } = {
@@ -29,9 +33,8 @@ export interface RunCalls {
   readonly unfinished: number;
 }
 
-export function callsOfRun({ report: { total, unfinished }, verdict }: Pick<PageData, 'report' | 'verdict'>): RunCalls {
-  const { executed, reused, failed, denied, notExecuted } = total;
-  const atWorkers = verdict.team.workers.reduce((sum, worker) => sum + worker.executed, 0);
+export function callsOfRun({ report: { total, unfinished } }: Pick<PageData, 'report'>): RunCalls {
+  const { executed, reused, atWorkers, failed, denied, notExecuted } = total;
   const withoutResult = failed + denied + notExecuted;
   const all = executed + reused + withoutResult + unfinished;
   return { all, executed, atWorkers, reused: reused - atWorkers, withoutResult, unfinished };
@@ -41,8 +44,8 @@ export function callsOfRun({ report: { total, unfinished }, verdict }: Pick<Page
 export function sentenceOf(data: PageData): string {
   const { report, verdict } = data;
   const { total, durationMs, status } = report;
-  const word = openQuestions(data).length > 0 ? 'Waiting' : (ENDINGS[status] ?? status);
-  const ending = `${word} after ${duration(durationMs)}`;
+  // Nothing happens while a person is waited for, and so nothing brings the page up to date.
+  const ending = openQuestions(data).length > 0 ? 'Waiting for a person' : `${ENDINGS[status] ?? status} after ${duration(durationMs)}`;
   return `${ending}: ${callWords(data)}.${costWords(total, data.verdict.team)}${waitingWords(data)}${laterWords(verdict)}`;
 }
 

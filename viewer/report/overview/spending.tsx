@@ -12,6 +12,7 @@ type Tally = ReportData['total'];
 export function Spending({ model }: { readonly model: Model }) {
   const { functions, models, phases, groups, total } = model.report;
   const times = timesByFunction(model);
+  const atWorkers = total.atWorkers > 0 ? ['At workers'] : [];
   const isPriced = (total.costUsd ?? 0) > 0;
   const named = models.filter(({ name }) => name !== null);
   return (
@@ -22,17 +23,26 @@ export function Spending({ model }: { readonly model: Model }) {
           label="Functions"
           columns={[
             { title: 'Function' },
-            ...['Executed', 'Reused', 'No result', 'Hit rate', 'Median', '95 % within', 'Longest', 'Tokens in', 'Tokens out', 'Cost'].map(
-              numeric,
-            ),
+            ...[
+              'Executed',
+              ...atWorkers,
+              'Reused',
+              'No result',
+              'Hit rate',
+              'Median',
+              '95 % within',
+              'Longest',
+              'Tokens in',
+              'Tokens out',
+              'Cost',
+            ].map(numeric),
             { title: isPriced ? 'Share of cost' : 'Share of time' },
           ]}
           rows={functions.map((tally) => {
             const measured = times.get(tally.name);
             return [
               <a href={hashOf({ view: 'operations', filter: { ...NO_FILTER, fn: tally.name } })}>@{tally.name}</a>,
-              number(tally.executed),
-              number(tally.reused),
+              ...executedAndReused(tally, atWorkers.length > 0),
               <Missing tally={tally} />,
               percent(hitRate(tally)),
               measured ? duration(measured.medianMs) : '–',
@@ -74,11 +84,13 @@ export function Spending({ model }: { readonly model: Model }) {
             <h2 id="title-phases">Phases</h2>
             <Table
               label="Phases"
-              columns={[{ title: 'Since the checkpoint' }, ...['Executed', 'Reused', 'No result', 'In calls', 'Cost'].map(numeric)]}
+              columns={[
+                { title: 'Since the checkpoint' },
+                ...['Executed', ...atWorkers, 'Reused', 'No result', 'In calls', 'Cost'].map(numeric),
+              ]}
               rows={phases.map((tally) => [
                 tally.name,
-                number(tally.executed),
-                number(tally.reused),
+                ...executedAndReused(tally, atWorkers.length > 0),
                 <Missing tally={tally} />,
                 duration(tally.callsMs),
                 orDash(tally.costUsd, money),
@@ -89,6 +101,10 @@ export function Spending({ model }: { readonly model: Model }) {
       </div>
     </>
   );
+}
+
+function executedAndReused({ executed, atWorkers, reused }: Tally, hasWorkers: boolean): readonly string[] {
+  return [number(executed), ...(hasWorkers ? [number(atWorkers)] : []), number(reused - atWorkers)];
 }
 
 /** The phases that a workflow script names; its calls outside of them are in none. */

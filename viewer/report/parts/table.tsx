@@ -36,7 +36,7 @@ export function Table({
           {rows.map((cells, row) => (
             <tr key={row}>
               {cells.map((cell, place) => (
-                <td key={place} data-title={columns[place]?.title} class={columns[place]?.isNumber ? 'number' : undefined}>
+                <td key={place} data-title={columns[place]?.title} class={classOf(columns[place], cell)}>
                   {cell}
                 </td>
               ))}
@@ -46,4 +46,10 @@ export function Table({
       </table>
     </div>
   );
+}
+
+/** A cell that holds nothing is left out of a paragraph. */
+function classOf(column: Column | undefined, cell: ComponentChildren): string | undefined {
+  const names = [...(column?.isNumber ? ['number'] : []), ...(cell === '' || cell === '–' ? ['nothing'] : [])];
+  return names.length === 0 ? undefined : names.join(' ');
 }

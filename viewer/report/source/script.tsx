@@ -75,18 +75,19 @@ interface CountsProps {
   readonly line: number;
 }
 
-function Counts({ counts: { executed, reused, failed, unfinished, ms, costUsd }, model, source, line }: CountsProps) {
-  const all = executed + reused + failed + unfinished;
+function Counts({ counts: { executed, atWorkers, reused, failed, unfinished, ms, costUsd }, model, source, line }: CountsProps) {
+  const all = executed + atWorkers + reused + failed + unfinished;
   const first = model.calls.find((span) => {
     const place = model.data.places[model.report.spans.site[span] ?? -1];
     return place?.[0] === source && place[1] === line;
   });
   const words = [
     `${number(all)}×`,
+    ...(atWorkers > 0 ? [`${number(atWorkers)} at workers`] : []),
     ...(reused > 0 ? [`${number(reused)} reused`] : []),
     ...(failed > 0 ? [`${number(failed)} without a result`] : []),
     ...(unfinished > 0 ? [`${number(unfinished)} unfinished`] : []),
-    `${duration(ms / Math.max(1, all - reused))} each`,
+    `${duration(ms / Math.max(1, all - reused - atWorkers))} each`,
     ...(costUsd === null ? [] : [money(costUsd)]),
   ];
   return (
