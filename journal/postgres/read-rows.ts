@@ -8,9 +8,9 @@ import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '..
 import type { Row, Sql } from './connection.js';
 import { existsHere, hasDied } from './writer-process.js';
 
-/** A page ends behind the line that reaches one of these. */
-const PAGE_ROWS_MAX = 5000;
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Events are read by ranges of offsets. So many ranges are on their way at a time, because each may be a round trip far away. */
+const RANGE_BYTES = 1024 * 1024;
+const RANGES_AHEAD = 8;
 /** The end of a line: its hash, a quote and a brace. */
 export const LINE_END = 66;
 const NOTHING = Buffer.alloc(0);
@@ -18,43 +18,45 @@ const NOTHING = Buffer.alloc(0);
 const RUN = `from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
   where p.name = $1 and w.path = $2`;
 
+const RANGE = `select r.bytes::float8 as size, e.at::float8 as at, e.line ${RUN.replace(
+  'where',
+  `left join lateral
+  (select at, line from mlld.events where run_id = r.run_id and at >= $4 and at < $4 + $5 order by at limit $6) e on true where`,
+)}
+  and r.run = $3 order by e.at`;
+
 export async function scanRows(sql: Sql, project: string, ref: RunRef, visit: Visit, options: ScanOptions = {}): Promise<ScanReport> {
   return scanPages(ref, visit, options, pagesOf(sql, project, ref, options));
 }
 
-/** Asks for the next page while the last one is read. */
+/** The first answer says how long the run is. */
 async function* pagesOf(sql: Sql, project: string, { workflow, run }: RunRef, { from, eventsMax }: ScanOptions): AsyncGenerator<Page> {
-  const rowsMax = Math.min(PAGE_ROWS_MAX, eventsMax ?? Infinity);
-  const pageFrom = (offset: number): Promise<readonly Row[]> => {
-    const rows = sql.query(
-      `select r.bytes::float8 as size, e.at::float8 as at, e.line ${RUN.replace(
-        'where',
-        `left join lateral
-        (select at, line from mlld.events where run_id = r.run_id and at >= $4 and at < $4 + $5 order by at limit $6) e on true where`,
-      )}
-        and r.run = $3 order by e.at`,
-      [project, workflow, run, offset, PAGE_BYTES_MAX, rowsMax],
-    );
+  const ask = (offset: number): Promise<readonly Row[]> => {
+    const rows = sql.query(RANGE, [project, workflow, run, offset, RANGE_BYTES, eventsMax ?? null]);
     rows.catch(() => undefined); // it is awaited later, or not any more
     return rows;
   };
   const start = from?.offset ?? 0;
-  let rows = await pageFrom(start);
-  const size = Number(rows[0]?.['size'] ?? 0);
-  if (size < start) yield { offset: size, lines: NOTHING };
+  const asked = [ask(start)];
+  let size: number | undefined;
   let reached = start;
-  for (let end = start; end < size;) {
+  for (let next = start + RANGE_BYTES; asked.length > 0;) {
+    const rows = (await asked.shift()) as readonly Row[];
+    if (size === undefined) {
+      size = Number(rows[0]?.['size'] ?? 0);
+      if (size < start) yield { offset: size, lines: NOTHING };
+    }
     const lines = rows
       .filter(({ at }) => at !== null)
       .map(({ at, line }) => ({ at: Number(at), line: Buffer.from(`${line as string}\n`) }));
     const last = lines.at(-1);
     if (last !== undefined) reached = last.at + last.line.length;
-    end = last === undefined ? end + PAGE_BYTES_MAX : reached; // lines that the head counts are missing here
-    const next = end < size ? pageFrom(end) : undefined;
+    if (eventsMax !== undefined && lines.length === eventsMax) next = reached; // the rest of the range was left out
+    for (const ahead = eventsMax === undefined ? RANGES_AHEAD : 1; asked.length < ahead && next < size; next += RANGE_BYTES)
+      asked.push(ask(next));
     yield* piecesOf(lines);
-    if (next !== undefined) rows = await next;
   }
-  if (reached < size) yield { offset: size, lines: NOTHING };
+  if (size !== undefined && reached < size) yield { offset: size, lines: NOTHING };
 }
 
 /** Lines that lie behind each other are one piece. */

@@ -63,6 +63,23 @@ describe.skipIf(noServer !== undefined)(`round trips${noServer === undefined ? '
     await store.close();
   });
 
+  it('of reading a long run are two: its length, and all that is behind the first range of it', async () => {
+    const url = database.project();
+    const own = openTestStore(url);
+    const journal = await own.create(runRef(1));
+    await journal.append(started);
+    for (let n = 0; n < 24_000; n++) journal.post(callStarted(n));
+    await journal.append(finished);
+    await own.close();
+    const { store, line } = openHeld(url);
+    let events = 0;
+    const scan = (): Promise<unknown> =>
+      store.scan(runRef(1), () => void events++, { onDefect: ({ message }) => expect.unreachable(message) });
+    expect(await line.roundTrips(scan)).toBe(2);
+    expect(events).toBe(24_002);
+    await store.close();
+  });
+
   it('of results that are read in order are few, however many there are', async () => {
     const url = database.project();
     await record(url);
