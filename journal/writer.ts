@@ -241,7 +241,7 @@ export class RunWriter implements Journal {
   }
 
   private writeSoon(): void {
-    this.timer ??= setTimeout(() => this.writeQueue(), ORDERED_DELAY_MS);
+    this.timer ??= setTimeout(() => this.writeQueue(), this.sink.orderedDelayMs ?? ORDERED_DELAY_MS);
   }
 
   /** Writes after the microtasks that are due now, so that calls which were released together are written together. */

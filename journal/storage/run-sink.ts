@@ -4,6 +4,8 @@ import type { Unsynced } from '../unsynced.js';
 export interface RunSink {
   /** `write`: the system has a line as soon as it is written. `sync`: nothing outside this process has it before a sync has covered it. */
   readonly survivesFrom: 'write' | 'sync';
+  /** An ordered fact waits so long for others, where each write has a price of its own. */
+  readonly orderedDelayMs?: number;
   /** The offset in the run up to which it was handed over, durable or not. */
   readonly writtenBytes: number;
   /** Takes whole lines behind those before. Throws what the disk throws; then it has some of them. */

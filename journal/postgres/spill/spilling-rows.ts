@@ -29,6 +29,8 @@ import { mayPass } from '../store-errors.js';
 import type { SpillFile } from './spill-file.js';
 
 const SPILL_AFTER_MS = 2000;
+/** The end of one call and the begin of the next one are a commit less when they go together. */
+const ORDERED_DELAY_MS = 20;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 5000;
 /** A shorter outage is not reported. */
@@ -65,6 +67,7 @@ interface Waiter {
 
 export class SpillingRows implements RunSink {
   readonly survivesFrom = 'sync';
+  readonly orderedDelayMs = ORDERED_DELAY_MS;
   /** Lines that the database is not known to have. */
   private uncommitted: Unsynced;
   private fresh: Uint8Array[] = [];
