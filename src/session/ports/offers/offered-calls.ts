@@ -270,20 +270,18 @@ export class OfferedCalls implements CallOffers {
     }
   }
 
-  /** Returns how many calls have ended. */
+  /** Returns how many calls have ended. Those that are known without a search come with their lines, so they are never searched for. */
   private async look(): Promise<number> {
     const { offers, monotonicMs } = this.ports;
-    if (monotonicMs() < this.lookedAtAllMs + LOOK_AT_ALL_MS) {
-      const ended = await offers.collect();
-      for (const [key, outcome] of ended) this.settle(key, outcome);
-      return ended.size;
-    }
+    const ended = await offers.collect();
+    for (const [key, outcome] of ended) this.settle(key, outcome);
+    if (monotonicMs() < this.lookedAtAllMs + LOOK_AT_ALL_MS) return ended.size;
     const known = [...this.pending.keys()];
     const { outcomes, count } = await offers.collectAll();
     this.lookedAtAllMs = monotonicMs();
     for (const [key, outcome] of outcomes) this.settle(key, outcome);
     if (count < known.length - outcomes.size) await this.offerMissing(known); // OFFERED-1
-    return outcomes.size;
+    return ended.size + outcomes.size;
   }
 
   private async lookAtWorkers(): Promise<void> {
