@@ -5,7 +5,7 @@
 // are in use the share of the best says more of the machine than of the program: the CPU of a call is the figure to bring down.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,11 +14,10 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 import { scratch } from './measure.mjs';
+import { cpuOf, followCpu, serverPids } from './processes.mjs';
 
-const TICKS_PER_S = 100;
 const OUTSTANDING_S = 10;
 const OUTSTANDING_MS = 1000;
-const LOOK_MS = 50;
 
 const address = env.MLLD_STORE;
 if (!address) throw new Error('MLLD_STORE names no store: MLLD_STORE=postgres://127.0.0.1/mlld?project=bench');
@@ -37,7 +36,7 @@ async function measure(calls = 2000, workers = 4, lanes = 8, ms = 50, offers = 1
   const before = running.map(({ pid }) => cpuOf(pid));
   const coordinator = project.start('run', 'many', '--checkpoint', '--workers', '--progress', 'none', ...payload(calls, ms));
   const coordinatorCpu = followCpu(() => [coordinator.pid]);
-  const serverCpu = followCpu(serverPids);
+  const serverCpu = followCpu(() => serverPids(database));
   await project.end(coordinator);
   const workersCpu = running.reduce((sum, { pid }, n) => sum + cpuOf(pid) - before[n], 0);
   const runCpu = coordinatorCpu();
@@ -99,45 +98,6 @@ function writeProject() {
   };
   const run = (count, ms) => end(start('run', 'many', '--checkpoint', '--workers', '--progress', 'none', ...payload(count, ms)));
   return { start, end, run };
-}
-
-/** Seconds; 0 for a process that is gone. */
-function cpuOf(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
-  } catch {
-    return 0;
-  }
-}
-
-/** Returns what gives the CPU of processes since now, also of those that have begun or ended meanwhile. */
-function followCpu(pids) {
-  const began = new Map(pids().map((pid) => [pid, cpuOf(pid)]));
-  const latest = new Map();
-  const look = () => {
-    for (const pid of pids()) latest.set(pid, Math.max(cpuOf(pid), latest.get(pid) ?? 0));
-  };
-  const timer = setInterval(look, LOOK_MS);
-  return () => {
-    clearInterval(timer);
-    look();
-    return [...latest].reduce((sum, [pid, cpu]) => sum + cpu - (began.get(pid) ?? 0), 0);
-  };
-}
-
-/** The processes that serve our connections, where the server is on this machine. */
-function serverPids() {
-  const ours = new RegExp(`^postgres: \\S+ ${database.pathname.slice(1)} `);
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && ours.test(readCommand(pid)));
-}
-
-function readCommand(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return ''; // it has ended
-  }
 }
 
 async function query(text) {
