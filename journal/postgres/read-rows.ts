@@ -111,16 +111,13 @@ interface ListPorts {
  */
 export async function listRows({ reader, side, project }: ListPorts, workflow: Workflow): Promise<readonly RunFile[]> {
   const found = await reader.query(
-    `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive,
-      l.line as last, l.before, left(f.line, 24) as first, r.role, r.process,
-      r.run_id::text as id, r.fence
-      ${RUN.replace(
-        'where',
-        `left join lateral (select line, right(lag(line) over (order by at), ${LINE_END}) as before, at
-        from (select at, line from mlld.events where run_id = r.run_id order by at desc limit 2) t order by at desc limit 1) l on r.finished
-      left join mlld.events f on f.run_id = r.run_id and f.at = 0 where`,
-      )}
-      order by r.run collate "C"`,
+    `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive, r.role, r.process,
+      r.run_id::text as id, r.fence,
+      case when r.finished then (select line from mlld.events where run_id = r.run_id order by at desc limit 1) end as last,
+      case when r.finished
+        then (select right(line, ${LINE_END}) from mlld.events where run_id = r.run_id order by at desc offset 1 limit 1) end as before,
+      case when not r.finished then (select left(line, 24) from mlld.events where run_id = r.run_id and at = 0) end as first
+      ${RUN} order by r.run collate "C"`,
     [project, workflow],
   );
   const rows = found.filter(({ run }) => isRunId(String(run)));
