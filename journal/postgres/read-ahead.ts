@@ -8,6 +8,8 @@
  *    reads.
  *    So are results that were fetched with something else and are read soon.
  * READ-AHEAD-3 A result is verified as a single read verifies it: by its length, and by the hash of the line before it.
+ * READ-AHEAD-4 A page behind others holds events of the types that were read of the run: a run that reuses results reads no effects. The
+ *    first event of another type is read alone, and later pages hold its type as well.
  */
 import type { JournalEvent } from '../event.js';
 import type { RunRef } from '../ids.js';
@@ -26,6 +28,9 @@ const HELD_MS = 5000;
 const USED_MIN = 4;
 const GROWTH = 4;
 const PAGES_AHEAD = 2;
+/** The type is this part of a line, between quotes, and ends within so many characters. */
+const TYPE_PART = 8;
+const TYPE_WITHIN = 64;
 
 interface Page {
   /** Offsets in the run. */
@@ -40,6 +45,8 @@ interface Page {
 interface ReadRun {
   /** In the order in which they were fetched. */
   pages: Page[];
+  /** Of what was read. READ-AHEAD-4 */
+  readonly types: Set<string>;
   pageBytes: number;
 }
 
@@ -64,10 +71,18 @@ export class ReadAhead {
     if (position.bytes <= HELD_LINE_BYTES_MAX) {
       const page = this.pageAt(ref, run, position.offset);
       const row = (await page.rows).get(position.offset);
-      if (row !== undefined) return eventOf(row, position); // READ-AHEAD-3
+      if (row !== undefined) {
+        run.types.add(typeOf(String(row['line'])));
+        return eventOf(row, position); // READ-AHEAD-3
+      }
       page.used--;
     }
-    return readRowAt(this.sql, this.project, ref, position); // also an event of another type
+    const event = await readRowAt(this.sql, this.project, ref, position);
+    if (event !== undefined && TYPES.includes(event.type) && !run.types.has(event.type)) {
+      run.types.add(event.type);
+      run.pages = []; // READ-AHEAD-4
+    }
+    return event;
   }
 
   /** `row` has the line, and the end of the line before it. READ-AHEAD-2 */
@@ -82,7 +97,7 @@ export class ReadAhead {
 
   private runOf({ workflow, run }: RunRef): ReadRun {
     const name = `${run} ${workflow}`;
-    const known = this.runs.get(name) ?? { pages: [], pageBytes: PAGE_BYTES_FIRST };
+    const known = this.runs.get(name) ?? { pages: [], types: new Set(), pageBytes: PAGE_BYTES_FIRST };
     this.runs.delete(name);
     this.runs.set(name, known); // the latest is the last
     const [oldest] = this.runs.keys();
@@ -112,7 +127,8 @@ export class ReadAhead {
 
   private fetch({ workflow, run: id }: RunRef, run: ReadRun, from: number): Page {
     const to = from + run.pageBytes;
-    const rows = this.sql.query(RESULTS, [this.project, workflow, id, from, to, HELD_LINE_BYTES_MAX]);
+    const types = run.types.size === 0 ? TYPES : [...run.types];
+    const rows = this.sql.query(RESULTS, [this.project, workflow, id, from, to, HELD_LINE_BYTES_MAX, types]);
     const byOffset = rows.then((found) => new Map(found.map((row) => [Number(row['at']), row])));
     const page: Page = { from, to, rows: byOffset, fetchedMs: performance.now(), used: 0 };
     byOffset.catch(() => (run.pages = run.pages.filter((other) => other !== page))); // who waits for it learns of the error
@@ -140,11 +156,15 @@ function missed(run: ReadRun, offset: number): number {
   return offset - before < run.pageBytes / 2 ? before : offset;
 }
 
-/** Only what runs and replays read by its place. The type of an event is among its first members. */
+/** What runs and replays read by its place. */
+const TYPES: readonly string[] = ['call.completed', 'call.reused', 'effect.performed'];
+const typeOf = (line: string): string => line.slice(0, TYPE_WITHIN).split('"', TYPE_PART)[TYPE_PART - 1] ?? '';
+
+/** A line begins with three members, `{"v":1,"seq":1,"type":"…"`: a pattern costs more. */
 const RESULTS = `select e.at::float8 as at, e.line, e.before
   from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
   cross join lateral (select at, line, lag(right(line, ${LINE_END})) over (order by at) as before from mlld.events
     where run_id = r.run_id and at < $5
       and at >= coalesce((select max(at) from mlld.events where run_id = r.run_id and at < $4), 0)) e
   where p.name = $1 and w.path = $2 and r.run = $3 and e.at >= $4
-    and left(e.line, 200) ~ '"type":"(call.completed|call.reused|effect.performed)"' and octet_length(e.line) <= $6`;
+    and split_part(left(e.line, ${TYPE_WITHIN}), '"', ${TYPE_PART}) = any ($7::text[]) and octet_length(e.line) <= $6`;
