@@ -6,6 +6,8 @@
  * WORKER-3 When the store takes nothing more of one of its runs, it takes nothing new either: what is in flight ends in a salvage run.
  * WORKER-4 A store that is away is waited for: without an end, where the worker has none. Asked to stop meanwhile, it leaves what it has
  *    paid for in its spill.
+ * WORKER-5 A call that has waited for its slot too long is left to others: where the process was stopped meanwhile, its lease may have run
+ *    out, and the call may be executed elsewhere.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,12 +26,15 @@ import { openRecordingStore } from '../project-store.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 import { readOffer, UNREADABLE } from './read-offer.js';
 import { ServedCalls, type ServedPorts } from './served-calls.js';
+import { Slots } from './slots.js';
 import { StoreOutages } from './store-outages.js';
 
 const LOOK_FIRST_MS = 100;
 const LOOK_MAX_MS = 2000;
 /** Slots that become free so soon after each other are filled by one statement. */
-const GATHER_MS = 4;
+const GATHER_MS = 1;
+/** Half of the shortest lease. */
+const WAITING_MS_MAX = 500;
 /** Runs that are served are looked at so often, and new workflows listened to. */
 const UPKEEP_MS = 5000;
 
@@ -91,7 +96,7 @@ class Worker {
   private readonly facts: WorkerFacts;
   private readonly workers: TeamWorkers;
   private readonly served = new Map<string, ServedCalls>();
-  private readonly used = new Map<string, number>();
+  private readonly slots: Slots;
   private readonly ended = { executed: 0, failed: 0 };
   private readonly leaving = new AbortController();
   private lost: Error | undefined;
@@ -109,6 +114,7 @@ class Worker {
   ) {
     const { name: host, pid } = hostFacts();
     this.workers = store.workers;
+    this.slots = new Slots(options.slots);
     this.facts = { name: options.name ?? `${host}/${pid}`, version: VERSION, lanes: options.slots };
     this.outages = new StoreOutages(options.io.stderr, () => this.hurryWhileAway());
     const leave = (): void => {
@@ -128,17 +134,17 @@ class Worker {
       const taking = await this.take();
       const isIdle = taking !== undefined && taking.taken.length === 0 && taking.unserved.length === 0;
       if (taking) await this.begin(taking);
-      if (this.options.once && isIdle && this.inFlight === 0) break;
+      if (this.options.once && isIdle && this.slots.inFlight === 0) break;
       if (this.options.io.monotonicMs() > upkeepAt) {
         await this.endServed();
         upkeepAt = this.options.io.monotonicMs() + UPKEEP_MS;
       }
-      if (taking && !isIdle && this.hasFreeSlot) continue;
-      lookMs = isIdle && this.inFlight === 0 ? Math.min(2 * lookMs, LOOK_MAX_MS) : LOOK_FIRST_MS;
-      await this.untilWoken(this.hasFreeSlot ? lookMs : LOOK_MAX_MS);
+      if (taking && !isIdle && this.slots.hasFree) continue;
+      lookMs = isIdle && this.slots.inFlight === 0 ? Math.min(2 * lookMs, LOOK_MAX_MS) : LOOK_FIRST_MS;
+      await this.untilWoken(this.slots.hasFree ? lookMs : LOOK_MAX_MS);
     }
     this.leaving.abort();
-    while (this.inFlight > 0) await this.untilWoken(LOOK_MAX_MS); // WORKER-2
+    while (this.slots.inFlight > 0) await this.untilWoken(LOOK_MAX_MS); // WORKER-2
     let isRecorded = true;
     for (const calls of this.served.values()) isRecorded = (await this.end(calls)) && isRecorded;
     await listening;
@@ -157,27 +163,13 @@ class Worker {
     return this.leaving.signal.aborted || this.lost !== undefined;
   }
 
-  private get inFlight(): number {
-    return [...this.used.values()].reduce((sum, count) => sum + count, 0);
-  }
-
-  private get hasFreeSlot(): boolean {
-    return Object.values(this.freeSlots()).some((free) => free > 0);
-  }
-
-  private freeSlots(): { [lane: string]: number } {
-    const { slots } = this.options;
-    return Object.fromEntries(Object.entries(slots).map(([lane, count]) => [lane, count - (this.used.get(lane) ?? 0)]));
-  }
-
   /** Undefined when the store is away, or no slot is free. */
   private async take(): Promise<Taking | undefined> {
-    const free = Object.fromEntries(Object.entries(this.freeSlots()).filter(([, count]) => count > 0));
-    if (Object.keys(free).length === 0) return undefined;
+    if (!this.slots.hasFree) return undefined;
     const taking = await this.ask(() =>
       this.workers.take(
         this.facts.name,
-        free,
+        this.slots.free(),
         Array.from(this.served.values(), (calls) => calls.served),
       ),
     );
@@ -200,15 +192,25 @@ class Worker {
     }
   }
 
+  /** A call that waits for a slot is held already, so that it is not taken a second time. */
   private execute(calls: ServedCalls, offer: TakenOffer): void {
-    const { lane } = offer;
-    this.used.set(lane, (this.used.get(lane) ?? 0) + 1);
-    void calls
-      .execute(offer)
+    const { monotonicMs } = this.options.io;
+    const takenMs = monotonicMs();
+    let isEnding = false;
+    calls.take(offer);
+    const work = async (onEnding: () => void): Promise<void> => {
+      if (this.lost || monotonicMs() > takenMs + WAITING_MS_MAX) return calls.leave(offer); // WORKER-3, WORKER-5
+      await calls.execute(offer, () => {
+        isEnding = true;
+        onEnding();
+        this.wake();
+      });
+    };
+    void this.slots
+      .run(offer.lane, work)
       .catch((error: unknown) => this.lose(error instanceof Error ? error : new Error(String(error))))
       .finally(() => {
-        this.used.set(lane, (this.used.get(lane) ?? 1) - 1);
-        this.wake();
+        if (!isEnding || this.slots.inFlight === 0) this.wake(); // else it was looked for the next call already
       });
   }
 
@@ -325,7 +327,7 @@ class Worker {
       });
       this.onWake = undefined;
     }
-    if (this.inFlight > 0 && !this.isLeaving) await sleep(GATHER_MS);
+    if (this.slots.inFlight > 0 && !this.isLeaving) await sleep(GATHER_MS);
     this.isDue = false;
   }
 

@@ -77,6 +77,8 @@ interface Parts {
   readonly counter: TotalsCounter;
   readonly world: World;
   readonly ends: Map<CallKey, End>;
+  /** Called when the end of a call is on its way to the journal. */
+  readonly endings: Map<CallKey, () => void>;
 }
 
 interface End {
@@ -129,6 +131,7 @@ export class ServedCalls {
     const known = index.initial();
     const counter = createTotalsCounter();
     const ends = new Map<CallKey, End>();
+    const endings = new Map<CallKey, () => void>();
     const recorder = createRecorder(journal, {
       secrets,
       followers: [
@@ -139,6 +142,7 @@ export class ServedCalls {
           if (end === undefined) return;
           ends.set(end.event.key, end);
           served.ended(end.event.key, position);
+          endings.get(end.event.key)?.();
         },
       ],
       count: counter.count,
@@ -203,7 +207,7 @@ export class ServedCalls {
     const document = createDocument({ streaming: false, collects: false });
     const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state: undefined, signal, calls });
     const functions = new OfferedFunctions({ store, world, options, keyed: (text) => cache.digest(text) });
-    return new ServedCalls(ports, { served, recorder, run, calls, functions, counter, world, ends });
+    return new ServedCalls(ports, { served, recorder, run, calls, functions, counter, world, ends, endings });
   }
 
   get served(): ServedRun {
@@ -221,12 +225,23 @@ export class ServedCalls {
     served.hurry();
   }
 
-  /** Executes the call, or declines it. Never rejects for what a user can cause. */
-  async execute(offer: TakenOffer): Promise<void> {
-    const { served, ends } = this.parts;
+  /** Must be called when the offer was taken: nobody else has the call from here on. */
+  take({ key }: TakenOffer): void {
     this.count++;
-    served.hold(offer.key);
+    this.parts.served.hold(key);
+  }
+
+  /** The call is not executed here. */
+  leave({ key }: TakenOffer): void {
+    this.parts.served.giveBack(key);
+    this.count--;
+  }
+
+  /** Executes a call that was taken, or declines it. Never rejects for what a user can cause. */
+  async execute(offer: TakenOffer, onEnding: () => void): Promise<void> {
+    const { served, ends, endings } = this.parts;
     ends.delete(offer.key);
+    endings.set(offer.key, onEnding);
     try {
       const because = await this.tryToExecute(offer);
       const end = ends.get(offer.key);
@@ -239,8 +254,8 @@ export class ServedCalls {
       }
     } finally {
       ends.delete(offer.key);
-      served.giveBack(offer.key);
-      this.count--;
+      endings.delete(offer.key);
+      this.leave(offer);
     }
   }
 
