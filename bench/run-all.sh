@@ -29,4 +29,7 @@ measure journal-api --rounds $rounds
 measure lookback --rounds 3
 measure starts --rounds 3 --sizes $pasts
 measure programs --rounds $rounds
+if [ -n "${MLLD_STORE:-}" ]; then
+  measure team-append --rounds $rounds
+fi
 node "$here/check-targets.mjs" "$out" | tee "$out/targets.txt"

@@ -1,7 +1,8 @@
 // The start of a run that reuses N results of a team's store, as a multiple of the same over files, and the round trips that it waits for.
 //   MLLD_STORE=postgres://… node team-store.mjs [N] [ROUNDS] [ROUND_TRIP_MS]
 // MLLD_STORE names an empty store that `mlld store migrate` has made. Round trips are counted on the slower line: what is sent behind an
-// answer, on whichever connection, may have waited for it. So they are the most that the start can have waited for.
+// answer, on whichever connection, may have waited for it. So they are the most that the start can have waited for. At last another run of
+// the workflow is in flight, so that the index covers none of those behind it: a start reads the run of N results before it.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
+import { importTypescript } from './import-typescript.mjs';
 import { runProcess, scratch } from './measure.mjs';
 import { median } from './statistics.mjs';
 
@@ -80,4 +82,27 @@ console.log(`  ${of(({ near, files }) => near.cpu / files.cpu).toFixed(2)} times
 console.log(`  ${of(({ near, files }) => near.rssMB / files.rssMB).toFixed(2)} times the memory`);
 console.log(`at ${ROUND_TRIP_MS} ms: ${of(({ far }) => far.roundTrips)} round trips at most, in ${of(({ far }) => far.wall).toFixed(2)} s`);
 console.log(`  ${of(({ near, far }) => far.wall - near.wall).toFixed(2)} s more than at 0 ms`);
+
+const { openProjectStore } = await importTypescript('src/session/project-store.ts');
+const inFlight = await openProjectStore({
+  project: { root: folder, config: {} },
+  environment: env,
+  sealingKey: undefined,
+  stderr: console.error,
+});
+const journal = await inFlight.create({ workflow: 'llm/run/many.mld', run: runIdNow() });
+await journal.append({ type: 'run.started', workflow: 'llm/run/many.mld', argv: [] });
+delayMs = 0;
+await start(relayed.href);
+delayMs = ROUND_TRIP_MS;
+const behind = await start(relayed.href);
+console.log(
+  `  behind a run in flight: ${behind.roundTrips} round trips at most, in ${behind.wall.toFixed(2)} s, ${behind.rssMB.toFixed(0)} MB`,
+);
 process.exit(); // the relay's connections end with the process
+
+/** The id of a run that begins now. */
+function runIdNow() {
+  const digits = new Date().toISOString().replace(/\D/g, '');
+  return `${digits.slice(0, 8)}-${digits.slice(8, 14)}-${digits.slice(14, 17)}-0000`;
+}
