@@ -5,6 +5,8 @@ import { NEWLINE } from '../line-buffer.js';
 /** A turn ends behind the piece that reaches this many bytes or lines. A piece is at most 256 KB, or one line. */
 export const TURN_BYTES_MAX = 4 * 1024 * 1024;
 export const TURN_LINES_MAX = 5000;
+/** A line that nobody awaits waits so long for others: the end of one call goes with the begin of the next. */
+export const ORDERED_DELAY_MS = 20;
 /** The end of a line: its hash, a quote and a brace. */
 const LINE_END = HASH_DIGITS + 2;
 const DIGEST_IN_LINE = /"(sha256:[0-9a-f]{64})"/g;

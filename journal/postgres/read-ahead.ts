@@ -45,7 +45,7 @@ interface Page {
 interface ReadRun {
   /** In the order in which they were fetched. */
   pages: Page[];
-  /** Of what was read. READ-AHEAD-4 */
+  /** Types of events that were read. READ-AHEAD-4 */
   readonly types: Set<string>;
   pageBytes: number;
 }
@@ -156,7 +156,7 @@ function missed(run: ReadRun, offset: number): number {
   return offset - before < run.pageBytes / 2 ? before : offset;
 }
 
-/** What runs and replays read by its place. */
+/** Types of events that runs and replays read by their place. */
 const TYPES: readonly string[] = ['call.completed', 'call.reused', 'effect.performed'];
 const typeOf = (line: string): string => line.slice(0, TYPE_WITHIN).split('"', TYPE_PART)[TYPE_PART - 1] ?? '';
 

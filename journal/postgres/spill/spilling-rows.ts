@@ -22,15 +22,13 @@ import type { RunSink } from '../../storage/run-sink.js';
 import type { CreateOptions } from '../../store.js';
 import { Unsynced } from '../../unsynced.js';
 import { endsRun, LateResults, withSuperseded, type LateResult } from '../claims/late-results.js';
-import { firstSeq, hashBehind, type Head } from '../lines.js';
+import { firstSeq, hashBehind, ORDERED_DELAY_MS, type Head } from '../lines.js';
 import type { RunRows } from '../run-rows.js';
 import type { Salvage } from '../salvage/salvage-run.js';
 import { mayPass } from '../store-errors.js';
 import type { SpillFile } from './spill-file.js';
 
 const SPILL_AFTER_MS = 2000;
-/** The end of one call and the begin of the next one are a commit less when they go together. */
-const ORDERED_DELAY_MS = 20;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 5000;
 /** A shorter outage is not reported. */
@@ -379,9 +377,8 @@ export class SpillingRows implements RunSink {
   private failWaiting(tried: number): void {
     const { end } = this;
     if (end === undefined) return;
-    const failed = this.waiting.filter((waiter) => waiter.end <= tried);
+    for (const waiter of this.waiting) if (waiter.end <= tried) waiter.reject(end);
     this.waiting = this.waiting.filter((waiter) => waiter.end > tried);
-    for (const { reject } of failed) reject(end);
   }
 }
 

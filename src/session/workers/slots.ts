@@ -53,7 +53,7 @@ export class Slots {
 interface Lane {
   readonly count: number;
   used: number;
-  /** Of those that are used. */
+  /** Slots that are used, and whose call ends. */
   ending: number;
   readonly waiting: (() => void)[];
 }
