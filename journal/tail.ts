@@ -5,6 +5,7 @@ import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { LineBuffer, NEWLINE, type Flaw } from './line-buffer.js';
 import { RunBytes } from './segments.js';
+import type { RunFile } from './store.js';
 
 const FIRST_WINDOW_BYTES = 4 * 1024;
 /** A longer last line is not looked for: it isn't the short event that ends a run. */
@@ -16,6 +17,8 @@ export interface Tail {
   readonly last: JournalEvent | undefined;
 }
 
+export type Beginning = Pick<RunFile, 'isOfUnknownVersion' | 'isSalvage' | 'isWorker'>;
+
 /** A file that can't be read has no bytes and no last event. `isWhole`: the run has no further segments. */
 export function readTail(disk: Disk, path: string, isWhole?: boolean): Tail {
   return withRun(disk, path, isWhole, lastOf) ?? { bytes: 0, last: undefined };
@@ -26,9 +29,17 @@ export function readFirst(disk: Disk, path: string): JournalEvent | undefined {
   return usable(withRun(disk, path, undefined, firstOf));
 }
 
-/** True when the first line, and so every line, is of a version that this program doesn't know. */
-export function isOfUnknownVersion(disk: Disk, path: string): boolean {
-  return withRun(disk, path, undefined, firstOf) === 'unknown-version';
+/** Says of a run without an end what its first line tells of it: whether it can be read, and whether it serves another run. */
+export function describeBeginning(disk: Disk, path: string): Beginning {
+  const first = withRun(disk, path, undefined, firstOf);
+  if (first === 'unknown-version') return { isOfUnknownVersion: true };
+  return servingRole(usable(first));
+}
+
+export function servingRole(first: JournalEvent | undefined): Beginning {
+  if (first?.type !== 'run.started') return {};
+  if (first.worker !== undefined) return { isWorker: true };
+  return first.salvages === undefined ? {} : { isSalvage: true };
 }
 
 function withRun<T>(disk: Disk, path: string, isWhole: boolean | undefined, read: (run: RunBytes) => T): T | undefined {

@@ -34,7 +34,7 @@ import { existingRun, inUse, reopenRun } from './reopen-run.js';
 import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
 import type { CreateOptions, IndexFiles, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
-import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
+import { describeBeginning, readFirst, readTail } from '../tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
 import { deleteRunFiles } from '../upkeep/delete-runs.js';
 import { RunWriter } from '../writer.js';
@@ -259,8 +259,7 @@ class FileStore implements RunStore {
     const file = runPath(this.journal, ref);
     const { bytes, last } = readTail(this.disk, file, !inSegments.has(basename(file)));
     if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
-    const unknown = isOfUnknownVersion(this.disk, file) ? { isOfUnknownVersion: true as const } : {};
-    return { ref, liveness: held ? 'running' : 'crashed', bytes, ...unknown };
+    return { ref, liveness: held ? 'running' : 'crashed', bytes, ...describeBeginning(this.disk, file) };
   }
 
   /** Reads from the first event of a run the path that is too long for the folder's name. */

@@ -16,6 +16,7 @@ import { withPayloads } from '../secrets/payload-store.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
 import { hasEnded, inUse, isUnknown } from './reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
+import { servingRole } from '../tail.js';
 
 /**
  * Opens a store that lives as long as the program. Secret results are sealed with `sealingKey`, else with a key that is kept nowhere.
@@ -69,6 +70,11 @@ class MemoryRun implements Journal {
 
   async close(): Promise<void> {
     this.isOpen = false;
+  }
+
+  first(): JournalEvent | undefined {
+    const [first] = this.lines;
+    return first && decodeOwn(first.line);
   }
 
   last(): JournalEvent | undefined {
@@ -238,5 +244,5 @@ function describe(run: MemoryRun): RunFile {
   const { ref, bytes } = run;
   const last = run.last();
   if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
-  return { ref, liveness: run.isOpen ? 'running' : 'crashed', bytes };
+  return { ref, liveness: run.isOpen ? 'running' : 'crashed', bytes, ...servingRole(run.first()) };
 }

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { copyRuns } from '../../../src/session/upkeep/copy-runs.js';
 import { sealRun } from '../../../src/session/upkeep/seal-run.js';
 import { readRun } from '../../journal/support/read.js';
-import { projectFolder } from '../../support/cli.js';
+import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call, JOB, runRef, started } from '../../support/written-runs.js';
 
@@ -29,6 +30,33 @@ describe('copied runs', () => {
     expect((await readRun(to.store, runRef(1))).events).toEqual((await readRun(from.store, runRef(1))).events);
     expect(await to.store.getBlob(blob)).toEqual(await from.store.getBlob(blob));
     expect(await copyRuns(from, to)).toEqual({ copied: [], there: [runRef(1)], left: [] });
+  });
+
+  it('are those of workers and salvage runs also where they did not end, and no prior runs', async () => {
+    const serving = [
+      { ...started(runRef(2)), worker: { for: runRef(1).run, name: 'hut', lanes: { '': 2 } } },
+      { ...started(runRef(3)), salvages: runRef(1).run },
+    ] as Fact[];
+    await recordRun(from.root, 1, call('main/ask#0', 'ebb'));
+    for (const [n, first] of serving.entries()) {
+      const journal = await from.store.create(runRef(n + 2));
+      for (const fact of [first, ...call('main/ask#1', `flow ${n}`)]) await journal.append(fact);
+      await journal.close();
+    }
+    await copyRuns(from, to);
+    expect(await to.store.runs(JOB)).toMatchObject([
+      { ref: runRef(1), liveness: 'finished' },
+      { ref: runRef(2), liveness: 'crashed', isWorker: true },
+      { ref: runRef(3), liveness: 'crashed', isSalvage: true },
+    ]);
+    const { stdout } = await runCli(['journal', 'list', '--workers', '--json'], { cwd: to.root });
+    expect((JSON.parse(stdout) as { run: string; status: string }[]).map(({ run, status }) => [run, status])).toEqual([
+      [runRef(3).run, 'salvaged'],
+      [runRef(2).run, 'worker'],
+      [runRef(1).run, 'completed'],
+    ]);
+    const latest = await runCli(['journal', 'show', 'latest', '--json'], { cwd: to.root });
+    expect(latest.stdout).toContain('"ebb"');
   });
 
   it('never take the place of another run of their name, and are not copied while they are written', async () => {
