@@ -38,9 +38,13 @@ export async function openProjectStore(place: StorePlace): Promise<JournalStore>
 export async function openRecordingStore(place: StorePlace): Promise<JournalStore> {
   const address = storeUrl(place);
   if (address === undefined) return openProjectStore(place);
+  let isReported = false; // several connections may wait
   const store = await openDatabase(place, address, {
     waitMs: FIRST_WAIT_MS,
-    onWait: (error, waitMs) => place.stderr(`warning: ${error.message}; trying for ${waitMs / 1000} s, in case it restarts\n`),
+    onWait(error, waitMs) {
+      if (!isReported) place.stderr(`warning: ${error.message}; trying for ${waitMs / 1000} s, in case it restarts\n`);
+      isReported = true;
+    },
   });
   store.openConnections();
   await bringInSpills(store, place.stderr);

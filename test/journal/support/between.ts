@@ -1,11 +1,16 @@
 /** A way to the server for whole processes, which tests break. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
 export class Between {
   private readonly sockets: Socket[] = [];
   /** Connections are refused. */
   isAway = false;
+  /** Called with what is sent to the server, before that; false keeps it here. */
+  onSent: (text: string) => boolean = () => true;
+  /** Nothing that the server answers passes. */
+  isDeaf = false;
 
   private constructor(
     /** The address of the store through here. */
@@ -24,8 +29,8 @@ export class Between {
     server.on('connection', (near) => {
       if (between.isAway) return void near.destroy();
       const far = connect(port, hostname);
-      near.pipe(far);
-      far.pipe(near);
+      near.pipe(passing((data) => between.onSent(data.toString('latin1')))).pipe(far);
+      far.pipe(passing(() => !between.isDeaf)).pipe(near);
       for (const socket of [near, far]) {
         socket.on('error', () => undefined);
         socket.on('close', () => socket.destroy());
@@ -51,4 +56,9 @@ export class Between {
       socket.on('data', () => undefined); // taken, and not passed on
     }
   }
+}
+
+/** Passes the pieces on for which `mayPass` is true. */
+function passing(mayPass: (data: Buffer) => boolean): Transform {
+  return new Transform({ transform: (data: Buffer, _, done) => (mayPass(data) ? done(null, data) : done()) });
 }
