@@ -54,7 +54,10 @@ export interface Offers {
   atWorkers(): Promise<CallsAtWorkers>;
   /** Nobody needs the call any more. */
   withdraw(key: CallKey): void;
-  /** Takes back those that no worker executes, and returns them. Rejects as `Claims.claim` does. */
+  /**
+   * Takes back those that no worker executes, also where another run executes the call itself, and returns them. Rejects as `Claims.claim`
+   * does.
+   */
   takeBack(keys: readonly CallKey[]): Promise<readonly CallKey[]>;
   workers(): Promise<LivingWorkers>;
   watch(): HintWatch;

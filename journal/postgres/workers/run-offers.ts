@@ -101,7 +101,8 @@ export class RunOffers implements Offers {
     const taken = await this.sql.query(
       `delete from mlld.offers o where o.run_id = $1 and o.key = any ($2::text[]) and o.ended_seq is null
          and not exists (select from mlld.claims c join mlld.runs r on r.run_id = c.run_id
-           where c.workflow_id = o.workflow_id and c.key = o.key and not r.finished and mlld.is_alive(r.lease_until, r.lease_s))
+           where c.workflow_id = o.workflow_id and c.key = o.key and r.role = 'worker' and not r.finished
+             and mlld.is_alive(r.lease_until, r.lease_s))
        returning o.key`,
       [row.id, keys],
       this.timeoutMs,

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { OfferOutcome, Offers } from '../../../journal/storage/offers.js';
 import type { Payload } from '../../../journal/event.js';
-import type { Fingerprint, OpPath } from '../../../journal/ids.js';
+import type { CallKey, Fingerprint, OpPath } from '../../../journal/ids.js';
+import type { Stop } from '../../../src/calls/dispatch/stop.js';
 import type { OfferableCall } from '../../../src/runtime/calls/offered-call.js';
 import { OfferedCalls } from '../../../src/session/ports/offers/offered-calls.js';
 import type { RunTeamResults } from '../../../src/session/ports/claims/team-results.js';
@@ -23,21 +24,34 @@ const CALL: OfferableCall = {
   describe: async () => ({ module: 'a.mld', main: 'a.mld', args: [], captured: [], lane: '', readsFiles: false }),
 };
 
-/** A run whose offer has this outcome, and whose claims are answered by `claim`. */
-function offering(outcome: OfferOutcome, claim: RunTeamResults['claim']) {
+interface Run {
+  /** Absent: its offer waits. */
+  readonly outcome?: OfferOutcome;
+  readonly claim?: RunTeamResults['claim'];
+  /** The reason why no call may start. */
+  readonly stoppedBy?: () => Stop | undefined;
+}
+
+function offering({ outcome, claim, stoppedBy = () => undefined }: Run) {
   const stop = new AbortController();
   const { signal } = stop;
   let inFlight = 0;
+  const takenBack: CallKey[] = [];
+  const outcomes = new Map(outcome && [[key, outcome]]);
   const offers: Partial<Offers> = {
     offer: async () => undefined,
-    collect: async () => new Map([[key, outcome]]),
-    collectAll: async () => ({ outcomes: new Map([[key, outcome]]), count: 1 }),
+    collect: async () => outcomes,
+    collectAll: async () => ({ outcomes, count: 1 }),
+    takeBack: async (keys) => (takenBack.push(...keys), keys),
     withdraw: () => undefined,
     workers: async () => ({ alive: 1, lanes: new Set() }),
     watch: () => ({ wait: async () => (await sleep(1), true), close: () => undefined }),
   };
+  const whenOpen = async (): Promise<void> => {
+    while (stoppedBy() !== undefined && !signal.aborted) await sleep(5); // until the run pauses
+  };
   const team: Partial<RunTeamResults> = {
-    claim,
+    ...(claim && { claim }),
     whileReachable: (ask) => ask(),
     pause: async () => undefined,
     mustStop: () => signal.aborted,
@@ -53,22 +67,50 @@ function offering(outcome: OfferOutcome, claim: RunTeamResults['claim']) {
     budgets: [],
     record: () => undefined,
     onAtWorkers: undefined,
-    dispatch: { began: () => void inFlight++, ended: () => void inFlight--, whenOpen: async () => undefined },
+    dispatch: {
+      began: () => void inFlight++,
+      ended: () => void inFlight--,
+      whenOpen,
+      get stoppedBy() {
+        return stoppedBy();
+      },
+    },
     mustStop: () => signal.aborted,
     signal,
     monotonicMs: () => performance.now(),
     stderr: () => undefined,
   });
-  return { calls, stop, inFlight: () => inFlight };
+  return { calls, stop, takenBack, inFlight: () => inFlight };
 }
+
+describe('OFFERED-4', () => {
+  it('takes back what no worker executes when no call may start any more', async () => {
+    let stoppedBy: Stop | undefined;
+    const { calls, stop, takenBack, inFlight } = offering({
+      stoppedBy: () => stoppedBy,
+      claim: async () => ({ kind: 'claimed', replaces: undefined }),
+    });
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(inFlight).toBe(1);
+    expect(takenBack).toEqual([]);
+    stoppedBy = { class: 'budget', message: 'the budget is used up' };
+    await expect.poll(inFlight).toBe(0);
+    expect(takenBack).toEqual([key]);
+    stop.abort();
+    await claimed;
+  });
+});
 
 describe('OFFERED-5', () => {
   it('does not count a declined call as in flight while it waits for another run, which may wait for this one', async () => {
     let isClaiming = false;
-    const { calls, stop, inFlight } = offering({ kind: 'declined', worker: 'hut', why: 'its budget is used up' }, async () => {
-      isClaiming = true;
-      while (!stop.signal.aborted) await sleep(5);
-      return { kind: 'claimed', replaces: undefined };
+    const { calls, stop, inFlight } = offering({
+      outcome: { kind: 'declined', worker: 'hut', why: 'its budget is used up' },
+      async claim() {
+        isClaiming = true;
+        while (!stop.signal.aborted) await sleep(5);
+        return { kind: 'claimed', replaces: undefined };
+      },
     });
     const claimed = calls.claim(CALL, undefined);
     await expect.poll(() => isClaiming).toBe(true);

@@ -4,8 +4,9 @@
  * OFFERED-1 An offer is an index: the run's own wait decides. Offers that are gone (a crash of the server, an upkeep) are made again.
  * OFFERED-2 A call that no worker can execute is executed here, and the reason is said once for each function.
  * OFFERED-3 With slots of its own, the run executes the offers that workers come to last.
- * OFFERED-4 In a lane that is stopped nothing is offered, and what no worker executes is taken back. Offered calls are in flight for the
- *    dispatcher, so a run pauses behind the last of them.
+ * OFFERED-4 In a lane that is stopped nothing is offered, and what no worker executes is taken back; so it is with all lanes. Offered calls
+ *    are in flight for the dispatcher, so a run pauses behind the last of them. A call that another run has claimed for itself is not one
+ *    of them: that run may be about to pause as well.
  * OFFERED-5 A declined call is claimed as one that was not offered: it is not in flight for the dispatcher while it waits for another run.
  *    (It once was: two runs whose budget was used up waited for the calls that the other had claimed, and neither paused.)
  */
@@ -59,7 +60,7 @@ export interface OfferPorts {
   readonly record: (fact: Fact) => void;
   /** Called with what workers execute now, about once a second. Absent where nobody wants to know. */
   readonly onAtWorkers: ((now: CallsAtWorkers) => void) | undefined;
-  readonly dispatch: Pick<Dispatcher, 'began' | 'ended' | 'whenOpen'>;
+  readonly dispatch: Pick<Dispatcher, 'began' | 'ended' | 'whenOpen' | 'stoppedBy'>;
   readonly mustStop: () => boolean;
   readonly signal: AbortSignal;
   readonly monotonicMs: () => number;
@@ -115,8 +116,12 @@ export class OfferedCalls implements CallOffers {
 
   /** OFFERED-4 */
   async stopped(pace: string): Promise<void> {
+    await this.takeBack((pending) => pending.pace === pace);
+  }
+
+  private async takeBack(isMeant: (pending: Pending) => boolean): Promise<void> {
     const { team, offers } = this.ports;
-    const keys = [...this.pending].filter(([, pending]) => pending.pace === pace).map(([key]) => key);
+    const keys = [...this.pending].filter(([, pending]) => isMeant(pending)).map(([key]) => key);
     if (keys.length === 0) return;
     const mark = (isLeaving: boolean): void => {
       for (const key of keys) Object.assign(this.pending.get(key) ?? {}, { isLeaving });
@@ -241,7 +246,7 @@ export class OfferedCalls implements CallOffers {
   /** Looks for all offers at once, as long as there are some. */
   private async collect(): Promise<void> {
     this.isCollecting = true;
-    const { offers, signal, mustStop, monotonicMs, team } = this.ports;
+    const { offers, signal, mustStop, monotonicMs, team, dispatch } = this.ports;
     const watch = offers.watch();
     try {
       for (let delayMs = LOOK_FIRST_MS; this.pending.size > 0 && !mustStop();) {
@@ -255,6 +260,7 @@ export class OfferedCalls implements CallOffers {
           await team.pause();
           continue;
         }
+        if (dispatch.stoppedBy !== undefined) await this.takeBack(() => true); // OFFERED-4
         delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
         await this.lookAtWorkers();
         await this.reports.report(found > 0);

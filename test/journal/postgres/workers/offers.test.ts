@@ -67,6 +67,18 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect(await livingWorkers(database, project)).toMatchObject([{ name: 'hut', held: 2, executed: 1, failed: 0, slots: FACTS.lanes }]);
   });
 
+  it('are taken back unless a worker executes them, also while another run has claimed their calls for itself', async () => {
+    const { run, store, take, served } = await offering(3);
+    expect((await take()).taken.map(({ key }) => key)).toEqual([keyOf(1)]);
+    served.hold(keyOf(1));
+    const other = await store.create(runRef(2));
+    await other.append(started);
+    expect(await other.claims?.claim({ key: keyOf(2), refused: undefined, isAlone: false })).toMatchObject({ kind: 'claimed' });
+    const keys = [1, 2, 3].map(keyOf);
+    expect([...((await run.offers?.takeBack(keys)) ?? [])].sort()).toEqual([keyOf(2), keyOf(3)].sort());
+    expect((await outcomesOf(run))?.count).toBe(1);
+  });
+
   it('are taken again when the answer with the claim was lost, and not while their end is on the way', async () => {
     const { served, take } = await offering(1);
     expect((await take()).taken).toHaveLength(1);
