@@ -38,15 +38,11 @@ export async function findWorkflow(word: string, place: WorkflowPlace): Promise<
     EXTENSIONS.map((extension) => path.join(folder, word + extension)).filter(isFile),
   );
   const byFile = named.length > 1 ? named.filter(hasMeta) : named;
-  const [file, ...others] = byFile;
-  if (others.length > 0) throw ambiguous(word, byFile, place);
-  if (file !== undefined) return file;
-  const byMeta = (await listWorkflows(place, 'home too')).filter(({ name }) => name === word);
-  if (byMeta.length > 1) {
-    const files = byMeta.map((each) => each.file);
-    throw ambiguous(word, files, place);
-  }
-  return byMeta[0]?.file;
+  const byMeta = async (): Promise<readonly string[]> =>
+    (await listWorkflows(place, 'home too')).flatMap(({ name, file }) => (name === word ? [file] : []));
+  const found = byFile.length > 0 ? byFile : await byMeta();
+  if (found.length > 1) throw ambiguous(word, found, place);
+  return found[0];
 }
 
 function ambiguous(word: string, files: readonly string[], { workingDirectory }: WorkflowPlace): MlldError {

@@ -16,13 +16,13 @@ import { askAgent } from '../run/ask-agent.js';
 import type { CallFacts } from '../../runtime/operation.js';
 import { inBranches, type Branch } from '../run/branch.js';
 import type { AgentPorts } from '../run/ports.js';
+import { stopped, untilAborted } from '../run/until-aborted.js';
 import { callerOf } from './caller.js';
 import { AgentError, type Context, type StepOptions } from './context.js';
-import { durableCall, signalOf, stopped, type DurablePorts, type DurableRequest } from './durable-call.js';
+import { durableCall, signalOf, type DurablePorts, type DurableRequest } from './durable-call.js';
 import { checkOptions, checkText } from './check-options.js';
 import { jsonOf } from './json.js';
 import { at, placeIn, type Place } from './place.js';
-import { untilAborted } from './until-aborted.js';
 
 export interface ProgramPorts extends AgentPorts, DurablePorts {
   readonly seed: string;
@@ -203,7 +203,6 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
       try {
         return await untilAborted(
           run.signal,
-          stopped,
           at({ run, branch: root, call: undefined }, async () => body()),
         );
       } finally {

@@ -19,9 +19,9 @@ import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Branch } from '../run/branch.js';
 import type { AgentPorts } from '../run/ports.js';
 import { definitionOfTexts, sampledCall } from '../run/sampled-call.js';
+import { stopped, untilAborted } from '../run/until-aborted.js';
 import type { StepOptions } from './context.js';
 import { jsonOf } from './json.js';
-import { untilAborted } from './until-aborted.js';
 
 export interface DurableRequest {
   readonly kind: 'llm' | 'step' | 'sleep';
@@ -71,7 +71,7 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
       try {
         const sent = inputs.map((input) => toJson(input));
         const made = request.body(sent, { frame: inner, key });
-        const returned = isPromise(made) ? await untilAborted(signalOf(inner), stopped, made) : made;
+        const returned = isPromise(made) ? await untilAborted(signalOf(inner), made) : made;
         const result = jsonOf(returned ?? null, `the result of ${fn}`) as Data;
         return secret ? annotate(result, { labels: [SECRET] }) : result;
       } catch (error) {
@@ -98,10 +98,6 @@ export function signalOf({ deadline, run }: Frame): AbortSignal {
 
 function isPromise(made: unknown): made is PromiseLike<unknown> {
   return typeof (made as { readonly then?: unknown } | null | undefined)?.then === 'function';
-}
-
-export function stopped(): MlldError {
-  return new MlldError('INTERRUPTED', 'The run was interrupted');
 }
 
 /** An error of the program fails the call, and is none of this program; its members are read along the causes (calls.md 4.1). */

@@ -21,6 +21,7 @@ import { askAgent } from './ask-agent.js';
 import { Branch, inBranches } from './branch.js';
 import { compiledScript, placeIn, scriptError, type Thrown } from './script-error.js';
 import type { WorkflowPorts, WorkflowSource } from './ports.js';
+import { stopped } from './until-aborted.js';
 
 /** The most agents of one run, reused results included. */
 const AGENTS_MAX = 1000;
@@ -86,7 +87,7 @@ class ScriptRun {
     const code = compiledScript(source, compileCode);
     await recordSource(frame, source.file, source.text.text, isNested ? 'module' : 'script');
     this.branches.set(this.root.path, this.root);
-    const onAbort = (): void => this.fail(new MlldError('INTERRUPTED', 'The run was interrupted'));
+    const onAbort = (): void => this.fail(stopped());
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     try {
