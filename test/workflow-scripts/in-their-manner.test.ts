@@ -179,6 +179,28 @@ const notes = await parallel(changes.map(({ name, n }) => async () => {
 const day = new Date(Date.now()).toISOString().slice(0, 10)
 log('as of', day)
 return { notes: notes.filter(Boolean).map(({ name }) => name), head: await agent('Head of the release of ' + day.length) }`,
+  'rounds of a generator that asks the same many times, and keeps the best': `
+async function* rounds(task) {
+  for (let round = 1; round <= 2; round++) {
+    const drafts = await Promise.all([1, 2, 3].map(() => agent('Write ' + task)))
+    const scored = await pipeline(drafts, (draft) => agent('Score: ' + draft, { schema: ${VOTE} }), ({ ok }, draft, n) => ({ draft, ok, n }))
+    yield scored.filter(Boolean)
+  }
+}
+let kept = 0
+for (const task of ['a queue', 'a cache']) {
+  phase(task)
+  for await (const scored of rounds(task)) kept += scored.filter(({ ok }) => ok).length
+}
+return await Promise.race([agent('Polish ' + kept), agent('Polish ' + kept)])`,
+  'services that another script looks at, side by side, and one that is not there': `
+const looks = await parallel(['web', 'jobs'].map((service) => async () => {
+  const texts = await workflow({ scriptPath: './chapters.js' }, { topics: [service, 'all'] })
+  return texts.length
+}))
+let missing
+try { await workflow('no-such-script') } catch (error) { missing = error.message.includes('no-such-script') }
+return { looks, missing, joined: await agent('Join ' + looks.join() + ' at ' + Date.now(), { effort: 'low' }) }`,
 };
 
 const CHAPTERS = `export const meta = { name: 'chapters', description: 'x' }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { displayPath } from '../../language/paths.js';
 import type { Settings } from '../../runtime/settings.js';
-import { framesIn } from '../run/script-error.js';
+import { frameIn } from '../run/script-error.js';
 
 /** Between a function of the library and the user's code may be built-in ones, such as `Array.map`. */
 const FRAMES = 5;
@@ -22,7 +22,7 @@ export function callerOf(called: (...args: never) => unknown, settings: Settings
   return () => {
     const { stack } = holder;
     if (typeof stack !== 'string') return undefined; // the program replaced the way in which stacks are written
-    const found = framesIn(stack).find(({ file }) => file.startsWith('file:') || path.isAbsolute(file));
+    const found = frameIn(stack, (each) => each.startsWith('file:') || path.isAbsolute(each));
     if (!found) return undefined;
     const file = found.file.startsWith('file:') ? fileURLToPath(found.file) : found.file;
     return `${displayPath(file, settings)}:${found.line}:${found.column}`;

@@ -36,16 +36,23 @@ export function compiledScript<C>(
 
 /** Finds the innermost frame that is in this file. */
 export function placeIn(stack: string, file: string, text: string): SourceLocation | undefined {
-  const found = framesIn(stack).find((frame) => frame.file === file);
+  const found = frameIn(stack, (each) => each === file);
   return found && { file, at: offsetOf(text, found.line, found.column), text };
 }
 
-/** Returns the frames that have a file, from the innermost on. */
-export function framesIn(stack: string): readonly { readonly file: string; readonly line: number; readonly column: number }[] {
-  return stack.split('\n').flatMap((line) => {
+interface StackFrame {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Returns the innermost frame with a file that fits. Reads no further, because every call of a program asks for its place. */
+export function frameIn(stack: string, isFit: (file: string) => boolean): StackFrame | undefined {
+  for (const line of stack.split('\n')) {
     const [, file, row, column] = /(?:\(|at (?:async )?)([^()]*):(\d+):(\d+)\)?$/.exec(line.trim()) ?? [];
-    return file === undefined ? [] : [{ file, line: Number(row), column: Number(column) }];
-  });
+    if (file !== undefined && isFit(file)) return { file, line: Number(row), column: Number(column) };
+  }
+  return undefined;
 }
 
 function offsetOf(text: string, line: number, column: number): number {
