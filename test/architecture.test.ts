@@ -57,7 +57,6 @@ const READS_THE_OUTSIDE: { readonly [path: string]: string } = {
   'src/session/project.ts': 'finds the project root before there is a run, hence before there is a world',
   'src/session/project-config.ts': 'reads the configuration that the world is made from',
   'src/session/workflow/workflow-files.ts': 'finds the script of a run before there is a run, hence before there is a world',
-  'src/session/workflow/agent-definition.ts': 'reads what a fingerprint is made of, as workflow-files.ts does',
   'src/session/rerun/saved-test.ts': 'a saved test is files of a journal, which are read and written before there is a run',
 };
 

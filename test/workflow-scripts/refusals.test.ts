@@ -12,9 +12,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-async function failureOf(body: string): Promise<{ readonly said: string; readonly place: string }> {
+async function failureOf(
+  body: string,
+  settings: Parameters<typeof runScript>[1] = {},
+): Promise<{ readonly said: string; readonly place: string }> {
   writeFileSync(join(root, 'job.js'), `export const meta = { name: 'job', description: 'x' }\n${body}\n`);
-  const { report } = await runScript(root);
+  const { report } = await runScript(root, settings);
   const { message, location } = report.error as MlldError;
   const lines = (location?.text ?? '').slice(0, location?.at).split('\n');
   return { said: message, place: location ? `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}` : 'nowhere' };
@@ -40,6 +43,15 @@ it.each([
   const failure = await failureOf(body);
   expect(failure.said).toContain(said);
   expect(failure.place).toBe(place);
+});
+
+it('says of a spent budget that its tokens are an estimate, where no agent told them', async () => {
+  const failure = await failureOf("await agent('one')\nawait agent('two')", {
+    backend: 'cmd:echo twelve letters',
+    totalTokens: 3,
+    environment: process.env,
+  });
+  expect(failure).toEqual({ said: 'the budget of 3 output tokens is spent: 4 are used, as an estimate', place: '3:7' });
 });
 
 it('lets a script catch a refusal, with the message in its stack', async () => {

@@ -23,7 +23,7 @@ import { definitionOfAgent, labelsOf } from '../../workflows/run/ask-agent.js';
 import type { World } from '../../world/world.js';
 import { currentInterceptors } from '../script/current-definitions.js';
 import type { RunOptions } from '../script/run-options.js';
-import { agentDefinition } from './agent-definition.js';
+import { agentDefinition } from './workflow-files.js';
 import { backendFor, modelFor, SIMULATED, type AgentSettings } from './recorded-work.js';
 
 export interface PlannedWork {

@@ -15,7 +15,7 @@ import type { World } from '../../world/world.js';
 import { agentBackend } from '../../workflows/backends/select-backend.js';
 import { loadModuleFile } from '../../modules/called-module.js';
 import { crashed } from '../../workflows/backends/executable.js';
-import { AgentTotals } from '../../workflows/run/agent-totals.js';
+import { AgentTotals } from '../../workflows/run/ports.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
 import { endRun } from '../end-run.js';
@@ -27,7 +27,7 @@ import { createDocument } from '../script/document.js';
 import { openRun, type OpenedRun, type Supervised } from '../open-run.js';
 import type { RunOptions, RunReport } from '../script/run-options.js';
 import { openSamples } from './recorded-samples.js';
-import { agentDefinition } from './agent-definition.js';
+import { agentDefinition } from './workflow-files.js';
 import { workflowRecord, type WorkflowStart } from './workflow-record.js';
 
 /** A workflow script has no statements of the language; the options alone decide what is recorded. */

@@ -16,7 +16,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { loadModuleFile } from '../../modules/called-module.js';
 import { crashed } from '../../workflows/backends/executable.js';
 import { simulatedBackend } from '../../workflows/backends/simulated.js';
-import { AgentTotals } from '../../workflows/run/agent-totals.js';
+import { AgentTotals } from '../../workflows/run/ports.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
 import { concealError } from '../ports/conceal.js';
 import type { Divergence, DivergentRequest } from '../rerun/divergence.js';

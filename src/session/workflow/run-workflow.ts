@@ -8,7 +8,7 @@ import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { FailedAgent } from '../../workflows/run/agent-totals.js';
+import type { FailedAgent } from '../../workflows/run/ports.js';
 import { runScript } from '../../workflows/run/script-run.js';
 import { superviseRun } from '../run-lifecycle.js';
 import type { Supervised } from '../open-run.js';

@@ -1,6 +1,6 @@
 /**
- * Finds workflow scripts by name or path, and reads them. workflows-js.md 12. Reads files itself, because which run it is follows from
- * them, and there is no world before there is a run.
+ * Finds workflow scripts by name or path, and the definitions of their agents, and reads them. workflows-js.md 6.3 and 12. Reads files
+ * itself, because which run it is follows from them, and there is no world before there is a run.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,12 +11,16 @@ import { readWorkflow } from '../../workflows/text/read-script.js';
 import type { WorkflowSource } from '../../workflows/run/ports.js';
 import { displayPath } from '../../language/paths.js';
 import type { Project } from '../project.js';
-import { readText, type WorkflowPlace } from './agent-definition.js';
-
-export type { WorkflowPlace } from './agent-definition.js';
 
 const EXTENSIONS = ['.js', '.mjs'];
 const CLAUDE = path.join('.claude', 'workflows');
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+
+export interface WorkflowPlace {
+  readonly project: Project;
+  readonly home: string | undefined;
+  readonly workingDirectory: string;
+}
 
 export interface WorkflowListing {
   readonly name: string;
@@ -134,6 +138,17 @@ function ownFolders({ root, config }: Project): readonly string[] {
   return [...new Set([path.resolve(root, config.scriptDir), path.join(root, CLAUDE)])];
 }
 
+/** The definition of a custom agent: of the project, else of the user. */
+export function agentDefinition(agentType: string, { project, home }: Pick<WorkflowPlace, 'project' | 'home'>): string | undefined {
+  if (!/^[\w.-]+$/.test(agentType)) return undefined; // no path
+  const folders = [project.root, ...(home ? [home] : [])];
+  for (const folder of folders) {
+    const text = readText(path.join(folder, '.claude', 'agents', `${agentType}.md`));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
 /** True for a file that has a default export and does not begin as a script of the dialect. Nothing is run. */
 export function isProgram(file: string): boolean {
   const text = readText(file) ?? '';
@@ -156,4 +171,13 @@ function entriesOf(folder: string): readonly string[] {
 
 function isFile(file: string): boolean {
   return fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Undefined for a file that is missing, large, a folder, or may not be read. */
+function readText(file: string): string | undefined {
+  try {
+    return fs.statSync(file).size > FILE_BYTES_MAX ? undefined : fs.readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // the caller decides what that means
+  }
 }

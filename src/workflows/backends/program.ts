@@ -2,7 +2,7 @@
 import type { ModelProgram } from '../../calls/backends/program.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import type { AgentBackend } from './backend.js';
-import { runAgentCommand } from './run-agent-command.js';
+import { runAgentCommand } from './command.js';
 
 /** @param further words of the user, behind those of the call */
 export function programBackend(program: ModelProgram, further: readonly string[]): AgentBackend {

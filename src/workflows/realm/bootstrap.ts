@@ -131,19 +131,19 @@ const CORE = String.raw`
     return results;
   };
 
+  const refuseOthers = (list, what, first, hint) => {
+    for (let i = 0; i < list.length; i++)
+      if (typeof list[i] !== 'function') throw new TE(what + ' ' + (first + i) + ' is ' + wanted(list[i]) + ': write ' + hint);
+  };
   const parallel = async (thunks) => {
     const list = listOf(thunks, 'parallel');
-    for (let i = 0; i < list.length; i++)
-      if (typeof list[i] !== 'function')
-        throw new TE('parallel() takes functions, and element ' + i + ' is ' + wanted(list[i]) + ': write () => agent(…)');
+    refuseOthers(list, 'parallel() takes functions, and element', 0, '() => agent(…)');
     return branching('parallel', list, (thunk) => thunk());
   };
 
   const pipeline = async (items, ...stages) => {
     const list = listOf(items, 'pipeline');
-    for (let s = 0; s < stages.length; s++)
-      if (typeof stages[s] !== 'function')
-        throw new TE('pipeline() takes functions as stages, and stage ' + (s + 1) + ' is ' + wanted(stages[s]) + ': write (previous, item, index) => agent(…)');
+    refuseOthers(stages, 'pipeline() takes functions as stages, and stage', 1, '(previous, item, index) => agent(…)');
     return branching('pipeline', list, async (item, i, branch) => {
       let value = item;
       for (let s = 0; s < stages.length; s++) {

@@ -111,9 +111,10 @@ function backendFor(ports: AgentPorts, written: string): AgentBackend {
   }
 }
 
-function refuseWithoutBudget({ totalTokens, totals }: AgentPorts): void {
-  if (totalTokens !== null && totals.spentTokens >= totalTokens)
-    throw new RequestRefused('Error', `the budget of ${totalTokens} output tokens is spent: ${totals.spentTokens} are used`);
+function refuseWithoutBudget({ totalTokens, totals: { spentTokens, isEstimated } }: AgentPorts): void {
+  if (totalTokens === null || spentTokens < totalTokens) return;
+  const used = `${spentTokens} are used${isEstimated ? ', as an estimate' : ''}`;
+  throw new RequestRefused('Error', `the budget of ${totalTokens} output tokens is spent: ${used}`);
 }
 
 async function schemaOf(schema: Json): Promise<ResultSchema> {

@@ -2,7 +2,6 @@
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import type { AgentBackend } from '../backends/backend.js';
 import type { WorkflowText } from '../text/read-script.js';
-import type { AgentTotals } from './agent-totals.js';
 
 export interface SampledCall {
   readonly op: OpPath;
@@ -29,6 +28,22 @@ export interface WorkflowSource {
   /** The name of the file in messages. */
   readonly display: string;
   readonly text: WorkflowText;
+}
+
+/** Counts the agent calls of a run, over all its scripts, and the output tokens of the results that it used. */
+export class AgentTotals {
+  /** Every call, reused ones included. */
+  calls = 0;
+  spentTokens = 0;
+  /** Some of `spentTokens` are a quarter of a reply's length, because nothing said how many there were. */
+  isEstimated = false;
+  readonly failed: FailedAgent[] = [];
+}
+
+export interface FailedAgent {
+  /** Label, else the beginning of the prompt. */
+  readonly name: string;
+  readonly reason: string;
 }
 
 /** The ports of an agent call. */

@@ -17,25 +17,19 @@ export function hazardsIn({ tree, offsetOf }: WorkflowText): readonly Hazard[] {
   return found;
 }
 
-const DATE = 'Date';
-
-/** Methods that give another value at each call. */
-const METHODS: readonly (readonly [object: string, method: string])[] = [
-  [DATE, 'now'],
-  ['Math', 'random'],
-];
+/** Functions that give another value at each call. */
+const CALLED = new Set(['Date', 'Date.now', 'Math.random']);
+const MADE = 'Date';
 
 function hazardOf(node: AnyNode): string | undefined {
-  if (node.type === 'NewExpression' && isNamed(node.callee, DATE) && node.arguments.length === 0) return `new ${DATE}()`;
-  if (node.type !== 'CallExpression') return undefined;
-  const { callee } = node;
-  if (isNamed(callee, DATE)) return `${DATE}()`;
-  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return undefined;
-  const { object, property } = callee;
-  const found = METHODS.find(([name, method]) => isNamed(object, name) && property.name === method);
-  return found && `${found.join('.')}()`;
+  if (node.type === 'NewExpression') return node.arguments.length === 0 && nameOf(node.callee) === MADE ? `new ${MADE}()` : undefined;
+  const name = node.type === 'CallExpression' ? nameOf(node.callee) : undefined;
+  return name !== undefined && CALLED.has(name) ? `${name}()` : undefined;
 }
 
-function isNamed(node: { readonly type: string }, name: string): boolean {
-  return node.type === 'Identifier' && (node as { readonly name?: string }).name === name;
+/** `Math.random` for a member of a name. */
+function nameOf(node: AnyNode): string | undefined {
+  if (node.type === 'Identifier') return node.name;
+  if (node.type !== 'MemberExpression' || node.computed) return undefined;
+  return `${nameOf(node.object)}.${nameOf(node.property)}`;
 }
