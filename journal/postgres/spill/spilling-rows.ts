@@ -31,8 +31,7 @@ import type { SpillFile } from './spill-file.js';
 const SPILL_AFTER_MS = 2000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 5000;
-/** A shorter outage is not reported. */
-const REPORT_AFTER_MS = 1000;
+const REPORT_AFTER_MS = 1000; // a shorter outage is not reported
 /** A run that was interrupted waits only so long at its end. */
 const HURRIED_MS = 2000;
 
@@ -377,8 +376,9 @@ export class SpillingRows implements RunSink {
   private failWaiting(tried: number): void {
     const { end } = this;
     if (end === undefined) return;
-    for (const waiter of this.waiting) if (waiter.end <= tried) waiter.reject(end);
+    const failed = this.waiting.filter((waiter) => waiter.end <= tried);
     this.waiting = this.waiting.filter((waiter) => waiter.end > tried);
+    for (const { reject } of failed) reject(end);
   }
 }
 
