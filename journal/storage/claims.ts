@@ -30,6 +30,8 @@ export interface Claims {
   readonly waitMs: number;
   /** Rejects with `JournalError`; after STORE_UNREACHABLE, the same may succeed. Repeated, it does nothing more. */
   claim(request: ClaimRequest): Promise<Claimed>;
+  /** True for a run of the workflow that did not end, and has not been heard of for its lease: its claims are free. */
+  isLost(run: RunId): Promise<boolean>;
   /** Frees a call that ended without an event. The end of a call frees it as well. */
   giveBack(key: CallKey): void;
   /** Waits between two looks at a call that another run executes, until calls of other runs have ended. */

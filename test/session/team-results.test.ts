@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
-import type { EventRef } from '../../journal/ids.js';
+import type { CallKey, EventRef } from '../../journal/ids.js';
 import type { Claimed, ClaimRequest } from '../../journal/storage/claims.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { Journal, JournalStore, Recorded } from '../../journal/store.js';
@@ -49,6 +49,7 @@ async function claimAfter(
         return Promise.resolve(isRefused(request.refused) ? { kind: 'claimed', replaces: by } : { kind: 'answered', by });
       },
       giveBack: () => undefined,
+      isLost: () => expect.unreachable('nothing is waited for'),
       watch: () => expect.unreachable('nothing is waited for'),
     },
     store: { readAt },
@@ -86,4 +87,40 @@ it('waits for a store that goes away before a result can be read, and executes t
   });
   expect(state).toMatchObject({ kind: 'answered', by: { run: colleague.run } });
   expect({ reads, claims: requests.length }).toEqual({ reads: 2, claims: 1 });
+});
+
+it('says once for each run that is lost why its calls are executed here', async () => {
+  let said = '';
+  let nowMs = 0;
+  const looks = new Map<CallKey, number>();
+  const results = new RunTeamResults({
+    claims: {
+      waitMs: 60_000,
+      async claim(request): Promise<Claimed> {
+        const look = looks.get(request.key) ?? 0;
+        looks.set(request.key, look + 1);
+        return look < 3 ? { kind: 'taken', run: colleague.run, host: 'adabook' } : { kind: 'claimed', replaces: undefined };
+      },
+      giveBack: () => undefined,
+      isLost: async (run) => run === colleague.run,
+      watch: () => ({ wait: async () => ((nowMs += 2000), false), close: () => undefined }),
+    },
+    store,
+    workflow: JOB,
+    prior: { sizes: new Map() },
+    reusesAll: () => true,
+    signal: new AbortController().signal,
+    hasStopped: () => false,
+    monotonicMs: () => nowMs,
+    stderr: (text) => (said += text),
+    onOutage: () => undefined,
+    onLost: (error) => expect.unreachable(error.message),
+  });
+  for (const argument of ['q1', 'q2']) {
+    expect(await results.claim({ key: callKeyOf(argument), fn: 'ask' }, undefined)).toEqual({ kind: 'claimed', replaces: undefined });
+  }
+  expect(said).toBe(
+    `waiting for calls that run ${colleague.run} on adabook is making\n` +
+      `run ${colleague.run} has not been heard of for its lease: the calls that it was making are executed here\n`,
+  );
 });

@@ -37,6 +37,16 @@ export class ClaimRows {
     return new Map(rows.map((row) => [row['key'] as CallKey, claimedIn(row)]));
   }
 
+  async isLost({ id }: RunRow, run: RunId): Promise<boolean> {
+    const [found] = await this.sql.query(
+      `select not r.finished and not mlld.is_alive(r.lease_until, r.lease_s) as "isLost"
+       from mlld.runs own join mlld.runs r using (workflow_id) where own.run_id = $1 and r.run = $2`,
+      [id, run],
+      this.timeoutMs,
+    );
+    return found?.['isLost'] === true;
+  }
+
   async giveBack({ id }: RunRow, keys: readonly CallKey[]): Promise<void> {
     await this.sql.query('delete from mlld.claims where run_id = $1 and key = any ($2::text[])', [id, keys], this.timeoutMs);
   }
@@ -91,6 +101,11 @@ export class RunClaims implements Claims {
       if (this.waiting.length === 0) setImmediate(() => void this.send());
       this.waiting.push({ request, resolve, reject });
     });
+  }
+
+  async isLost(run: RunId): Promise<boolean> {
+    const { row } = this.rows;
+    return row !== undefined && this.claiming.isLost(row, run);
   }
 
   get keys(): readonly CallKey[] {

@@ -53,6 +53,7 @@ export class RunTeamResults implements TeamResults {
   private readonly executedBy = new Map<CallKey, ExecutingWorker>();
   private readonly priorBytes: ReadonlyMap<RunId, number>;
   private readonly reported = new Set<RunId>();
+  private readonly lost = new Set<RunId>();
   private outage: { readonly sinceMs: number; isReported: boolean } | undefined;
 
   constructor(private readonly ports: TeamPorts) {
@@ -71,14 +72,19 @@ export class RunTeamResults implements TeamResults {
   private async claimOrWait(call: ClaimedCall, refused: EventRef | undefined, waiting: WaitForCall): Promise<ClaimedCallState> {
     const { key } = call;
     let refusing = refused;
+    let holder: RunId | undefined;
     while (!this.mustStop()) {
       const claimed = await this.tryClaim({ key, refused: refusing, isAlone: !this.ports.reusesAll() });
-      if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
+      if (claimed?.kind === 'claimed') {
+        if (holder !== undefined) await this.reportLost(holder);
+        return { kind: 'claimed', replaces: claimed.replaces };
+      }
       if (claimed?.kind === 'answered') {
         if (this.isNews(claimed.by) && (await this.learn(call, claimed.by)) !== undefined) return claimed;
         refusing = claimed.by; // TEAM-RESULTS-2
         waiting.startAnew();
       } else {
+        holder = claimed?.run ?? holder;
         if (claimed && waiting.lastedMs > REPORT_AFTER_MS) this.reportHolder(claimed);
         await waiting.untilNextLook();
       }
@@ -182,5 +188,13 @@ export class RunTeamResults implements TeamResults {
     if (this.reported.has(run)) return;
     this.reported.add(run);
     this.ports.stderr(`waiting for calls that run ${run}${host === '' ? '' : ` on ${host}`} is making\n`);
+  }
+
+  /** A user who waits wants to know why the calls of the other run are paid for here as well. */
+  private async reportLost(run: RunId): Promise<void> {
+    if (!this.reported.has(run) || this.lost.has(run)) return;
+    this.lost.add(run);
+    const isLost = await this.ports.claims.isLost(run).catch(() => false); // whoever looks next says that the store is away
+    if (isLost) this.ports.stderr(`run ${run} has not been heard of for its lease: the calls that it was making are executed here\n`);
   }
 }
