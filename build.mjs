@@ -46,14 +46,24 @@ const common = {
 /** Modules of Node that take a millisecond or more to load; the rest is there before a program starts. */
 const HEAVY = ['console', 'crypto', 'fs/promises', 'os', 'perf_hooks', 'stream', 'timers/promises', 'tty', 'zlib'];
 
-/** A heavy module of Node is loaded when something of it is first used, not when a file that may use it is. */
-const lazyBuiltins = {
-  name: 'lazy-builtins',
+/**
+ * esbuild copies the members of a CommonJS module for each file that imports it, which for `node:path` alone are 150 copies at every
+ * start. Behind a module of the bundle there is one. A heavy module of Node is loaded when something of it is first used, not when a file
+ * that may use it is.
+ */
+const nodeModules = {
+  name: 'node-modules',
   setup(build) {
     const require = createRequire(import.meta.url);
-    build.onResolve({ filter: /^node:/ }, ({ path: name, namespace }) =>
-      namespace !== 'lazy' && HEAVY.includes(name.slice('node:'.length)) ? { path: name, namespace: 'lazy' } : undefined,
-    );
+    build.onResolve({ filter: /^node:/ }, ({ path: name, kind, namespace }) => {
+      if (namespace === 'lazy') return undefined;
+      if (kind === 'import-statement' && namespace !== 'once') return { path: name, namespace: 'once' };
+      return HEAVY.includes(name.slice('node:'.length)) ? { path: name, namespace: 'lazy' } : { path: name, external: true };
+    });
+    build.onLoad({ filter: /.*/, namespace: 'once' }, ({ path: name }) => ({
+      contents: `export * from ${JSON.stringify(name)}; export { default } from ${JSON.stringify(name)};`,
+      loader: 'js',
+    }));
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path: name }) => {
       // Kept once loaded: `require` looks the name up each time, and hot paths come through here.
       const members = Object.keys(require(name)).map((member) => `get ${member}() { return load().${member}; }`);
@@ -103,7 +113,7 @@ const commandLine = {
 const fileUrl = require('node:url').pathToFileURL(__filename).href;`,
   },
   footer: { js: '})' },
-  plugins: [lazyBuiltins, pricesApart, protocolApart, databaseApart],
+  plugins: [nodeModules, pricesApart, protocolApart, databaseApart],
 };
 
 /** Runs in a browser, and is sent along with every report. */
@@ -173,7 +183,12 @@ async function main() {
   ]);
   replaceIfChanged(path.join(root, 'dist/THIRD-PARTY.txt'), Buffer.from(thirdPartyNotices(root, built.flatMap(filesInside))));
   replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));
-  for (const { outputFiles } of built) for (const file of outputFiles) replaceIfChanged(file.path, asciiOf(file.text));
+  for (const { outputFiles } of built) {
+    for (const file of outputFiles) {
+      const text = path.basename(file.path) === 'cli.cjs' ? withModulesOfOneShape(file.text) : file.text;
+      replaceIfChanged(file.path, asciiOf(text));
+    }
+  }
   chmodSync(path.join(root, 'dist/mlld.cjs'), 0o755);
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });
@@ -188,6 +203,16 @@ async function editorGrammar() {
   const { outputFiles } = await esbuild.build({ ...common, entryPoints: ['grammar/textmate.ts'], format: 'esm' });
   const { textMateGrammar } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
   return `${JSON.stringify(textMateGrammar(), undefined, 2)}\n`;
+}
+
+/**
+ * esbuild hands each module to its loader as an object whose only member has the name of the file. Of as many shapes as there are files V8
+ * makes a tree at every start; with one name it is one shape.
+ */
+function withModulesOfOneShape(text) {
+  const renamed = text.replaceAll(/\b(__esm|__commonJS)\(\s*\{\s*"[^"]*"\(/g, '$1({module(');
+  if (renamed === text) throw new Error('esbuild writes the modules of a bundle in another way now: build.mjs must follow it');
+  return renamed;
 }
 
 /**
