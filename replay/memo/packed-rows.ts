@@ -32,8 +32,11 @@ type Packed = number | readonly number[];
 export interface PackedRows extends ReadTables {
   /** The digests as base64 in one text, or the keys as they are if one is no digest. */
   readonly keys: string | readonly CallKey[];
-  /** Each without the beginning and the end that are those of the one before: items of a loop are mostly made of one template. */
-  readonly previews: readonly (string | null)[];
+  /**
+   * Each without the beginning and the end that are those of the one before: items of a loop are mostly made of one template. A number is
+   * the place among these of the same preview, as several conversations at once have it.
+   */
+  readonly previews: readonly (string | number | null)[];
   /** The lengths of those beginnings and ends, in UTF-16 units. */
   readonly previewHeads: Packed;
   readonly previewTails: Packed;
@@ -107,11 +110,15 @@ export function unpackKeys({ keys }: Pick<PackedRows, 'keys'>): readonly CallKey
   return digits.length === 0 ? [] : (JSON.parse(`["${DIGEST}${digits.join(`","${DIGEST}`)}"]`) as CallKey[]);
 }
 
-/** Cuts from each text what it has in common with the one before. */
+/** A text of which less is left is not looked for among those before it. */
+const REPEATED_UNITS_MIN = 32;
+
+/** Cuts from each text what it has in common with the one before; of one that was there already, the place is left. */
 class MiddleTexts {
-  readonly middles: (string | null)[] = [];
+  readonly middles: (string | number | null)[] = [];
   readonly heads: number[] = [];
   readonly tails: number[] = [];
+  private readonly places = new Map<string, number>();
   private before = '';
   private head = 0;
   private tail = 0;
@@ -128,11 +135,15 @@ class MiddleTexts {
     const most = Math.min(text.length, before.length) - head;
     let tail = this.tail <= most && text.endsWith(before.slice(before.length - this.tail)) ? this.tail : 0;
     while (tail < most && text.charCodeAt(text.length - 1 - tail) === before.charCodeAt(before.length - 1 - tail)) tail++;
-    this.add(text.slice(head, text.length - tail), head, tail);
+    const isLong = text.length - tail - head >= REPEATED_UNITS_MIN;
+    const known = isLong ? this.places.get(text) : undefined;
+    if (isLong && known === undefined) this.places.set(text, this.middles.length);
+    if (known === undefined) this.add(text.slice(head, text.length - tail), head, tail);
+    else this.add(known, 0, 0);
     [this.before, this.head, this.tail] = [text, head, tail];
   }
 
-  private add(middle: string | null, head: number, tail: number): void {
+  private add(middle: string | number | null, head: number, tail: number): void {
     this.middles.push(middle);
     this.heads.push(head);
     this.tails.push(tail);
@@ -165,10 +176,14 @@ export function unpackRows(body: PackedRows, keys: readonly CallKey[], insides: 
   const rows = columnsOf((name) => unpacked(body.columns[name]));
   const [heads, tails] = [unpacked(body.previewHeads), unpacked(body.previewTails)];
   let before = '';
+  const long = new Map<number, string>();
   const previewAt = (row: number): string | undefined => {
     const middle = previews[row] ?? undefined;
     if (middle === undefined) return undefined;
-    return (before = before.slice(0, heads[row]) + middle + before.slice(before.length - (tails[row] as number)));
+    if (typeof middle === 'number') return (before = long.get(middle) as string);
+    before = before.slice(0, heads[row]) + middle + before.slice(before.length - (tails[row] as number));
+    if (middle.length >= REPEATED_UNITS_MIN) long.set(row, before);
+    return before;
   };
   const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
   const count = (number: number): number | undefined => (number === NONE ? undefined : number);

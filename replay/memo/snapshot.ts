@@ -25,7 +25,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 14;
+const VERSION = 15;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {

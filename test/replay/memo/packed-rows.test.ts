@@ -18,6 +18,9 @@ const ENTRY: MemoEntry = {
   result: undefined,
 };
 
+const LONG_A = 'The captain asks for the soundings of the northern channel.';
+const LONG_B = 'A pilot reports that the outer buoy has left its place.';
+
 function unpackedPreviews(previews: readonly (string | undefined)[]): (string | undefined)[] {
   const packed = packRows(previews.map((preview, i) => ({ key: `k${i}` as CallKey, entry: { ...ENTRY, preview } })));
   const found: (string | undefined)[] = [];
@@ -34,6 +37,7 @@ it.each([
   ['repeat themselves', ['aaa', 'aaaa', 'aa', 'aaaaaa', 'abaaba', 'aba']],
   ['are missing in between', [undefined, 'Review file 1', undefined, 'Review file 2', 'other', undefined]],
   ['are none', [undefined, undefined]],
+  ['come in turns', [LONG_A, LONG_B, undefined, LONG_A, `${LONG_A} and more`, LONG_B, 'short', LONG_A, LONG_A, LONG_B]],
 ])('reads previews back that %s', (_how, previews) => {
   expect(unpackedPreviews(previews)).toEqual(previews);
 });
@@ -42,6 +46,16 @@ it('writes what previews have in common once', () => {
   const prompt = 'Review this file of the fleet ledger and list every defect: number ';
   const rows = Array.from({ length: 50 }, (_, i) => ({ key: `k${i}` as CallKey, entry: { ...ENTRY, preview: `${prompt}${i}` } }));
   expect(JSON.stringify(packRows(rows)).split(prompt)).toHaveLength(2);
+});
+
+it('writes previews once that come in turns, as those of several conversations do', () => {
+  const rows = Array.from({ length: 50 }, (_, i) => ({
+    key: `k${i}` as CallKey,
+    entry: { ...ENTRY, preview: i % 2 === 0 ? LONG_A : LONG_B },
+  }));
+  const text = JSON.stringify(packRows(rows));
+  expect(text.split('soundings of the northern')).toHaveLength(2);
+  expect(text.split('outer buoy has left')).toHaveLength(2);
 });
 
 it('reads the preview behind a row whose entry has no function', () => {
