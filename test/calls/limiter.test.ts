@@ -129,6 +129,26 @@ describe('a limit that changes', () => {
   });
 });
 
+describe('a limit that was not met', () => {
+  const began = (): Limiter => new Limiter({ max: 1_000, backoff: { firstMs: 1_000, maxMs: 60_000 }, random: () => 0.5 });
+
+  it('stays as it is while calls come one after the other', () => {
+    const limiter = began();
+    for (let nowMs = 0; nowMs < 500; nowMs++) expect(limiter.accepted(limiter.start(nowMs, 'not'), nowMs)).toBeUndefined();
+    expect(limiter.limits).toEqual({ limit: 20 });
+  });
+
+  it('grows with each result while more than half of it is in use', () => {
+    const limiter = began();
+    const starts = Array.from({ length: 20 }, () => limiter.start(0, 'not'));
+    const changes = starts.map((start) => limiter.accepted(start, 1)).filter((change) => change !== undefined);
+    expect(changes.map(({ limit, why }) => [limit, why])).toEqual([
+      [23, 'grew'],
+      [26, 'grew'],
+    ]);
+  });
+});
+
 describe('what a lane has learned', () => {
   const backoff = { firstMs: 1_000, maxMs: 60_000 };
 

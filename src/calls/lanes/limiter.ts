@@ -263,11 +263,12 @@ export class Limiter {
   }
 
   private grow(): void {
+    // The results of a lane of which at most half is in use say nothing about more at once.
+    if (!this.hasBeenRejected && 2 * (this.inFlight + 1) <= this.limit) return;
     this.window++;
     const atCeiling = this.ceiling !== undefined && this.limit >= this.ceiling;
     if (atCeiling && !this.isTrial) {
-      this.resultsAtCeiling++;
-      if (this.resultsAtCeiling < this.trialAfter) return;
+      if (++this.resultsAtCeiling < this.trialAfter) return;
       this.resultsAtCeiling = 0;
       this.isTrial = true;
       this.setLimit(this.limit + this.trialStep);
