@@ -175,7 +175,7 @@ export class Dispatcher {
   /** The attempt has ended: settles its reservation and teaches the lane. */
   finish({ op, lane: name, start, charge }: Started, { failure, cost, headers }: AttemptEnd): void {
     const lane = this.lanes.open(name);
-    const nowMs = this.ports.monotonicMs();
+    const { monotonicMs, isServing, settings } = this.ports;
     this.inFlight.delete(op);
     this.stopping.delete(op);
     if (charge) this.budget?.settle(charge, cost ?? {});
@@ -191,8 +191,8 @@ export class Dispatcher {
       });
     }
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
-    if (headers) this.lanes.announce(lane, headers, nowMs);
-    if (failure && !lane.stop && !this.ports.isServing && lane.isStalledBy(failure, nowMs, this.ports.settings.stallAfterMs)) {
+    if (headers) this.lanes.announce(lane, headers, monotonicMs());
+    if (failure && !lane.stop && !isServing && lane.isStalledBy(failure, monotonicMs(), settings.stallAfterMs)) {
       this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
     }
     if (failure && this.stopsLane(failure)) this.stopFor(lane, failure, op);

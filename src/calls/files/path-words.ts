@@ -1,7 +1,8 @@
 /**
  * Finds the words in the arguments of a call that may be paths of files. calls.md 22.4.
  *
- * WORD-1 A text is read once, in time that grows with its length alone; one without a slash or a dot costs the search for the two.
+ * WORD-1 A text is read once, in time that grows with its length alone; one without a slash, or a dot before a character, costs the
+ *    search for them.
  * WORD-2 At most `WORDS_MAX` different words of a call are taken, the first and the last ones: a prompt names its files at its beginning or
  *    at its end, and what lies between may be a book.
  * WORD-3 Nothing is looked up on the disk: a word that only looks like a path costs its caller one look.
@@ -22,6 +23,8 @@ const ENDS_WORD: readonly boolean[] = Array.from({ length: 128 }, (_, code) => S
 const AROUND = /^[([{*@]+|[)\]}*.!?\u2026]+$/g;
 /** `[the list](out/list.md)` */
 const BRACKETS = /[()[\]{}]+/;
+/** In every path that is looked for, and in few texts: a stop is followed by a blank, mostly. */
+const MARK_OF_PATH = /\/|\.\S/;
 /** A name with an extension that has a letter: `a.md`, `.env`, `x.7z`; not `3.5`. */
 const EXTENSION = /\.(?=[\w-]*[a-z])[\w-]{1,16}$/i;
 
@@ -31,7 +34,7 @@ export function pathWords(args: readonly Json[]): readonly string[] {
   // A call is given its arguments twice, as it is identified by them and as they are, and mostly they are the same.
   const read = new Set<string>();
   visitTexts(args, (text) => {
-    if (read.size < read.add(text).size) addWords(text, words);
+    if (MARK_OF_PATH.test(text) && read.size < read.add(text).size) addWords(text, words);
   });
   return words.all();
 }
