@@ -116,7 +116,8 @@ function firstPiece(lines: Buffer): Buffer {
 
 /** Throws STORE_WENT_BACK when the head is no place that the lines pass through. */
 function linesBehind(spill: Spilled, head: Head): readonly Buffer[] {
-  if (!isOnTheWay(spill, head)) throw wentBack(spill, `it holds ${head.offset} bytes, and ${spill.head.offset} were acknowledged`);
+  if (!isOnTheWay(spill, head))
+    throw wentBack(spill, `it holds ${head.offset} bytes of the run, and ${spill.head.offset} were acknowledged`);
   return spill.lines.filter(({ offset }) => offset >= head.offset).map(({ bytes }) => bytes);
 }
 
@@ -125,8 +126,9 @@ function isOnTheWay({ head, lines }: Spilled, { offset, hash }: Head): boolean {
   return lines.some((line) => line.offset + line.bytes.length === offset && line.hash === hash);
 }
 
-function wentBack({ ref: { run, workflow }, path }: Spilled, what: string): JournalError {
-  return new JournalError('STORE_WENT_BACK', `the store has lost what it had recorded of run ${run} of ${workflow}: ${what}`, {
+/** Its reader knows which run it is about. */
+function wentBack({ path }: Spilled, what: string): JournalError {
+  return new JournalError('STORE_WENT_BACK', `the store has lost what came before: ${what}`, {
     hint: `an older state of the database was restored; ${path} holds what was recorded behind it: move it away when nobody needs it`,
   });
 }
