@@ -211,5 +211,5 @@ describe('costs', () => {
 });
 
 it('has nothing of a store where runs are kept in files', async () => {
-  expect(await readStoreActivity(openMemoryStore())).toEqual({ isShared: false, writers: [], lanes: [], budgets: [] });
+  expect(await readStoreActivity(openMemoryStore())).toEqual({ isShared: false, writers: [], lanes: [], sharedLanes: [], budgets: [] });
 });

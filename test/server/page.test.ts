@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** The page of a server works in a real browser. Skipped without a browser: `apt-get install chromium-headless-shell` brings one. */
 import fs from 'node:fs';
+import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pipeline } from '../support/pipeline-run.js';
@@ -31,8 +32,8 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await served?.end('SIGKILL');
   });
 
-  async function open(path: string, { url = served.url, colorScheme = 'light' as 'light' | 'dark' } = {}): Promise<void> {
-    page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+  async function open(path: string, { url = served.url, colorScheme = 'light' as 'light' | 'dark', width = 1280 } = {}): Promise<void> {
+    page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
     page.setDefaultTimeout(PATIENCE.timeout);
     noise = [];
     page.on('request', (request) => request.url().startsWith(url) || request.url().startsWith('data:') || noise.push(request.url()));
@@ -218,6 +219,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await expect.poll(status, PATIENCE).toContain('completed');
     expect(new URL(page.url()).pathname).toBe(`/runs/${id}`);
     await show('Operations');
+    await page.getByRole('searchbox').waitFor(); // it listens to the key from then on
     await page.keyboard.press('/');
     await page.keyboard.type('two boats');
     const calls = page.locator('[role=treeitem] b', { hasText: '@' });
@@ -230,6 +232,37 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await show('Script');
     expect(await page.locator('.script').textContent()).toContain('digraph');
     expect(noise).toEqual([]);
+  });
+
+  it.each([
+    [1440, 'light'],
+    [820, 'dark'],
+    [390, 'light'],
+  ] as const)('fits a window of %i pixels, %s, with a stage that failed and a question that waits', async (width, colorScheme) => {
+    const long = 'a-name-that-is-longer-than-any-screen-of-a-phone-and-has-no-place-to-break-'.repeat(2);
+    const id = await served.send(
+      pipeline(
+        `look [prompt="${long}"]; check [shape=parallelogram, tool_command="echo ${long}; exit 3"]; gate [shape=hexagon, label="Open ${long}?"]
+         start -> look -> check; check -> gate [condition="outcome=fail"]; check -> exit [condition="outcome=success"]
+         gate -> exit [label="[Y] Yes, ${long}"]; gate -> look [label="[N] No"]`,
+      ),
+    );
+    await open(`runs/${id}`, { colorScheme, width });
+    await page.locator('section[aria-label=Question]').waitFor();
+    await page.evaluate(axe.source);
+    for (const view of ['overview', 'graph&node=check', 'operations', 'script', 'output', 'events']) {
+      await page.evaluate((to) => void (location.hash = to), view);
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), view).toBe(0);
+      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+      expect(
+        violations.map(({ id: rule, nodes }) => `${rule}: ${nodes.map(({ html }) => html).join(' ')}`),
+        view,
+      ).toEqual([]);
+    }
+    expect(noise).toEqual([]);
+    await page.locator('#cancel').click();
+    await expect.poll(status, PATIENCE).toContain('cancelled');
   });
 
   it('resumes a failed run, and shows the visits of both runs', async () => {

@@ -30,7 +30,7 @@ describe('a script on standard input', () => {
   it.each([[[]], [['-']], [['--checkpoint']]])('is named by its path, not by %j', async (argv) => {
     const { stderr, status } = await runCli(argv, { cwd: await projectFolder(), stdin: 'show "hi"\n' });
     expect(status).toBe(1);
-    expect(stderr).toContain('for a script on standard input: mlld /dev/stdin\n');
+    expect(stderr).toContain('for a script on standard input: mlld /dev/stdin');
   });
 
   it('runs', async () => {
