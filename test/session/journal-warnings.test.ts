@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from '../../src/session/ports/journal-warnings.js';
 import { runRef } from '../journal/support/facts.js';
@@ -41,6 +41,22 @@ it('reports an outage and its end once for all that wait', () => {
   expect(lines).toEqual(["warning: can't append: no space; calls wait, for 60 s at most (--journal-wait)\n"]);
   warnings.outage(undefined, 60_000);
   expect(lines[1]).toBe('the journal is written again; nothing is missing in it\n');
+});
+
+it('says each minute of a long outage how long calls have waited', () => {
+  vi.useFakeTimers();
+  try {
+    warnings.outage(full, 600_000);
+    vi.advanceTimersByTime(125_000);
+    expect(lines.slice(1)).toEqual([60, 120].map((s) => `calls have waited for ${s} of 600 s: the journal can't be written\n`));
+    warnings.outage(undefined, 600_000);
+    warnings.outage(full, 600_000);
+    warnings.error(full);
+    vi.advanceTimersByTime(600_000);
+    expect(lines).toHaveLength(6);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('warns once of each function whose result can not be read', () => {

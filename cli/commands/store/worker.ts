@@ -46,7 +46,8 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
     if (json) io.stdout(`${JSON.stringify({ name: report.name, executed, failed, error: error?.message ?? null }, undefined, 2)}\n`);
     else io.stderr(`executed ${counted(executed, 'call')}${failed === 0 ? '' : `, ${failed} failed`}\n`);
     if (error === undefined) return EXIT_OK;
-    io.stderr(`error: ${oneLine(error.message)}\n`);
+    const hint = 'hint' in error && typeof error.hint === 'string' ? `  hint: ${oneLine(error.hint)}\n` : '';
+    io.stderr(`error: ${oneLine(error.message)}\n${hint}`);
     return exitStatusOf(error);
   } finally {
     interruption.stop();

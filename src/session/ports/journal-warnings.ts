@@ -7,6 +7,8 @@ import type { Defect, JournalStore } from '../../../journal/store.js';
 import { usable, type Memo } from '../../../replay/memo/memo.js';
 import type { StoredResult } from '../../../replay/memo/stored-result.js';
 
+const REMIND_EVERY_MS = 60_000;
+
 export interface JournalWarnings {
   /** The journal can't be written. `remains` says what works without it. */
   error(error: Error, remains?: string): void;
@@ -15,6 +17,7 @@ export interface JournalWarnings {
   defect(defect: Defect): void;
   /**
    * The disk has taken nothing for so long that the user will wonder. Called without an error by the same writer when it takes data again.
+   * A long one is reported again each minute.
    */
   outage(error: JournalError | undefined, waitMs: number): void;
   /** A recorded result of the function can't be read; `remedy` says what happens instead. */
@@ -27,6 +30,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
   let isGapReported = false;
   let isDefectReported = false;
   let outages = 0;
+  let reminding: NodeJS.Timeout | undefined;
   const unreadable = new Set<string>();
   return {
     error(error, remains) {
@@ -35,6 +39,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
         isDepthReported = true;
         return;
       }
+      clearInterval(reminding);
       if (isErrorReported) return;
       isErrorReported = true;
       if (error instanceof JournalError && error.code === 'STORE_SPILLED') return stderr(`warning: ${error.message}${hintOf(error)}\n`);
@@ -49,8 +54,17 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
     },
     outage(error, waitMs) {
       if (error === undefined) {
-        if (--outages === 0) stderr('the journal is written again; nothing is missing in it\n');
-      } else if (outages++ === 0) stderr(`warning: ${error.message}; calls wait, for ${waitMs / 1000} s at most (--journal-wait)\n`);
+        if (--outages > 0) return;
+        clearInterval(reminding);
+        stderr('the journal is written again; nothing is missing in it\n');
+      } else if (outages++ === 0) {
+        stderr(`warning: ${error.message}; calls wait, for ${waitMs / 1000} s at most (--journal-wait)\n`);
+        let minutes = 0;
+        reminding = setInterval(
+          () => stderr(`calls have waited for ${++minutes * 60} of ${waitMs / 1000} s: the journal can't be written\n`),
+          REMIND_EVERY_MS,
+        ).unref();
+      }
     },
     defect({ kind, message, run }) {
       if (isDefectReported || kind === 'torn-tail') return;
