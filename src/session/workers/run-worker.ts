@@ -175,7 +175,11 @@ class Worker {
     );
     if (taking && taking.sealed.length > 0) {
       const [{ ref }] = taking.sealed as readonly [OfferingRun];
-      this.lose(new JournalError('STORE_SEALED', `the run with which this worker serves ${ref.run} of ${ref.workflow} was sealed`));
+      this.lose(
+        new JournalError('STORE_SEALED', `the run with which this worker serves ${ref.run} of ${ref.workflow} was sealed`, {
+          hint: 'another process took it while this one did not answer; what its calls returned is kept: start the worker again',
+        }),
+      );
     }
     return taking;
   }
