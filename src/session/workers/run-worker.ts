@@ -20,6 +20,7 @@ import { VERSION } from '../../version.js';
 import { makeWorkerFolder, removeFolder } from '../../world/files/worker-folders.js';
 import { hostFacts } from '../../world/host.js';
 import { createLiveWorld } from '../../world/live.js';
+import { randomFraction } from '../../world/host.js';
 import { sealingKeyFor, withoutOwnSecrets } from '../ports/sealing-key.js';
 import type { Project } from '../project.js';
 import { openRecordingStore } from '../project-store.js';
@@ -103,6 +104,7 @@ class Worker {
   private readonly outages: StoreOutages;
   /** Undefined while the store answers. */
   private awaySinceMs: number | undefined;
+  private retryMs = LOOK_FIRST_MS;
   private unrecorded: Error | undefined;
   private onWake: (() => void) | undefined;
   private isDue = false;
@@ -287,6 +289,7 @@ class Worker {
       const answer = await work();
       if (this.awaySinceMs !== undefined) this.outages.ended();
       this.awaySinceMs = undefined;
+      this.retryMs = LOOK_FIRST_MS;
       return answer;
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
@@ -297,9 +300,16 @@ class Worker {
       if (this.awaySinceMs === undefined) this.outages.began(error);
       this.awaySinceMs ??= io.monotonicMs();
       if (io.monotonicMs() - this.awaySinceMs >= this.workers.waitMs) this.lose(error);
-      else await sleep(LOOK_FIRST_MS);
+      else await this.untilNextTry();
       return undefined;
     }
+  }
+
+  /** A server that comes back is not met by all workers at once. */
+  private async untilNextTry(): Promise<void> {
+    const ms = this.retryMs * (0.75 + randomFraction() / 2);
+    this.retryMs = Math.min(2 * this.retryMs, LOOK_MAX_MS);
+    await sleep(ms, undefined, { signal: this.leaving.signal }).catch(() => undefined); // whoever asks looks at the signal
   }
 
   /** WORKER-3 */
