@@ -34,6 +34,9 @@ import type { Workflow } from '../../../../journal/ids.js';
 
 /** Ended calls are looked for so often at most. */
 const LOOK_FIRST_MS = 20;
+/** A look may come later while so many times more calls wait than have ended since the last one: workers have enough to do. */
+const DEEP = 8;
+const LOOK_DEEP_MS = 60;
 const LOOK_MAX_MS = 2000;
 const LOOK_AT_WORKERS_MS = 1000;
 /** A look at all offers is a statement about each of them. */
@@ -249,10 +252,10 @@ export class OfferedCalls implements CallOffers {
     const { offers, signal, mustStop, monotonicMs, team, dispatch } = this.ports;
     const watch = offers.watch();
     try {
-      for (let delayMs = LOOK_FIRST_MS; this.pending.size > 0 && !mustStop();) {
+      for (let delayMs = LOOK_FIRST_MS, gapMs = LOOK_FIRST_MS; this.pending.size > 0 && !mustStop();) {
         const lookedMs = monotonicMs();
         const wasHinted = await watch.wait(delayMs, signal);
-        const restMs = lookedMs + LOOK_FIRST_MS - monotonicMs();
+        const restMs = lookedMs + gapMs - monotonicMs();
         if (restMs > 0) await team.pause(restMs);
         const found = await team.whileReachable(() => this.look());
         if (found === 'sealed') break;
@@ -261,6 +264,7 @@ export class OfferedCalls implements CallOffers {
           continue;
         }
         if (dispatch.stoppedBy !== undefined) await this.takeBack(() => true); // OFFERED-4
+        gapMs = found > 0 && this.pending.size > DEEP * found ? LOOK_DEEP_MS : LOOK_FIRST_MS;
         delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
         await this.lookAtWorkers();
         await this.reports.report(found > 0);
