@@ -180,6 +180,12 @@ return await agent('write it up: ' + found.length, { label: 'report', phase: 'Wr
   },
 };
 
+/** The link of the view that is shown is in sight, also where the bar scrolls. */
+function isInBar(link: Element): boolean {
+  const [inner, bar] = [link.getBoundingClientRect(), (link.closest('nav') as Element).getBoundingClientRect()];
+  return inner.left >= bar.left - 1 && inner.right <= bar.right + 1;
+}
+
 const WINDOWS = [
   [1440, 'light'],
   [820, 'dark'],
@@ -216,6 +222,7 @@ describe.skipIf(BROWSER === undefined)('the page of a run', () => {
           await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
           at,
         ).toBeLessThanOrEqual(0);
+        await expect.poll(() => page.locator('nav.views [aria-current]').evaluate(isInBar), { timeout: IN_VAIN, message: at }).toBe(true);
         const found = await page.evaluate(() =>
           (globalThis as unknown as { axe: { run(): Promise<axe.AxeResults> } }).axe.run().then(({ violations }) => violations),
         );

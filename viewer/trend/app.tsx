@@ -101,7 +101,7 @@ function Functions({ trend: { functions, runs } }: { readonly trend: Trend }) {
         label="Functions"
         columns={[
           { title: 'Function' },
-          ...['Executed', 'Reused', 'Failed', 'Hit rate', 'Median', '9 of 10', 'A result', 'Cost'].map(numeric),
+          ...['Executed', 'Reused', 'Failed', 'Hit rate', 'Median', '90 % within', 'Cost of a result', 'Cost'].map(numeric),
         ]}
         rows={functions.map((each) => [
           <code>@{each.fn}</code>,
