@@ -21,6 +21,7 @@ import { median } from './statistics.mjs';
 
 const GOALS = { '1x1': 0.4, '20x1': 0.25, '200x1': 0.2, '1x20': 2.5, '20x20': 1.3 };
 const ROW_BYTES = 1200;
+const CONNECTED_PER_S = 40; // pgbench counts the time in which it connects
 const COLUMNS = {
   'writers x lanes': 'name',
   'events/s': 'perS',
@@ -83,7 +84,19 @@ async function compare(writers, lanes) {
 
 async function floorOf(writers) {
   await query('truncate mlld_bench.floor');
-  const argv = ['-n', '-M', 'prepared', '-c', String(writers), '-j', String(Math.min(writers, 2)), '-T', String(seconds), '-f', script];
+  const argv = [
+    '-n',
+    '-M',
+    'prepared',
+    '-c',
+    String(writers),
+    '-j',
+    String(Math.min(writers, 2)),
+    '-T',
+    String(seconds + Math.ceil(writers / CONNECTED_PER_S)),
+    '-f',
+    script,
+  ];
   const cpu = followCpu(() => serverPids(database));
   const child = spawn('pgbench', [
     ...argv,
