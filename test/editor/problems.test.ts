@@ -44,6 +44,17 @@ describe('the problems of a script', () => {
     ]);
   });
 
+  it('are inside the code of a function that does not compile, also in a file with CRLF', async () => {
+    const { open, change, problems } = await start();
+    await open('tide.mld', 'exe @f(t) = js {\r\n  const a = t\r\n  return a +;\r\n}\r\n');
+    const [found, ...others] = await problems('tide.mld');
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ range: at(2, 12, 13), severity: DiagnosticSeverity.Error, code: 'code-syntax' });
+    expect(found?.message).toBe("this `js` code does not compile: Unexpected token ';'");
+    await change('tide.mld', '+ 1;', at(2, 11, 13));
+    expect(await problems('tide.mld', ({ length }) => length === 0)).toEqual([]);
+  });
+
   it('reach across imports, in files that are open and in those on the disk', async () => {
     const { open, change, problems } = await start({ 'lib.mld': 'exe @draw(x) = `@x`\nexport { @draw }\n' });
     await open('main.mld', 'import { @draw, @sink } from "./lib.mld"\nshow @draw(1)\n');
