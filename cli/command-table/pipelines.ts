@@ -124,7 +124,7 @@ export const PIPELINE_COMMANDS = {
         does: 'the run: its id or a beginning of it, a pipeline by name (its latest run), or latest (the latest that waits)',
         completes: 'recorded-pipeline',
       },
-      { written: '<choice>', does: 'key or label of the choice' },
+      { written: '[choice]', does: 'key or label of the choice; without one, the error names the question and its choices' },
     ],
     flags: [
       {

@@ -2,10 +2,21 @@
 import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
 
-export async function answer(io: Io, run: string, text: string, { question: id }: { readonly question?: string }): Promise<void> {
+export async function answer(
+  io: Io,
+  run: string,
+  text: string | undefined,
+  { question: id }: { readonly question?: string },
+): Promise<void> {
   const { answerQuestion, runToAnswer } = await import('../../src/api/commands/answer.js');
   const { project, store } = await openProject(io);
   const meant = await runToAnswer(store, project, run);
-  const { question, choice } = await answerQuestion({ store, project, run: meant, text, ...(id === undefined ? {} : { question: id }) });
+  const { question, choice } = await answerQuestion({
+    store,
+    project,
+    run: meant,
+    text: text ?? '',
+    ...(id === undefined ? {} : { question: id }),
+  });
   io.stdout(`${question.id} (${question.text}): ${choice.label}\n`);
 }

@@ -20,7 +20,7 @@ export interface AnswerRequest {
   readonly run: string;
   /** By default the question that was asked first. */
   readonly question?: string;
-  /** A key, a label, a normalised label, the node that a choice leads to. */
+  /** A key, a label, a normalised label, the node that a choice leads to. An empty text fits none. */
   readonly text: string;
 }
 
@@ -92,7 +92,8 @@ async function latestWaiting(store: JournalStore): Promise<RunId> {
 export function choiceIn({ id, text: asked, options }: WaitingQuestion, text: string): Choice {
   const choice = choiceFor(text, options);
   if (choice) return choice;
-  throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${id}: ${asked}`, { hint: options.map(choiceLine).join(', ') });
+  const problem = text === '' ? `${id} waits for a choice` : `"${text}" fits no choice of ${id}`;
+  throw new MlldError('ANSWER_UNFIT', `${problem}: ${asked}`, { hint: options.map(choiceLine).join(', ') });
 }
 
 async function runningChain(store: JournalStore, run: string): Promise<Chain> {

@@ -16,6 +16,8 @@ it('says how to answer a question from another terminal, and takes the answer', 
   const unfit = await runCli(['answer', run, 'perhaps'], { cwd });
   expect(unfit.status).toBe(1);
   expect(unfit.stderr).toContain('[O] Open, [K] Keep shut');
+  const none = await runCli(['answer', run], { cwd });
+  expect(none).toMatchObject({ status: 1, stderr: 'Error: q1 waits for a choice: Open it?\n  hint: [O] Open, [K] Keep shut\n' });
   const given = await runCli(['answer', run, 'K'], { cwd });
   expect(given.stdout).toBe('q1 (Open it?): Keep shut\n');
   expect(await resultOf(running)).toMatchObject({ status: 0, stdout: 'quay: completed\n' });
