@@ -24,3 +24,9 @@ export const CAUSES: { readonly [C in FailureCause]: string } = {
 export function causeIn(cause: FailureCause, what: string): string {
   return cause === 'exit-status' && what === 'command' ? CAUSES[cause] : `${CAUSES[cause]} in ${what}`;
 }
+
+/** Many messages begin with the words of their cause, which stand before them already. */
+export function messageBehind(cause: FailureCause, message: string): string {
+  const words = `${CAUSES[cause]}: `;
+  return message.startsWith(words) ? message.slice(words.length) : message;
+}

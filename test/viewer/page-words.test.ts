@@ -11,7 +11,7 @@ import { countsByLine } from '../../viewer/report/model/source-counts.js';
 import { ticksBetween } from '../../viewer/report/model/ticks.js';
 import { binsOf, tracksOf } from '../../viewer/report/model/tracks.js';
 import { matching, treeRows } from '../../viewer/report/model/tree-rows.js';
-import { sentenceOf } from '../../viewer/report/model/verdict-words.js';
+import { sentenceOf, troubleOf } from '../../viewer/report/model/verdict-words.js';
 import { projectFolder } from '../support/cli.js';
 import { recordTriage } from './sample-runs.js';
 
@@ -39,6 +39,15 @@ describe('the page of a run', () => {
       verdict: { ...idle.verdict, status: 'running' as const, pipeline },
     };
     expect(sentenceOf(waiting)).toMatch(/ It cost nothing\. The node gate waits for a person to answer q1: “Open the gate\?”$/);
+  });
+
+  it('distinguishes failures that the run dealt with from those that somebody has to look at', () => {
+    const { verdict } = model.data;
+    const handled = { ...verdict, status: 'completed' as const, unresolved: 0 };
+    expect(troubleOf(handled)).toBe('Failures that the run dealt with');
+    expect(troubleOf({ ...handled, unresolved: 1 })).toBe('What went wrong');
+    expect(troubleOf({ ...handled, status: 'failed' })).toBe('What went wrong');
+    expect(troubleOf({ ...handled, status: 'interrupted' })).toBe('Stopped before its end');
   });
 
   it('keeps the path of any call in its address, and any filter', () => {

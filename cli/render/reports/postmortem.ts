@@ -9,7 +9,7 @@ import { isDone, isIncomplete, isWhole, nextSteps } from './next-steps.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { causeIn, CAUSES } from '../causes.js';
+import { causeIn, CAUSES, messageBehind } from '../causes.js';
 import { resumeCommand, type RecordedCommand } from '../resume-command.js';
 import { duration, money, time } from '../units.js';
 
@@ -229,7 +229,8 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: 
   const lines: string[] = [];
   if (failures.length > 0) lines.push(style.bold('Failures by cause'));
   for (const { cause, what, count, message, op } of failures.slice(0, GROUPS_SHOWN)) {
-    lines.push(`  ${count} x ${causeIn(cause, what)}: ${clip(oneLine(message), MESSAGE_UNITS_MAX)}`, `      first in ${op}`);
+    const reason = clip(oneLine(messageBehind(cause, message)), MESSAGE_UNITS_MAX);
+    lines.push(`  ${count} x ${causeIn(cause, what)}: ${reason}`, `      first in ${op}`);
   }
   lines.push(...moreThan(failures.length, GROUPS_SHOWN));
   if (hookErrors.length > 0) lines.push(style.bold('Errors in hooks'));

@@ -49,6 +49,13 @@ export function sentenceOf(data: PageData): string {
   return `${ending}: ${callWords(data)}.${costWords(total, data.verdict.team)}${waitingWords(data)}${laterWords(verdict)}`;
 }
 
+/** Names the failures of a run as a whole. A branch of the script or an edge of the pipeline may have dealt with them. */
+export function troubleOf({ status, unresolved, error, hookErrors }: PageData['verdict']): string {
+  if (status === 'interrupted') return 'Stopped before its end';
+  const isHandled = status === 'completed' && unresolved === 0 && error === undefined && hookErrors.length === 0;
+  return isHandled ? 'Failures that the run dealt with' : 'What went wrong';
+}
+
 /** Returns what people are asked now; a run that has ended takes no answers. */
 export function openQuestions({ report, verdict }: PageData): NonNullable<PageData['verdict']['pipeline']>['questions'] {
   return report.status === 'running' ? (verdict.pipeline?.questions ?? []) : [];

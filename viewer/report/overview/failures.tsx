@@ -1,9 +1,9 @@
 /** Groups what went wrong by cause, the reason first, and offers the commands that repair it. */
-import { CAUSES, causeIn } from '../../../cli/render/causes.js';
+import { CAUSES, causeIn, messageBehind } from '../../../cli/render/causes.js';
 import { duration, money } from '../../../cli/render/units.js';
 import type { Model, PageData, SpanState } from '../model/page-model.js';
 import { hashOf, hashOfCall, NO_FILTER } from '../model/route.js';
-import { number } from '../model/verdict-words.js';
+import { number, troubleOf } from '../model/verdict-words.js';
 import { Command } from '../parts/text-block.js';
 
 const GROUPS_SHOWN = 12;
@@ -34,11 +34,11 @@ export function Failures({ model, isFollowed }: { readonly model: Model; readonl
   const groups = groupsOf(verdict);
   const { error } = verdict;
   const isSound = groups.length === 0 && error === undefined;
-  const isStopped = verdict.status === 'interrupted';
+  const trouble = troubleOf(verdict);
   if (isSound && (isFollowed || steps.length === 0)) return null;
   return (
-    <section class={isSound ? 'card' : `card trouble${isStopped ? ' interrupted' : ''}`} aria-labelledby="title-trouble">
-      <h2 id="title-trouble">{isSound ? 'To continue' : isStopped ? 'Stopped before its end' : 'What went wrong'}</h2>
+    <section class={isSound ? 'card' : `card trouble${trouble === 'What went wrong' ? '' : ' calm'}`} aria-labelledby="title-trouble">
+      <h2 id="title-trouble">{isSound ? 'To continue' : trouble}</h2>
       {error !== undefined && (
         <div class="error">
           <p>
@@ -159,7 +159,7 @@ function groupsOfCalls(failures: PageData['verdict']['failures']): Iterable<Grou
     const part = { count, what: causeIn(cause, fn === '' ? what : `@${fn}`), op, state, fn } as const;
     const name = JSON.stringify([cause, message]);
     const group = groups.get(name);
-    if (group === undefined) groups.set(name, { count, reason: message, cause: CAUSES[cause], parts: [part] });
+    if (group === undefined) groups.set(name, { count, reason: messageBehind(cause, message), cause: CAUSES[cause], parts: [part] });
     else {
       group.count += count;
       group.parts.push(part);
