@@ -27,6 +27,6 @@ export function causeIn(cause: FailureCause, what: string): string {
 
 /** Many messages begin with the words of their cause, which stand before them already. */
 export function messageBehind(cause: FailureCause, message: string): string {
-  const words = `${CAUSES[cause]}: `;
-  return message.startsWith(words) ? message.slice(words.length) : message;
+  const said = [`${CAUSES[cause]}: `, `${cause}: `].find((words) => message.startsWith(words));
+  return said === undefined ? message : message.slice(said.length);
 }

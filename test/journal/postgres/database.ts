@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { env } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { Connection } from '../../../journal/postgres/connection.js';
 import { migrate } from '../../../journal/postgres/migrate.js';
@@ -14,10 +15,25 @@ import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
 const WANTED = env['MLLD_TEST_POSTGRES'];
 const SERVER = WANTED === undefined || WANTED === 'required' ? 'postgres://postgres@127.0.0.1:5432/postgres' : WANTED;
 
+const TOO_MANY_CONNECTIONS = '53300';
+const FULL_MS = 30_000;
+
 function connectionTo(url: string): Connection {
   const address = parseStoreAddress(url, { project: 'none', environment: {} });
-  const connect = (onLost: () => void) => connectClient(address, { connectMs: 5000, onLost });
+  const connect = (onLost: () => void) => whenFree(() => connectClient(address, { connectMs: 5000, onLost }));
   return new Connection(connect, async () => undefined, address.shown);
+}
+
+/** The tests of several files, each with several processes, may have all connections that the server gives. */
+async function whenFree<T>(connect: () => Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + FULL_MS; ;) {
+    try {
+      return await connect();
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== TOO_MANY_CONNECTIONS || performance.now() > endMs) throw error;
+      await sleep(200);
+    }
+  }
 }
 
 const administrator = connectionTo(SERVER);
