@@ -1,4 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take minutes. One that began last would go on alone when all others have ended. */
+const LONG = ['conformance/conformance.test.ts', 'journal/postgres/stores.test.ts', 'viewer/page-matrix.test.ts'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.some((name) => moduleId.endsWith(name));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +22,7 @@ export default defineConfig({
     // Half of the time of a test is a wait for a process or a timer, so that two processors have room for a third worker.
     maxWorkers: 3,
     maxConcurrency: 4,
+    sequence: { sequencer: LongestFirst },
     // Loading the sources anew for each of hundreds of files took as long as a fifth of the tests. A test leaves no global thing changed.
     isolate: false,
     // What takes long here starts real processes, and the machine may be busy.
