@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take minutes. One that began last would go on alone when all others have ended. */
-const LONG = ['conformance/conformance.test.ts', 'journal/postgres/stores.test.ts', 'viewer/page-matrix.test.ts'];
+const LONG = ['conformance/conformance.test.ts', 'viewer/page-matrix.test.ts'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

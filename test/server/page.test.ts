@@ -221,6 +221,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await show('Operations');
     await page.getByRole('searchbox').waitFor(); // it listens to the key from then on
     await page.keyboard.press('/');
+    await page.waitForSelector('input:focus');
     await page.keyboard.type('two boats');
     const calls = page.locator('[role=treeitem] b', { hasText: '@' });
     await expect.poll(() => calls.count(), PATIENCE).toBe(1);

@@ -141,6 +141,7 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
   it('finds calls by what is in their results, and walks from one to the next', async () => {
     await open('2000', { hash: 'operations' });
     await page.keyboard.press('/');
+    await page.waitForSelector('input:focus');
     await page.keyboard.type('TICKET 0137');
     await page.waitForSelector('.filters button');
     const names = page.locator('[role=treeitem] b', { hasText: '@' });

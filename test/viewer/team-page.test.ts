@@ -95,6 +95,7 @@ describe.skipIf(BROWSER === undefined)('the page of the team', { timeout: IN_VAI
     await page.getByRole('button', { name: 'Older' }).click();
     await expect.poll(range, PATIENCE).toBe('51 to 100 of 121');
     await page.keyboard.press('/');
+    await page.waitForSelector('input:focus');
     await page.keyboard.type('nightly bob');
     await expect.poll(range, PATIENCE).toBe('1 to 39 of 39 that fit, of 121');
     await page.getByLabel('Status').selectOption('failed');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe } from 'vitest';
+import { afterAll, afterEach, describe } from 'vitest';
 import { Connection, type SqlClient } from '../../../journal/postgres/connection.js';
 import { migrate } from '../../../journal/postgres/migrate.js';
 import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
@@ -13,7 +13,8 @@ const kept = (store: TeamStore): TeamStore => {
   opened.push(store);
   return store;
 };
-afterAll(() => Promise.all(opened.map((store) => store.close())));
+// Each has connections, of which the server gives a hundred to all tests that run now.
+afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
 
 describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : undefined;
