@@ -58,14 +58,14 @@ async function storeWith(...facts: readonly Fact[][]): Promise<JournalStore> {
 describe('sending spans to a collector', () => {
   it('posts all spans with the headers that it is given, to the path of traces', async () => {
     const { endpoint, received } = await collector(ok);
-    const pushed = await pushOtlp(await storeWith(call('main/ask#0', 'ebb')), runRef(1), {
+    const pushed = await pushOtlp(await storeWith(call('main/ask#0', 'tide')), runRef(1), {
       endpoint,
       headers: { authorization: 'Bearer x' },
     });
     expect(pushed).toEqual({ spans: 3, requests: 1, rejected: 0, message: null });
     expect(received).toMatchObject([{ path: '/v1/traces', headers: { authorization: 'Bearer x', 'content-type': 'application/json' } }]);
     expect(received[0]?.spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'chat ask']);
-    expect(JSON.stringify(received)).not.toContain('ebb');
+    expect(JSON.stringify(received)).not.toContain('tide');
     await pushOtlp(await storeWith(), runRef(1), { endpoint: `${endpoint}/otlp/v1/traces` });
     expect(received[1]?.path).toBe('/otlp/v1/traces');
   });

@@ -128,14 +128,14 @@ describe('a run and those of its workers', () => {
   });
 
   it('are redacted together by an operation: the same calls, wherever a worker made them', async () => {
-    const facts = [...reusedFrom(2, 'main/ask#0', 'ebb'), ...reusedFrom(2, 'main/ask#1', 'flow')];
+    const facts = [...reusedFrom(2, 'main/ask#0', 'tide'), ...reusedFrom(2, 'main/ask#1', 'flow')];
     await record(runRef(1), [started(runRef(1)), ...facts]);
-    await worker(2, 1, [...call('main/ask#1', 'ebb'), ...call('main/ask#2', 'flow')]);
+    await worker(2, 1, [...call('main/ask#1', 'tide'), ...call('main/ask#2', 'flow')]);
     await redactRun(store, root, runRef(1), { op: 'main/ask#0', match: undefined, reason: 'r', at: AT, dryRun: false });
     const text = await textOf(runRef(2));
-    expect(text).not.toContain('ebb');
+    expect(text).not.toContain('tide');
     expect(text).toContain('A:\\"flow\\"');
-    expect(text).toContain(callKeyOf('ebb'));
+    expect(text).toContain(callKeyOf('tide'));
   });
 
   it('are verified together', async () => {
