@@ -25,8 +25,8 @@ export function causeIn(cause: FailureCause, what: string): string {
   return cause === 'exit-status' && what === 'command' ? CAUSES[cause] : `${CAUSES[cause]} in ${what}`;
 }
 
-/** Many messages begin with the words of their cause, which stand before them already. */
+/** The message of a failed call begins with the words of its class (`wordsOfClass`), which a report has said before it already. */
 export function messageBehind(cause: FailureCause, message: string): string {
-  const said = [`${CAUSES[cause]}: `, `${cause}: `].find((words) => message.startsWith(words));
-  return said === undefined ? message : message.slice(said.length);
+  const words = `${cause.replaceAll('-', ' ')}: `;
+  return message.startsWith(words) ? message.slice(words.length) : message;
 }

@@ -44,10 +44,10 @@ describe('the page of a run', () => {
   it('distinguishes failures that the run dealt with from those that somebody has to look at', () => {
     const { verdict } = model.data;
     const handled = { ...verdict, status: 'completed' as const, unresolved: 0 };
-    expect(troubleOf(handled)).toBe('Failures that the run dealt with');
-    expect(troubleOf({ ...handled, unresolved: 1 })).toBe('What went wrong');
-    expect(troubleOf({ ...handled, status: 'failed' })).toBe('What went wrong');
-    expect(troubleOf({ ...handled, status: 'interrupted' })).toBe('Stopped before its end');
+    expect(troubleOf(handled)).toEqual({ title: 'Failures that the run dealt with', isCalm: true });
+    expect(troubleOf({ ...handled, unresolved: 1 })).toEqual({ title: 'What went wrong', isCalm: false });
+    expect(troubleOf({ ...handled, status: 'failed' })).toEqual({ title: 'What went wrong', isCalm: false });
+    expect(troubleOf({ ...handled, status: 'interrupted' })).toEqual({ title: 'Stopped before its end', isCalm: true });
   });
 
   it('keeps the path of any call in its address, and any filter', () => {

@@ -50,10 +50,16 @@ export function sentenceOf(data: PageData): string {
 }
 
 /** Names the failures of a run as a whole. A branch of the script or an edge of the pipeline may have dealt with them. */
-export function troubleOf({ status, unresolved, error, hookErrors }: PageData['verdict']): string {
-  if (status === 'interrupted') return 'Stopped before its end';
+export function troubleOf({ status, unresolved, error, hookErrors }: PageData['verdict']): Trouble {
+  if (status === 'interrupted') return { title: 'Stopped before its end', isCalm: true };
   const isHandled = status === 'completed' && unresolved === 0 && error === undefined && hookErrors.length === 0;
-  return isHandled ? 'Failures that the run dealt with' : 'What went wrong';
+  return isHandled ? { title: 'Failures that the run dealt with', isCalm: true } : { title: 'What went wrong', isCalm: false };
+}
+
+export interface Trouble {
+  readonly title: string;
+  /** Nobody has to mend anything because of it. */
+  readonly isCalm: boolean;
 }
 
 /** Returns what people are asked now; a run that has ended takes no answers. */

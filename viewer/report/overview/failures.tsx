@@ -37,8 +37,8 @@ export function Failures({ model, isFollowed }: { readonly model: Model; readonl
   const trouble = troubleOf(verdict);
   if (isSound && (isFollowed || steps.length === 0)) return null;
   return (
-    <section class={isSound ? 'card' : `card trouble${trouble === 'What went wrong' ? '' : ' calm'}`} aria-labelledby="title-trouble">
-      <h2 id="title-trouble">{isSound ? 'To continue' : trouble}</h2>
+    <section class={isSound ? 'card' : `card trouble${trouble.isCalm ? ' calm' : ''}`} aria-labelledby="title-trouble">
+      <h2 id="title-trouble">{isSound ? 'To continue' : trouble.title}</h2>
       {error !== undefined && (
         <div class="error">
           <p>
