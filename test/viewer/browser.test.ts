@@ -182,10 +182,18 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     await expect.poll(label).not.toBe(before);
     await page.keyboard.press('0');
     await expect.poll(label).toBe(before);
-    const box = (await page.locator('canvas').boundingBox())!;
-    await page.mouse.move(box.x + 20, box.y + 52);
-    await page.waitForSelector('.tip');
-    await page.mouse.click(box.x + 20, box.y + 52);
+    // The page may still be laid out: the canvas is looked for anew until the tip of a call is there.
+    const place = async (): Promise<[x: number, y: number]> => {
+      const { x, y } = (await page.locator('canvas').boundingBox())!;
+      return [x + 20, y + 52];
+    };
+    const tips = async (): Promise<number> => {
+      await page.mouse.move(0, 0);
+      await page.mouse.move(...(await place()));
+      return page.locator('.tip').count();
+    };
+    await expect.poll(tips).toBe(1);
+    await page.mouse.click(...(await place()));
     await page.waitForSelector('.call pre');
     expect(noise).toEqual([]);
   });
