@@ -14,6 +14,7 @@ import { greatest, least, median } from './statistics.mjs';
 
 const SLICE_MS = 200; // a durable rate depends on what else the disk does, so it is taken in short slices
 const SLICES = 6;
+const REPEATS = 3; // of a measured time: the first one also collects the garbage of the pair before
 const KINDS = 512; // different events; more would measure the cache of the processor
 const BUFFER_BYTES = 65_536;
 
@@ -110,7 +111,7 @@ function durable(writers, size) {
 }
 
 async function turns({ by, raw, ours }, round) {
-  const slices = by === 'rate' ? SLICES : 1;
+  const slices = by === 'rate' ? SLICES : REPEATS;
   const taken = { raw: [], ours: [] };
   for (let slice = 0; slice < slices; slice++) {
     const order = (slice + round) % 2 ? ['raw', 'ours'] : ['ours', 'raw'];
