@@ -7,6 +7,8 @@ import type { LatestRun } from './latest-run.js';
 
 export interface Estimate {
   readonly calls: number;
+  /** Calls among them that the last run had not started, as far as its unfinished loops tell. */
+  readonly notStarted: number;
   /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. */
   readonly durationMs: number;
   /** The same, with calls that run side by side added up. */
@@ -54,10 +56,12 @@ interface EstimateFacts {
   readonly predicted: ReadonlySet<CallKey>;
   /** For functions of which neither a result nor the last run has a cost. */
   readonly earlierCosts: CostsByFunction;
+  /** Calls that the unfinished loops of the last run had ahead, by function. */
+  readonly aheadInLoops: ReadonlyMap<string, number>;
 }
 
 /** `executes`: the functions of the calls, in their order. */
-export function estimateOf({ latest, now, predicted, earlierCosts }: EstimateFacts): {
+export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops }: EstimateFacts): {
   readonly estimate: Estimate;
   readonly executes: readonly string[];
 } {
@@ -74,10 +78,18 @@ export function estimateOf({ latest, now, predicted, earlierCosts }: EstimateFac
     callsMs += callMs;
     longestMs = Math.max(longestMs, callMs);
   }
+  const notStarted = notStartedOf(aheadInLoops, { latest, now, predicted });
+  for (const fn of notStarted) {
+    const callMs = means.get(fn) ?? 0;
+    callsMs += callMs;
+    longestMs = Math.max(longestMs, callMs);
+  }
+  executes.push(...notStarted);
   const prices = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
   const functions = prices.map((price) => ({ ...price, meanAttempts: meanAttempts(latest, price.fn) }));
   const estimate = {
     calls: executes.length,
+    notStarted: notStarted.length,
     durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values()))),
     callsMs: Math.round(callsMs),
     costUsd: sumOf(functions, ({ medianUsd }) => medianUsd),
@@ -86,6 +98,21 @@ export function estimateOf({ latest, now, predicted, earlierCosts }: EstimateFac
     functions,
   };
   return { estimate, executes };
+}
+
+/** Lists the functions of calls that are ahead in loops; those that an earlier run made are predicted by their keys already. */
+function notStartedOf(
+  aheadInLoops: EstimateFacts['aheadInLoops'],
+  { latest, now, predicted }: Pick<EstimateFacts, 'latest' | 'now' | 'predicted'>,
+): readonly string[] {
+  const predictedBefore = new Map<string, number>();
+  for (const key of predicted) {
+    const fn = latest.calls.has(key) ? undefined : now.get(key)?.fn;
+    if (fn !== undefined) predictedBefore.set(fn, (predictedBefore.get(fn) ?? 0) + 1);
+  }
+  return [...aheadInLoops].flatMap(([fn, calls]) =>
+    new Array<string>(Math.max(0, Math.round(calls) - (predictedBefore.get(fn) ?? 0))).fill(fn),
+  );
 }
 
 /** Takes the costs of a function from the first source that has some. */

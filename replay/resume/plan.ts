@@ -125,6 +125,8 @@ export interface PlanFacts {
   readonly unfit?: ReadonlyMap<StoredResult, 'schema' | 'reply'>;
   /** Costs of results in runs before the last one. */
   readonly earlierCosts?: CostsByFunction;
+  /** Calls that the unfinished loops of the last run had ahead, by function. */
+  readonly aheadInLoops?: ReadonlyMap<string, number>;
 }
 
 /** `executes`: the functions of the calls that the estimate expects, in their order; undefined without a recorded run. */
@@ -225,8 +227,8 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
   }
   for (const { key, entry } of reused) if ((facts.latest?.calls.get(key)?.lastSeq ?? -1) > firstEnd) entry.later++;
   const all = [...functions.values()].filter(({ usable, unresolved }) => usable + unresolved > 0);
-  const { latest, earlierCosts = new Map<string, never>() } = facts;
-  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts });
+  const { latest, earlierCosts = new Map<string, never>(), aheadInLoops = new Map<string, never>() } = facts;
+  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops });
   return {
     usable: sum(all, ({ usable }) => usable),
     again: sum(all, ({ again }) => again),

@@ -42,6 +42,19 @@ it.each([
   expect(stderr).toContain(`4 calls: ${4 - again.length} reused, ${again.length} executed`);
 });
 
+it('says that agents are left out that a run which did not reach its end had not asked', async () => {
+  const cwd = await projectFolder({
+    'job.js': `export const meta = { name: 'job', description: 'x' }\nawait agent('one')\nif (args.stops) throw new Error('no')\nawait agent('two')\n`,
+  });
+  const run = (...words: string[]): ReturnType<typeof runCli> => runCli(['run', 'job.js', '--backend', 'simulated', ...words], { cwd });
+  const warning = 'No recorded run reached its end: agents that none has asked yet are not counted.';
+  expect(await run('--args', '{"stops": true}')).toMatchObject({ status: 1 });
+  expect((await run('--args', '{}', '--plan')).stdout).toContain(`1 reused, 0 to execute, if it makes the calls of run`);
+  expect((await run('--args', '{}', '--plan')).stdout).toContain(warning);
+  await run('--args', '{}', '--resume');
+  expect((await run('--args', '{}', '--plan')).stdout).not.toContain(warning);
+});
+
 it('compares the version of a program, and says what it can not compare', async () => {
   const store = openMemoryStore();
   const job = workflow('job', (ctx) => ctx.llm('look', [1], async () => 'seen'));

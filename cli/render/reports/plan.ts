@@ -19,7 +19,7 @@ export function renderPlan(plan: RunPlan, style: Style): string {
     ...changedLine(plan),
   ];
   for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, style));
-  if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', ...estimateLines(plan));
+  if (plan.functions.length > 0 || (plan.estimate?.calls ?? 0) > 0) lines.push('', ...estimateLines(plan));
   if (plan.budget !== null) lines.push('', budgetLine(plan, plan.budget, style));
   return `${wrapAll(lines.map(oneLine), style).join('\n')}\n`;
 }
@@ -43,7 +43,8 @@ function changedLine({ changedFiles, usable }: RunPlan): string[] {
   return [`Changed since the last run read it: ${shown}${more}. Calls with arguments from there are new calls, which no plan can count.`];
 }
 
-function headline({ usable, again, unresolved, forwarded, later, unused, records, reuses, lastRun, changedFiles }: RunPlan): string {
+function headline(plan: RunPlan): string {
+  const { usable, again, unresolved, forwarded, later, unused, records, reuses, lastRun, changedFiles } = plan;
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be executed.';
   if (!records && !reuses) return `Nothing is recorded or reused here: ${counted(usable, 'recorded result')} would be unused.`;
   const open = unresolved === 0 ? '' : `; ${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
@@ -52,7 +53,7 @@ function headline({ usable, again, unresolved, forwarded, later, unused, records
       ? ''
       : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
   const least = forwarded + later + changedFiles.length === 0 ? '' : 'At least ';
-  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
+  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}${ahead(plan)}.${others}`;
   const aside =
     unused === 0
       ? ''
@@ -63,6 +64,12 @@ function headline({ usable, again, unresolved, forwarded, later, unused, records
       ? ['comes after them and does so if a result changes', 'its']
       : ['come after them and do so where a result changes', 'their'];
   return `${known} ${later} more ${come} ${their} arguments.${aside}`;
+}
+
+function ahead({ estimate }: RunPlan): string {
+  const calls = estimate?.notStarted ?? 0;
+  if (calls === 0) return '';
+  return `; about ${calls} more ${calls === 1 ? 'was' : 'were'} not started yet (estimated from the unfinished loops of the last run)`;
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {
@@ -113,12 +120,12 @@ function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
 
 function estimateLines({ estimate, lastRun, savedUsd }: RunPlan): string[] {
   if (estimate === undefined) return [];
-  const { calls, durationMs, costUsd, unpriced, functions } = estimate;
+  const { calls, notStarted, durationMs, costUsd, unpriced, functions } = estimate;
   const cost = functions.every(isUnknown) ? 'cost unknown' : costOrDash({ costUsd, unpriced });
   const rest = calls === 0 ? '' : `, ${duration(durationMs)}, ${cost}`;
   const saved = savedUsd === null ? [] : [`  the reused results save ${money(savedUsd)}`];
   return [
-    `Estimate, if it makes the same calls as run ${lastRun}: ${counted(calls, 'call')}${rest}`,
+    `Estimate, if it makes the same calls as run ${lastRun}${notStarted === 0 ? '' : ' and those it had not started'}: ${counted(calls, 'call')}${rest}`,
     ...functions.map(priceLine),
     ...saved,
   ];
@@ -131,14 +138,16 @@ function priceLine({ fn, calls, medianUsd, p95Usd }: FunctionEstimate): string {
   return `  @${fn}: ${counted(calls, 'call')}, ${price}`;
 }
 
-function budgetLine({ estimate }: RunPlan, { limits, suffices, limit, after }: BudgetVerdict, style: Style): string {
+function budgetLine({ estimate }: RunPlan, { limits, suffices, limit, after, isWhole }: BudgetVerdict, style: Style): string {
   const budget = `Budget ${budgetText(limits)}`;
   if (suffices === true) return `${budget}: it will do.`;
   const calls = estimate?.calls ?? 0;
   if (suffices === false)
     return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(calls, 'call')}.`);
   const unknown = estimate?.functions.filter(isUnknown).map(({ fn }) => `@${fn}`) ?? [];
-  return `${budget}: not known if it will do${unknown.length === 0 ? '' : `, because nothing is known of the cost of ${unknown.join(', ')}`}.`;
+  const why = unknown.length === 0 ? '' : `, because nothing is known of the cost of ${unknown.join(', ')}`;
+  const more = isWhole || estimate === undefined ? '' : '; no recorded run reached its end, so that more calls may follow these';
+  return `${budget}: not known if it will do${why}${more}.`;
 }
 
 function counted(number: number, what: string): string {

@@ -7,7 +7,7 @@ import type { Style } from '../style.js';
 const SHOWN_MAX = 20;
 const PROMPT_UNITS = 100;
 
-export function renderWorkflowPlan({ name, reused, toExecute, lastRun, notices }: PlanReport): string {
+export function renderWorkflowPlan({ name, reused, toExecute, lastRun, isWhole, notices }: PlanReport): string {
   const lines = [...notices];
   if (lastRun === null) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
   else lines.push(`${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute, if it makes the calls of run ${lastRun}`);
@@ -21,6 +21,7 @@ export function renderWorkflowPlan({ name, reused, toExecute, lastRun, notices }
   }
   if (toExecute.length > SHOWN_MAX) lines.push(`  and ${toExecute.length - SHOWN_MAX} more`);
   if (toExecute.length > 0) lines.push('What is made of new results is asked again as well: its prompts will have changed.');
+  if (lastRun !== null && !isWhole) lines.push('No recorded run reached its end: agents that none has asked yet are not counted.');
   return lines.map((line) => `${line}\n`).join('');
 }
 

@@ -8,7 +8,7 @@
 import type { EventOf } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { countFailure, type FailureGroups } from './failure-groups.js';
-import { ancestorsOf, iterationOf } from '../../fold/op-path.js';
+import { ancestorsOf, iterationOf, nameIn } from '../../fold/op-path.js';
 
 /** An operation that has not ended, or one of the chain. */
 export interface Step {
@@ -29,6 +29,8 @@ export interface Step {
   /** Operations directly inside that have not ended. */
   inside: number;
   call: InFlightCall | undefined;
+  /** The llm function that it calls, until its first attempt starts. */
+  waitsFor: string | undefined;
 }
 
 export interface LoopCount {
@@ -40,6 +42,8 @@ export interface LoopCount {
   /** Number of calls inside, by function; those of iterations that a pause ended are apart. */
   readonly calls: Map<string, number>;
   readonly paused: Map<string, number>;
+  /** Number of calls, by function, that had not started when a pause ended what would have made them. */
+  readonly waiting: Map<string, number>;
 }
 
 export interface InFlightCall {
@@ -89,21 +93,23 @@ export function inFlight(state: InFlightOperations): readonly Step[] {
 
 export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
   const { op, kind, name, item, group: phase, site, seq, total } = event;
-  const loop =
+  const loop: LoopCount | undefined =
     total === undefined
       ? undefined
-      : { total, begun: 0, pausedBegun: 0, ended: 0, calls: new Map<string, number>(), paused: new Map<string, number>() };
+      : { total, begun: 0, pausedBegun: 0, ended: 0, calls: new Map(), paused: new Map(), waiting: new Map() };
   const around = nearest(state, op);
   if (around !== undefined) around.inside += 1;
   const isIteration = kind === 'for:iteration';
   if (isIteration && around?.loop !== undefined) around.loop.begun += 1;
   const calls = isIteration ? new Map<string, number>() : undefined;
-  state.steps.set(op, { op, kind, name, item, phase, site, startedMs, seq, loop, calls, inside: 0, call: undefined });
+  const waitsFor = kind === 'exe' && event.labels?.includes('llm') === true ? nameIn(op) : undefined;
+  state.steps.set(op, { op, kind, name, item, phase, site, startedMs, seq, loop, calls, inside: 0, call: undefined, waitsFor });
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
   const step = state.steps.get(op);
   state.steps.delete(op);
+  if (step?.waitsFor !== undefined && message === PAUSED) noteWaiting(state, op, step.waitsFor);
   const inside = state.risen.get(op);
   state.risen.delete(op);
   const around = nearest(state, op);
@@ -134,6 +140,13 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
 
 /** The message of what waited for a stopped lane or a spent budget when its run paused. */
 const PAUSED = 'The run was paused';
+
+function noteWaiting({ steps }: InFlightOperations, op: OpPath, fn: string): void {
+  for (const path of ancestorsOf(op)) {
+    const waiting = steps.get(path)?.loop?.waiting;
+    waiting?.set(fn, (waiting.get(fn) ?? 0) + 1);
+  }
+}
 
 function takeBack(loop: LoopCount, iteration: Step | undefined): void {
   loop.begun -= 1;

@@ -172,6 +172,7 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   const preview = event.preview ?? previewOf(event.args);
   const step = state.steps.get(op);
   if (step !== undefined) {
+    step.waitsFor = undefined;
     step.call = {
       key,
       fn,

@@ -41,18 +41,8 @@ export function estimateResume(
   for (const [key, had] of state.resolved)
     if (!now.has(key, had)) unresolved.push({ fn: had.fn, preview: had.preview, why: 'invalidated' });
   for (const { fn } of unresolved) add(fn, 1);
-  let inLoops = 0;
-  const inLoopsBy = new Map<string, number>();
-  for (const { total, begun, calls, pausedBegun, paused } of unfinishedLoops(state)) {
-    // If a pause ended all iterations that had begun, they are the only measure.
-    const [seenBegun, seenCalls] = begun > 0 ? [begun, calls] : [pausedBegun, paused];
-    if (seenBegun === 0) continue;
-    for (const [fn, count] of seenCalls) {
-      const expected = Math.max(0, Math.max(0, total - begun) * (count / seenBegun) - (paused.get(fn) ?? 0));
-      inLoops += expected;
-      inLoopsBy.set(fn, (inLoopsBy.get(fn) ?? 0) + expected);
-    }
-  }
+  const inLoopsBy = aheadInLoops(state);
+  const inLoops = [...inLoopsBy.values()].reduce((sum, calls) => sum + calls, 0);
   const seen = state.resolved.size + state.unresolved.size;
   const missing = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
   const recorded = Math.min(missing, now.since);
@@ -63,6 +53,27 @@ export function estimateResume(
   const notStarted = missing - recorded;
   const price = priced(state, ahead, Math.max(0, notStarted - inLoopsLeft));
   return { reused: seen - unresolved.length + recorded, unresolved, notStarted, ...price };
+}
+
+/** Estimates the calls that the unfinished loops of a run had not started, by function: each iteration makes what those before it made. */
+export function aheadInLoops(state: PostMortem): ReadonlyMap<string, number> {
+  const ahead = new Map<string, number>();
+  for (const { total, begun, calls, pausedBegun, paused, waiting } of unfinishedLoops(state)) {
+    // If a pause ended all iterations that had begun, they are the only measure, with what still waited in them.
+    const [seenBegun, seenCalls] = begun > 0 ? [begun, calls] : [pausedBegun, added(paused, waiting)];
+    if (seenBegun === 0) continue;
+    for (const [fn, count] of seenCalls) {
+      const expected = Math.max(0, Math.max(0, total - begun) * (count / seenBegun) - (paused.get(fn) ?? 0));
+      ahead.set(fn, (ahead.get(fn) ?? 0) + expected);
+    }
+  }
+  return ahead;
+}
+
+function added(counts: ReadonlyMap<string, number>, more: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const sum = new Map(counts);
+  for (const [fn, count] of more) sum.set(fn, (sum.get(fn) ?? 0) + count);
+  return sum;
 }
 
 /**

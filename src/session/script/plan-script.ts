@@ -6,6 +6,8 @@ import { sealingSecrets } from '../../../journal/secrets/sealing.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { callHistory } from '../../../replay/fold/call-history.js';
 import { resultCosts } from '../../../replay/fold/result-costs.js';
+import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
+import { aheadInLoops } from '../../../replay/reports/postmortem/resume-estimate.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
 import { planRun, type Plan, type PlanFacts, type PlanWithCalls } from '../../../replay/resume/plan.js';
 import { cachePolicy, type ResumeMode } from '../../../replay/memo/policy.js';
@@ -69,7 +71,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       onDefect: () => undefined,
     });
     const { loaded, forks, notices, selected, invalidations } = opened;
-    const last = loaded.runs.at(-1)?.ref;
+    const lastFile = loaded.runs.at(-1);
+    const last = lastFile?.ref;
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
     const current = await currentDefinitions({
       script,
@@ -90,6 +93,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       scopes: writtenScopes(script),
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
+      aheadInLoops: await aheadIn(store, lastFile),
       current,
       outdated: await outdatedResults({
         store: readOnly,
@@ -109,7 +113,12 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       limits &&
       budgetVerdict(
         limits,
-        expected && { ...expected, history: (await foldRun(store, expected.last, callHistory)).costs, maxCosts: maxCostsIn(current) },
+        expected && {
+          ...expected,
+          history: (await foldRun(store, expected.last, callHistory)).costs,
+          maxCosts: maxCostsIn(current),
+          isWhole: loaded.runs.some(isCompleted),
+        },
       );
     return {
       workflow,
@@ -129,6 +138,14 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
   }
 }
 
+const isCompleted = ({ finished }: RunFile): boolean => finished?.status === 'completed';
+
+/** A run that did not reach its end had calls ahead, which a plan by its calls alone would leave out. */
+async function aheadIn(store: JournalStore, last: RunFile | undefined): Promise<ReadonlyMap<string, number>> {
+  if (last === undefined || isCompleted(last) || last.bytes > EARLIER_BYTES_MAX) return new Map();
+  return aheadInLoops(await foldRun(store, last.ref, postMortem));
+}
+
 function maxCostsIn(current: ReadonlyMap<string, readonly ScriptDefinition[]>): ReadonlyMap<string, Cost> {
   const declared = [...current].map(
     ([fn, definitions]) => [fn, definitions.find(({ options }) => options?.maxCost)?.options?.maxCost] as const,
@@ -136,7 +153,7 @@ function maxCostsIn(current: ReadonlyMap<string, readonly ScriptDefinition[]>): 
   return new Map(declared.flatMap(([fn, cost]) => (cost ? [[fn, cost]] : [])));
 }
 
-/** Runs before the last one are not read beyond this size for what calls had cost. */
+/** Runs before the last one are not read beyond this size for what calls had cost, nor the last one for what was ahead in it. */
 const EARLIER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Plans again with the costs of earlier runs where neither results nor the last run have one: that run may have crashed early. */

@@ -31,6 +31,8 @@ export interface PlanReport {
   readonly toExecute: readonly PlannedAgent[];
   /** The id of the last recorded run. */
   readonly lastRun: string | null;
+  /** A recorded run reached its end: else calls are left out that none has made yet. */
+  readonly isWhole: boolean;
   /** Lines that the run would write to standard error before it starts. */
   readonly notices: readonly string[];
 }
@@ -77,6 +79,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
         return { label, phase, prompt };
       }),
       lastRun: loaded.runs.at(-1)?.ref.run ?? null,
+      isWhole: loaded.runs.some(({ finished }) => finished?.status === 'completed'),
       notices: [
         ...(invalidations.length === 0 ? notices : []),
         ...(phases === undefined && (given.cache.changed ?? 'serve') !== 'serve' ? [NOT_COMPARED] : []),

@@ -66,6 +66,36 @@ describe('the price in a plan', () => {
     expect(await plan('--resume', '@ask', '--budget', '3calls')).toMatchObject({ budget: { suffices: true } });
   });
 
+  it('counts the calls that a paused run had not started, and does not promise that a budget will do before a run reached its end', async () => {
+    const { run, plan, text } = await project(`${PRICED('ask', '0.5')}for @i in ${ITEMS} => show @ask(@i)\nshow @ask("x")\n`);
+    expect((await run('--checkpoint', '--budget', '1usd')).status).toBe(5);
+    expect(await plan('--resume', '--budget', '1.5usd')).toMatchObject({
+      estimate: { calls: 4, notStarted: 4, costUsd: 2 },
+      budget: { suffices: false, after: 3, isWhole: false },
+    });
+    expect(await plan('--resume', '--budget', '9usd')).toMatchObject({ budget: { suffices: null, isWhole: false } });
+    const shown = await text('--resume', '--budget', '9usd');
+    expect(shown).toContain('; about 4 more were not started yet (estimated from the unfinished loops of the last run).\n');
+    expect(shown).toContain('not known if it will do; no recorded run reached its end, so that more calls may follow these.\n');
+    await run('--resume');
+    expect(await plan('--resume', '@ask', '--budget', '9usd')).toMatchObject({
+      estimate: { calls: 7, notStarted: 0 },
+      budget: { suffices: true, isWhole: true },
+    });
+    expect((await run('--fresh', '--budget', '1usd')).status).toBe(5);
+    expect(await plan('--resume')).toMatchObject({ estimate: { calls: 4, notStarted: 4 } });
+  });
+
+  it('counts calls that had waited when the first iteration was paused', async () => {
+    const { run, plan } = await project(`${PRICED('ask', '0.5')}for @i in ["a", "b", "c"] => show @ask(@i)\n`);
+    expect((await run('--checkpoint', '--budget', '1ktok,1usd')).status).toBe(5);
+    expect((await run('--fresh', '--budget', '0.1usd')).status).toBe(5);
+    expect(await plan('--resume', '--budget', '1usd')).toMatchObject({
+      estimate: { calls: 3, notStarted: 3 },
+      budget: { suffices: false },
+    });
+  });
+
   it('reserves what a function says it costs at most', async () => {
     const script = PRICED('ask', '0.5').replace(/\n$/, ' with { maxCost: 2 }\n');
     const { run, plan } = await project(`${script}for @i in ["a", "b", "c"] => show @ask(@i)\n`);

@@ -8,12 +8,17 @@ import type { BudgetLimits, LimitKind } from '../../../calls/budget/limits.js';
 export interface BudgetVerdict {
   /** US dollars, tokens, attempts, and milliseconds since the start of the run. */
   readonly limits: BudgetLimits;
-  /** False if a limit is reached before the last call; null where a cost or what others leave of a shared budget is not known. */
+  /**
+   * False if a limit is reached before the last call; null where a cost, what others leave of a shared budget, or what comes after the end
+   * of the last run is not known.
+   */
   readonly suffices: boolean | null;
   /** The limit that is reached first. */
   readonly limit: LimitKind | null;
   /** The number of calls that are executed before. */
   readonly after: number | null;
+  /** A recorded run reached its end, so that the calls are known from the first to the last. */
+  readonly isWhole: boolean;
 }
 
 interface ExpectedCalls {
@@ -24,18 +29,20 @@ interface ExpectedCalls {
   readonly history: ReadonlyMap<string, readonly KnownCost[]>;
   /** `maxCost` of the functions that have it. */
   readonly maxCosts: ReadonlyMap<string, Cost>;
+  /** A recorded run reached its end, so that the calls are known from the first to the last. */
+  readonly isWhole: boolean;
 }
 
 /** Executes the calls one after the other in thought: each costs the median of its function, and has as many attempts as in the past. */
 export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | undefined): BudgetVerdict {
-  if (expected === undefined) return { limits, suffices: null, limit: null, after: null };
-  const { estimate, executes, history, maxCosts } = expected;
+  if (expected === undefined) return { limits, suffices: null, limit: null, after: null, isWhole: false };
+  const { estimate, executes, history, maxCosts, isWhole } = expected;
   const usual = new Map(estimate.functions.map(({ fn, medianUsd }) => [fn, usualCost(medianUsd, history.get(fn))]));
   const budget = new Budget(limits, history);
   const attempts = new Map(estimate.functions.map(({ fn, meanAttempts }) => [fn, meanAttempts]));
   /** Attempts beyond the first that are due, by function: a mean is no whole number. */
   const due = new Map<string, number>();
-  let isKnown = limits.shared === undefined;
+  let isKnown = isWhole && limits.shared === undefined;
   for (const [after, fn] of executes.entries()) {
     const elapsedMs = (estimate.durationMs * after) / executes.length;
     let further = (due.get(fn) ?? 0) + (attempts.get(fn) ?? 1) - 1;
@@ -47,13 +54,13 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
     due.set(fn, further);
     if (admission.kind !== 'start') {
       // Nothing is in flight here that could settle, so that the only other answer is a limit that is reached.
-      return { limits, suffices: false, limit: admission.kind === 'reached' ? admission.limit : null, after };
+      return { limits, suffices: false, limit: admission.kind === 'reached' ? admission.limit : null, after, isWhole };
     }
     const cost = usual.get(fn) ?? {};
     isKnown &&= (limits.usd === undefined || cost.usd !== undefined) && (limits.tokens === undefined || cost.tokens !== undefined);
     budget.settle(admission.reserved, cost);
   }
-  return { limits, suffices: isKnown ? true : null, limit: null, after: null };
+  return { limits, suffices: isKnown ? true : null, limit: null, after: null, isWhole };
 }
 
 function usualCost(medianUsd: number | null, history: readonly KnownCost[] = []): Cost {
