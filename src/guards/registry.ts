@@ -86,6 +86,19 @@ export class GuardRegistry {
   }
 
   /**
+   * Says why the operation can't be performed where no guards are, once those before it have passed it: undefined where it can.
+   * `inside` are the operations in its body, `labels` those of all values there.
+   */
+  neededBehind(operation: Operation, inside: Reach, labels: Iterable<string>): string | undefined {
+    const own = this.watching(operation);
+    if (own && this.matching('after', own.after, operation, this.registered).length > 0) return 'an after-guard holds for it';
+    const phases = Object.values(this.tables);
+    const isInside = phases.some((table) => table.matching(inside).length > 0);
+    const areValuesInside = inside.operations.size > 0 && phases.some((table) => table.labelled(labels).length > 0);
+    return isInside || areValuesInside ? 'guards hold for what happens inside it' : undefined;
+  }
+
+  /**
    * Returns matches in the order of evaluation: by the labels of each input, then by the operation. Guards after `count` are left out. The
    * one input of an operation that is not a call is the object of a label's guard however it matches, and only once.
    */

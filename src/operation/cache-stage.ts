@@ -19,15 +19,15 @@ import type { Outcome } from '../runtime/completion.js';
 import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
-import type { OfferableCall } from '../runtime/calls/offered-call.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
-import { sitesOf, type CacheableCall, type CacheRun, type CallIdentity, type Execute, type Found, type Lookup } from './cacheable-call.js';
+import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED, type PassedOver } from './execute-call.js';
 import { findReusable, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
 import { definitionFor } from './interceptors.js';
-import { failedElsewhere, paceOf } from './failures/failed-elsewhere.js';
+import { failedElsewhere } from './failures/failed-elsewhere.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
+import { offerableCall } from './offerable-call.js';
 import type { OutdatedOutputs } from './outputs.js';
 import type { Unfit } from './replies/reused-result.js';
 
@@ -125,7 +125,7 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
     let isOurs = false;
     const endFlight = inFlight.start(plainKey, op.path);
     try {
-      const claiming = offers?.claim(offerable(call, identity), answer) ?? claims?.claim({ key, fn: request.fn }, answer);
+      const claiming = offers?.claim(offerableCall(call, identity), answer) ?? claims?.claim({ key, fn: request.fn }, answer);
       const claimed = claiming && (await claiming); // CACHE-6
       if (claimed?.kind === 'failed') {
         const failed = await failedElsewhere(call, identity, claimed);
@@ -158,21 +158,6 @@ function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | unde
     ...(unfit && { unfit }),
     ...(gone && { gone: gone.gone }),
     ...(replaces && { refused: { run: replaces.run, seq: replaces.seq } }),
-  };
-}
-
-/** CACHE-7 */
-function offerable({ op, operation, llm }: CacheableCall, { key, definition, hasSecret, request }: CallIdentity): OfferableCall {
-  return {
-    key,
-    fn: request.fn,
-    op: op.path,
-    sites: sitesOf(operation),
-    definition,
-    hasSecret,
-    attempt: request.attempt,
-    pace: async () => paceOf(request.fn, await llm.options(operation.inputs)),
-    describe: llm.describe?.bind(llm, operation.inputs),
   };
 }
 

@@ -11,6 +11,7 @@ import type { LlmCall } from '../runtime/calls/llm-call.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Body, Interceptors } from '../runtime/ports.js';
 import type { Settings } from '../runtime/settings.js';
+import type { Value } from '../values/value.js';
 import type { EffectRequest } from '../world/world.js';
 
 /** The ports of the cache stage. Every run has them; a test passes a literal. */
@@ -31,7 +32,7 @@ export interface CacheRun extends Pick<
   | 'warn'
   | 'world'
 > {
-  readonly interceptors: Pick<Interceptors, 'active' | 'holding'>;
+  readonly interceptors: Pick<Interceptors, 'active' | 'holding' | 'neededBehind'>;
   readonly settings: Pick<Settings, 'projectRoot' | 'workingDirectory'>;
 }
 
@@ -50,6 +51,8 @@ export interface CacheableCall {
   readonly loop: Context['for'];
   /** The attempt in whose body the call is made. */
   readonly around?: Attempt | undefined;
+  /** Runs the before-guards; absent where none holds. Called ahead of an offer: they decide once. */
+  readonly guardsBefore?: ((lookup: Lookup) => Promise<readonly Value[]>) | undefined;
   /** Puts a declared output file back, as an effect of the call. */
   readonly restore: (file: EffectRequest<'file.restore'>) => Promise<unknown>;
 }

@@ -78,6 +78,11 @@ function show({ sight }: CacheableCall, { lane, model }: CallOptions, progress: 
   if (sight) sight.view = () => ({ ...progress.view, lane, model });
 }
 
+/** Shows the guards a call of which no attempt has begun. */
+export function showToGuards(call: CacheableCall, options: CallOptions): void {
+  show(call, options, new CallProgress());
+}
+
 /** Says why a recorded result was not reused. */
 export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused'>;
 

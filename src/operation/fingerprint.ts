@@ -32,6 +32,12 @@ export function fingerprintOf(parts: readonly DefinitionPart[]): Fingerprint {
   return sha256(parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint;
 }
 
+/** Adds the parts of guards and hooks to the definition of a function. */
+export function withParts(definition: Definition, more: readonly DefinitionPart[]): Definition {
+  const parts = [...definition.parts, ...more];
+  return { ...definition, fingerprint: fingerprintOf(parts), parts };
+}
+
 async function define(definable: Definable, keyed: KeyedDigest, secrets: SecretRegistry | undefined): Promise<Definition> {
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];

@@ -9,7 +9,7 @@ import type { Interceptor } from '../runtime/definitions/definable.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import type { CacheableCall } from './cacheable-call.js';
-import { definitionOf, fingerprintOf, type KeyedDigest } from './fingerprint.js';
+import { definitionOf, withParts, type KeyedDigest } from './fingerprint.js';
 
 /** Returns the definition that the call would be executed with now. */
 export function definitionFor({ run, operation, llm, suppress }: CacheableCall): Awaitable<Definition> {
@@ -38,6 +38,5 @@ export async function withInterceptors(
     const { fingerprint } = await definitionOf(each, keyed, secrets);
     found.push({ kind, name: count === 1 ? each.name : `${each.name} #${count}`, digest: sha256(fingerprint) });
   }
-  const parts = [...definition.parts, ...found];
-  return { ...definition, fingerprint: fingerprintOf(parts), parts };
+  return withParts(definition, found);
 }

@@ -19,7 +19,7 @@ import { textOf } from '../values/text.js';
 import { metadataOf, type Value } from '../values/value.js';
 import { callOrReuse } from './cache-stage.js';
 import { sitesOf, type CacheableCall, type Lookup } from './cacheable-call.js';
-import { guarded, guardsOf, withCarried } from './guards/guarded.js';
+import { decidingOnce, guarded, guardsOf, withCarried } from './guards/guarded.js';
 import { isRequestedAgain, repeated } from './guards/repeats.js';
 import { performEffect } from './perform-effect.js';
 
@@ -101,10 +101,11 @@ function plainly(frame: Frame, operation: CallOperation, body: Body): Promise<Ou
 async function stages(
   outer: Frame,
   operation: CallOperation,
-  { hooks, guards }: Watches,
+  { hooks, guards: watching }: Watches,
   body: Body,
   progress: Progress,
 ): Promise<Outcome> {
+  const guards = watching && operation.llm && outer.run.cache.offers ? decidingOnce(watching) : watching;
   const sight: CallSight | undefined = operation.llm && (hooks || guards) ? {} : undefined;
   if (operation.llm && outer.attempt) outer.attempt.hadCalls = true;
   const frame = sight ? { ...outer, context: { ...outer.context, call: sight } } : outer;
@@ -123,13 +124,14 @@ async function stages(
   };
   const execute = (inner: Frame, own: Body): Promise<Outcome> => {
     seen = inner;
-    if (!guards) return plainly(inner, received, own);
+    if (!guards) return plainly(inner, operation.allowed ? { ...received, inputs: operation.allowed } : received, own);
     return handled(inner, received, () => guarded(guards, inner, received, own).catch((error: unknown) => again(error, inner)));
   };
   try {
     let result: Outcome;
     if (llm) {
-      const call = cacheableCall(frame, received, llm, sight);
+      const ahead = guards && ((lookup: Lookup) => guards.before(afterLookup(frame, lookup), received));
+      const call = cacheableCall(frame, received, llm, { sight, guardsBefore: ahead });
       const found = await callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
       result = found.result;
       if (found.isFailed) {
@@ -161,7 +163,12 @@ async function stages(
   }
 }
 
-function cacheableCall(frame: Frame, operation: Operation, llm: LlmCall, sight: CallSight | undefined): CacheableCall {
+function cacheableCall(
+  frame: Frame,
+  operation: Operation,
+  llm: LlmCall,
+  { sight, guardsBefore }: Pick<CacheableCall, 'sight' | 'guardsBefore'>,
+): CacheableCall {
   const { run, op, secret, context, attempt } = frame;
   const restore: CacheableCall['restore'] = (file) => performEffect(frame, 'file.restore', file);
   return {
@@ -174,6 +181,7 @@ function cacheableCall(frame: Frame, operation: Operation, llm: LlmCall, sight: 
     suppress: context.suppress,
     loop: context.for,
     around: attempt,
+    guardsBefore,
     restore,
   };
 }

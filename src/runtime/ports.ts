@@ -1,6 +1,6 @@
 /** The ports of a run that are handed a frame. `frame.ts` and this file import each other; everything else about a run imports neither. */
 import type { Action, Guard, Hook, Reference, Stage, TemplatePart } from '../../grammar/ast.js';
-import type { FactOf, Usage } from '../../journal/event.js';
+import type { DefinitionPart, FactOf, Usage } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Callable } from '../values/kinds/callable.js';
 import type { Value } from '../values/value.js';
@@ -11,7 +11,7 @@ import type { Denial } from './denial.js';
 import type { Frame } from './frame.js';
 import type { Encoded } from './calls/result-cache.js';
 import type { Operation } from './operation.js';
-import type { Reach } from './definitions/reachable-operations.js';
+import type { InsideCall, Reach } from './definitions/reachable-operations.js';
 
 /** The body of an operation; `inputs` are those that hooks and guards left. */
 export type Body<R = Outcome> = (frame: Frame, inputs: readonly Value[]) => Promise<R>;
@@ -38,6 +38,15 @@ export interface CallDetails {
   readonly repeatable?: boolean;
   /** The call is a stage of a pipeline, whose guards look at it before it is a call. */
   readonly isStage?: true;
+  /** Guards have looked at the call where it was offered, and don't here. */
+  readonly guarded?: GuardedElsewhere;
+}
+
+export interface GuardedElsewhere {
+  /** The inputs as the guards left them; absent where they replaced none. */
+  readonly inputs?: readonly Value[] | undefined;
+  /** Their parts of the definition. */
+  readonly parts: readonly DefinitionPart[];
 }
 
 /** The output of a run. world.md 3: it goes to standard output as it grows, or at the end as a whole. */
@@ -144,6 +153,11 @@ export interface Interceptors {
    * order of their registration, guards first. The inputs of `operation` are those that the before-hooks left.
    */
   holding(operation: Operation, reach: Reach | undefined, suppress: 'nothing' | 'hooks'): readonly Interceptor[];
+  /**
+   * Says why a call can't be executed where no guards and hooks are, once those before it have passed it; undefined where it can. The
+   * inputs of `operation` are those that the before-hooks left.
+   */
+  neededBehind(operation: Operation, suppress: 'nothing' | 'hooks', inside: InsideCall): string | undefined;
   /** Returns the names of the guards that are looked up by the labels of values. */
   guardsByLabel(): readonly string[];
 }

@@ -122,6 +122,7 @@ export const WITHOUT_INTERCEPTORS: Interceptors = {
   registerHook: () => undefined,
   registerGuard: () => undefined,
   holding: () => [],
+  neededBehind: () => undefined,
   guardsByLabel: () => [],
 };
 

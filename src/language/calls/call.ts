@@ -2,7 +2,7 @@
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
-import { definitionOf } from '../../operation/fingerprint.js';
+import { definitionOf, withParts } from '../../operation/fingerprint.js';
 import type { CallOptions } from '../../calls/options.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
@@ -28,6 +28,7 @@ import { callOutcome, callValue, outcomeOf, renderText } from '../../runtime/eva
 import { GuardTrail } from '../../runtime/guard-trail.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import { PIPELINE_NAMES } from '../../runtime/context.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { CallStack, Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
@@ -89,6 +90,7 @@ async function callExecutable(executable: Executable, given: readonly Value[], f
         : {}),
     },
     ...(labels.includes('llm') ? { llm: llmCall(executable, labels, inner, stack, details) } : {}),
+    ...(details.guarded?.inputs && { allowed: details.guarded.inputs }),
   });
   try {
     if (details.isStage) return await performStage(frame, args, operationIn, body);
@@ -229,6 +231,8 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
   const { forwarded, code, keyOption, writesOption } = executable;
+  const { guarded } = details;
+  const definition = (): Awaitable<Definition> => definitionOf(executable, frame.run.cache.digest, frame.run.secrets);
   const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
   const formed = (values: readonly Value[]): FormedCall => ({
     request: {
@@ -247,7 +251,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       return Promise.resolve(own).then((formed) => forwardedCall(formed, { executable, forwarded, inputs, frame: around(), details }));
     },
     ownRequest,
-    definition: () => definitionOf(executable, frame.run.cache.digest, frame.run.secrets),
+    definition: guarded ? async () => withParts(await definition(), guarded.parts) : definition,
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, around(), details.ambient)),
     }),

@@ -3,7 +3,7 @@
  * run itself can execute. team-store.md 7.2. Loaded with the first call that is offered.
  */
 import type { Json } from '../../../journal/event.js';
-import type { DescribedCall, CapturedVariable, NotOffered } from '../../runtime/calls/offered-call.js';
+import type { DescribedCall, CapturedVariable, NotOffered, OfferedValue } from '../../runtime/calls/offered-call.js';
 import { encodeResult } from '../../operation/encode-result.js';
 import { namesIn } from '../../operation/fingerprint.js';
 import { sourceName } from '../../operation/sources.js';
@@ -14,7 +14,8 @@ import type { Module } from '../../runtime/module.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { textOf } from '../../values/text.js';
-import { dataOf, type Value } from '../../values/value.js';
+import { operationsInside } from './operations-inside.js';
+import { dataOf, labelsOf, sourcesOf, type Value } from '../../values/value.js';
 
 /** Statements and expressions that reach the terminal, a person or the state of the run. */
 const ONLY_HERE: { readonly [kind: string]: string } = {
@@ -52,8 +53,9 @@ export async function describeCall(
   if (ambient !== undefined) return { because: 'it is the stage of a pipeline' };
   if (inputs.some((input) => holdsFunction(input))) return { because: 'a function is among its arguments' };
   const reached = new Set<Executable>();
-  reach(executable, reached);
+  addReached(executable, reached);
   const captured: CapturedVariable[] = [];
+  const values = [...inputs];
   let readsFiles = false;
   for (const each of reached) {
     const looked = lookAt(each);
@@ -61,24 +63,35 @@ export async function describeCall(
     readsFiles ||= looked.readsFiles;
     for (const [name, value] of variablesOf(each)) {
       if (isSecret(value)) return { because: `@${name}, which it uses, is secret` };
-      if (!holdsFunction(value)) captured.push({ module: nameOf(each.module, frame), name, value: encoded(value) });
+      if (holdsFunction(value)) continue;
+      captured.push({ module: nameOf(each.module, frame), name, value: offeredValue(value) });
+      values.push(value);
     }
   }
+  const { reach, hasOperations } = operationsInside(executable, reached);
   const lane = executable.node.options.find(({ name }) => name === 'lane')?.value;
   return {
     module: nameOf(executable.module, frame),
     main: nameOf(mainOf(executable.module, frame), frame),
     ...(labels && { labels }),
-    args: inputs.map(encoded),
+    args: inputs.map(offeredValue),
     captured,
+    inside: { reach, labels: hasOperations ? [...new Set(values.flatMap(labelsOf))] : [] },
     lane: lane === undefined ? '' : textOf(await frame.evaluate(lane, frame)),
     readsFiles,
   };
 }
 
-function encoded(value: Value): CapturedVariable['value'] {
+function offeredValue(value: Value): OfferedValue {
   const { json, form, notes } = encodeResult(value);
-  return { json: json ?? (null as Json), ...(form !== undefined && { form }), notes };
+  const [labels, sources] = [labelsOf(value), sourcesOf(value)];
+  return {
+    json: json ?? (null as Json),
+    ...(form !== undefined && { form }),
+    notes,
+    ...(labels.length > 0 && { labels }),
+    ...(sources.length > 0 && { sources }),
+  };
 }
 
 function nameOf(module: Module, { run }: Frame): string {
@@ -90,12 +103,12 @@ function mainOf(module: Module, frame: Frame): Module {
   return frame.module.isMain ? frame.module : module;
 }
 
-function reach(executable: Executable, reached: Set<Executable>): void {
+function addReached(executable: Executable, reached: Set<Executable>): void {
   if (reached.has(executable)) return;
   reached.add(executable);
   for (const name of namesOf(executable)) {
     const data = dataOf(executable.module.scope.own(name)?.value);
-    if (data instanceof Executable) reach(data, reached);
+    if (data instanceof Executable) addReached(data, reached);
   }
 }
 

@@ -21,6 +21,18 @@ export async function guarded(guards: GuardWatch, frame: Frame, operation: Opera
   return withCarried(result, async (output, isReplaceable) => (isReplaceable ? guards.after(frame, allowed, output) : output));
 }
 
+/** The guards before a call that is offered decide before the offer, and not again where the run then executes the call itself. */
+export function decidingOnce(guards: GuardWatch): GuardWatch {
+  let deciding: Promise<readonly Value[]> | undefined;
+  return {
+    get denial() {
+      return guards.denial;
+    },
+    before: (frame, received) => (deciding ??= guards.before(frame, received)),
+    after: (frame, allowed, output) => guards.after(frame, allowed, output),
+  };
+}
+
 /** Guards and hooks see the value that a control word carries like a result; `skip`, `retry` and a bare word have none to replace. */
 export async function withCarried(result: Outcome, look: (output: Value, isReplaceable: boolean) => Promise<Value>): Promise<Outcome> {
   if (!(result instanceof Signal)) return look(result, true);

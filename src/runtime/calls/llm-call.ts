@@ -16,6 +16,8 @@ import type { Body } from '../ports.js';
 export interface CallOperation extends Operation {
   readonly call?: CallFacts & { readonly onDenied?: DeniedBranch | undefined };
   readonly llm?: LlmCall;
+  /** The inputs that its body gets, where guards elsewhere replaced some. */
+  readonly allowed?: readonly Value[];
 }
 
 /** The function's own `denied` branch; `inputs` are those that the before-hooks left. */

@@ -1,9 +1,10 @@
 /** A call as it is offered to workers: data alone, because a worker has none of the files of the project. team-store.md 7.2. */
 import type { ExecutingWorker } from '../../../journal/storage/offers.js';
 import type { BlobId, CallKey, EventRef, Fingerprint } from '../../../journal/ids.js';
-import type { EventOf, Payload } from '../../../journal/event.js';
+import type { DefinitionPart, EventOf, Payload } from '../../../journal/event.js';
 import type { Definition } from '../definitions/definition.js';
 import type { Awaitable } from '../awaitable.js';
+import type { InsideCall } from '../definitions/reachable-operations.js';
 import type { ClaimedCall, ClaimedCallState, Encoded } from './claimed-call.js';
 
 /** Lists all that a function needs beside its sources. Modules are named as `source.loaded` names them. */
@@ -13,24 +14,31 @@ export interface DescribedCall {
   readonly main: string;
   /** Those that the call has from the variable which its result is for. */
   readonly labels?: readonly string[];
-  readonly args: readonly Encoded[];
+  readonly args: readonly OfferedValue[];
   readonly captured: readonly CapturedVariable[];
   /** Empty where the function names none. */
   readonly lane: string;
   /** Names of what the body reads of the project's files: a worker has none, unless the user says so. */
   readonly readsFiles: boolean;
+  readonly inside: InsideCall;
+}
+
+/** The worker labels the value as the run that offers has it, so that the result gets the same labels. */
+export interface OfferedValue extends Encoded {
+  readonly labels?: readonly string[];
+  readonly sources?: readonly string[];
 }
 
 export interface CapturedVariable {
   readonly module: string;
   readonly name: string;
-  readonly value: Encoded;
+  readonly value: OfferedValue;
 }
 
 /** Only the run itself can execute the call. */
 export interface NotOffered {
-  /** Begins behind "because". */
-  readonly because: string;
+  /** Begins behind "because"; undefined where there is nothing to say. */
+  readonly because: string | undefined;
 }
 
 export interface OfferableCall extends ClaimedCall {
@@ -42,6 +50,8 @@ export interface OfferableCall extends ClaimedCall {
   /** The queue of attempts that the call belongs to. */
   readonly pace: () => Awaitable<string>;
   readonly describe: (() => Promise<DescribedCall | NotOffered>) | undefined;
+  /** Runs the guards before the call; absent without any. Returns the call as it is executed where they replaced an argument. */
+  readonly passGuards?: (() => Promise<DescribedCall | NotOffered | undefined>) | undefined;
 }
 
 export interface OfferedSource {
@@ -52,10 +62,14 @@ export interface OfferedSource {
 }
 
 /** The JSON of an offer. */
-export interface OfferedCall extends Omit<DescribedCall, 'args' | 'captured' | 'readsFiles' | 'lane'> {
+export interface OfferedCall extends Omit<DescribedCall, 'args' | 'captured' | 'readsFiles' | 'lane' | 'inside'> {
   readonly fn: string;
-  /** A list of `Encoded`. */
+  /** A list of `OfferedValue`. */
   readonly args: Payload;
+  /** The arguments that the body gets, where guards replaced some. */
+  readonly passed?: Payload;
+  /** The parts of guards in the definition. A worker has looked at no guard. */
+  readonly guards?: readonly DefinitionPart[];
   /** A list of `CapturedVariable`. */
   readonly captured: Payload;
   readonly attempt?: number;

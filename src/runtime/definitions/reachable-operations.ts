@@ -10,6 +10,12 @@ export interface Reach {
   readonly labels: ReadonlySet<string>;
 }
 
+/** The operations in the body of a call, and the labels of the values that they may get. */
+export interface InsideCall {
+  readonly reach: Reach;
+  readonly labels: readonly string[];
+}
+
 export type MutableReach = { readonly [K in keyof Reach]: Set<string> };
 
 export function createReach(): MutableReach {

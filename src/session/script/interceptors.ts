@@ -25,6 +25,12 @@ export function createInterceptors(): Interceptors {
       ...guards.holding(operation, reach),
       ...(reach && suppress === 'nothing' ? hooks.transforming(reach) : []),
     ],
+    neededBehind(operation, suppress, { reach, labels }) {
+      const transforming = suppress === 'nothing' ? hooks.transforming(reach) : [];
+      return (
+        guards.neededBehind(operation, reach, labels) ?? (transforming.length > 0 ? 'hooks hold for what happens inside it' : undefined)
+      );
+    },
     guardsByLabel: () => guards.byLabel.map(({ name }) => name),
     registerHook: (node, frame) => hooks.register(node, frame),
     registerGuard: (node, frame) => guards.register(node, frame),

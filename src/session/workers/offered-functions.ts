@@ -8,9 +8,9 @@ import type { Json } from '../../../journal/event.js';
 import { isObject } from '../../../journal/json-object.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
-import { decodeValue } from '../../operation/encode-result.js';
-import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
+import { definitionOf, withParts, type KeyedDigest } from '../../operation/fingerprint.js';
 import type { CapturedVariable, OfferedCall, OfferedSource } from '../../runtime/calls/offered-call.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { Module } from '../../runtime/module.js';
 import { dataOf } from '../../values/value.js';
@@ -18,6 +18,7 @@ import type { World } from '../../world/world.js';
 import { declareFunctions } from '../script/current-definitions.js';
 import { parseScriptText } from '../script/open-script.js';
 import type { RunOptions } from '../script/run-options.js';
+import { Declined, isOfferedValue, valueOfOffer } from './read-offer.js';
 import { sourceWorld } from './source-world.js';
 
 /** Most runs need one or two. */
@@ -29,9 +30,6 @@ export interface FunctionPorts {
   readonly options: RunOptions;
   readonly keyed: KeyedDigest;
 }
-
-/** Says why a worker can't execute a call. It begins behind "because". */
-export class Declined extends Error {}
 
 export class OfferedFunctions {
   private readonly built = new Map<string, Promise<readonly Module[]>>();
@@ -47,13 +45,13 @@ export class OfferedFunctions {
       .map(({ scope }) => dataOf(scope.own(offer.fn)?.value))
       .find((data): data is Executable => data instanceof Executable);
     if (found === undefined) throw new Declined(`@${offer.fn} can't be made from the sources in the store`);
-    const { fingerprint } = await this.defined(found);
+    const { fingerprint } = withParts(await this.defined(found), offer.guards ?? []);
     if (fingerprint !== offer.fingerprint)
       throw new Declined(`@${offer.fn} would be another function there: the parts that it is made of differ`);
     return { executable: found, main: modules[0] as Module };
   }
 
-  private async defined(executable: Executable): Promise<{ readonly fingerprint: string }> {
+  private async defined(executable: Executable): Promise<Definition> {
     try {
       return await definitionOf(executable, this.ports.keyed);
     } catch (error) {
@@ -86,7 +84,7 @@ export class OfferedFunctions {
     const bind = (each: Module): void => {
       for (const { module: name, name: variable, value } of variables) {
         if (this.absolute(name) !== each.path) continue;
-        each.scope.define({ name: variable, kind: 'let', value: decodeValue(value, options.project.root) });
+        each.scope.define({ name: variable, kind: 'let', value: valueOfOffer(value, options.project.root) });
       }
     };
     bind(module);
@@ -111,7 +109,7 @@ export class OfferedFunctions {
 }
 
 function isVariable(each: Json): boolean {
-  return isObject(each) && typeof each['module'] === 'string' && typeof each['name'] === 'string' && isObject(each['value'] ?? null);
+  return isObject(each) && typeof each['module'] === 'string' && typeof each['name'] === 'string' && isOfferedValue(each['value']);
 }
 
 function parsed(texts: ReadonlyMap<string, string>, file: string, workingDirectory: string): ReturnType<typeof parseScriptText> {

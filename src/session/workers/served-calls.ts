@@ -8,9 +8,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
-import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../journal/ids.js';
-import { isObject } from '../../../journal/json-object.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
 import type { ServedRun, TakenOffer, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
@@ -20,14 +19,14 @@ import { index } from '../../../replay/memo/snapshot.js';
 import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import { call } from '../../language/calls/call.js';
 import { execute } from '../../language/evaluate.js';
-import { decodeValue } from '../../operation/encode-result.js';
-import type { CallClaims, Encoded, ResultCache } from '../../runtime/calls/result-cache.js';
+import type { CallClaims, ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import type { OfferedCall } from '../../runtime/calls/offered-call.js';
 import type { RunState } from '../../runtime/frame.js';
 import { OpNode } from '../../runtime/op-node.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Settings } from '../../runtime/settings.js';
+import type { Value } from '../../values/value.js';
 import { VERSION } from '../../version.js';
 import { CallFolders } from '../../world/files/worker-folders.js';
 import { createLiveWorld } from '../../world/live.js';
@@ -49,8 +48,8 @@ import type { RunOptions } from '../script/run-options.js';
 import { settingsFor } from '../script/settings.js';
 import { openSharedBudgets } from '../script/shared-budgets.js';
 import { isUserError } from '../user-error.js';
-import { Declined, OfferedFunctions } from './offered-functions.js';
-import { readOffer, UNREADABLE } from './read-offer.js';
+import { OfferedFunctions } from './offered-functions.js';
+import { Declined, readOffer, UNREADABLE, valuesOfOffer } from './read-offer.js';
 
 const RETRY_MS = 200;
 
@@ -287,7 +286,6 @@ export class ServedCalls {
   /** Returns why it was not executed, where it was not. */
   private async tryToExecute(offer: TakenOffer): Promise<string | undefined> {
     const { functions, run } = this.parts;
-    const { store, options } = this.ports;
     const offered = readOffer(offer.call);
     if (offered === undefined) return UNREADABLE;
     let mismatch: string | undefined;
@@ -296,17 +294,23 @@ export class ServedCalls {
       if (majorOf(offered.mlld) !== majorOf(VERSION))
         throw new Declined(`it was offered by mlld ${offered.mlld}, and the worker is ${VERSION}`);
       const { executable, main } = await functions.find(offered);
-      const encoded = await store.resolve(offered.args);
-      if (encoded === undefined) throw new Declined('its arguments are not in the store');
-      if (!Array.isArray(encoded) || !encoded.every(isObject)) throw new Declined('its arguments are not a list of values');
-      const args = (encoded as readonly unknown[] as readonly Encoded[]).map((each) => decodeValue(each, options.project.root));
+      const { store, options } = this.ports;
+      const values = (payload: Payload): Promise<readonly Value[]> => valuesOfOffer(store, payload, options.project.root);
+      const args = await values(offered.args);
+      const passed = offered.passed && (await values(offered.passed));
+      const guarded = offered.guards && { inputs: passed, parts: offered.guards }; // SERVED-3
       if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
       const { settings, leave } = await this.folderFor(executable.writesOption !== undefined);
       try {
         const own = { ...run, settings, cache: this.cacheFor(claimsFor) };
         const frame = { ...rootFrame(own, main, execute), op: this.root };
         const inner = { ...frame, context: { ...frame.context, attempt: offered.attempt ?? 1 } };
-        await call(executable, args, inner, { at: executable.node.at, called: [executable.name], labels: offered.labels ?? [] });
+        await call(executable, args, inner, {
+          at: executable.node.at,
+          called: [executable.name],
+          labels: offered.labels ?? [],
+          ...(guarded && { guarded }),
+        });
       } finally {
         leave();
       }

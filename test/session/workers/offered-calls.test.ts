@@ -5,12 +5,24 @@ import type { OfferOutcome, Offers } from '../../../journal/storage/offers.js';
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, Fingerprint, OpPath } from '../../../journal/ids.js';
 import type { Stop } from '../../../src/calls/dispatch/stop.js';
-import type { OfferableCall } from '../../../src/runtime/calls/offered-call.js';
+import type { DescribedCall, OfferableCall, OfferedCall } from '../../../src/runtime/calls/offered-call.js';
+import { createReach } from '../../../src/runtime/definitions/reachable-operations.js';
 import { OfferedCalls } from '../../../src/session/ports/offers/offered-calls.js';
 import type { RunTeamResults } from '../../../src/session/ports/claims/team-results.js';
 import { callKeyOf, JOB } from '../../support/written-runs.js';
 
 const key = callKeyOf('q1');
+const INSIDE = { reach: createReach(), labels: [] };
+
+const DESCRIBED: DescribedCall = {
+  module: 'a.mld',
+  main: 'a.mld',
+  args: [],
+  captured: [],
+  lane: '',
+  readsFiles: false,
+  inside: INSIDE,
+};
 
 const CALL: OfferableCall = {
   key,
@@ -21,7 +33,7 @@ const CALL: OfferableCall = {
   hasSecret: false,
   attempt: undefined,
   pace: () => '@ask',
-  describe: async () => ({ module: 'a.mld', main: 'a.mld', args: [], captured: [], lane: '', readsFiles: false }),
+  describe: async () => DESCRIBED,
 };
 
 interface Run {
@@ -37,9 +49,10 @@ function offering({ outcome, claim, stoppedBy = () => undefined }: Run) {
   const { signal } = stop;
   let inFlight = 0;
   const takenBack: CallKey[] = [];
+  const offered: OfferedCall[] = [];
   const outcomes = new Map(outcome && [[key, outcome]]);
   const offers: Partial<Offers> = {
-    offer: async () => undefined,
+    offer: async ({ call }) => void offered.push(JSON.parse(call) as OfferedCall),
     collect: async () => outcomes,
     collectAll: async () => ({ outcomes, count: 1 }),
     takeBack: async (keys) => (takenBack.push(...keys), keys),
@@ -80,7 +93,7 @@ function offering({ outcome, claim, stoppedBy = () => undefined }: Run) {
     monotonicMs: () => performance.now(),
     stderr: () => undefined,
   });
-  return { calls, stop, takenBack, inFlight: () => inFlight };
+  return { calls, stop, takenBack, offered, inFlight: () => inFlight };
 }
 
 describe('OFFERED-4', () => {
@@ -118,5 +131,27 @@ describe('OFFERED-5', () => {
     stop.abort();
     expect(await claimed).toEqual({ kind: 'claimed', replaces: undefined });
     expect(inFlight()).toBe(0);
+  });
+});
+
+describe('OFFERED-6', () => {
+  const claim = async () => ({ kind: 'claimed', replaces: undefined }) as const;
+
+  it('does not offer a call that guards deny', async () => {
+    const { calls, offered } = offering({ claim });
+    expect(await calls.claim({ ...CALL, passGuards: async () => ({ because: undefined }) }, undefined)).toEqual(await claim());
+    expect(offered).toEqual([]);
+  });
+
+  it('offers the arguments of the key, those that the guards let pass, and the parts of the guards', async () => {
+    const { calls, offered, stop } = offering({ claim });
+    const part = { kind: 'guard', name: 'strict', digest: 'sha256:2' } as const;
+    const passed = { ...DESCRIBED, args: [{ json: 'bright', notes: [] }] };
+    const definition = { ...CALL.definition, parts: [part] };
+    const claimed = calls.claim({ ...CALL, definition, passGuards: async () => passed }, undefined);
+    await expect.poll(() => offered.length).toBe(1);
+    expect(offered).toMatchObject([{ args: { inline: [] }, passed: { inline: [{ json: 'bright' }] }, guards: [part] }]);
+    stop.abort();
+    await claimed;
   });
 });

@@ -9,6 +9,8 @@
  *    of them: that run may be about to pause as well.
  * OFFERED-5 A declined call is claimed as one that was not offered: it is not in flight for the dispatcher while it waits for another run.
  *    (It once was: two runs whose budget was used up waited for the calls that the other had claimed, and neither paused.)
+ * OFFERED-6 The guards before a call decide here, when the call is about to be offered (OFFERABLE-1). A call that they deny takes the way
+ *    of one that is not offered, and is denied there.
  */
 import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact, Payload } from '../../../../journal/event.js';
@@ -101,14 +103,18 @@ export class OfferedCalls implements CallOffers {
   }
 
   async claim(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState> {
-    const { team } = this.ports;
-    const offer = await this.describe(call);
-    if ('because' in offer) {
-      this.tellOnce(call.fn, `calls of @${call.fn} are executed here: ${offer.because}`);
-      return team.claim(call, refused);
-    }
+    const described = await this.describe(call);
+    if ('because' in described) return this.executeHere(call, described, refused);
     if (this.freeSlots > 0) return this.claimInSlot(call, refused);
-    return this.offerAndWait(call, offer, refused);
+    const passed = await call.passGuards?.(); // OFFERED-6
+    if (passed && 'because' in passed) return this.executeHere(call, passed, refused);
+    const offer = await this.offerOf(call, described, passed);
+    return this.offerAndWait(call, { lane: described.lane, json: JSON.stringify(offer) }, refused);
+  }
+
+  private executeHere(call: OfferableCall, { because }: NotOffered, refused: EventRef | undefined): Promise<OfferedCallState> {
+    if (because !== undefined) this.tellOnce(call.fn, `calls of @${call.fn} are executed here: ${because}`);
+    return this.ports.team.claim(call, refused);
   }
 
   ended(key: CallKey): void {
@@ -143,7 +149,7 @@ export class OfferedCalls implements CallOffers {
     return claimed;
   }
 
-  private async offerAndWait(call: OfferableCall, offer: Described, refused: EventRef | undefined): Promise<OfferedCallState> {
+  private async offerAndWait(call: OfferableCall, offer: SentOffer, refused: EventRef | undefined): Promise<OfferedCallState> {
     const { dispatch, mustStop, record, team } = this.ports;
     const { key, op, fn, sites } = call;
     const { lane } = offer;
@@ -169,7 +175,7 @@ export class OfferedCalls implements CallOffers {
 
   private async offerOnce(
     call: OfferableCall,
-    offer: Described & { readonly pace: string },
+    offer: SentOffer & { readonly pace: string },
     refusing: EventRef | undefined,
   ): Promise<OfferedCallState | { readonly kind: 'declined' } | { readonly kind: 'again'; readonly refusing: EventRef | undefined }> {
     const { team, offers, mustStop } = this.ports;
@@ -218,7 +224,7 @@ export class OfferedCalls implements CallOffers {
 
   private wait(
     { key, fn }: OfferableCall,
-    { lane, json, pace }: Described & { readonly pace: string },
+    { lane, json, pace }: SentOffer & { readonly pace: string },
     refused: EventRef | undefined,
   ): Promise<Outcome> {
     return new Promise((resolve) => {
@@ -312,29 +318,30 @@ export class OfferedCalls implements CallOffers {
     await this.ports.team.whileReachable(() => Promise.all(keys.map(again)));
   }
 
-  private async describe(call: OfferableCall): Promise<Described | NotOffered> {
-    const { request, reusesAll, budgets, sources } = this.ports;
+  private async describe(call: OfferableCall): Promise<DescribedCall | NotOffered> {
+    const { request, reusesAll, budgets } = this.ports;
     const isNamed = request.only?.some((name) => name.replace(/^@/, '') === call.fn) ?? false;
     const because = (text: string): NotOffered => ({ because: text });
     if (request.only !== undefined && !isNamed) return because(`--workers names ${request.only.join(', ')} only`);
     if (!reusesAll()) return because('this run reuses no results of other runs');
     if (budgets === undefined) return because('its budget is one of this run alone');
     if (call.hasSecret) return because('a secret is among its arguments');
-    if (call.definition.parts.some(({ kind }) => kind === 'guard' || kind === 'hook')) return because('guards or hooks hold for it');
     if (call.describe === undefined) return because('its function is not one of the script');
     const described = await call.describe();
     if ('because' in described) return described;
     if (described.readsFiles && !isNamed) return because(`it reads files of the project (--workers @${call.fn} offers it all the same)`);
-    return { lane: described.lane, json: JSON.stringify(await this.offerOf(call, described, sources(), budgets)) };
+    return described;
   }
 
   private async offerOf(
     call: OfferableCall,
     { module, main, labels, args, captured }: DescribedCall,
-    sources: readonly OfferedSource[],
-    budgets: readonly string[],
+    passed: DescribedCall | undefined,
   ): Promise<OfferedCall> {
+    const { budgets = [], sources } = this.ports;
     const { fn, attempt, definition } = call;
+    const guards = definition.parts.filter(({ kind }) => kind === 'guard' || kind === 'hook');
+    const payload = (values: DescribedCall['args']): Awaitable<Payload> => this.ports.payload(values as readonly object[] as Json);
     const capturedJson = captured as readonly object[] as Json;
     const text = `${definition.fingerprint} ${JSON.stringify(capturedJson)}`;
     const storing = this.described.get(text) ?? Promise.resolve(this.ports.payload(capturedJson));
@@ -344,11 +351,13 @@ export class OfferedCalls implements CallOffers {
       module,
       main,
       ...(labels && { labels }),
-      args: await this.ports.payload(args as readonly object[] as Json),
+      args: await payload(args),
+      ...(passed && { passed: await payload(passed.args) }),
+      ...(guards.length > 0 && { guards }),
       captured: await storing,
       ...(attempt !== undefined && { attempt }),
       fingerprint: definition.fingerprint,
-      sources,
+      sources: sources(),
       ...(budgets.length > 0 && { budgets }),
       mlld: VERSION,
     };
@@ -361,7 +370,7 @@ export class OfferedCalls implements CallOffers {
   }
 }
 
-interface Described {
+interface SentOffer {
   readonly lane: string;
   /** The offer. */
   readonly json: string;
