@@ -43,6 +43,24 @@ describe('work that runs beside other work', () => {
     },
   );
 
+  it('lets the event loop have a turn before all of a large number have started', async () => {
+    let started = 0;
+    const startedAtTurn = new Promise<number>((resolve) => setImmediate(() => resolve(started)));
+    await runPool({
+      from: 0,
+      to: 1000,
+      cap: 1000,
+      pace: undefined,
+      isDone: () => false,
+      start: async () => {
+        started++;
+        await sleep(1);
+      },
+    });
+    expect(started).toBe(1000);
+    expect(await startedAtTurn).toBeLessThan(200);
+  });
+
   it('starts no waiting part once all is done', async () => {
     let done = false;
     const started: number[] = [];

@@ -1,4 +1,4 @@
-/** The offers of one run in the database. What comes together goes in one statement. team-store.md 7.1. */
+/** The offers of one run in the database. What comes while a statement is under way goes together in the next one. team-store.md 7.1. */
 import { JournalError } from '../../errors.js';
 import { seqOf, type CallKey, type RunId } from '../../ids.js';
 import type { RecordedResult } from '../../storage/claims.js';
@@ -29,7 +29,8 @@ export interface OfferHints {
 }
 
 export class RunOffers implements Offers {
-  private waiting: Waiting[] = [];
+  private readonly waiting: Waiting[] = [];
+  private isSending = false;
   private readonly withdrawn = new Set<CallKey>();
   private withdrawing: NodeJS.Immediate | undefined;
 
@@ -49,8 +50,9 @@ export class RunOffers implements Offers {
   offer(request: OfferRequest): Promise<RecordedResult | undefined> {
     this.withdrawn.delete(request.key);
     return new Promise((resolve, reject) => {
-      if (this.waiting.length === 0) setImmediate(() => void this.sendAll());
       this.waiting.push({ request, resolve, reject });
+      if (!this.isSending) setImmediate(() => void this.sendAll());
+      this.isSending = true;
     });
   }
 
@@ -123,9 +125,8 @@ export class RunOffers implements Offers {
   }
 
   private async sendAll(): Promise<void> {
-    const sent = this.waiting;
-    this.waiting = [];
-    for (let from = 0; from < sent.length; from += OFFERS_MAX) await this.send(sent.slice(from, from + OFFERS_MAX));
+    while (this.waiting.length > 0) await this.send(this.waiting.splice(0, OFFERS_MAX));
+    this.isSending = false;
   }
 
   private async send(sent: readonly Waiting[]): Promise<void> {

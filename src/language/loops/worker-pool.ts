@@ -3,6 +3,7 @@
  *
  * POOL-1  Started work is always waited for, also after a failure: the calls that it makes are paid for.
  * POOL-2  After a failure, or once it is done, nothing more is started. The first failure is thrown.
+ * POOL-3  The event loop has a turn between the first parts, so the first calls of a large loop are made while the others are prepared.
  */
 import type { ParallelLimits } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -11,6 +12,8 @@ import { toNumber } from '../../values/numbers.js';
 import { durationOf } from '../../values/durations.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+
+const STARTS_BETWEEN_YIELDS = 64;
 
 export interface Pool {
   readonly from: number;
@@ -30,7 +33,7 @@ export async function runPool({ from, to, cap, pace, isDone, start, running }: P
   let next = from;
   const failures: unknown[] = [];
   const mayStart = (): boolean => !isDone() && failures.length === 0;
-  const worker = async (_: unknown, number: number): Promise<void> => {
+  const worker = async (number: number): Promise<void> => {
     if (number === 0) await running?.catch((error: unknown) => failures.push(error));
     while (next < to && mayStart()) {
       const position = next++;
@@ -42,7 +45,12 @@ export async function runPool({ from, to, cap, pace, isDone, start, running }: P
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(cap, to - from + (running ? 1 : 0)) }, worker)); // POOL-1
+  const workers: Promise<void>[] = [];
+  for (const count = Math.min(cap, to - from + (running ? 1 : 0)); workers.length < count;) {
+    workers.push(worker(workers.length));
+    if (workers.length % STARTS_BETWEEN_YIELDS === 0) await new Promise((resolve) => setImmediate(resolve)); // POOL-3
+  }
+  await Promise.all(workers); // POOL-1
   if (failures.length > 0) throw failures[0];
 }
 
