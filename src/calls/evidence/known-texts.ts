@@ -20,6 +20,7 @@ const CLAUDE: readonly Row[] = [
   [/^API Error: Claude Code is unable to respond to this request/, always('content')],
   [/^API Error: Request rejected \((\d{3})\)/, byStatus],
   [/^API Error: (\d{3})\b/, byStatus],
+  [/^API Error: (?:Connection error|Request timed out|Unable to connect to API|The socket connection was closed)\b/, always('network')],
   [/^Claude AI usage limit reached\|(\d+)/, ([, seconds], nowMs) => quota(momentOfSeconds(Number(seconds), nowMs))],
   [
     /^You've hit your .*limit(?: · resets (.+))?/,
