@@ -307,9 +307,11 @@ function replyMembers(
   };
 }
 
-/** A call that was denied, or that the end of the run interrupted, has not failed. */
-function countFailure({ run, op }: CacheableCall, error: unknown): void {
-  if (callFailureOf(error)?.op === op.path) run.usage.callEnded('failed');
+/**
+ * A call that was denied, or that the end of the run interrupted, has not failed. One that a failure inside it ends has, as everywhere.
+ */
+function countFailure({ run }: CacheableCall, error: unknown): void {
+  if (callFailureOf(error)) run.usage.callEnded('failed');
 }
 
 function measuredBy({ session, callUsage, usage }: CallProgress): (() => MeasuredCall | undefined) | undefined {

@@ -62,6 +62,16 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
   expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"DENIED"}}');
 });
 
+it('counts a call that a failure inside it ends in @mx.usage as in the journal', async () => {
+  const script =
+    'exe llm @inner(q) = js { if (q === "b") mlld.fail("content", "no"); return q }\nexe llm @outer(q) = [ => @inner(@q) ]\n' +
+    'var @r = for parallel @q in ["a", "b", "c"] => @outer(@q)\nshow `@mx.usage.calls @mx.usage.executed @mx.usage.failed`\n';
+  const cwd = await projectFolder({ 'job.mld': script });
+  expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 4, stdout: '6 4 2\n' });
+  expect(JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout)).toMatchObject([{ executed: 4, failed: 2 }]);
+  expect(await runCli(['job.mld'], { cwd })).toMatchObject({ status: 4, stdout: '6 4 2\n' });
+});
+
 it('reads the counts of a run of an older program from its events, which counted a failed command as executed', async () => {
   const cwd = await projectFolder({ 'job.mld': SCRIPT });
   await runCli(['job.mld', '--checkpoint'], { cwd });
