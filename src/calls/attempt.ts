@@ -22,7 +22,7 @@ export interface AttemptView {
   readonly try: number;
   /** The class of the attempt before. */
   readonly class?: FailureClass;
-  /** The rules of the schema that the reply of the attempt before broke. */
+  /** The rules of the schema that the last reply broke, as long as no other reply came. */
   readonly problem?: readonly string[];
   readonly lane?: string;
   readonly model?: string;

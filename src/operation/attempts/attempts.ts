@@ -242,7 +242,8 @@ class Attempts {
     const tried = this.view.try;
     progress.failure = failure;
     progress.classes.push(failure.class);
-    progress.problem = judged.problem;
+    // An attempt that brought no reply says nothing about the last one: what that broke is still to be repaired. calls.md 8.4.
+    progress.problem = judged.problem ?? (failure.class === 'bad-reply' ? undefined : this.view.problem);
     const facts = factsOfFailure(failure, { call, inputs: this.inputs, attempts: tried, classes: progress.classes });
     const lane = started?.lane ?? '';
     const isHeld = calls?.dispatcher.stopsLane(failure) === true;
@@ -270,7 +271,7 @@ class Attempts {
     this.view = {
       try: tried + 1,
       class: failure.class,
-      ...(judged.problem ? { problem: judged.problem } : {}),
+      ...(progress.problem ? { problem: progress.problem } : {}),
       ...(laneName === undefined ? {} : { lane: laneName }),
       ...(model === undefined ? {} : { model }),
     };

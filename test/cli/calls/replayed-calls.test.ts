@@ -58,6 +58,11 @@ exe @work() = js { throw Object.assign(new Error("busy"), { status: 529 }) }\nsh
     '3 3',
   ],
   [
+    'are told why their result was refused, also after an attempt without a reply',
+    `exe llm @ask(q) = sh { echo x >> log; case $(($(wc -l < log))) in 1) echo '{}';; 2) echo 503 >&2; exit 1;; *) printf '{"mark": 3, "told": %s}' "$(printf "%s" "$q" | wc -l)";; esac } with { schema: { "type": "object", "required": ["mark", "told"] } }\nvar @a = @ask("ebb")\nshow \`@a.mark @a.told\``,
+    '3 3',
+  ],
+  [
     'say themselves why their result was refused',
     `exe llm @ask(q) = when [ @mx.call.problem => \`["@mx.call.problem.length"]\`; * => "[1]" ] with { schema: { "type": "array", "items": { "type": "string" } } }\nshow \`@ask("ebb")\``,
     '["1"]',
