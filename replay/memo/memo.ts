@@ -147,7 +147,7 @@ export const memo: Projection<Memo> = {
 };
 
 /** Returns the entry of a call that has a usable result. */
-export function usableEntry(state: Memo, key: CallKey): UsableEntry | undefined {
+export function usableEntry(state: Pick<Memo, 'entries'>, key: CallKey): UsableEntry | undefined {
   const entry = state.entries.get(key);
   return entry !== undefined && isUsable(entry) ? entry : undefined;
 }

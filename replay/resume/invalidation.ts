@@ -5,6 +5,7 @@
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { usedBefore, type Checkpoints, type ReachedCheckpoint } from '../memo/checkpoints.js';
 import type { CallRef, FunctionCall, FunctionHistory } from '../memo/history.js';
+import { callsAround } from '../memo/calls-around.js';
 import { usable, type Memo } from '../memo/memo.js';
 import { indexWithin, isInside } from '../fold/op-path.js';
 import { inExecutionOrder } from '../fold/execution-order.js';
@@ -42,6 +43,8 @@ export interface SelectorFacts {
   readonly confirmed?: ReadonlySet<CallKey> | undefined;
   /** Paths: what the runs have there. */
   readonly atPath?: CallsAtPath | undefined;
+  /** `failed`: calls whose bodies went on without a call inside that failed. */
+  readonly aroundFailures?: ReadonlySet<CallKey> | undefined;
   /** Checkpoint and malformed targets, and `failed`: the prior run; undefined when there is none. */
   readonly prior?: Checkpoints | undefined;
 }
@@ -74,7 +77,9 @@ export function resolveSelector(selector: Selector, facts: SelectorFacts, declar
       return NOTHING;
     case 'failed':
       if (facts.prior?.reached.some(({ name }) => name === selector.text) === true) throw ambiguousFailed();
-      return facts.runs === 'some' ? NOTHING : { ...NOTHING, notice: `nothing failed: ${nothingCounts(facts.runs)}` };
+      return facts.runs === 'some'
+        ? invalidate(facts, facts.aroundFailures ?? new Set())
+        : { ...NOTHING, notice: `nothing failed: ${nothingCounts(facts.runs)}` };
     case 'path':
       return atPath(selector, facts);
     case 'checkpoint':
@@ -152,14 +157,20 @@ function isExact(selector: FunctionSelector): selector is ExactSelector {
 
 function invalidateExactly(selector: ExactSelector, facts: SelectorFacts, site?: string): Invalidation {
   const { memo, forks, history, confirmed } = facts;
-  return orNotice(selector, invalidate(facts, callsWithArgument(selector, { memos: [memo, ...forks], history, confirmed }, site)));
+  const keys = callsWithArgument(selector, { memos: [memo, ...forks], history, confirmed }, site);
+  return orNotice(selector, invalidateWithAround(facts, keys));
 }
 
 function atPath(selector: PathSelector, facts: SelectorFacts): Invalidation {
   const { atPath: found } = facts;
   if (found === undefined || !found.isRecorded) throw unknownPath(selector, found?.nearest);
   if (found.keys.size === 0) throw pathWithoutCalls(selector);
-  return orNotice(selector, invalidate(facts, found.keys));
+  return orNotice(selector, invalidateWithAround(facts, found.keys));
+}
+
+/** A call inside another one is executed only if that one is. calls.md 15.5. */
+function invalidateWithAround(facts: SelectorFacts, keys: ReadonlySet<CallKey>): Invalidation {
+  return invalidate(facts, new Set([...keys, ...callsAround([facts.memo, ...facts.forks], keys)]));
 }
 
 function isForked(fn: string, { forks }: SelectorFacts): boolean {

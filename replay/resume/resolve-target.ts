@@ -7,14 +7,15 @@ import type { PriorRuns } from '../memo/load.js';
 import type { Memo } from '../memo/memo.js';
 import { findCallsAtPath } from './calls-at-path.js';
 import { confirmLongArgument } from './exact-argument.js';
+import { callsAroundFailures } from './failed-inside.js';
 import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
 import type { RecordedRuns } from './selector-errors.js';
 import type { Selector } from './selector.js';
 
 /**
  * Returns what a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one. For a path it
- * reads from the latest run back to one that has it; for a text longer than a preview also the arguments that begin like it.
- * Throws what `resolveSelector` throws.
+ * reads from the latest run back to one that has it; for `failed` the runs in which calls went on without one inside; for a text
+ * longer than a preview also the arguments that begin like it. Throws what `resolveSelector` throws.
  */
 export async function resolveTarget(
   store: JournalStore,
@@ -46,7 +47,8 @@ export async function resolveTarget(
     case 'malformed': {
       const ref = prior.runs.at(-1)?.ref;
       const reached = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
-      return resolveSelector(selector, { ...common, prior: reached }, declarations);
+      const aroundFailures = selector.kind === 'failed' ? await callsAroundFailures(store, prior.memo, { onDefect }) : undefined;
+      return resolveSelector(selector, { ...common, prior: reached, aroundFailures }, declarations);
     }
   }
 }

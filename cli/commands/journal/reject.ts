@@ -27,10 +27,17 @@ export async function reject(io: Io, text: string, path: string, { reason, undo,
 
 const PREVIEW_UNITS_MAX = 60;
 
-function render({ fn, preview, op, run, marked, isUsable }: Marking): string {
+function render({ fn, preview, op, run, marked, isUsable, around }: Marking): string {
   const call = oneLine(`@${fn}(${preview === null ? '' : clip(preview, PREVIEW_UNITS_MAX)}) at ${op} of run ${run}`);
-  if (marked === 'rejected') return `Rejected the result of ${call}: the call is executed again when a run next makes it.\n`;
+  const names = oneLine([...new Set(around)].map((name) => `@${name}`).join(', '));
+  const calls = around.length === 1 ? `the call of ${names} around it` : `the ${around.length} calls around it (${names})`;
+  if (marked === 'rejected') {
+    return around.length === 0
+      ? `Rejected the result of ${call}: the call is executed again when a run next makes it.\n`
+      : `Rejected the result of ${call}, and with it that of ${calls}: they are executed again when a run next makes them.\n`;
+  }
+  const also = around.length === 0 ? '' : `, with that of ${calls}`;
   return isUsable
-    ? `Took the rejection back: the result of ${call} is usable again.\n`
+    ? `Took the rejection back: the result of ${call} is usable again${also}.\n`
     : `Took the rejection of ${call} back; the result has been replaced or invalidated since, which stays so.\n`;
 }

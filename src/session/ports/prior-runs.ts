@@ -81,7 +81,8 @@ export async function openPriorRuns({
     for (const key of forkedKeys) selected.forkedKeys.add(key);
     if (keys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys });
     if (forkedKeys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys: forkedKeys, borrowed: true });
-    if (keys.length + forkedKeys.length > 0) notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
+    if (selector.kind !== 'failed' && keys.length + forkedKeys.length > 0)
+      notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
   }
   return { loaded, usable, forks, invalidations, selected, notices };
 }
@@ -93,9 +94,11 @@ function describeImpact({ again, predicted, unaffected, unresolved }: Invalidati
   return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
 }
 
-/** Nothing is invalidated for `--resume failed`: every predicted call with a result is reused. */
-function describeFailed({ predicted, unresolved }: InvalidationImpact): string {
-  const reused = `${predicted} ${predicted === 1 ? 'result is' : 'results are'} reused`;
-  if (unresolved === 0) return `no call failed or was rejected; ${reused}`;
-  return `${unresolved} ${unresolved === 1 ? 'call has' : 'calls have'} no result and will be executed; ${reused}`;
+/** Every predicted call with a result is reused, but for those around a call that failed. calls.md 15.5. */
+function describeFailed({ predicted, again, unresolved }: InvalidationImpact): string {
+  const reuses = predicted - again;
+  const reused = `${reuses} ${reuses === 1 ? 'result is' : 'results are'} reused`;
+  if (unresolved === 0 && again === 0) return `no call failed or was rejected; ${reused}`;
+  const around = again === 0 ? '' : `, and ${again} again that ${again === 1 ? 'has' : 'have'} such a call inside`;
+  return `${unresolved} ${unresolved === 1 ? 'call has' : 'calls have'} no result and will be executed${around}; ${reused}`;
 }

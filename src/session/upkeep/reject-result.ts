@@ -1,14 +1,19 @@
 /**
  * Marks the result that a run used at a path as bad, or takes such a mark back. The mark is an event in a run of its own: the run with
- * the result is not changed. calls.md 15.1.
+ * the result is not changed. calls.md 15.1 and 15.5.
+ *
+ * MARK-1 The results of calls around are marked first. A kill in between leaves calls that are executed again and reuse what is inside;
+ *    the other way round, a result made of a rejected one would be reused as if nothing had been marked.
+ * MARK-2 The mark of the call itself is the last of its record: the marks before it are taken back with it.
  */
 import type { FactOf } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, RunId, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
+import { callsAround } from '../../../replay/memo/calls-around.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
-import { isAt } from '../../../replay/memo/rejected-results.js';
+import { isAt as holds } from '../../../replay/memo/rejected-results.js';
 import { resultAtPath } from '../../../replay/memo/result-at-path.js';
 import { findCallsAtPath } from '../../../replay/resume/calls-at-path.js';
 import { MlldError } from '../../errors.js';
@@ -44,6 +49,8 @@ export interface Marking {
   readonly reason: string | null;
   /** The result is usable now. After `restored` it is not where the call was completed, or the result invalidated, since. */
   readonly isUsable: boolean;
+  /** The functions of the calls around it whose results are made of this one, and are marked with it. */
+  readonly around: readonly string[];
   /** The run that holds the mark. */
   readonly recordedIn: RunId;
 }
@@ -57,18 +64,32 @@ export async function rejectResult(request: MarkRequest & { readonly reason?: st
   if (memo.rejected.has(call.key)) throw nothingToReject(path, file, 'it is rejected already');
   const isUsed = from.workflow === undefined ? isOwnResult(prior, call.key, from) : !memo.refused.has(call.key);
   if (!isUsed) throw nothingToReject(path, file, 'it was replaced or invalidated since');
-  const fact = { type: 'result.rejected', key: call.key, from, op: call.op, ...(reason !== undefined && { reason }) } as const;
-  return record(request, prior, fact, { isUsable: false });
+  const reject = (key: CallKey, of: ResultRef): Mark =>
+    ({ type: 'result.rejected', key, from: of, op: call.op, ...(reason !== undefined && { reason }) }) as const;
+  const around = [...callsAround([memo], [call.key])].flatMap((key) => {
+    const result = usableEntry(memo, key)?.result;
+    return result === undefined ? [] : [reject(key, { run: result.ref.run, seq: result.seq })];
+  });
+  return record(request, prior, { around, mark: reject(call.key, from) }, { isUsable: false });
 }
 
 /** Throws REJECT_PATH where the run made no call at the path, and REJECT_NOTHING where no mark is left to take back. */
 export async function restoreResult(request: MarkRequest): Promise<Marking> {
   const { file, path } = request;
   const { call, prior } = await findResult(request);
-  const known = prior.memo.rejected.get(call.key);
-  const from = known?.from ?? (await newestMark(request, call.key));
+  const { rejected } = prior.memo;
+  const known = rejected.get(call.key);
+  const marks = await newestMarks(request, call.key);
+  const from = known?.from ?? marks.at(-1)?.from;
   if (from === undefined) throw nothingToReject(path, file, 'it is not rejected, so there is nothing to take back');
-  return record(request, prior, { type: 'result.restored', key: call.key, from, op: call.op }, { isUsable: known !== undefined });
+  const restore = (key: CallKey, of: ResultRef): Mark => ({ type: 'result.restored', key, from: of, op: call.op });
+  const around = marks.slice(0, -1).filter((mark) => isAt(rejected.get(mark.key)?.from, mark.from));
+  const facts = { around: around.map((mark) => restore(mark.key, mark.from)), mark: restore(call.key, from) };
+  return record(request, prior, facts, { isUsable: known !== undefined });
+}
+
+function isAt(at: EventRef | undefined, from: EventRef): boolean {
+  return at?.run === from.run && at.seq === from.seq;
 }
 
 async function findResult({ store, file, path, onDefect }: MarkRequest) {
@@ -80,38 +101,50 @@ async function findResult({ store, file, path, onDefect }: MarkRequest) {
 
 function isOwnResult({ memo }: PriorRuns, key: CallKey, from: EventRef): boolean {
   const entry = usableEntry(memo, key);
-  return entry !== undefined && isAt(entry.result, from);
+  return entry !== undefined && holds(entry.result, from);
 }
 
-/** Finds the newest rejection of a call that was not taken back, also one whose result was replaced since. */
-async function newestMark({ store, file, onDefect }: MarkRequest, key: CallKey): Promise<ResultRef | undefined> {
+/**
+ * Finds the newest rejection of a call that was not taken back, also one whose result was replaced since. Returns it behind the marks of
+ * calls around that were made with it (MARK-2).
+ */
+async function newestMarks({ store, file, onDefect }: MarkRequest, key: CallKey): Promise<readonly FactOf<'result.rejected'>[]> {
   const records = (await store.runs(file.ref.workflow)).filter(({ finished }) => finished?.marked !== undefined);
   for (const { ref } of records.toReversed()) {
-    let mark: FactOf<'result.rejected' | 'result.restored'> | undefined;
+    const marks: Mark[] = [];
     await store.scan(
       ref,
       (event) => {
-        if ((event.type === 'result.rejected' || event.type === 'result.restored') && event.key === key) mark = event;
+        if (event.type === 'result.rejected' || event.type === 'result.restored') marks.push(event);
       },
       { onDefect },
     );
-    if (mark !== undefined) return mark.type === 'result.rejected' ? mark.from : undefined;
+    const mark = marks.find((each) => each.key === key);
+    if (mark === undefined) continue;
+    if (mark.type === 'result.restored') return [];
+    return mark === marks.at(-1) ? marks.filter(isRejection) : [mark];
   }
-  return undefined;
+  return [];
 }
+
+function isRejection(mark: Mark): mark is FactOf<'result.rejected'> {
+  return mark.type === 'result.rejected';
+}
+
+type Mark = FactOf<'result.rejected' | 'result.restored'>;
 
 async function record(
   { store, file, name, by, nowMs }: MarkRequest,
   prior: PriorRuns,
-  fact: FactOf<'result.rejected' | 'result.restored'>,
+  { around, mark }: { readonly around: readonly Mark[]; readonly mark: Mark },
   { isUsable }: { readonly isUsable: boolean },
 ): Promise<Marking> {
   const { workflow, run } = file.ref;
-  const marked = fact.type === 'result.rejected' ? 'rejected' : 'restored';
+  const marked = mark.type === 'result.rejected' ? 'rejected' : 'restored';
   const journal = await createRun(store, prior, nowMs);
   try {
     await journal.append({ type: 'run.started', workflow, name, payload: {}, flags: {}, ...by });
-    await journal.append(fact);
+    for (const fact of [...around, mark]) await journal.append(fact); // MARK-1
     await journal.append({
       type: 'run.finished',
       status: 'completed',
@@ -121,10 +154,12 @@ async function record(
   } finally {
     await journal.close();
   }
-  const { key, op, from } = fact;
-  const { fn = '', preview = null } = prior.memo.entries.get(key) ?? {};
-  const reason = fact.type === 'result.rejected' ? (fact.reason ?? null) : null;
-  return { workflow, run, op, key, fn, preview, from, marked, reason, isUsable, recordedIn: journal.ref.run };
+  const { key, op, from } = mark;
+  const { entries } = prior.memo;
+  const { fn = '', preview = null } = entries.get(key) ?? {};
+  const reason = mark.type === 'result.rejected' ? (mark.reason ?? null) : null;
+  const functions = around.map((each) => entries.get(each.key)?.fn ?? '');
+  return { workflow, run, op, key, fn, preview, from, marked, reason, isUsable, around: functions, recordedIn: journal.ref.run };
 }
 
 async function noCall(store: JournalStore, file: RunFile, path: string): Promise<MlldError> {

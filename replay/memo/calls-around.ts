@@ -1,0 +1,13 @@
+/** Finds the calls whose bodies made given calls: their results are made of the results of these. calls.md 15.5. */
+import type { CallKey } from '../../journal/ids.js';
+import { usableEntry, type Memo } from './memo.js';
+
+/** Returns the keys of all calls around, at any depth, which have a usable result; nothing twice, and none of `keys` themselves. */
+export function callsAround(memos: readonly Pick<Memo, 'entries' | 'within'>[], keys: Iterable<CallKey>): ReadonlySet<CallKey> {
+  const given = new Set(keys);
+  const seen = new Set(given);
+  // Grows while it is walked.
+  for (const key of seen) for (const { within } of memos) for (const around of within.get(key) ?? []) seen.add(around);
+  const isUsable = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined);
+  return new Set([...seen].filter((key) => !given.has(key) && isUsable(key)));
+}

@@ -1,0 +1,66 @@
+/**
+ * Finds the calls whose bodies went on without a call inside that failed: they have a result, and as long as that is reused, the call
+ * inside is never executed again. calls.md 15.5.
+ */
+import type { CallKey, RunRef } from '../../journal/ids.js';
+import type { Defect, JournalStore } from '../../journal/store.js';
+import { foldRun } from '../fold/fold-run.js';
+import type { Projection } from '../fold/projection.js';
+import { callsAround } from '../memo/calls-around.js';
+import { usableEntry, type Memo } from '../memo/memo.js';
+
+interface Suspects {
+  readonly ref: RunRef;
+  /** Calls without a result, each with the calls around it whose results this run recorded. */
+  readonly inside: Map<CallKey, Set<CallKey>>;
+}
+
+/** Reads only the runs that recorded the result of a call with a call inside that has none. */
+export async function callsAroundFailures(
+  store: JournalStore,
+  memo: Memo,
+  { onDefect }: { readonly onDefect: (defect: Defect) => void },
+): Promise<ReadonlySet<CallKey>> {
+  const found = new Set<CallKey>();
+  for (const { ref, inside } of suspectsIn(memo)) {
+    const failed = await foldRun(store, ref, failedCalls, { onDefect });
+    for (const [key, around] of inside) if (failed.has(key)) for (const each of around) found.add(each);
+  }
+  return new Set([...found, ...callsAround([memo], found)]);
+}
+
+function suspectsIn(memo: Memo): Iterable<Suspects> {
+  const byRun = new Map<string, Suspects>();
+  for (const [key, arounds] of memo.within) {
+    if (usableEntry(memo, key) !== undefined) continue;
+    for (const around of arounds) {
+      const ref = usableEntry(memo, around)?.result.ref;
+      if (ref === undefined) continue;
+      let suspects = byRun.get(ref.run);
+      if (suspects === undefined) byRun.set(ref.run, (suspects = { ref, inside: new Map() }));
+      const known = suspects.inside.get(key);
+      if (known === undefined) suspects.inside.set(key, new Set([around]));
+      else known.add(around);
+    }
+  }
+  return byRun.values();
+}
+
+/** Folds the calls of one run that failed at last. One that was denied has not failed, and an accepted failure was meant to be. */
+const failedCalls: Projection<Set<CallKey>> = {
+  initial: () => new Set(),
+  apply(state, event) {
+    switch (event.type) {
+      case 'call.failed':
+        if (event.retryInMs !== undefined) return state;
+        if (event.denied !== true && event.accepted !== true) state.add(event.key);
+        return state;
+      case 'call.completed':
+      case 'call.reused':
+        state.delete(event.key);
+        return state;
+      default:
+        return state;
+    }
+  },
+};

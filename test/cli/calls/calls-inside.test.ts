@@ -1,0 +1,95 @@
+/** A call inside another one is executed again only if that one is: what selects it takes the calls around with it. calls.md 15.5. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+/** `sick` lists the words that @part fails for. */
+const SCRIPT = `exe llm @part(q) = sh { echo "part $q" >> log; if grep -qw "$q" sick; then echo '{"fail":{"class":"content","message":"no"}}' >> $MLLD_CALL_REPORT; fi; echo "P:$q" }
+exe llm @whole(q) = [
+  let @parts = for parallel(2) @n in [1, 2] => @part(\`@q@n\`)
+  let @good = for @p in @parts when !@p.mx.failed => @p
+  => @good.join("+")
+]
+var @all = for parallel(2) @q in ["a", "b", "c"] => @whole(@q)
+show @all.join(" ")
+`;
+const INNER = 'main/for#0[1]/whole#0/for#0[0]/part#0';
+
+async function project(
+  sick: string,
+  script = SCRIPT,
+): Promise<{
+  readonly run: (...flags: string[]) => ReturnType<typeof runCli>;
+  readonly journal: (...words: string[]) => ReturnType<typeof runCli>;
+  /** The calls of @part that were executed since the last look. */
+  readonly executed: () => readonly string[];
+  readonly cure: () => void;
+}> {
+  const cwd = await projectFolder({ 'job.mld': script, sick, log: '' });
+  const log = path.join(cwd, 'log');
+  return {
+    run: (...flags) => runCli(['job.mld', ...flags], { cwd }),
+    journal: (...words) => runCli(['journal', ...words], { cwd }),
+    executed: () => {
+      const lines = fs.readFileSync(log, 'utf8').split('\n').filter(Boolean);
+      fs.writeFileSync(log, '');
+      return lines.map((line) => line.replace('part ', '')).sort();
+    },
+    cure: () => fs.writeFileSync(path.join(cwd, 'sick'), ''),
+  };
+}
+
+it('--resume failed executes what failed inside a call that had a result without it', async () => {
+  const { run, executed, cure } = await project('b1\n');
+  expect(await run('--checkpoint')).toMatchObject({ status: 4, stdout: 'P:a1+P:a2 P:b2 P:c1+P:c2\n' });
+  expect(executed()).toHaveLength(6);
+  cure();
+  expect((await run('--resume', 'failed', '--plan')).stdout).toContain('@whole: 2 reused, 1 again (--resume failed)');
+  const again = await run('--resume', 'failed');
+  expect(again).toMatchObject({ status: 0, stdout: 'P:a1+P:a2 P:b1+P:b2 P:c1+P:c2\n' });
+  expect(again.stderr).toContain(
+    '--resume failed: 1 call has no result and will be executed, and 1 again that has such a call inside; 3 results are reused\n',
+  );
+  expect(executed()).toEqual(['b1']);
+  expect((await run('--resume', 'failed')).stderr).toContain('no call failed or was rejected; 3 results are reused');
+  expect(executed()).toEqual([]);
+});
+
+it('--resume failed leaves a call alone that accepts the failure of a call inside', async () => {
+  const { run, executed } = await project('b1\n', SCRIPT.replace(/(echo "P:\$q" \})/, '$1 with { onFailure: "marker" }'));
+  expect((await run('--checkpoint')).status).toBe(0);
+  expect(executed()).toHaveLength(6);
+  expect((await run('--resume', 'failed')).stderr).toContain('3 calls: 3 reused');
+  expect(executed()).toEqual([]);
+});
+
+it.each([
+  ['a path', INNER],
+  ['an exact argument', '@part(= "b1")'],
+])('--resume with %s executes a call inside another one', async (_, target) => {
+  const { run, executed } = await project('');
+  expect((await run('--checkpoint')).status).toBe(0);
+  expect(executed()).toHaveLength(6);
+  expect((await run('--resume', target)).stderr).toContain('2 of 5 calls will run again');
+  expect(executed()).toEqual(['b1']);
+});
+
+it('journal reject marks the results of the calls around, and takes their marks back', async () => {
+  const { run, journal, executed } = await project('');
+  await run('--checkpoint');
+  expect(executed()).toHaveLength(6);
+  const rejected = await journal('reject', 'job', INNER, '--reason', 'too short');
+  expect(rejected.stdout).toContain(`at ${INNER} of run`);
+  expect(rejected.stdout).toContain(', and with it that of the call of @whole around it: they are executed again');
+  const restored = JSON.parse((await journal('reject', 'job', INNER, '--undo', '--json')).stdout) as unknown;
+  expect(restored).toMatchObject({ marked: 'restored', isUsable: true, around: ['whole'] });
+  expect((await run('--resume')).stderr).toContain('3 calls: 3 reused');
+  expect(executed()).toEqual([]);
+  await journal('reject', 'job@2', INNER, '--reason', 'too short');
+  expect((await run('--resume', 'failed')).stderr).toContain('5 calls: 3 reused, 2 executed');
+  expect(executed()).toEqual(['b1']);
+  expect((await journal('explain', 'job')).stdout).toMatch(
+    /main\/for#0\[1\]\/whole#0 @whole\(b\) executed: its result was rejected on .*: too short/,
+  );
+});
