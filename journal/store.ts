@@ -219,6 +219,8 @@ export interface PayloadStore {
   secretPayload(value: Json, about: string): Promise<Payload>;
   /** Returns the value; undefined when the payload is gone, was sealed with another key or for another call, or doesn't match its name. */
   resolve(payload: Payload, about?: string): Promise<Json | undefined>;
+  /** True where the user named the sealing key: other machines may have it. False for the project's own. */
+  readonly hasSharedKey: boolean;
   /** Returns digests and seals; a key for digests is made if there is none. */
   secrets(): Promise<Secrets>;
   /** Returns undefined when there is no key yet, so nothing can have been recorded with one. */

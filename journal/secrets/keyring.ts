@@ -21,6 +21,8 @@ export interface KeySource {
 }
 
 export interface Keyring {
+  /** The user named the key, so that other machines may have it. */
+  readonly isShared: boolean;
   /** Returns the keys that need no reading: the user's, or those that were read before. */
   now(): Secrets | undefined;
   /** Returns undefined when nothing can have been recorded with a key. */
@@ -34,6 +36,7 @@ export function openKeyring({ sealingKey, read, make }: KeySource): Keyring {
   let ready = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : undefined;
   let making: Promise<Secrets> | undefined;
   return {
+    isShared: sealingKey instanceof Uint8Array,
     now: () => ready,
     async known() {
       if (ready ?? making) return ready ?? making;

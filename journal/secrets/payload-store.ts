@@ -16,6 +16,7 @@ export function withPayloads(runs: RunStore, keyring: Keyring): JournalStore {
       const secrets = 'keyId' in payload ? await keyring.known() : undefined;
       return resolvePayload(runs, payload, { secrets, about });
     },
+    hasSharedKey: keyring.isShared,
     secrets: () => keyring.needed(),
     knownSecrets: () => keyring.known(),
     ...(runs.immediate && { immediate: immediateReads(runs.immediate, keyring) }),

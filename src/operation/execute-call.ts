@@ -29,6 +29,7 @@ import { encodeResult, wordOf } from './encode-result.js';
 import { failedFacts } from './attempts/failed-attempt.js';
 import { measuredIn, withMeasured } from './measured-result.js';
 import { keepOutputs } from './outputs.js';
+import { recordedArguments } from './recorded-arguments.js';
 import { withShortCommand } from './result-metadata.js';
 
 /** A disk that refuses writes is waited for (CACHE-4). */
@@ -141,10 +142,9 @@ async function recordStart(
   const { run, op, operation } = call;
   const { cache, recorder, secrets } = run;
   const { key, hasSecret, definition, request } = identity;
-  const storing = hasSecret ? undefined : cache.payload(request.args, PAID);
-  const stored = storing instanceof Promise ? await storing : storing;
-  const args = stored ?? { digest: await cache.digest(canonicalJson(request.args)) };
-  const preview = stored && !('inline' in stored) ? cache.preview(request.args) : undefined;
+  const storing = recordedArguments(call, identity);
+  const args = storing instanceof Promise ? await storing : storing;
+  const preview = hasSecret || 'inline' in args ? undefined : cache.preview(request.args);
   if (mayBegin?.() === false) return undefined; // its lane was stopped while the arguments were stored
   const recorded = await recorder.append({
     type: 'call.started',

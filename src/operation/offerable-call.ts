@@ -6,13 +6,13 @@
  *    not offered.
  * OFFERABLE-2 The key is that of the arguments before the guards, as of each call. So nobody reuses another result because of the offer.
  */
-import type { DescribedCall, NotOffered, OfferableCall } from '../runtime/calls/offered-call.js';
+import { UNLABELLED, type DescribedCall, type NotOffered, type OfferableCall } from '../runtime/calls/offered-call.js';
 import { sitesOf, type CacheableCall, type CallIdentity } from './cacheable-call.js';
 import { showToGuards } from './execute-call.js';
 import { paceOf } from './failures/failed-elsewhere.js';
 
 export function offerableCall(call: CacheableCall, identity: CallIdentity): OfferableCall {
-  const { op, operation, llm, run, suppress, guardsBefore } = call;
+  const { op, operation, llm, run, suppress, guardsBefore, secret } = call;
   const { key, definition, hasSecret, request } = identity;
   const { describe } = llm;
   return {
@@ -21,16 +21,18 @@ export function offerableCall(call: CacheableCall, identity: CallIdentity): Offe
     op: op.path,
     sites: sitesOf(operation),
     definition,
-    hasSecret,
     attempt: request.attempt,
     pace: async () => paceOf(request.fn, await llm.options(operation.inputs)),
     describe:
       describe &&
       (async () => {
         const described = await describe(operation.inputs);
-        if ('because' in described || !run.interceptors.active || suppress === 'all') return described;
+        if ('because' in described) return described;
+        if (hasSecret && !secret && !described.hasSecret) return { because: UNLABELLED };
+        const offered = secret ? { ...described, hasSecret: true, isSecret: true as const } : described;
+        if (!run.interceptors.active || suppress === 'all') return offered;
         const because = run.interceptors.neededBehind(operation, suppress, described.inside);
-        return because === undefined ? described : { because };
+        return because === undefined ? offered : { because };
       }),
     passGuards: describe && guardsBefore && (() => passedBy(guardsBefore, call, identity, describe)),
   };

@@ -18,7 +18,15 @@ const IDENTITY = {
   definition: { fingerprint: 'f1' as Fingerprint, parts: [] },
   request: REQUEST,
 };
-const OFFER = { module: 'a.mld', main: 'a.mld', captured: [], lane: '', readsFiles: false, inside: { reach: createReach(), labels: [] } };
+const OFFER = {
+  module: 'a.mld',
+  main: 'a.mld',
+  captured: [],
+  lane: '',
+  readsFiles: false,
+  hasSecret: false,
+  inside: { reach: createReach(), labels: [] },
+};
 
 interface Guarded {
   readonly guardsBefore?: CacheableCall['guardsBefore'];

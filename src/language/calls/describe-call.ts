@@ -3,7 +3,13 @@
  * run itself can execute. team-store.md 7.2. Loaded with the first call that is offered.
  */
 import type { Json } from '../../../journal/event.js';
-import type { DescribedCall, CapturedVariable, NotOffered, OfferedValue } from '../../runtime/calls/offered-call.js';
+import {
+  UNLABELLED,
+  type DescribedCall,
+  type CapturedVariable,
+  type NotOffered,
+  type OfferedValue,
+} from '../../runtime/calls/offered-call.js';
 import { encodeResult } from '../../operation/encode-result.js';
 import { namesIn } from '../../operation/fingerprint.js';
 import { sourceName } from '../../operation/sources.js';
@@ -11,7 +17,7 @@ import type { CallDetails } from '../../runtime/ports.js';
 import { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
-import { isSecret } from '../../runtime/secrets/secret-registry.js';
+import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { textOf } from '../../values/text.js';
 import { operationsInside } from './operations-inside.js';
@@ -62,7 +68,6 @@ export async function describeCall(
     if (looked.because !== undefined) return { because: looked.because };
     readsFiles ||= looked.readsFiles;
     for (const [name, value] of variablesOf(each)) {
-      if (isSecret(value)) return { because: `@${name}, which it uses, is secret` };
       if (holdsFunction(value)) continue;
       captured.push({ module: nameOf(each.module, frame), name, value: offeredValue(value) });
       values.push(value);
@@ -70,15 +75,21 @@ export async function describeCall(
   }
   const { reach, hasOperations } = operationsInside(executable, reached);
   const lane = executable.node.options.find(({ name }) => name === 'lane')?.value;
+  const laneName = lane && (await frame.evaluate(lane, frame));
+  if (isSecret(laneName)) return { because: 'its lane is secret' };
+  const hasSecret = values.some(isSecret) || labels?.includes(SECRET) === true || [...reached].some(makesSecret);
+  const args = inputs.map(offeredValue);
+  if (!hasSecret && holdsKnownSecret({ args, captured, lane: textOf(laneName) }, frame)) return { because: UNLABELLED };
   return {
     module: nameOf(executable.module, frame),
     main: nameOf(mainOf(executable.module, frame), frame),
     ...(labels && { labels }),
-    args: inputs.map(offeredValue),
+    args,
     captured,
     inside: { reach, labels: hasOperations ? [...new Set(values.flatMap(labelsOf))] : [] },
-    lane: lane === undefined ? '' : textOf(await frame.evaluate(lane, frame)),
+    lane: lane === undefined ? '' : textOf(laneName),
     readsFiles,
+    hasSecret,
   };
 }
 
@@ -92,6 +103,16 @@ function offeredValue(value: Value): OfferedValue {
     ...(labels.length > 0 && { labels }),
     ...(sources.length > 0 && { sources }),
   };
+}
+
+/** A worker would record its result, or the definition, with a key of its own. */
+function makesSecret(executable: Executable): boolean {
+  return executable.labels.includes(SECRET) || lookAt(executable).makesSecret;
+}
+
+/** A worker has only the labels to know a secret by. */
+function holdsKnownSecret(offered: object, { run: { secrets } }: Frame): boolean {
+  return !secrets.isEmpty && secrets.appearIn(JSON.stringify(offered));
 }
 
 function nameOf(module: Module, { run }: Frame): string {
@@ -113,8 +134,17 @@ function addReached(executable: Executable, reached: Set<Executable>): void {
 }
 
 function namesOf({ node, params, template }: Executable): readonly string[] {
-  const names = new Set([...namesIn(node.body), ...node.options.flatMap(({ value }) => namesIn(value)), ...namesIn(template?.template)]);
+  const trees = [node.body, ...node.options.map(({ value }) => value), template?.template];
+  const names = new Set(trees.flatMap((tree) => [...namesIn(tree), ...listedIn(tree)]));
   return [...names].filter((name) => !params.includes(name));
+}
+
+/** Returns the variables that code lists: `sh (@a, @b) { … }`. */
+function listedIn(tree: unknown): readonly string[] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  const { kind, variables } = tree as { readonly kind?: unknown; readonly variables?: readonly string[] };
+  const own = kind === 'code' && variables ? variables : [];
+  return [...own, ...Object.values(tree).flatMap(listedIn)];
 }
 
 function* variablesOf(executable: Executable): Generator<[name: string, value: Value]> {
@@ -125,6 +155,7 @@ function* variablesOf(executable: Executable): Generator<[name: string, value: V
 }
 
 interface Look {
+  makesSecret: boolean;
   because: string | undefined;
   readsFiles: boolean;
 }
@@ -135,11 +166,12 @@ const LOOKS = new WeakMap<Executable, Look>();
 function lookAt(executable: Executable): Look {
   const known = LOOKS.get(executable);
   if (known) return known;
-  const look: Look = { because: undefined, readsFiles: false };
+  const look: Look = { because: undefined, readsFiles: false, makesSecret: false };
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     if (Array.isArray(node)) return node.forEach(visit);
-    const { kind, directory } = node as { readonly kind?: unknown; readonly directory?: unknown };
+    const { kind, directory, labels } = node as { readonly kind?: unknown; readonly directory?: unknown; readonly labels?: unknown };
+    if (Array.isArray(labels)) look.makesSecret ||= labels.includes(SECRET);
     if (typeof kind === 'string') {
       look.because ??= Object.hasOwn(ONLY_HERE, kind) ? ONLY_HERE[kind] : undefined;
       look.readsFiles ||= FILES.has(kind) || (kind === 'code' && directory !== undefined);

@@ -5,6 +5,7 @@ import type { OfferedCallState } from '../../runtime/calls/offered-call.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { itemOf } from '../attempts/failed-attempt.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from '../cacheable-call.js';
+import { recordedArguments } from '../recorded-arguments.js';
 import { acceptOrThrow, isAccepted } from './accepted-failure.js';
 import type { FactOf } from '../../../journal/event.js';
 import { wordsOfClass, type Failure } from '../../calls/failure.js';
@@ -26,9 +27,10 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
   const { run, op, operation, llm } = call;
   const { key, request, definition } = identity;
   const { event, begun, worker } = failed;
-  const args = await run.cache.payload(request.args);
+  const args = await recordedArguments(call, identity);
   const options = await llm.options(operation.inputs);
   const error = errorOf(call, failed);
+  if (identity.hasSecret) run.secrets.taint(error);
   const failure = stoppingFailure(failed);
   const dispatcher = failure && run.calls?.dispatcher;
   await run.recorder.append({

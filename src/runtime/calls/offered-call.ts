@@ -21,6 +21,10 @@ export interface DescribedCall {
   /** Names of what the body reads of the project's files: a worker has none, unless the user says so. */
   readonly readsFiles: boolean;
   readonly inside: InsideCall;
+  /** Secrets are among what it needs or returns: offered sealed, and only where workers may have the key. */
+  readonly hasSecret: boolean;
+  /** All that happens around the call is secret. */
+  readonly isSecret?: true;
 }
 
 /** The worker labels the value as the run that offers has it, so that the result gets the same labels. */
@@ -45,7 +49,6 @@ export interface OfferableCall extends ClaimedCall {
   readonly op: EventOf<'call.offered'>['op'];
   readonly sites: Pick<EventOf<'call.offered'>, 'site' | 'declared'>;
   readonly definition: Definition;
-  readonly hasSecret: boolean;
   readonly attempt: number | undefined;
   /** The queue of attempts that the call belongs to. */
   readonly pace: () => Awaitable<string>;
@@ -61,8 +64,13 @@ export interface OfferedSource {
   readonly whole?: Payload;
 }
 
+/** Only the run itself knows that a text is a secret, and would hide it. */
+export const UNLABELLED = 'a secret that has no label is among what it needs';
+/** The reason of a worker. */
+export const OTHER_KEY = 'it is sealed with a key that the worker does not have: give both the same MLLD_JOURNAL_KEY';
+
 /** The JSON of an offer. */
-export interface OfferedCall extends Omit<DescribedCall, 'args' | 'captured' | 'readsFiles' | 'lane' | 'inside'> {
+export interface OfferedCall extends Omit<DescribedCall, 'args' | 'captured' | 'readsFiles' | 'lane' | 'inside' | 'hasSecret'> {
   readonly fn: string;
   /** A list of `OfferedValue`. */
   readonly args: Payload;

@@ -13,7 +13,7 @@ import { SecretFragments } from './secret-fragments.js';
 export const SECRET = 'secret';
 /** Replaces a secret. */
 export const HIDDEN = '[secret]';
-const WITHHELD = 'withheld: a secret went into it';
+export const WITHHELD = 'withheld: a secret went into it';
 
 /** UTF-16 units. Shorter texts are ordinary words; hiding them would hide everything. */
 export const UNITS_MIN = 6;

@@ -81,6 +81,8 @@ export interface TeamResults {
 export interface OffersBase {
   readonly reusesAll: () => boolean;
   readonly payload: (value: Json) => Awaitable<Payload>;
+  /** Absent where workers can't have the key. */
+  readonly sealed?: (value: Json, about: string) => Promise<Payload>;
 }
 
 export interface CacheSources {
@@ -329,7 +331,13 @@ export function createRunCache(sources: CacheSources): RunCache {
       return notStored(error, isPaid);
     }
   };
-  const offers = sources.offers?.({ reusesAll: () => policy.reuses === 'all', payload: (value) => payload(value, true) });
+  const secretPayload: ResultCache['secretPayload'] = (value, about, isPaid = false) =>
+    (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid));
+  const offers = sources.offers?.({
+    reusesAll: () => policy.reuses === 'all',
+    payload: (value) => payload(value, true),
+    ...(store.hasSharedKey && { sealed: (value, about) => secretPayload(value, about, true) }),
+  });
 
   return {
     ...(claims && { claims }),
@@ -355,8 +363,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     },
     payload,
     preview: (args) => previewOf({ inline: args as Json }),
-    secretPayload: (value: Json, about, isPaid = false) =>
-      (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
+    secretPayload,
     secretKeys: async () => (await keys()).callKey,
     digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, stored) {

@@ -8,27 +8,31 @@ import type { Json } from '../../../journal/event.js';
 import { isObject } from '../../../journal/json-object.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
+import { hideLiterals } from '../../operation/secret-literals.js';
 import { definitionOf, withParts, type KeyedDigest } from '../../operation/fingerprint.js';
 import type { CapturedVariable, OfferedCall, OfferedSource } from '../../runtime/calls/offered-call.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Executable } from '../../runtime/definitions/executable.js';
+import { isSecret, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Module } from '../../runtime/module.js';
 import { dataOf } from '../../values/value.js';
 import type { World } from '../../world/world.js';
 import { declareFunctions } from '../script/current-definitions.js';
 import { parseScriptText } from '../script/open-script.js';
 import type { RunOptions } from '../script/run-options.js';
-import { Declined, isOfferedValue, valueOfOffer } from './read-offer.js';
+import { Declined, isOfferedValue, openPayload, valueOfOffer } from './read-offer.js';
+import { aboutCaptured } from '../ports/offers/sealed-offer.js';
 import { sourceWorld } from './source-world.js';
 
 /** Most runs need one or two. */
 const KEPT_MAX = 20;
 
 export interface FunctionPorts {
-  readonly store: Pick<JournalStore, 'getBlob' | 'resolve'>;
+  readonly store: Pick<JournalStore, 'getBlob' | 'resolve' | 'knownSecrets'>;
   readonly world: World;
   readonly options: RunOptions;
   readonly keyed: KeyedDigest;
+  readonly secrets: Pick<SecretRegistry, 'add' | 'redact'>;
 }
 
 export class OfferedFunctions {
@@ -72,11 +76,10 @@ export class OfferedFunctions {
   }
 
   private async build(offer: OfferedCall): Promise<readonly Module[]> {
-    const { store, world, options } = this.ports;
+    const { store, world, options, secrets } = this.ports;
     const texts = new Map<string, string>();
     for (const source of offer.sources) texts.set(this.absolute(source.path), await this.textOf(source));
-    const captured = await store.resolve(offer.captured);
-    if (captured === undefined) throw new Declined('the variables that it captures are not in the store');
+    const captured = await openPayload(store, offer.captured, aboutCaptured(offer));
     if (!Array.isArray(captured) || !captured.every(isVariable)) throw new Declined('the variables that it captures are no list of values');
     const variables = captured as readonly unknown[] as readonly CapturedVariable[];
     const file = this.absolute(offer.main);
@@ -84,7 +87,9 @@ export class OfferedFunctions {
     const bind = (each: Module): void => {
       for (const { module: name, name: variable, value } of variables) {
         if (this.absolute(name) !== each.path) continue;
-        each.scope.define({ name: variable, kind: 'let', value: valueOfOffer(value, options.project.root) });
+        const bound = valueOfOffer(value, options.project.root);
+        if (isSecret(bound)) secrets.add(bound);
+        each.scope.define({ name: variable, kind: 'let', value: bound });
       }
     };
     bind(module);
@@ -95,9 +100,11 @@ export class OfferedFunctions {
 
   private async textOf({ path: name, blob, whole }: OfferedSource): Promise<string> {
     const { store } = this.ports;
-    const opened = whole && (await store.resolve(whole, name));
-    if (typeof opened === 'string') return opened;
-    if (whole) throw new Declined(`secrets in ${name} are sealed with a key that the worker has not (MLLD_JOURNAL_KEY)`);
+    const opened = whole && (await openPayload(store, whole, name));
+    if (typeof opened === 'string') {
+      for (const literal of hideLiterals(opened)?.literals ?? []) this.ports.secrets.add(literal);
+      return opened;
+    }
     const content = await store.getBlob(blob);
     if (content === undefined) throw new Declined(`${name} is not in the store`);
     return Buffer.from(content).toString('utf8');

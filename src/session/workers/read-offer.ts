@@ -1,9 +1,13 @@
 /** Reads the JSON of an offer. A colleague's SQL or another version of mlld may have written it. */
-import type { Payload } from '../../../journal/event.js';
+import type { Json, Payload } from '../../../journal/event.js';
+import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { isObject, type JsonObject } from '../../../journal/json-object.js';
 import { decodeValue } from '../../operation/encode-result.js';
-import type { OfferedCall, OfferedValue } from '../../runtime/calls/offered-call.js';
+import { OTHER_KEY, type OfferedCall, type OfferedValue } from '../../runtime/calls/offered-call.js';
+import type { RunState } from '../../runtime/frame.js';
+import { isSecret } from '../../runtime/secrets/secret-registry.js';
+import { aboutArguments } from '../ports/offers/sealed-offer.js';
 import { flow, NO_LABELS, type Value } from '../../values/value.js';
 
 /** Says why a worker can't execute a call. It begins behind "because". */
@@ -22,12 +26,35 @@ export function readOffer(text: string): OfferedCall | undefined {
   return isOffer(offer) ? offer : undefined;
 }
 
-/** Throws `Declined`. */
-export async function valuesOfOffer(store: Pick<JournalStore, 'resolve'>, payload: Payload, root: string): Promise<readonly Value[]> {
-  const encoded = await store.resolve(payload);
-  if (encoded === undefined) throw new Declined('its arguments are not in the store');
-  if (!Array.isArray(encoded) || !encoded.every(isOfferedValue)) throw new Declined('its arguments are not a list of values');
-  return encoded.map((each) => valueOfOffer(each, root));
+type OpensPayloads = Pick<JournalStore, 'resolve' | 'knownSecrets'>;
+
+/** Opens a part of an offer. Throws `Declined`. */
+export async function openPayload(store: OpensPayloads, payload: Payload, about: string): Promise<Json> {
+  if ('keyId' in payload && payload.keyId !== (await store.knownSecrets())?.keyId) throw new Declined(OTHER_KEY);
+  const json = await store.resolve(payload, about);
+  if (json !== undefined) return json;
+  throw new Declined('keyId' in payload ? 'its secrets were sealed for another offer' : 'its values are not in the store');
+}
+
+interface ArgumentsFor {
+  readonly key: CallKey;
+  readonly run: Pick<RunState, 'secrets' | 'settings'>;
+}
+
+/** Returns the arguments of the key, and those that guards put in their place. The run learns the secrets among them. Throws `Declined`. */
+export async function openArguments(
+  store: OpensPayloads,
+  offer: OfferedCall,
+  { key, run }: ArgumentsFor,
+): Promise<{ readonly args: readonly Value[]; readonly passed: readonly Value[] | undefined }> {
+  const open = async (part: 'args' | 'passed', payload: Payload): Promise<readonly Value[]> => {
+    const encoded = await openPayload(store, payload, aboutArguments(key, part, offer));
+    if (!Array.isArray(encoded) || !encoded.every(isOfferedValue)) throw new Declined('its arguments are not a list of values');
+    const values = encoded.map((each) => valueOfOffer(each, run.settings.projectRoot));
+    for (const value of values) if (isSecret(value)) run.secrets.add(value);
+    return values;
+  };
+  return { args: await open('args', offer.args), passed: offer.passed && (await open('passed', offer.passed)) };
 }
 
 /** Returns the value of an argument or captured variable, with its labels. */
@@ -48,7 +75,8 @@ function areTexts(list: unknown): boolean {
 }
 
 function isPart(part: unknown): boolean {
-  return isObject(part) && ['kind', 'name', 'digest'].every((name) => typeof part[name] === 'string');
+  if (!isObject(part) || !['kind', 'name', 'digest'].every((name) => typeof part[name] === 'string')) return false;
+  return part['kind'] === 'guard' || part['kind'] === 'hook'; // another one would pass for a part of the function
 }
 
 function isOffer(offer: unknown): offer is OfferedCall & JsonObject {
@@ -62,6 +90,7 @@ function isOffer(offer: unknown): offer is OfferedCall & JsonObject {
     guards.every(isPart) &&
     Array.isArray(sources) &&
     sources.every((each) => isObject(each) && typeof each['path'] === 'string' && typeof each['blob'] === 'string') &&
-    typeof attempt === 'number'
+    typeof attempt === 'number' &&
+    (offer['isSecret'] ?? true) === true
   );
 }

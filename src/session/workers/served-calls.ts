@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
-import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../journal/ids.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
 import type { ServedRun, TakenOffer, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
@@ -21,12 +21,11 @@ import { call } from '../../language/calls/call.js';
 import { execute } from '../../language/evaluate.js';
 import type { CallClaims, ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
-import type { OfferedCall } from '../../runtime/calls/offered-call.js';
+import { OTHER_KEY, type OfferedCall } from '../../runtime/calls/offered-call.js';
 import type { RunState } from '../../runtime/frame.js';
 import { OpNode } from '../../runtime/op-node.js';
-import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import { SecretRegistry, WITHHELD } from '../../runtime/secrets/secret-registry.js';
 import type { Settings } from '../../runtime/settings.js';
-import type { Value } from '../../values/value.js';
 import { VERSION } from '../../version.js';
 import { CallFolders } from '../../world/files/worker-folders.js';
 import { createLiveWorld } from '../../world/live.js';
@@ -49,7 +48,7 @@ import { settingsFor } from '../script/settings.js';
 import { openSharedBudgets } from '../script/shared-budgets.js';
 import { isUserError } from '../user-error.js';
 import { OfferedFunctions } from './offered-functions.js';
-import { Declined, readOffer, UNREADABLE, valuesOfOffer } from './read-offer.js';
+import { Declined, openArguments, readOffer, UNREADABLE } from './read-offer.js';
 
 const RETRY_MS = 200;
 
@@ -205,7 +204,7 @@ export class ServedCalls {
     const settings = await settingsFor(options, options.project.root, world);
     const document = createDocument({ streaming: false, collects: false });
     const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state: undefined, signal, calls });
-    const functions = new OfferedFunctions({ store, world, options, keyed: (text) => cache.digest(text) });
+    const functions = new OfferedFunctions({ store, world, options, keyed: (text) => cache.digest(text), secrets });
     return new ServedCalls(ports, { served, recorder, run, calls, functions, counter, world, ends, endings });
   }
 
@@ -294,17 +293,14 @@ export class ServedCalls {
       if (majorOf(offered.mlld) !== majorOf(VERSION))
         throw new Declined(`it was offered by mlld ${offered.mlld}, and the worker is ${VERSION}`);
       const { executable, main } = await functions.find(offered);
-      const { store, options } = this.ports;
-      const values = (payload: Payload): Promise<readonly Value[]> => valuesOfOffer(store, payload, options.project.root);
-      const args = await values(offered.args);
-      const passed = offered.passed && (await values(offered.passed));
+      const { args, passed } = await openArguments(this.ports.store, offered, { key: offer.key, run });
       const guarded = offered.guards && { inputs: passed, parts: offered.guards }; // SERVED-3
       if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
       const { settings, leave } = await this.folderFor(executable.writesOption !== undefined);
       try {
         const own = { ...run, settings, cache: this.cacheFor(claimsFor) };
         const frame = { ...rootFrame(own, main, execute), op: this.root };
-        const inner = { ...frame, context: { ...frame.context, attempt: offered.attempt ?? 1 } };
+        const inner = { ...frame, secret: offered.isSecret, context: { ...frame.context, attempt: offered.attempt ?? 1 } };
         await call(executable, args, inner, {
           at: executable.node.at,
           called: [executable.name],
@@ -318,7 +314,7 @@ export class ServedCalls {
     } catch (error) {
       if (error instanceof Declined || mismatch !== undefined) return mismatch ?? (error as Error).message;
       if (!isUserError(error)) throw error;
-      return error.message;
+      return 'keyId' in offered.args ? WITHHELD : run.secrets.redact(error.message);
     }
   }
 
@@ -343,6 +339,8 @@ export class ServedCalls {
     const { calls } = this.parts;
     const { worker, workers, options } = this.ports;
     if (options.signal.aborted || calls.dispatcher.stoppedBy?.class === 'journal') return; // giving the claim back is enough
+    if (because === OTHER_KEY && calls.isFirst(OTHER_KEY))
+      options.io.stderr(`warning: calls of run ${this.parts.served.of.ref.run} are left to others: ${OTHER_KEY}\n`);
     const isStopped = calls.dispatcher.stoppedBy !== undefined;
     await this.untilTaken(() => workers.decline(offer, worker.name, because, isStopped));
   }

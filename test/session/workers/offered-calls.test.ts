@@ -22,6 +22,7 @@ const DESCRIBED: DescribedCall = {
   lane: '',
   readsFiles: false,
   inside: INSIDE,
+  hasSecret: false,
 };
 
 const CALL: OfferableCall = {
@@ -30,7 +31,6 @@ const CALL: OfferableCall = {
   op: 'main/ask#0' as OpPath,
   sites: {},
   definition: { fingerprint: 'sha256:1' as Fingerprint, parts: [] },
-  hasSecret: false,
   attempt: undefined,
   pace: () => '@ask',
   describe: async () => DESCRIBED,

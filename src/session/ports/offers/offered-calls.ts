@@ -11,26 +11,18 @@
  *    (It once was: two runs whose budget was used up waited for the calls that the other had claimed, and neither paused.)
  * OFFERED-6 The guards before a call decide here, when the call is about to be offered (OFFERABLE-1). A call that they deny takes the way
  *    of one that is not offered, and is denied there.
+ * OFFERED-7 Sealed offers for which no worker had the key for a lease are followed by none for a while: each would wait for a lease.
  */
 import type { CallKey, EventRef } from '../../../../journal/ids.js';
-import type { Fact, Payload } from '../../../../journal/event.js';
-import type { Json } from '../../../../journal/payloads.js';
+import type { Fact } from '../../../../journal/event.js';
 import { JournalError } from '../../../../journal/errors.js';
 import type { CallsAtWorkers, ExecutingWorker, OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
 import type { RecordedResult } from '../../../../journal/storage/claims.js';
-import type { Awaitable } from '../../../runtime/awaitable.js';
-import type {
-  CallOffers,
-  DescribedCall,
-  NotOffered,
-  OfferableCall,
-  OfferedCall,
-  OfferedCallState,
-  OfferedSource,
-} from '../../../runtime/calls/offered-call.js';
-import { VERSION } from '../../../version.js';
+import type { CallOffers, DescribedCall, NotOffered, OfferableCall, OfferedCallState } from '../../../runtime/calls/offered-call.js';
+import { OTHER_KEY } from '../../../runtime/calls/offered-call.js';
 import type { RunTeamResults } from '../claims/team-results.js';
 import type { Dispatcher } from '../../../calls/dispatch/dispatcher.js';
+import { OfferWriter, type OfferWriterPorts } from './offer-writer.js';
 import { OfferReports } from './offer-reports.js';
 import type { Workflow } from '../../../../journal/ids.js';
 
@@ -43,6 +35,7 @@ const LOOK_MAX_MS = 2000;
 const LOOK_AT_WORKERS_MS = 1000;
 /** A look at all offers is a statement about each of them. */
 const LOOK_AT_ALL_MS = 2000;
+const SEALED_HERE_MS = 600_000;
 
 export interface WorkersRequest {
   /** Names of functions: only their calls are offered, also those that read files of the project. */
@@ -51,17 +44,12 @@ export interface WorkersRequest {
   readonly slots?: number;
 }
 
-export interface OfferPorts {
+export interface OfferPorts extends OfferWriterPorts {
   readonly offers: Offers;
   readonly team: RunTeamResults;
   readonly workflow: Workflow;
   readonly request: WorkersRequest;
   readonly reusesAll: () => boolean;
-  readonly payload: (value: Json) => Awaitable<Payload>;
-  /** The sources that the run has read up to now. */
-  readonly sources: () => readonly OfferedSource[];
-  /** Names of the budgets of the project that hold the run; undefined where it has limits that only it can count. */
-  readonly budgets: readonly string[] | undefined;
   readonly record: (fact: Fact) => void;
   /** Called with what workers execute now, about once a second. Absent where nobody wants to know. */
   readonly onAtWorkers: ((now: CallsAtWorkers) => void) | undefined;
@@ -88,7 +76,8 @@ interface Pending {
 export class OfferedCalls implements CallOffers {
   private readonly pending = new Map<CallKey, Pending>();
   private readonly told = new Set<string>();
-  private readonly described = new Map<string, Promise<Payload>>();
+  private readonly writer: OfferWriter;
+  private sealedHereUntilMs = -Infinity;
   private readonly reports: OfferReports;
   private freeSlots: number;
   /** Calls that this run executes in a slot of its own. */
@@ -99,6 +88,7 @@ export class OfferedCalls implements CallOffers {
 
   constructor(private readonly ports: OfferPorts) {
     this.freeSlots = ports.request.slots ?? 0;
+    this.writer = new OfferWriter(ports);
     this.reports = new OfferReports({ ...ports, waiting: () => this.pending.values() });
   }
 
@@ -108,8 +98,9 @@ export class OfferedCalls implements CallOffers {
     if (this.freeSlots > 0) return this.claimInSlot(call, refused);
     const passed = await call.passGuards?.(); // OFFERED-6
     if (passed && 'because' in passed) return this.executeHere(call, passed, refused);
-    const offer = await this.offerOf(call, described, passed);
-    return this.offerAndWait(call, { lane: described.lane, json: JSON.stringify(offer) }, refused);
+    const offer = await this.writer.write(call, described, passed);
+    if (typeof offer !== 'string') return this.executeHere(call, offer, refused);
+    return this.offerAndWait(call, { lane: described.lane, json: offer }, refused);
   }
 
   private executeHere(call: OfferableCall, { because }: NotOffered, refused: EventRef | undefined): Promise<OfferedCallState> {
@@ -204,6 +195,7 @@ export class OfferedCalls implements CallOffers {
       case 'stopped':
         return again();
       case 'declined':
+        if (outcome.why === OTHER_KEY) this.sealedHereUntilMs = this.ports.monotonicMs() + SEALED_HERE_MS; // OFFERED-7
         this.tellOnce(call.fn, `calls of @${call.fn} are executed here: the worker ${outcome.worker} can't execute them (${outcome.why})`);
         return { kind: 'declined' };
       case 'answered':
@@ -319,48 +311,18 @@ export class OfferedCalls implements CallOffers {
   }
 
   private async describe(call: OfferableCall): Promise<DescribedCall | NotOffered> {
-    const { request, reusesAll, budgets } = this.ports;
+    const { request, reusesAll, budgets, monotonicMs } = this.ports;
     const isNamed = request.only?.some((name) => name.replace(/^@/, '') === call.fn) ?? false;
     const because = (text: string): NotOffered => ({ because: text });
     if (request.only !== undefined && !isNamed) return because(`--workers names ${request.only.join(', ')} only`);
     if (!reusesAll()) return because('this run reuses no results of other runs');
     if (budgets === undefined) return because('its budget is one of this run alone');
-    if (call.hasSecret) return because('a secret is among its arguments');
     if (call.describe === undefined) return because('its function is not one of the script');
     const described = await call.describe();
     if ('because' in described) return described;
     if (described.readsFiles && !isNamed) return because(`it reads files of the project (--workers @${call.fn} offers it all the same)`);
-    return described;
-  }
-
-  private async offerOf(
-    call: OfferableCall,
-    { module, main, labels, args, captured }: DescribedCall,
-    passed: DescribedCall | undefined,
-  ): Promise<OfferedCall> {
-    const { budgets = [], sources } = this.ports;
-    const { fn, attempt, definition } = call;
-    const guards = definition.parts.filter(({ kind }) => kind === 'guard' || kind === 'hook');
-    const payload = (values: DescribedCall['args']): Awaitable<Payload> => this.ports.payload(values as readonly object[] as Json);
-    const capturedJson = captured as readonly object[] as Json;
-    const text = `${definition.fingerprint} ${JSON.stringify(capturedJson)}`;
-    const storing = this.described.get(text) ?? Promise.resolve(this.ports.payload(capturedJson));
-    this.described.set(text, storing);
-    return {
-      fn,
-      module,
-      main,
-      ...(labels && { labels }),
-      args: await payload(args),
-      ...(passed && { passed: await payload(passed.args) }),
-      ...(guards.length > 0 && { guards }),
-      captured: await storing,
-      ...(attempt !== undefined && { attempt }),
-      fingerprint: definition.fingerprint,
-      sources: sources(),
-      ...(budgets.length > 0 && { budgets }),
-      mlld: VERSION,
-    };
+    if (described.hasSecret && monotonicMs() < this.sealedHereUntilMs) return because('no worker had the key of its secrets lately');
+    return this.writer.reasonAgainst(described) ?? described;
   }
 
   private tellOnce(topic: string, message: string): void {
