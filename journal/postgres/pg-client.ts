@@ -1,12 +1,19 @@
 /** Opens one connection to a PostgreSQL server. The only file that knows of `pg`, which is loaded when the first one is opened. */
 import { readFile } from 'node:fs/promises';
 import type { ClientConfig, QueryConfig } from 'pg';
-import { JournalError } from '../errors.js';
+import { codeOf, JournalError } from '../errors.js';
 import type { SqlClient, Row } from './connection.js';
 import type { StoreAddress } from './store-address.js';
 
 /** A connection that is closed waits so long for statements under way, and for the server. */
 const END_MS = 5000;
+/**
+ * Functions that a run calls over and over: the server parses and plans the statement once for a connection. Other statements may have a
+ * better plan for some values than for others.
+ */
+const REPEATED = /\bmlld\.(append|claim|exchange|offer|reserve|take_offers)\(\$1/;
+/** The server does not know the name of a statement, has another one of that name, or its result has changed: it did nothing. */
+const NAME_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
 
 export interface ClientSettings {
   readonly connectMs: number;
@@ -17,11 +24,16 @@ export interface ClientSettings {
 /** Members of a client that its types leave out. */
 interface Socket {
   readonly connection: { readonly stream: { destroy(): void } };
+  /** The process of the server that the connection began with. A pool says something else. */
+  readonly processID: number | null;
   ref(): void;
   unref(): void;
 }
 
-/** Rejects with what the server or the system said. The connection keeps the process alive only while a statement is under way. */
+/**
+ * Rejects with what the server or the system said. The connection keeps the process alive only while a statement is under way. Statements
+ * get names only where the connection leads to one process of the server, and not into a pool: team-store.md 13.
+ */
 export async function connectClient(address: StoreAddress, { connectMs, onLost }: ClientSettings): Promise<SqlClient> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ ...(await configOf(address)), connectionTimeoutMillis: connectMs });
@@ -31,12 +43,28 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
   const socket = client as unknown as Socket;
   const { connection } = socket;
   let statements = 0;
+  let mayName = false;
+  const asked = client.query<{ pid: number }>({
+    text: 'select pg_catalog.pg_backend_pid() as pid',
+    query_timeout: connectMs,
+  } as QueryConfig);
+  void asked.then(
+    ({ rows }) => (mayName = rows[0]?.pid === socket.processID),
+    () => undefined, // the first statement says what is wrong
+  );
+  const send = async (statement: object): Promise<readonly Row[]> => (await client.query<Row>(statement as QueryConfig)).rows;
   return {
     async query(text, values, timeoutMs) {
-      const statement = { text, values: values as unknown[] | undefined, query_timeout: timeoutMs };
+      const statement = { text, values, query_timeout: timeoutMs };
+      const name = mayName ? REPEATED.exec(text)?.[1] : undefined;
       if (statements++ === 0) socket.ref();
       try {
-        return (await client.query<Row>(statement as QueryConfig)).rows;
+        if (name === undefined) return await send(statement);
+        return await send({ ...statement, name }).catch((error: unknown) => {
+          if (!NAME_REFUSED.has(codeOf(error) ?? '')) throw error;
+          mayName = false;
+          return send(statement);
+        });
       } finally {
         if (--statements === 0) socket.unref();
       }
