@@ -30,9 +30,9 @@ export function followCpu(pids) {
   };
 }
 
-/** The processes that serve the connections to a database (a URL), where its server is on this machine. */
+/** The processes that serve the connections to a database (a URL), where its server is on this machine. It may have a name of its own. */
 export function serverPids(database) {
-  const ours = new RegExp(`^postgres: \\S+ ${database.pathname.slice(1)} `);
+  const ours = new RegExp(`^postgres: (\\S+: )?\\S+ ${database.pathname.slice(1)} `);
   return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && ours.test(readCommand(pid)));
 }
 
