@@ -124,8 +124,11 @@ const typed = (type: string): string => String.raw`^\{"v":[0-9]+,"seq":[0-9]+,"t
 /** Escapes that a jsonb does not take are of no interest here: keys, names and numbers have none. */
 const MEMBERS = String.raw`regexp_replace(e.line, '\\u[0-9a-fA-F]{4}', '\\u003f', 'g')::jsonb`;
 
-/** REBUILD-2. What is usable is what `mlld.index_results` of the schema takes. */
-const RESULTS = String.raw`with mine as materialized (${MINE}),
+/**
+ * REBUILD-2. What is usable is what `mlld.index_results` of the schema takes. Runs are locked, so that one that is removed meanwhile takes
+ * its results along (SHORT-APPENDS-1).
+ */
+const RESULTS = String.raw`with mine as materialized (${MINE} for key share of r),
   late as (select e.run_id, substring(e.line from '"of":([0-9]+)')::int as seq from mine m join mlld.events e using (run_id)
     where e.line ~ '${typed('call\\.superseded')}'),
   completed as (

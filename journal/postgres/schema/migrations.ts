@@ -11,6 +11,7 @@ import { servedRunsSchema } from './0009-served-runs.js';
 import { takingSchema } from './0010-taking.js';
 import { steadyPlansSchema } from './0011-steady-plans.js';
 import { lateEndsSchema } from './0012-late-ends.js';
+import { shortAppendsSchema } from './0013-short-appends.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, title: 'offers that workers take, and runs collect, without reading them all', statements: takingSchema, minClient: 3 },
   { version: 11, title: 'plans of offers that no statistics change', statements: steadyPlansSchema, minClient: 3 },
   { version: 12, title: 'costs of attempts whose process had slept', statements: lateEndsSchema, minClient: 3 },
+  { version: 13, title: 'appends of fewer statements', statements: shortAppendsSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -48,6 +48,25 @@ export function claimsContract(name: string, { project, query }: ClaimsDatabase)
       query(`select a.key, r.run, a.seq, a.at::int, a.bytes from mlld.answers a join mlld.runs r using (run_id)
       where r.workflow_id = (select max(workflow_id) from mlld.runs) order by a.key`);
 
+    it('replaces the entry of a run that is gone, and takes several results of one call in one append', async () => {
+      const { first } = await twoRuns();
+      const [row] = await query('select max(workflow_id) as id from mlld.runs');
+      await query(`insert into mlld.answers values (${Number(row?.['id'])}, '${keyOf(1)}', 0, 7, 7, 7)`);
+      const facts = [callStarted(1), callCompleted(1), callStarted(2), callCompleted(2), callStarted(2), callCompleted(2)];
+      const recorded = await Promise.all(facts.map((fact) => first.append(fact)));
+      const entry = (n: number): object => {
+        const { seq, position } = recorded[n] as Recorded;
+        return { run: runRef(1).run, seq, at: position.offset, bytes: position.bytes };
+      };
+      expect(await answers()).toEqual(
+        [
+          { key: keyOf(1), ...entry(1) },
+          { key: keyOf(2), ...entry(5) },
+        ].sort(byKey),
+      );
+      await first.close();
+    });
+
     it('lets one of two runs execute a call, and the other one take its result', async () => {
       const { store, first, second } = await twoRuns();
       expect(await claim(first, 1)).toEqual({ kind: 'claimed', replaces: undefined });

@@ -1,4 +1,5 @@
 /** Rebuilds on a server what the store derives from its journals. team-store.md 4.2, 12. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../journal/canonical.js';
@@ -136,6 +137,29 @@ describe.skipIf(noServer !== undefined)(`a store that is rebuilt${noServer === u
     expect(await rebuilt(store, true)).toEqual({ dryRun: true, ...expected });
     expect(await rebuilt(store)).toEqual({ dryRun: false, ...expected });
     expect(await rebuilt(store)).toMatchObject({ results: { removed: 0 }, claims: 0, offers: 0 });
+  });
+
+  it('has no entry of a run that was removed, also where it is removed while the store is rebuilt', async () => {
+    const url = database.project();
+    await oneRun(url);
+    const orphans = 'select a.key from mlld.answers a where not exists (select from mlld.runs r where r.run_id = a.run_id)';
+    const line = new Line(url);
+    let removal: Promise<unknown> | undefined;
+    line.before = async (text) => {
+      if (text !== 'commit') return;
+      removal = database.query(
+        `delete from mlld.runs r using mlld.workflows w join mlld.projects p using (project_id)
+        where w.workflow_id = r.workflow_id and p.name = $1`,
+        [projectOf(url)],
+      );
+      await sleep(100); // it waits for the rebuild
+    };
+    await change(url, 'delete from mlld.answers where workflow_id');
+    expect(await rebuilt(open(url, line))).toMatchObject({ results: { added: 1 } });
+    await removal;
+    expect(removal).toBeDefined();
+    expect(await answers(url)).toEqual([]);
+    expect(await database.query(orphans, [])).toEqual([]);
   });
 
   it('is left alone while a run is in flight', async () => {
