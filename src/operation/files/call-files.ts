@@ -111,7 +111,7 @@ export async function findFiles(
     areInner: files.every(({ path, inner }) => inner || !found.gone.includes(path)),
     restore: () => {
       call.around?.hadFiles(files);
-      return port.restore(files, found, { fn: request.fn, from: known.from });
+      return port.restore(files, found, { fn: request.fn, op: call.op.path, from: known.from });
     },
   };
 }

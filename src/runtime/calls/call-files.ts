@@ -1,5 +1,6 @@
 /** The port to the files that calls wrote and their arguments name. calls.md 22. */
 import type { ReusedOutput, WrittenFile } from '../../../journal/facts/call-event.js';
+import type { OpPath } from '../../../journal/ids.js';
 import type { CachedResult } from './result-cache.js';
 
 /** All paths are relative to the project's folder, with slashes. */
@@ -37,4 +38,6 @@ export interface FoundFiles {
 
 export interface ReusedCall extends Pick<CachedResult, 'from'> {
   readonly fn: string;
+  /** Where this run made it. */
+  readonly op: OpPath;
 }

@@ -83,10 +83,13 @@ describe('a file that a call wrote and an argument names', () => {
     const { stdout, stderr } = await run();
     expect([stdout, calls(), read('out/a.txt')]).toEqual(['2\n', 2, 'mine']);
     expect(stderr).toBe(
-      '@work: out/a.txt and 1 more have other content than it wrote, and are left as they are; --resume @work executes the calls again\n',
+      "@work: out/a.txt and 1 more have other content than it wrote, and are left as they are; --resume 'main/for#0[0]/work#0' executes the first of the calls again, --resume @work all calls of @work\n",
     );
+    await run('--resume', 'main/for#0[0]/work#0');
+    expect([calls(), read('out/a.txt'), read('out/b.txt')]).toEqual([3, 'about: Write out/a.txt', 'mine too']);
+    write('out/a.txt', 'mine');
     await run('--resume', '@work');
-    expect([calls(), read('out/a.txt')]).toEqual([4, 'about: Write out/a.txt']);
+    expect([calls(), read('out/a.txt')]).toEqual([5, 'about: Write out/a.txt']);
   });
 
   it('that was not kept has the call executed again when it is gone, and plan and explain say so', async () => {

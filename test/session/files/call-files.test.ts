@@ -5,7 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
-import { seqOf, type RunId } from '../../../journal/ids.js';
+import { seqOf, type OpPath, type RunId } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { DEFAULT_CALL_SETTINGS } from '../../../src/calls/options.js';
 import type { KeepRules, ReusedCall } from '../../../src/runtime/calls/call-files.js';
@@ -37,7 +37,11 @@ function write(name: string, text: string): void {
 
 const read = (name: string): string => fs.readFileSync(path.join(root, name), 'utf8');
 const remove = (name: string): void => fs.rmSync(path.join(root, name), { recursive: true, force: true });
-const call = (seq: number, fn = 'draw', run = 'r1'): ReusedCall => ({ fn, from: { run: run as RunId, seq: seqOf(seq) } });
+const call = (seq: number, fn = 'draw', run = 'r1'): ReusedCall => ({
+  fn,
+  op: `main/${fn}#${seq}` as OpPath,
+  from: { run: run as RunId, seq: seqOf(seq) },
+});
 
 /** Keeps what `act` writes, as a call that names these files. */
 async function kept(
@@ -163,7 +167,7 @@ describe('the files of a reused call', () => {
     expect(await reuse(port, recorded, call(1))).toEqual(['restored', 'kept', 'same']);
     expect([read('a'), read('b')]).toEqual(['draft of a', 'mine']);
     expect(changedFilesWarnings(port.changed())).toEqual([
-      '@draw: b has other content than it wrote, and is left as it is; --resume @draw executes its call again',
+      "@draw: b has other content than it wrote, and is left as it is; --resume 'main/draw#1' executes its call again",
     ]);
   });
 
@@ -174,8 +178,8 @@ describe('the files of a reused call', () => {
     const port = files();
     for (const [at, file] of recorded.entries()) await reuse(port, [file], call(at, at < 2 ? 'draw' : 'paint'));
     expect(changedFilesWarnings(port.changed())).toEqual([
-      '@draw: a and 1 more have other content than it wrote, and are left as they are; --resume @draw executes the calls again',
-      '@paint: c has other content than it wrote, and is left as it is; --resume @paint executes its call again',
+      "@draw: a and 1 more have other content than it wrote, and are left as they are; --resume 'main/draw#0' executes the first of the calls again, --resume @draw all calls of @draw",
+      "@paint: c has other content than it wrote, and is left as it is; --resume 'main/paint#2' executes its call again",
     ]);
   });
 

@@ -10,7 +10,7 @@
 import path from 'node:path';
 import { sha256 } from '../../../../journal/canonical.js';
 import type { ReusedOutput, WrittenFile } from '../../../../journal/facts/call-event.js';
-import type { BlobId, EventRef } from '../../../../journal/ids.js';
+import type { BlobId, EventRef, OpPath } from '../../../../journal/ids.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import type { CallSettings } from '../../../calls/options.js';
 import type { CallFiles, FilesBefore, FoundFiles, KeepRules, ReusedCall } from '../../../runtime/calls/call-files.js';
@@ -32,7 +32,14 @@ export interface CallFileSources {
 export interface ChangedFiles {
   count: number;
   readonly first: string;
+  /** The call that had written the first. */
+  readonly op: OpPath;
+  /** Other calls had written some of them. */
+  areOfSeveral: boolean;
 }
+
+/** A call whose file has other content, and the event that holds its result. */
+type Left = Pick<ReusedCall, 'from' | 'op'>;
 
 export class RunCallFiles implements CallFiles {
   readonly keepsByDefault: boolean;
@@ -41,7 +48,7 @@ export class RunCallFiles implements CallFiles {
   /** The latest call that accounts for the content of a file. */
   private readonly accounted = new Map<string, EventRef>();
   /** Files with other content, by path and function. */
-  private readonly left = new Map<string, Map<string, EventRef>>();
+  private readonly left = new Map<string, Map<string, Left>>();
   private readonly lastOf = new Map<string, Promise<unknown>>();
 
   constructor(private readonly sources: CallFileSources) {
@@ -171,12 +178,14 @@ export class RunCallFiles implements CallFiles {
   changed(): ReadonlyMap<string, ChangedFiles> {
     const changed = new Map<string, ChangedFiles>();
     for (const [name, functions] of this.left) {
-      for (const [fn, from] of functions) {
+      for (const [fn, { from, op }] of functions) {
         const by = this.accounted.get(name);
         if (by && isLater(by, from)) continue;
         const known = changed.get(fn);
-        if (known) known.count++;
-        else changed.set(fn, { count: 1, first: name });
+        if (known) {
+          known.count++;
+          known.areOfSeveral ||= known.op !== op;
+        } else changed.set(fn, { count: 1, first: name, op, areOfSeveral: false });
       }
     }
     return changed;
@@ -187,10 +196,10 @@ export class RunCallFiles implements CallFiles {
     if (!known || isLater(from, known)) this.accounted.set(name, from);
   }
 
-  private leave(name: string, { fn, from }: ReusedCall): void {
-    const functions = this.left.get(name) ?? new Map<string, EventRef>();
+  private leave(name: string, { fn, op, from }: ReusedCall): void {
+    const functions = this.left.get(name) ?? new Map<string, Left>();
     const known = functions.get(fn);
-    if (!known || isLater(from, known)) functions.set(fn, from);
+    if (!known || isLater(from, known.from)) functions.set(fn, { from, op });
     this.left.set(name, functions);
   }
 

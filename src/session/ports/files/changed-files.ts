@@ -3,9 +3,12 @@ import type { ChangedFiles } from './call-files.js';
 
 /** Returns a line per function. */
 export function changedFilesWarnings(changed: ReadonlyMap<string, ChangedFiles>): readonly string[] {
-  return [...changed].map(([fn, { count, first }]) => {
+  return [...changed].map(([fn, { count, first, op, areOfSeveral }]) => {
     const files = count === 1 ? first : `${first} and ${count - 1} more`;
-    const [have, are, its] = count === 1 ? ['has', 'is', 'its call'] : ['have', 'are', 'the calls'];
-    return `@${fn}: ${files} ${have} other content than it wrote, and ${are} left as ${count === 1 ? 'it is' : 'they are'}; --resume @${fn} executes ${its} again`;
+    const [have, left] = count === 1 ? ['has', 'is left as it is'] : ['have', 'are left as they are'];
+    // The other calls of the function are paid for, and nothing is wrong with them.
+    const again = `--resume '${op}' executes ${areOfSeveral ? 'the first of the calls' : 'its call'} again`;
+    const all = areOfSeveral ? `, --resume @${fn} all calls of @${fn}` : '';
+    return `@${fn}: ${files} ${have} other content than it wrote, and ${left}; ${again}${all}`;
   });
 }
