@@ -6,6 +6,7 @@
 import type { FactOf } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/facts/run-event.js';
 import type { MlldError } from '../errors.js';
+import { endedBySignal } from '../calls/dispatch/stop.js';
 import { placeOf } from '../runtime/errors.js';
 import type { RunState } from '../runtime/frame.js';
 import { withoutUndefined } from '../values/without-undefined.js';
@@ -30,8 +31,7 @@ interface EndedRun {
 /** The dispatcher of the run's calls must have ended, unless another run continues with it. */
 export async function endRun({ options, run, journal, status, error: thrown, more }: EndedRun): Promise<RunReport> {
   const { calls, secrets, unrecordedResults } = run;
-  const error =
-    status === 'timed-out' ? timedOut(options.timeoutMs) : status === 'paused' && calls ? pausedError(calls.dispatcher) : thrown;
+  const error = errorOf(status, thrown, run, options);
   run.writeWarnings();
   const totals = journal.totals();
   await journal.finish({ type: 'run.finished', status, ...reasonOf(status, error, run), totals, ...more }); // END-RUN-1
@@ -44,6 +44,12 @@ export async function endRun({ options, run, journal, status, error: thrown, mor
     unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
     error,
   });
+}
+
+function errorOf(status: RunStatus, thrown: unknown, { calls }: RunState, { timeoutMs }: EndedRun['options']): unknown {
+  if (status === 'timed-out') return timedOut(timeoutMs);
+  if (status === 'paused' && calls) return pausedError(calls.dispatcher);
+  return status === 'interrupted' ? endedBySignal(thrown) : thrown;
 }
 
 function reasonOf(status: RunStatus, error: unknown, { calls, secrets }: RunState): Pick<FactOf<'run.finished'>, 'error' | 'pause'> {

@@ -36,12 +36,13 @@ function countsOf(calls: readonly ReportedCall[]): string {
   if (edited > 0) parts.push(`${edited} of them from before an edit`);
   const has = (wanted: ReportedCall['outcome']): number =>
     calls.filter(({ outcome, hit }) => hit === undefined && outcome === wanted).length;
-  const [notExecuted, failed, denied] = [has('not-executed'), has('failed'), has('denied')];
+  const [notExecuted, failed, denied, unfinished] = [has('not-executed'), has('failed'), has('denied'), has('unfinished')];
   if (atWorkers > 0) parts.push(`${atWorkers} executed by workers`);
-  parts.push(`${calls.length - reused.length - atWorkers - notExecuted - failed - denied} executed${atWorkers > 0 ? ' here' : ''}`);
+  parts.push(`${has('executed') + has('reused')} executed${atWorkers > 0 ? ' here' : ''}`);
   if (failed > 0) parts.push(`${failed} failed`);
   if (denied > 0) parts.push(`${denied} denied`);
   if (notExecuted > 0) parts.push(`${notExecuted} not executed`);
+  if (unfinished > 0) parts.push(`${unfinished} not ended`);
   return parts.join(', ');
 }
 

@@ -53,7 +53,21 @@ export function stopFact({ class: stopClass, lane, resetsAtMs, message }: Stop, 
 
 type StopFact = Extract<CallFact, { type: 'dispatch.stopped' }>;
 
-/** The error of what still waits when the run is paused. */
+/** The error of what still waits when the run is paused, or ends for another reason. */
+class StillWaiting extends MlldError {
+  constructor() {
+    super('INTERRUPTED', 'The run was paused');
+    this.name = 'StillWaiting';
+  }
+}
+
 export function interrupted(): MlldError {
-  return new MlldError('INTERRUPTED', 'The run was paused');
+  return new StillWaiting();
+}
+
+/** Returns the error of a run that a signal ended: one that ended what waited is not a pause. */
+export function endedBySignal(error: unknown): unknown {
+  if (!(error instanceof StillWaiting)) return error;
+  const { location } = error;
+  return new MlldError('INTERRUPTED', 'interrupted while a call waited to start', { ...(location && { location }), cause: error });
 }

@@ -135,6 +135,7 @@ describe('mlld journal explain', () => {
       'job.mld': 'exe llm @ask(q) = sh { [ -f done ] || kill -9 $PPID; echo "A:$q" }\nshow @ask("ebb")\n',
     });
     await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: 1 call, 0 reused, 0 executed, 1 not ended\n/);
     fs.writeFileSync(path.join(cwd, 'done'), '');
     expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('A:ebb\n');
     expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(

@@ -46,6 +46,23 @@ describe('a run that is interrupted', () => {
     expect((await runCli(['journal', 'verify', 'slow'], { cwd })).status).toBe(0);
   });
 
+  it('while a call waits for its next attempt is no pause', async () => {
+    const cwd = await projectFolder({
+      'slow.mld': 'exe llm @ask(q) = sh { echo "connection refused" >&2; echo x > pid; exit 1 }\nshow @ask("ebb")\n',
+      'mlld-config.json': '{ "calls": { "backoff": { "first": "10m", "max": "10m" } } }',
+    });
+    const child = startCli(['slow.mld', '--checkpoint'], { cwd });
+    const result = resultOf(child);
+    await untilFile(path.join(cwd, 'pid'));
+    while (!(await runCli(['journal', 'show', 'slow', '--type', 'call.failed'], { cwd })).stdout.includes('failed')) await sleep(50);
+    child.kill('SIGINT');
+    expect(await result).toMatchObject({ status: 130 });
+    const { error } = JSON.parse((await runCli(['journal', 'postmortem', 'slow', '--json'], { cwd })).stdout) as {
+      error: { message: string };
+    };
+    expect(error).toMatchObject({ code: 'INTERRUPTED', message: 'interrupted while a call waited to start' });
+  });
+
   it('is resumed by name where it was started by name', async () => {
     const { child } = await startSlow(['run', 'slow', '--checkpoint']);
     const result = resultOf(child);
