@@ -38,6 +38,6 @@ export interface FoundFiles {
 
 export interface ReusedCall extends Pick<CachedResult, 'from'> {
   readonly fn: string;
-  /** Where this run made it. */
+  /** Names the place at which this run made it. */
   readonly op: OpPath;
 }
