@@ -9,6 +9,7 @@ import { findProject } from '../../src/api/commands/project.js';
 import { EXIT_FAILED, EXIT_OK, exitStatusOf } from '../exit-codes.js';
 import { RUN_PIPELINE } from '../command-table/pipelines.js';
 import { callSettings } from '../options/call-settings.js';
+import { refuseWorkers } from '../options/refuse-workers.js';
 import { attached, toCommand, withCommander } from '../command-table/to-commander.js';
 import { listenForInterruption, stoppedBy } from '../terminal/interruption.js';
 import { openProgress } from '../render/progress/open.js';
@@ -47,6 +48,7 @@ interface Options {
 }
 
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
+  refuseWorkers(argv, { executes: 'a pipeline executes its stages itself' });
   let status: number = EXIT_OK;
   const command = attached(toCommand('mlld run', RUN_PIPELINE), RUN_PIPELINE, io).action(async (file: string, options: Options) => {
     status = await runAndRender(io, argv, file, options);

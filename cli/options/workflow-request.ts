@@ -3,6 +3,7 @@ import type { WorkflowSettings } from '../../src/api/commands/workflows/run.js';
 import { MlldError } from '../../src/errors.js';
 import { WORKFLOW_FLAGS } from '../command-table/workflow-flags.js';
 import type { Io } from '../terminal/io.js';
+import { refuseWorkers } from './refuse-workers.js';
 import { parseWorkflowWords, type RunRequest } from './run-request.js';
 
 export interface WorkflowRequest {
@@ -12,8 +13,12 @@ export interface WorkflowRequest {
   readonly isStrict: boolean;
 }
 
-/** Throws USAGE, BUDGET and WORKFLOW_ARGS. */
+/** Throws USAGE, BUDGET, WORKERS and WORKFLOW_ARGS. */
 export async function parseWorkflowRequest(io: Pick<Io, 'stdin'>, argv: readonly string[]): Promise<WorkflowRequest> {
+  refuseWorkers(argv, {
+    executes: 'a workflow script or program executes its agents, calls and steps itself',
+    hint: 'input of that name goes behind --, or into --args',
+  });
   let totalTokens: number | undefined;
   const { request, last } = parseWorkflowWords(argv, WORKFLOW_FLAGS, (text) => {
     totalTokens = tokensIn(text);
