@@ -86,7 +86,7 @@ export function tlsWarning({ host, tls, shown }: StoreAddress): string | undefin
 }
 
 /** A path is a socket of this machine. */
-function isLocal(host: string): boolean {
+export function isLocal(host: string): boolean {
   return host.startsWith('/') || LOOPBACK.test(host);
 }
 

@@ -68,9 +68,12 @@ export function storeUrl({ project, environment }: Pick<StorePlace, 'project' | 
   return set || project.config.store?.url;
 }
 
-/** Parses the address, refuses a password in the configuration, and warns of a connection that others could read. */
+/**
+ * Parses the address, refuses a password in the configuration, and warns of a connection that others could read. An address of the
+ * configuration may be that of a stranger, whose repository was cloned: it gets no password that belongs to no server (decision 0061).
+ */
 export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url: string) {
-  const { parseStoreAddress, holdsPassword, tlsWarning } = await import('../../journal/postgres/store-address.js');
+  const { parseStoreAddress, holdsPassword, isLocal, tlsWarning } = await import('../../journal/postgres/store-address.js');
   const { connectClient } = await import('../../journal/postgres/pg-client.js');
   const { project, environment, stderr } = place;
   const configured = project.config.store;
@@ -80,6 +83,12 @@ export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url
     });
   }
   const address = parseStoreAddress(url, { project: configured?.project, environment });
+  const { MLLD_STORE: named, PGPASSWORD: password } = environment;
+  if (!named && password && !isLocal(address.host)) {
+    throw new JournalError('STORE_UNTRUSTED', `mlld-config.json names the store ${address.shown}, and PGPASSWORD would be sent there`, {
+      hint: 'where you know that server, name it yourself in MLLD_STORE, or use ~/.pgpass instead of PGPASSWORD; MLLD_STORE=files uses the files',
+    });
+  }
   const warning = tlsWarning(address);
   if (warning !== undefined) stderr(`warning: ${warning}\n`);
   const leaseMs = durationOf(environment, 'MLLD_LEASE', { min: LEASE_MIN_MS, max: LEASE_MAX_MS });
