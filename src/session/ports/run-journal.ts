@@ -8,11 +8,11 @@ import type { Script } from '../../../grammar/ast.js';
 import { JournalError } from '../../../journal/errors.js';
 import type { FactOf } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import { runIdAt, seqOf, type RunId, type RunRef, type Workflow } from '../../../journal/ids.js';
+import { runIdAt, seqOf, type Position, type RunId, type RunRef, type Workflow } from '../../../journal/ids.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';
 import { cachePolicy } from '../../../replay/memo/policy.js';
-import { eventOf, follow } from '../../../replay/fold/projection.js';
+import { eventOf } from '../../../replay/fold/projection.js';
 import { summary, type RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { LearnedPace } from '../../calls/dispatch/ports.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
@@ -266,7 +266,8 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const counter = createTotalsCounter(state.ledger);
   const followIntoMemo = followIndex(usable, ref);
   const { onProgress, onEvent, pipeline } = options;
-  const followers: Follower[] = [followIntoMemo, counter.followTeam, onProgress ? summaryFollower(onProgress, state, ref) : counter.follow];
+  const followers: Follower[] = [followIntoMemo, onProgress ? summaryFollower(onProgress, state, ref) : counter.follow];
+  if (journal?.claims) followers.push(counter.followTeam);
   if (onEvent) followers.push((event) => onEvent(event));
   if (pipeline) followers.push(...pipeline.followers);
   const sources = offeredSources(options, followers);
@@ -366,9 +367,11 @@ function countingRecorder({ count }: TotalsCounter, { onProgress, io }: RunOptio
 
 /** The summary is folded only if a caller watches the run. It counts the calls then, as the last event of the run needs them. */
 function summaryFollower(onProgress: NonNullable<RunOptions['onProgress']>, initial: RunSummary, ref: RunRef): Follower {
-  const followSummary = follow(summary, initial, ref);
-  return (event, position) => onProgress(followSummary(event, position));
+  const place = { ref, position: NOWHERE }; // the summary reads no result, and one for all events costs nothing
+  return (event) => onProgress(summary.apply(initial, event, place));
 }
+
+const NOWHERE: Position = { offset: 0, bytes: 0 };
 
 /** SESSION-1: returns when the fact is the first of the run, which may not be durable yet. */
 async function recordStart({ options, script, store, prior, settled, ports }: OpenedRun, ref: RunRef, recorder: RunRecorder) {

@@ -24,7 +24,10 @@ import type { Follower } from './recorder.js';
 
 export interface TotalsCounter {
   readonly follow: Follower;
-  /** Counts what workers executed for the run, which the ledger has as reused, and results that came too late. */
+  /**
+   * Counts what workers executed for the run, which the ledger has as reused, and results that came too late: both happen in the store of
+   * a team alone.
+   */
   readonly followTeam: Follower;
   /** Counts a fact that no follower sees. */
   readonly count: (fact: Fact | UnrecordedFact) => void;
