@@ -172,6 +172,7 @@ export class RunWriter implements Journal {
       }
       if (this.failure) await this.lastTry(this.failure);
     } finally {
+      clearTimeout(this.timer);
       this.sink.cut();
       this.sink.close();
       await this.release();
@@ -220,8 +221,6 @@ export class RunWriter implements Journal {
   }
 
   private writeQueue(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
     this.keepQueue();
     if (this.failure) return;
     if (this.outage) {
@@ -241,7 +240,11 @@ export class RunWriter implements Journal {
   }
 
   private writeSoon(): void {
-    this.timer ??= setTimeout(() => this.writeQueue(), this.sink.orderedDelayMs ?? ORDERED_DELAY_MS);
+    // It is not called off when the lines are written before: to set and clear one for each write costs more than one that finds nothing.
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.writeQueue();
+    }, this.sink.orderedDelayMs ?? ORDERED_DELAY_MS);
   }
 
   /** Writes after the microtasks that are due now, so that calls which were released together are written together. */
