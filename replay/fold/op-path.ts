@@ -34,13 +34,14 @@ export function indexWithin(op: OpPath, loop: OpPath): number | undefined {
   return lastIndex(slash < 0 ? op.slice(loop.length) : op.slice(loop.length, slash));
 }
 
-const LAST_INDEX = /\[(\d+)\]$/;
-
 /** Returns 3 for `[w1][3]`. A window by itself, `[w1]`, is not an iteration. */
 function lastIndex(brackets: string): number | undefined {
-  const digits = LAST_INDEX.exec(brackets)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  if (!brackets.endsWith(']')) return undefined;
+  const digits = brackets.slice(brackets.lastIndexOf('[') + 1, -1);
+  return DIGITS.test(digits) ? Number(digits) : undefined;
 }
+
+const DIGITS = /^\d+$/;
 
 /** The operation itself and what is inside it. */
 export function isInside(op: string, around: string): boolean {

@@ -23,7 +23,8 @@ export class AttemptsInFlight<L> {
 
   /** True when one of them waits for this call. */
   isInner(op: OpPath): boolean {
-    return !this.every((other) => !isInside(op, other));
+    for (const other of this.lanes.keys()) if (isInside(op, other)) return true;
+    return false;
   }
 
   /** Returns how many wait for this call; with `lane` only those in it. */

@@ -30,14 +30,17 @@ const EXTENSION = /\.(?=[\w-]*[a-z])[\w-]{1,16}$/i;
 
 /** Returns different words in the order of the arguments. */
 export function pathWords(args: readonly Json[]): readonly string[] {
-  const words = new FirstAndLast(WORDS_MAX / 2);
-  // A call is given its arguments twice, as it is identified by them and as they are, and mostly they are the same.
+  let words: FirstAndLast | undefined; // most calls name no file
   const read = new Set<string>();
   visitTexts(args, (text) => {
-    if (MARK_OF_PATH.test(text) && read.size < read.add(text).size) addWords(text, words);
+    if (!MARK_OF_PATH.test(text) || read.has(text)) return;
+    read.add(text);
+    addWords(text, (words ??= new FirstAndLast(WORDS_MAX / 2)));
   });
-  return words.all();
+  return words?.all() ?? NO_WORDS;
 }
+
+const NO_WORDS: readonly string[] = [];
 
 /** Visits all texts in the arguments, the names of members too. */
 function visitTexts(value: Json, visit: (text: string) => void): void {

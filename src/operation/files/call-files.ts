@@ -135,6 +135,10 @@ function pathsOf(
 ): readonly string[] {
   const { projectRoot: root, workingDirectory } = settings;
   // With the option `key` the request lacks some arguments; a wrapper forwards others than its own.
-  const all: Json[] = [...args, ...(via?.args ?? []), ...inputs.map(toJson)];
+  const all: Json[] = via ? [...args, ...via.args] : [...args];
+  for (const input of inputs) {
+    const given = toJson(input);
+    if (!args.includes(given)) all.push(given); // mostly a call is identified by its arguments as they are
+  }
   return namedFiles(all, { root, bases: [root, workingDirectory, folder ?? root] });
 }

@@ -4,9 +4,20 @@
  */
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 
-interface InFlightCall {
-  readonly op: OpPath;
-  readonly ended: Promise<void>;
+/** Most calls are waited for by no other one: the promise is made for the first that does. */
+class InFlightCall {
+  private ending: Promise<void> | undefined;
+  private finish: (() => void) | undefined;
+
+  constructor(readonly op: OpPath) {}
+
+  get ended(): Promise<void> {
+    return (this.ending ??= new Promise((resolve) => (this.finish = resolve)));
+  }
+
+  end(): void {
+    this.finish?.();
+  }
 }
 
 export class InFlightCalls {
@@ -35,12 +46,11 @@ export class InFlightCalls {
 
   /** Returns the function that ends the flight. A call that starts although one of its key is in flight is not waited for. */
   start(key: CallKey, op: OpPath): () => void {
-    let finish = (): void => {};
-    const flight: InFlightCall = { op, ended: new Promise((resolve) => (finish = resolve)) };
+    const flight = new InFlightCall(op);
     if (!this.running.has(key)) this.running.set(key, flight);
     return () => {
       if (this.running.get(key) === flight) this.running.delete(key);
-      finish();
+      flight.end();
     };
   }
 
