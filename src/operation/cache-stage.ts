@@ -19,7 +19,9 @@ import type { Outcome } from '../runtime/completion.js';
 import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
+import type { FormedCall } from '../runtime/calls/llm-call.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
+import type { FailedCall } from '../values/value.js';
 import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED, type PassedOver } from './execute-call.js';
@@ -31,44 +33,66 @@ import { offerableCall } from './offerable-call.js';
 import type { OutdatedOutputs } from './outputs.js';
 import type { Unfit } from './replies/reused-result.js';
 
-export async function callOrReuse(call: CacheableCall, execute: Execute): Promise<Found> {
+/** Waits only if it must: most results are found at once. */
+export function callOrReuse(call: CacheableCall, execute: Execute): Awaitable<Found> {
   const { run, llm, operation } = call;
-  const { cache } = run;
-  const policy = cache.policy();
-  const failures = run.failures.isEmpty ? [] : await failuresBefore(call);
-  if (!policy.records && !policy.reuses) {
-    if (failures.length > 0) {
-      run.usage.callEnded('failed');
-      const error = notExecuted(call, failures);
-      await countNotExecuted(call, failures, error);
-      return acceptOrThrow(call, error, UNRECORDED);
-    }
-    return executeUnrecorded(call, undefined, execute);
-  }
+  const policy = run.cache.policy();
+  if (!run.failures.isEmpty) return withFailuresBefore(call, execute);
+  if (!policy.records && !policy.reuses) return executeUnrecorded(call, undefined, execute);
   const forming = llm.request(operation.inputs);
-  const { request, body, recordedAs, hasSecret: readsSecret = false } = forming instanceof Promise ? await forming : forming;
+  return forming instanceof Promise
+    ? forming.then((formed) => findOrExecute(call, formed, execute))
+    : findOrExecute(call, forming, execute);
+}
+
+/** Where its arguments have a failure in them, the call is not executed. calls.md 5.3. */
+async function withFailuresBefore(call: CacheableCall, execute: Execute): Promise<Found> {
+  const { run, llm, operation } = call;
+  const { records, reuses } = run.cache.policy();
+  const failures = await failuresBefore(call);
+  if (records || reuses) return findOrExecute(call, await llm.request(operation.inputs), execute, failures);
+  if (failures.length === 0) return executeUnrecorded(call, undefined, execute);
+  run.usage.callEnded('failed');
+  const error = notExecuted(call, failures);
+  await countNotExecuted(call, failures, error);
+  return acceptOrThrow(call, error, UNRECORDED);
+}
+
+/** `failures`: the call is not executed because of them. */
+function findOrExecute(call: CacheableCall, formed: FormedCall, execute: Execute, failures: readonly FailedCall[] = []): Awaitable<Found> {
+  const { run, operation } = call;
+  const { request, body, recordedAs, hasSecret: readsSecret = false } = formed;
   const hasSecret = readsSecret || call.secret || operation.inputs.some(isSecret) || run.secrets.contains(request.args);
   const plainKey = recordedAs ?? keyOf(request);
   if (plainKey === undefined) {
     run.warn(`an argument of @${request.fn} is nested too deeply for the journal: this call is neither recorded nor reused`);
     return executeUnrecorded(call, body, execute);
   }
-  const key = hasSecret && recordedAs === undefined ? (await cache.secretKeys())(plainKey) : plainKey; // CACHE-5
-  if (failures.length > 0) {
-    const error = notExecuted(call, failures);
-    run.usage.callEnded('failed');
-    await recordNotExecuted(call, { key }, failures, error);
-    return acceptOrThrow(call, error, { hit: false, key });
-  }
-  const defining = definitionFor(call);
-  const definition = defining instanceof Promise ? await defining : defining;
-  recordDefinition(run, request.fn, definition);
-  const identity = { key, plainKey, hasSecret, definition, request };
+  const underKey = (key: CallKey): Awaitable<Found> => {
+    if (failures.length > 0) return refuse(call, key, failures);
+    const findWith = (definition: Definition): Awaitable<Found> =>
+      findUnder(call, { key, plainKey, hasSecret, definition, request }, (lookup, around) => execute(lookup, body, around));
+    const defining = definitionFor(call);
+    return defining instanceof Promise ? defining.then(findWith) : findWith(defining);
+  };
+  if (!hasSecret || recordedAs !== undefined) return underKey(plainKey);
+  return run.cache.secretKeys().then((keyed) => underKey(keyed(plainKey))); // CACHE-5
+}
+
+async function refuse(call: CacheableCall, key: CallKey, failures: readonly FailedCall[]): Promise<Found> {
+  const error = notExecuted(call, failures);
+  call.run.usage.callEnded('failed');
+  await recordNotExecuted(call, { key }, failures, error);
+  return acceptOrThrow(call, error, { hit: false, key });
+}
+
+function findUnder(call: CacheableCall, identity: CallIdentity, execute: ExecuteMissed): Awaitable<Found> {
+  recordDefinition(call.run, identity.request.fn, identity.definition);
   const missed: Missed = { outdated: undefined };
+  const reuseOrExecute = (hit: Hit | undefined): Awaitable<Found> =>
+    hit ? reuse(call, identity, hit) : executeMissed(call, identity, missed, execute);
   const searching = search(call, identity, missed);
-  const hit = searching instanceof Promise ? await searching : searching;
-  if (hit) return reuse(call, identity, hit);
-  return await executeMissed(call, identity, missed, (lookup, around) => execute(lookup, body, around));
+  return searching instanceof Promise ? searching.then(reuseOrExecute) : reuseOrExecute(searching);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { canonicalJson } from '../../journal/canonical.js';
 import type { FactOf, Json, Payload } from '../../journal/event.js';
 import type { RecordedResult } from '../../journal/storage/claims.js';
+import type { Recorded } from '../../journal/store.js';
 import type { CallKey, Seq } from '../../journal/ids.js';
 import type { AttemptView } from '../calls/attempt.js';
 import type { CallOptions } from '../calls/options.js';
@@ -129,24 +130,28 @@ export async function executeAndRecord(
   }
 }
 
-async function recordStart(
-  call: CacheableCall,
-  identity: CallIdentity,
-  passedOver: PassedOver,
-  {
-    view,
-    started,
-    mayBegin,
-  }: { readonly view: AttemptView; readonly started: Started | undefined; readonly mayBegin: (() => boolean) | undefined },
-): Promise<Seq | undefined> {
-  const { run, op, operation } = call;
-  const { cache, recorder, secrets } = run;
-  const { key, hasSecret, definition, request } = identity;
+interface Begin {
+  readonly view: AttemptView;
+  readonly started: Started | undefined;
+  readonly mayBegin: (() => boolean) | undefined;
+}
+
+function recordStart(call: CacheableCall, identity: CallIdentity, passedOver: PassedOver, begin: Begin): Promise<Seq | undefined> {
   const storing = recordedArguments(call, identity);
-  const args = storing instanceof Promise ? await storing : storing;
+  if (storing instanceof Promise) return storing.then((args) => appendStart(call, identity, args, passedOver, begin));
+  return appendStart(call, identity, storing, passedOver, begin);
+}
+
+function appendStart(
+  { run: { cache, recorder, secrets }, op, operation }: CacheableCall,
+  { key, hasSecret, definition, request }: CallIdentity,
+  args: Payload,
+  passedOver: PassedOver,
+  { view, started, mayBegin }: Begin,
+): Promise<Seq | undefined> {
   const preview = hasSecret || 'inline' in args ? undefined : cache.preview(request.args);
-  if (mayBegin?.() === false) return undefined; // its lane was stopped while the arguments were stored
-  const recorded = await recorder.append({
+  if (mayBegin?.() === false) return Promise.resolve(undefined); // its lane was stopped while the arguments were stored
+  const recording = recorder.append({
     type: 'call.started',
     key,
     op: op.path,
@@ -162,6 +167,10 @@ async function recordStart(
     ...(started?.waitedMs !== undefined && { waitedMs: started.waitedMs }),
     ...passedOver,
   });
+  return recording.then(seqIn);
+}
+
+function seqIn(recorded: Recorded | undefined): Seq | undefined {
   return recorded?.seq;
 }
 

@@ -132,7 +132,8 @@ async function stages(
     if (llm) {
       const ahead = guards && ((lookup: Lookup) => guards.before(afterLookup(frame, lookup), received));
       const call = cacheableCall(frame, received, llm, { sight, guardsBefore: ahead });
-      const found = await callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
+      const finding = callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
+      const found = finding instanceof Promise ? await finding : finding;
       result = found.result;
       if (found.isFailed) {
         progress.outcome = 'failed';

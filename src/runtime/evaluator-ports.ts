@@ -25,8 +25,11 @@ export function callOutcome(callee: Callable, args: readonly Value[], frame: Fra
 }
 
 /** Calls a function in an expression: a control word that no construct handles is replaced by its value. */
-export async function callValue(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
-  const outcome = await callOutcome(callee, args, frame, details);
+export function callValue(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
+  return callOutcome(callee, args, frame, details).then(valueOfCall);
+}
+
+function valueOfCall(outcome: Outcome): Value {
   return outcome instanceof Signal ? outcome.value : outcome;
 }
 

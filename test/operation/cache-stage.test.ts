@@ -187,10 +187,11 @@ describe('CACHE-4: a run whose journal is lost', () => {
     await settled();
     calls.dispatcher.stop({ class: 'journal', message: 'disk full' });
     const next = { ...call(), llm: { ...call().llm, request: () => ({ request: { fn: 'ask', args: ['ebb'] } }) } };
-    const refused = callOrReuse(
+    const refusing = callOrReuse(
       next,
       doing(async () => 'paid for'),
-    ).catch((error: MlldError) => error.code);
+    );
+    const refused = Promise.resolve(refusing).catch((error: MlldError) => error.code);
     await settled();
     expect(paused).toBe(false);
     end('high');

@@ -5,11 +5,22 @@ import { userRegExp } from '../../values/methods/regex.js';
 import type { Value } from '../../values/value.js';
 import { boundValue, lenient } from '../../runtime/evaluator-ports.js';
 import { undefinedVariable } from '../../runtime/errors.js';
+import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Frame } from '../../runtime/frame.js';
 
-export async function evaluateArguments(nodes: readonly Expression[], frame: Frame): Promise<Value[]> {
+/** Returns no promise where all are bare names: most are. */
+export function evaluateArguments(nodes: readonly Expression[], frame: Frame): Awaitable<Value[]> {
   const values: Value[] = [];
-  for (const node of nodes) values.push(boundValue(node, frame) ?? (await evaluateArgument(node, frame)));
+  for (const node of nodes) {
+    const value = boundValue(node, frame);
+    if (value === undefined || value === null) return evaluateFrom(values, nodes, frame);
+    values.push(value);
+  }
+  return values;
+}
+
+async function evaluateFrom(values: Value[], nodes: readonly Expression[], frame: Frame): Promise<Value[]> {
+  for (const node of nodes.slice(values.length)) values.push(boundValue(node, frame) ?? (await evaluateArgument(node, frame)));
   return values;
 }
 

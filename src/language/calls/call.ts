@@ -183,12 +183,26 @@ function asPrinted(body: Expression, result: Outcome): Outcome {
   return result.withMetadata({ ...result.metadata, isPrinted: true });
 }
 
-async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
+function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
   switch (body.kind) {
     case 'template':
-      return await renderText(body.parts, frame);
+      return renderText(body.parts, frame);
     case 'template-file':
       return renderTemplateFile(frame);
+    case 'block':
+    case 'with':
+    case 'when':
+    case 'reference':
+      return composedOutcome(body, inputs, frame);
+    default:
+      return outcomeOf(body, frame);
+  }
+}
+
+type Composed = Extract<Expression, { kind: 'block' | 'with' | 'when' | 'reference' }>;
+
+async function composedOutcome(body: Composed, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
+  switch (body.kind) {
     case 'block':
       return outcomeOfBlock(await frame.execute(body.statements, frame));
     case 'with': {
@@ -203,8 +217,6 @@ async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Fr
     }
     case 'reference':
       return aliased(await outcomeOf(body, frame), body, inputs, frame);
-    default:
-      return await outcomeOf(body, frame); // a promise that is returned without `await` costs two more turns of the queue
   }
 }
 

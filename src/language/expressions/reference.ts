@@ -15,7 +15,7 @@ import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '
 import { ambientValue } from './ambient-variables.js';
 import { stepsToCallee } from '../calls/callee.js';
 import { contextValue } from './context-variables.js';
-import { boundValue, callValue } from '../../runtime/evaluator-ports.js';
+import { callValue } from '../../runtime/evaluator-ports.js';
 import type { CallDetails } from '../../runtime/ports.js';
 import { locationOf, undefinedVariable } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/definitions/executable.js';
@@ -28,10 +28,11 @@ import type { Binding } from '../../runtime/scope.js';
 import { positionOf } from '../../runtime/position.js';
 
 /** Returns the value; throws UNKNOWN_VARIABLE for an undefined name. */
-export async function evaluateReference(node: Reference, frame: Frame): Promise<Value> {
-  const value = boundValue(node, frame) ?? (await lookUp(node, frame));
-  if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
-  return value;
+export function evaluateReference(node: Reference, frame: Frame): Promise<Value> {
+  return lookUp(node, frame).then((value) => {
+    if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
+    return value;
+  });
 }
 
 /** Evaluates a reference that ends in a call of a script's function with labels; others as usual, without them. */
@@ -169,7 +170,8 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
         case 'apply': {
           const callee = functionIn(value, step.at, frame, written);
           const called = [...(path ?? [])];
-          value = await callValue(callee, await evaluateArguments(step.args, frame), frame, { at: step.at, called });
+          const args = evaluateArguments(step.args, frame);
+          value = await callValue(callee, args instanceof Promise ? await args : args, frame, { at: step.at, called });
           break;
         }
       }

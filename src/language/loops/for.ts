@@ -151,13 +151,18 @@ function bind(node: For, { value, key, index }: Entry, scope: Scope): void {
   else if (index === undefined) scope.define({ name: `${node.name}_key`, value: key, kind: 'loop' });
 }
 
-async function valueOfBody(node: For, frame: Frame): Promise<Outcome> {
+function valueOfBody(node: For, frame: Frame): Promise<Outcome> {
   const inner: Frame = { ...frame, within: 'body' };
-  if (node.arms) {
-    const decision = await decide(node.arms, inner, 'item');
-    return decision.kind === 'nothing' ? new Signal('skip', null, false) : decision.outcome;
-  }
-  return (await outcomeOfBody(node.body as Action, inner)) ?? null;
+  return node.arms ? valueOfArms(node.arms, inner) : outcomeOfBody(node.body as Action, inner).then(orNull);
+}
+
+async function valueOfArms(arms: When, frame: Frame): Promise<Outcome> {
+  const decision = await decide(arms, frame, 'item');
+  return decision.kind === 'nothing' ? new Signal('skip', null, false) : decision.outcome;
+}
+
+function orNull(outcome: Outcome): Outcome {
+  return outcome ?? null;
 }
 
 function outcomeOfBody(body: Action, frame: Frame): Promise<Outcome> {

@@ -7,6 +7,7 @@ import type { ReadReply } from '../../calls/replies/read-reply.js';
 import type { ResultSchema } from '../../calls/schema/compile-schema.js';
 import { AttemptFailed, callFailureOf } from '../../runtime/calls/call-failure.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
+import type { Awaitable } from '../../runtime/awaitable.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import { Denial } from '../../runtime/denial.js';
 import { endsTheRun } from '../../runtime/errors.js';
@@ -39,22 +40,51 @@ type Judged = Pick<LlmCall, 'isCommand' | 'language'>;
  * `placeOf` returns the call, for a function that reads its reply. The reports of the body are read before its result is judged: a reported
  * failure fails the attempt.
  */
-export async function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>, placeOf?: () => ReplyPlace): Promise<Judgement> {
-  let outcome: Outcome;
+export function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome>, placeOf?: () => ReplyPlace): Promise<Judgement> {
+  return begun(work).then(
+    (outcome) => {
+      attempt.report?.close();
+      return judgeOutcome(outcome, attempt, llm, placeOf);
+    },
+    (error: unknown) => {
+      attempt.report?.close();
+      return judgeError(attempt, error);
+    },
+  );
+}
+
+/** What the body throws before it waits for anything is its failure as well. */
+function begun(work: () => Promise<Outcome>): Promise<Outcome> {
   try {
-    outcome = await work();
+    return work();
   } catch (error) {
-    attempt.report?.close();
-    return judgeError(attempt, error);
+    return Promise.reject(error);
   }
-  attempt.report?.close();
+}
+
+/** Returns a promise only where a function reads the reply. */
+function judgeOutcome(outcome: Outcome, attempt: Attempt, llm: Judged, placeOf: (() => ReplyPlace) | undefined): Awaitable<Judgement> {
   const failure = attempt.reported ?? attempt.failedInside;
   if (outcome instanceof Signal) return failure ? { kind: 'failed', failure } : { kind: 'completed', value: outcome };
   const known = attempt.reply ?? replyIn(outcome, attempt, llm);
   const { reply: adapter } = attempt.options;
   const isFunction = typeof adapter === 'object' && known !== undefined && placeOf !== undefined && !failure;
-  const byFunction = isFunction ? await readWith(adapter, known, outcome, attempt, placeOf()) : undefined;
-  if (byFunction?.kind === 'ended') return byFunction;
+  if (!isFunction) return judgeReply({ known, failure, outcome, attempt });
+  return readWith(adapter, known, outcome, attempt, placeOf()).then((byFunction) =>
+    byFunction.kind === 'ended' ? byFunction : judgeReply({ known, failure, outcome, attempt, byFunction }),
+  );
+}
+
+interface ReadOutcome {
+  readonly known: ReadReply | undefined;
+  /** The failure that the body reported. */
+  readonly failure: Failure | undefined;
+  readonly outcome: Value;
+  readonly attempt: Attempt;
+  readonly byFunction?: ReadByFunction;
+}
+
+function judgeReply({ known, failure, outcome, attempt, byFunction }: ReadOutcome): Judgement {
   const reply = byFunction?.reply ?? known;
   const found = failure ?? reply?.failure;
   if (found) return { kind: 'failed', failure: found, printed: outcome, ...problemOf(found, attempt) };

@@ -85,19 +85,22 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
     for (let i = 0; i < followers.length; i++) followers[i]?.(event, recorded.position);
   };
   /** `onFollowed` is called before this returns, where it is called at all: `Journal.append` promises as much. */
-  async function append(original: Fact, onFollowed?: () => void): Promise<Recorded | undefined> {
+  function append(original: Fact, onFollowed?: () => void): Promise<Recorded | undefined> {
     let isFollowed = false;
+    const failed = (error: unknown): undefined => {
+      trouble(error);
+      if (!isFollowed) count(original);
+    };
     try {
       const fact = bounded(conceal(original, secrets));
-      return await journal.append(fact, (recorded) => {
+      const appending = journal.append(fact, (recorded) => {
         isFollowed = true;
         follow(fact, recorded);
         onFollowed?.();
       });
+      return appending.catch(failed);
     } catch (error) {
-      trouble(error);
-      if (!isFollowed) count(original);
-      return undefined;
+      return Promise.resolve(failed(error));
     }
   }
   return {

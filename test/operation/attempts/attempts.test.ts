@@ -57,7 +57,7 @@ async function execute(
       return 'high';
     })(frame, ['tide']),
   );
-  const result = await found.then(
+  const result = await Promise.resolve(found).then(
     (value) => value.result,
     (error: unknown) => error,
   );
