@@ -263,11 +263,7 @@ export class RunWriter implements Journal {
     for (const { recorded, resolve } of written) resolve(recorded);
     if (this.awaitingSync.length === 0 || this.syncing) return;
     if (written.length === 0) this.sync();
-    else this.endNextTick(); // a caller that was just released may append something to be synced as well
-  }
-
-  private endNextTick(): void {
-    setImmediate(() => this.endTick());
+    else setImmediate(() => this.endTick()); // a caller that was just released may append something to be synced as well
   }
 
   private sync(): void {
@@ -286,7 +282,7 @@ export class RunWriter implements Journal {
       } else {
         this.queue.release(this.unsynced.synced(coveredBytes)); // WRITER-10
         for (const { recorded, resolve } of covered) resolve(recorded);
-        if (this.awaitingSync.length > 0 || this.isSyncDue()) this.endNextTick(); // so that callers that were just released can join
+        if (this.awaitingSync.length > 0 || this.isSyncDue()) setImmediate(() => this.endTick()); // so that callers that were just released can join
       }
       end();
     });
