@@ -45,7 +45,7 @@ export function callOrReuse(call: CacheableCall, execute: Execute): Awaitable<Fo
     : findOrExecute(call, forming, execute);
 }
 
-/** Where its arguments have a failure in them, the call is not executed. calls.md 5.3. */
+/** A call is not executed if its arguments have a failure in them. calls.md 5.3. */
 async function withFailuresBefore(call: CacheableCall, execute: Execute): Promise<Found> {
   const { run, llm, operation } = call;
   const { records, reuses } = run.cache.policy();

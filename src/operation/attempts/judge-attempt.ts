@@ -53,7 +53,7 @@ export function judge(attempt: Attempt, llm: Judged, work: () => Promise<Outcome
   );
 }
 
-/** What the body throws before it waits for anything is its failure as well. */
+/** A body may throw before it waits for anything: that is its failure as well. */
 function begun(work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return work();
