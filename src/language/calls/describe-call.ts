@@ -79,7 +79,8 @@ export async function describeCall(
   if (isSecret(laneName)) return { because: 'its lane is secret' };
   const hasSecret = values.some(isSecret) || labels?.includes(SECRET) === true || [...reached].some(makesSecret);
   const args = inputs.map(offeredValue);
-  if (!hasSecret && holdsKnownSecret({ args, captured, lane: textOf(laneName) }, frame)) return { because: UNLABELLED };
+  const unlabelled = [...args, ...captured.map(({ value }) => value)].filter(({ labels: own = [] }) => !own.includes(SECRET));
+  if (holdKnownSecret([...unlabelled, textOf(laneName)], frame)) return { because: UNLABELLED };
   return {
     module: nameOf(executable.module, frame),
     main: nameOf(mainOf(executable.module, frame), frame),
@@ -110,9 +111,9 @@ function makesSecret(executable: Executable): boolean {
   return executable.labels.includes(SECRET) || lookAt(executable).makesSecret;
 }
 
-/** A worker has only the labels to know a secret by. */
-function holdsKnownSecret(offered: object, { run: { secrets } }: Frame): boolean {
-  return !secrets.isEmpty && secrets.appearIn(JSON.stringify(offered));
+/** A worker has only the labels to know a secret by: in another value it would record one in clear text. */
+function holdKnownSecret(values: readonly unknown[], { run: { secrets } }: Frame): boolean {
+  return !secrets.isEmpty && secrets.appearIn(JSON.stringify(values));
 }
 
 function nameOf(module: Module, { run }: Frame): string {
@@ -133,10 +134,18 @@ function addReached(executable: Executable, reached: Set<Executable>): void {
   }
 }
 
-function namesOf({ node, params, template }: Executable): readonly string[] {
+const NAMES = new WeakMap<Executable, readonly string[]>();
+
+/** The trees of functions don't change. */
+function namesOf(executable: Executable): readonly string[] {
+  const known = NAMES.get(executable);
+  if (known) return known;
+  const { node, params, template } = executable;
   const trees = [node.body, ...node.options.map(({ value }) => value), template?.template];
-  const names = new Set(trees.flatMap((tree) => [...namesIn(tree), ...listedIn(tree)]));
-  return [...names].filter((name) => !params.includes(name));
+  const found = new Set(trees.flatMap((tree) => [...namesIn(tree), ...listedIn(tree)]));
+  const names = [...found].filter((name) => !params.includes(name));
+  NAMES.set(executable, names);
+  return names;
 }
 
 /** Returns the variables that code lists: `sh (@a, @b) { … }`. */
@@ -162,7 +171,6 @@ interface Look {
 
 const LOOKS = new WeakMap<Executable, Look>();
 
-/** The trees of functions don't change. */
 function lookAt(executable: Executable): Look {
   const known = LOOKS.get(executable);
   if (known) return known;

@@ -32,7 +32,7 @@ export interface FunctionPorts {
   readonly world: World;
   readonly options: RunOptions;
   readonly keyed: KeyedDigest;
-  readonly secrets: Pick<SecretRegistry, 'add' | 'redact'>;
+  readonly secrets: SecretRegistry;
 }
 
 export class OfferedFunctions {
@@ -57,7 +57,7 @@ export class OfferedFunctions {
 
   private async defined(executable: Executable): Promise<Definition> {
     try {
-      return await definitionOf(executable, this.ports.keyed);
+      return await definitionOf(executable, this.ports.keyed, this.ports.secrets);
     } catch (error) {
       throw new Declined(`@${executable.name} uses a value that is known at the run only (${(error as Error).message})`);
     }

@@ -234,6 +234,31 @@ show @make("d")
   );
 
   it(
+    'are not made where another value has a secret without its label, which only the run knows',
+    async () => {
+      const url = database.project();
+      const { folder, ledger, paid } = await project(`
+exe @keep(v) = js { globalThis.kept = v; return "kept" }
+exe @kept() = js { return globalThis.kept }
+show @keep(@token)
+var @unlabelled = @kept()
+show @unlabelled.mx.labels.length
+show @ask(@unlabelled, @captured)
+`);
+      const env = { MLLD_STORE: url, MLLD_LEASE: '2s', MLLD_JOURNAL_KEY: KEY, ...given, LEDGER: ledger };
+      const hut = await worker(url, { MLLD_JOURNAL_KEY: KEY, LEDGER: ledger });
+      const run = await runCli(['run', 'secrets', '--checkpoint', '--workers'], { cwd: folder, env });
+      expect(run).toMatchObject({ status: 0, stdout: `kept\n0\n${TOKEN} has ${CAPTURED.length} units\n` });
+      expect(run.stderr).toContain('calls of @ask are executed here: a secret that has no label is among what it needs');
+      expect(await everything()).not.toContain(TOKEN);
+      expect(paid()).toBe(1);
+      hut.kill('SIGTERM');
+      await resultOf(hut);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'are left by a worker that has another key, which says so once, and the run then executes such calls at once',
     async () => {
       const url = database.project();
