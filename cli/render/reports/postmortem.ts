@@ -11,7 +11,7 @@ import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { causeIn, CAUSES, messageBehind } from '../causes.js';
 import { resumeCommand, type RecordedCommand } from '../resume-command.js';
-import { duration, money, time } from '../units.js';
+import { costOrDash, duration, money, time } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const MESSAGE_UNITS_MAX = 160;
@@ -249,7 +249,7 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: 
 function resumeOf(report: PostMortemReport): string[] {
   if (isDone(report)) return [];
   const { resume } = report;
-  const { reused, unresolved, notStarted, durationMs, costUsd, comparedWith } = resume;
+  const { reused, unresolved, notStarted, durationMs, costUsd, unpriced, comparedWith } = resume;
   const why = [...new Set(unresolved.map((call) => call.why))].map(
     (word) => `${unresolved.filter((call) => call.why === word).length} ${word.replaceAll('-', ' ')}`,
   );
@@ -260,7 +260,7 @@ function resumeOf(report: PostMortemReport): string[] {
   ];
   if (durationMs !== undefined) {
     lines.push(
-      `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? '; no call reported its cost' : `, and ${money(costUsd)}`}`,
+      `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? '; no call reported its cost' : `, and ${costOrDash({ costUsd, unpriced })}`}`,
     );
   }
   return lines;

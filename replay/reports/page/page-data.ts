@@ -31,6 +31,7 @@ export interface Verdict extends Omit<PostMortemReport, 'resume' | 'inFlight' | 
     readonly notStarted: number;
     readonly durationMs: number | null;
     readonly costUsd: number | null;
+    readonly unpriced: number;
   };
 }
 
@@ -186,8 +187,12 @@ export async function openPageOf(
 
 function verdictOf(postMortem: PostMortemReport): Verdict {
   const { resume, inFlight, argv: _, lanes: __, ...rest } = postMortem;
-  const { reused, unresolved, notStarted, durationMs = null, costUsd = null } = resume;
-  return { ...rest, inFlight: inFlight.length, resume: { reused, unresolved: unresolved.length, notStarted, durationMs, costUsd } };
+  const { reused, unresolved, notStarted, durationMs = null, costUsd = null, unpriced } = resume;
+  return {
+    ...rest,
+    inFlight: inFlight.length,
+    resume: { reused, unresolved: unresolved.length, notStarted, durationMs, costUsd, unpriced },
+  };
 }
 
 function inputsOf({ started }: RunFacts): PageInputs | null {

@@ -18,6 +18,8 @@ export interface ResumeEstimate {
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number | undefined;
   readonly costUsd: number | undefined;
+  /** Calls, not in the cost, of functions whose results in this run reported none. */
+  readonly unpriced: number;
 }
 
 /** Lookups in what is recorded now. */
@@ -86,7 +88,7 @@ function unfinishedLoops(state: PostMortem): readonly LoopCount[] {
   return known.filter(({ op }) => !covering.some((around) => op !== around.op && isInside(op, around.op))).map(({ loop }) => loop);
 }
 
-type Price = Pick<ResumeEstimate, 'durationMs' | 'callsMs' | 'costUsd'>;
+type Price = Pick<ResumeEstimate, 'durationMs' | 'callsMs' | 'costUsd' | 'unpriced'>;
 
 /** `ahead` counts calls by function; of `others` only the number is known. Undefined where nothing was measured. */
 function priced({ rates, concurrency }: PostMortem, ahead: ReadonlyMap<string, number>, others: number): Price {
@@ -97,23 +99,25 @@ function priced({ rates, concurrency }: PostMortem, ahead: ReadonlyMap<string, n
     all.priced += rate.priced;
     all.costUsd = addUsd(all.costUsd, rate.costUsd);
   }
-  if (all.calls === 0) return { durationMs: undefined, callsMs: undefined, costUsd: undefined };
+  if (all.calls === 0) return { durationMs: undefined, callsMs: undefined, costUsd: undefined, unpriced: 0 };
   const meanMs = all.durationMs / all.calls;
   let callsMs = others * meanMs;
   let longestMs = Math.min(callsMs, meanMs);
   let costUsd = all.priced === 0 ? 0 : (others * all.costUsd) / all.priced;
+  let unpriced = 0;
   for (const [fn, calls] of ahead) {
     const own = rates.get(fn);
     const rate = own !== undefined && own.calls > 0 ? own : all;
     const ownMs = rate.durationMs / rate.calls;
     callsMs += calls * ownMs;
     longestMs = Math.max(longestMs, Math.min(calls, 1) * ownMs);
-    const price = rate.priced > 0 ? rate : all;
-    if (price.priced > 0) costUsd = addUsd(costUsd, (calls * price.costUsd) / price.priced);
+    if (rate.priced > 0) costUsd = addUsd(costUsd, (calls * rate.costUsd) / rate.priced);
+    else unpriced += calls;
   }
   return {
     durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)),
     callsMs: Math.round(callsMs),
     costUsd: all.priced === 0 ? undefined : costUsd,
+    unpriced: all.priced === 0 ? 0 : Math.round(unpriced),
   };
 }

@@ -136,6 +136,7 @@ describe('the estimate of a resume', () => {
       durationMs: 15,
       callsMs: 15,
       costUsd: undefined,
+      unpriced: 0,
     });
     expect(estimateResume(state, 10).notStarted).toBe(7);
   });
@@ -154,6 +155,16 @@ describe('the estimate of a resume', () => {
       fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
     );
     expect(estimateResume(stateOf(paid, call('main/ask#1', 'flow', { outcome: 'killed' })), 4).costUsd).toBe(1.5);
+  });
+
+  it('makes up no cost of a function whose results reported none', () => {
+    const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
+    );
+    const other = [call('main/note#0', 'calm'), call('main/note#1', 'flow', { outcome: 'killed' })].map((facts) =>
+      facts.map((fact): Fact => (fact.type === 'call.started' ? { ...fact, fn: 'note' } : fact)),
+    );
+    expect(estimateResume(stateOf(paid, ...other), undefined)).toMatchObject({ costUsd: 0, unpriced: 1 });
   });
 });
 

@@ -173,7 +173,9 @@ function repairWords({ resume, status }: PageData['verdict']): string {
   if (status === 'running' || calls === 0) return 'Continue';
   const measures = [
     ...(resume.durationMs === null ? [] : [`about ${duration(resume.durationMs)}`]),
-    ...(resume.costUsd === null ? [] : [money(resume.costUsd)]),
+    ...(resume.costUsd === null
+      ? []
+      : [money(resume.costUsd), ...(resume.unpriced === 0 ? [] : [`${number(resume.unpriced)} of unknown cost`])]),
   ];
   const estimate = measures.length === 0 ? '' : ` (${measures.join(', ')})`;
   return `Repair it: ${number(calls)} ${calls === 1 ? 'call' : 'calls'} to make${estimate}, ${number(resume.reused)} reused`;
