@@ -4,6 +4,7 @@ import { atHost } from '../../../src/api/commands/words.js';
 import type { AuditConclusion, AuditedCall, AuditEntry, Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
 import { counted } from './garbage-collection.js';
 import { wrap, wrapAll } from '../wrap.js';
+import { messageBehind } from '../causes.js';
 import { clip, oneLine } from '../one-line.js';
 import { placeOfCall } from '../place-of-call.js';
 import type { Style } from '../style.js';
@@ -55,7 +56,7 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         ...(from === undefined
           ? []
           : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
-        ...(message === undefined ? [] : [clip(oneLine(message), TEXT_UNITS_MAX)]),
+        ...(message === undefined ? [] : [clip(oneLine(cause === undefined ? message : messageBehind(cause, message)), TEXT_UNITS_MAX)]),
         ...(durationMs === undefined ? [] : [duration(durationMs)]),
         ...(entry.model === undefined ? [] : [priceOf(entry)]),
         ...(savedUsd === undefined ? [] : [`saved ${money(savedUsd)}`]),

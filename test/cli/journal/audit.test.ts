@@ -54,6 +54,13 @@ describe('mlld journal audit', () => {
     expect(stdout.match(/its result is in the file/g)).toHaveLength(2);
   });
 
+  it('names the class of a failed call once', async () => {
+    const cwd = await projectFolder({ 'tide.mld': 'exe llm @ask(q) = js { throw new Error("no tide") }\nshow @ask("ebb")\n' });
+    await runCli(['tide.mld', '--checkpoint'], { cwd });
+    const { stdout } = await runCli(['journal', 'audit', 'tide'], { cwd });
+    expect(stdout).toContain('@ask(ebb) failed: crash, no tide, ');
+  });
+
   it('refuses a time that is none', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
     await runCli(['tide.mld', '--checkpoint'], { cwd });
