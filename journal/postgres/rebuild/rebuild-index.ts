@@ -107,11 +107,11 @@ const counting = (table: string): string =>
    select count(*)::int as count from gone`;
 const DEAD_CLAIMS = counting('claims');
 const DEAD_OFFERS = counting('offers');
-/** LATE-ENDS-1: what may only sleep keeps its reservation, with what is counted for it. */
-const MAY_SLEEP = `v.has_begun and not m.finished and m.lease_until > '-infinity'::timestamptz`;
+/** LATE-ENDS-1: what may only sleep keeps its reservation, with what the journals count for it: nothing where it had not begun. */
+const MAY_SLEEP = `not m.finished and m.lease_until > '-infinity'::timestamptz`;
 const DEAD_RESERVATIONS = `with mine as (${MINE}),
-  kept as (update mlld.reservations v set counted = v.amount from mine m
-    where v.run_id = m.run_id and v.counted is null and not (${LIVES}) and ${MAY_SLEEP})
+  kept as (update mlld.reservations v set counted = case when v.has_begun then v.amount else 0 end from mine m
+    where v.run_id = m.run_id and not (${LIVES}) and ${MAY_SLEEP})
   delete from mlld.reservations v using mine m where v.run_id = m.run_id and not (${LIVES}) and not (${MAY_SLEEP})`;
 /** LANES-2 */
 const LANES = ['lane_events', 'limits'].map(

@@ -140,16 +140,35 @@ function budgetContract(openStore: () => Opened): void {
     const of = `run_id in (select run_id from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
       where r.run = '${runRef(1).run}' order by run_id desc limit 1)`;
     await query(`update mlld.runs set lease_until = clock_timestamp() - interval '1 minute', lease_s = 0 where ${of}`);
-    expect(await sums(store)).toEqual([0.5, 0]); // the last one had not begun
-    expect(await sums(store)).toEqual([0.5, 0]);
+    const rounded = async (): Promise<readonly number[]> => (await sums(store)).map((sum) => Math.round(sum * 100));
+    expect(await rounded()).toEqual([60, 0]); // the last one had not begun, and may yet
+    expect(await rounded()).toEqual([60, 0]);
     await sleeper.append(cost(0, 0.25));
     await sleeper.append(cost(1, 0.4)); // nobody had known what it would cost
     await sleeper.append(callCompleted(2)); // nobody says what it did
-    expect((await sums(store)).map((sum) => Math.round(sum * 100))).toEqual([85, 0]);
+    expect(await rounded()).toEqual([95, 0]);
     await sleeper.append(finished);
     await sleeper.close();
     expect(await query(`select from mlld.reservations where ${of}`)).toEqual([]);
-    expect((await sums(store)).map((sum) => Math.round(sum * 100))).toEqual([85, 0]);
+    expect(await rounded()).toEqual([85, 0]); // it never began
+  });
+
+  it('counts an attempt that begins once its process has slept, and lets nobody use what it had reserved', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const sleeper = await store.create(runRef(1));
+    const other = await store.create(runRef(2));
+    await Promise.all([sleeper.append(started), other.append(started)]);
+    expect(await reserveOf(store, 1)(0, 0.6)).toBeUndefined();
+    await query(
+      `update mlld.runs set lease_until = clock_timestamp() - interval '1 minute', lease_s = 0 where run_id in (select run_id
+        from mlld.reservations)`,
+    );
+    expect(await reserveOf(store, 2)(1, 0.6)).toMatchObject({ kind: 'full' });
+    await sleeper.append(callStarted(0));
+    await sleeper.append(cost(0, 0.7));
+    expect(await sums(store)).toEqual([0.7, 0]);
+    await Promise.all([sleeper.close(), other.close()]);
   });
 
   it('has spent what the journals say when the store is rebuilt', async () => {
