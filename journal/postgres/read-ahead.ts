@@ -10,6 +10,8 @@
  * READ-AHEAD-3 A result is verified as a single read verifies it: by its length, and by the hash of the line before it.
  * READ-AHEAD-4 A page behind others holds events of the types that were read of the run: a run that reuses results reads no effects. The
  *    first event of another type is read alone, and later pages hold its type as well.
+ * READ-AHEAD-5 Results of pages that are there need nothing of the event loop, which gets a turn after some of them all the same: what the
+ *    run records would otherwise be sent, and kept in memory, only behind the last of them.
  */
 import type { JournalEvent } from '../event.js';
 import type { RunRef } from '../ids.js';
@@ -28,6 +30,7 @@ const HELD_MS = 5000;
 const USED_MIN = 4;
 const GROWTH = 4;
 const PAGES_AHEAD = 2;
+const READS_BETWEEN_TURNS = 16;
 /** The type is this part of a line, between quotes, and ends within so many characters. */
 const TYPE_PART = 8;
 const TYPE_WITHIN = 64;
@@ -57,6 +60,7 @@ const LOOSE_MAX = 1000;
 export class ReadAhead {
   private readonly runs = new Map<string, ReadRun>();
   private readonly loose = new Map<string, { readonly row: Row; readonly heldMs: number }>();
+  private reads = 0;
 
   constructor(
     private readonly sql: Sql,
@@ -65,6 +69,7 @@ export class ReadAhead {
 
   /** Does what `readRowAt` does. */
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    if (++this.reads % READS_BETWEEN_TURNS === 0) await new Promise(setImmediate); // READ-AHEAD-5
     const held = this.loose.get(placeOf(ref, position));
     if (held !== undefined && held.heldMs >= performance.now() - HELD_MS) return eventOf(held.row, position); // READ-AHEAD-3
     const run = this.runOf(ref);
