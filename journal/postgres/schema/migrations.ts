@@ -13,6 +13,7 @@ import { steadyPlansSchema } from './0011-steady-plans.js';
 import { lateEndsSchema } from './0012-late-ends.js';
 import { shortAppendsSchema } from './0013-short-appends.js';
 import { lateStartsSchema } from './0014-late-starts.js';
+import { unknownCostsSchema } from './0015-unknown-costs.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, title: 'costs of attempts whose process had slept', statements: lateEndsSchema, minClient: 3 },
   { version: 13, title: 'appends of fewer statements', statements: shortAppendsSchema, minClient: 3 },
   { version: 14, title: 'costs of attempts that began when their lease was over', statements: lateStartsSchema, minClient: 3 },
+  { version: 15, title: 'reservations of attempts whose cost is not known', statements: unknownCostsSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

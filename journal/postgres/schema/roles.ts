@@ -44,7 +44,7 @@ const ROLES: readonly Role[] = [
     grants: [
       ...RECORD,
       'update, delete on mlld.offers',
-      'update (spent, reserved, began) on mlld.budgets',
+      'update (spent, reserved, began, largest) on mlld.budgets',
       'insert, update, delete on mlld.turns',
     ],
   },

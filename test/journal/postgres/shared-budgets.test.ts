@@ -153,6 +153,26 @@ function budgetContract(openStore: () => Opened): void {
     expect(await rounded()).toEqual([85, 0]); // it never began
   });
 
+  it('reserves for an attempt of unknown cost the largest that any run has told', async () => {
+    const { store } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const run = await store.create(runRef(1));
+    const worker = await store.create(runRef(2));
+    await run.append(started);
+    const unknown = (n: number) => store.budgets.reserve({ run: runRef(2), key: sha256(`key ${n}`), try: 1, names: ['nightly'] });
+    expect(await unknown(7)).toBeUndefined();
+    expect(await sums(store)).toEqual([0, 0]); // nobody has told a cost yet
+    for (const [n, usd] of [0.3, 0.2].entries()) {
+      expect(await reserveOf(store, 1)(n, usd)).toBeUndefined();
+      await run.append(callStarted(n));
+      await run.append(cost(n, usd));
+    }
+    expect(await unknown(8)).toBeUndefined();
+    expect(await sums(store)).toEqual([0.5, 0.3]);
+    expect(await unknown(9)).toMatchObject({ kind: 'full', amount: 0.3 });
+    await Promise.all([run.close(), worker.close()]);
+  });
+
   it('counts an attempt that begins once its process has slept, and lets nobody use what it had reserved', async () => {
     const { store, query } = open();
     await store.budgets.set('nightly', { unit: 'usd', total: 1 });
