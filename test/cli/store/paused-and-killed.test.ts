@@ -8,10 +8,11 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 import { Between } from '../../journal/support/between.js';
-import { emptyFolder, projectFolder, resultOf, runCli, startCli, type CliProcess } from '../../support/cli.js';
+import { emptyFolder, projectFolder, resultOf, runCli } from '../../support/cli.js';
+import { commandsOfTests } from './started-commands.js';
 
 const reply = (members: string): string => `echo '{"type":"result","subtype":"success",${members}}'`;
 const QUESTIONS = ['first', ...Array.from({ length: 12 }, (_, n) => `q${n}`), 'bad', ...Array.from({ length: 12 }, (_, n) => `r${n}`)];
@@ -30,17 +31,7 @@ const ENDS = '"type":"run.finished"';
 
 describe.skipIf(noServer !== undefined)(`a pause that is killed${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
-  const running: CliProcess[] = [];
-  afterEach(() => {
-    for (const child of running.splice(0)) child.kill('SIGKILL');
-  });
-
-  function start(words: readonly string[], cwd: string, env: { readonly [name: string]: string }): CliProcess {
-    const child = startCli(words, { cwd, env: { MLLD_LEASE: '3s', ...env } });
-    child.stdin.end();
-    running.push(child);
-    return child;
-  }
+  const start = commandsOfTests({ MLLD_LEASE: '3s' });
 
   it.each([
     ['before it takes offers back', TAKES_BACK, false],

@@ -2,10 +2,11 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 import { Between } from '../../journal/support/between.js';
-import { emptyFolder, projectFolder, resultOf, runCli, startCli, type CliProcess } from '../../support/cli.js';
+import { emptyFolder, projectFolder, resultOf, runCli, type CliProcess } from '../../support/cli.js';
+import { commandsOfTests } from './started-commands.js';
 
 const TIMEOUT_MS = 120_000;
 const PATIENCE = { timeout: 30_000, interval: 100 };
@@ -24,10 +25,7 @@ describe.skipIf(noServer !== undefined)(
   `a worker whose store is away${noServer === undefined ? '' : ` (not run: ${noServer})`}`,
   async () => {
     const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
-    const running: CliProcess[] = [];
-    afterEach(() => {
-      for (const child of running.splice(0)) child.kill('SIGKILL');
-    });
+    const start = commandsOfTests({ MLLD_LEASE: '30s' });
 
     async function open(env: { readonly [name: string]: string } = {}) {
       const url = database.project();
@@ -35,13 +33,6 @@ describe.skipIf(noServer !== undefined)(
       const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': SCRIPT });
       const hut = await emptyFolder();
       const [ledger, go] = [path.join(folder, 'ledger'), path.join(folder, 'go')];
-      const start = (words: readonly string[], cwd: string, more: { readonly [name: string]: string }): CliProcess => {
-        const child = startCli(words, { cwd, env: { MLLD_LEASE: '30s', ...more } });
-        child.stdin.on('error', () => undefined);
-        child.stdin.end();
-        running.push(child);
-        return child;
-      };
       return {
         between,
         worker: (...words: readonly string[]) =>

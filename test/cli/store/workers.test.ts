@@ -2,26 +2,16 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
-import { emptyFolder, projectFolder, resultOf, runCli, startCli, type CliProcess } from '../../support/cli.js';
+import { emptyFolder, projectFolder, resultOf, runCli, type CliProcess } from '../../support/cli.js';
+import { commandsOfTests } from './started-commands.js';
 
 const TIMEOUT_MS = 240_000;
 
 describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
-  const running: CliProcess[] = [];
-  afterEach(() => {
-    for (const child of running.splice(0)) child.kill('SIGKILL');
-  });
-
-  function start(words: readonly string[], cwd: string, env: { readonly [name: string]: string }): CliProcess {
-    const child = startCli(words, { cwd, env });
-    child.stdin.on('error', () => undefined);
-    child.stdin.end();
-    running.push(child);
-    return child;
-  }
+  const start = commandsOfTests();
 
   async function worker(url: string, words: readonly string[] = [], env = {}): Promise<CliProcess> {
     return start(['worker', '--lanes', '2', '--name', 'hut', ...words], await emptyFolder(), { MLLD_STORE: url, ...env });
