@@ -75,14 +75,19 @@ export async function findScript(project: Project, name: string, home: string | 
     const found = scriptIn(folder, name);
     if (found !== undefined) return { path: found, name: nameWithin(folder, found) };
   }
-  const known = await listScripts(project, home);
   throw new MlldError('SCRIPT_UNKNOWN', `There is no script "${name}" in ${project.config.scriptDir}`, {
-    hint: isPath(name)
-      ? `a file is run by its path, without \`run\`, and recorded with a flag: mlld ${name} --checkpoint`
-      : known.length === 0
-        ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
-        : `available scripts: ${known.join(', ')}`,
+    hint: await adviceFor(project, name, home),
   });
+}
+
+async function adviceFor(project: Project, name: string, home: string | undefined): Promise<string> {
+  if (isPath(name)) return `a file is run by its path, without \`run\`, and recorded with a flag: mlld ${name} --checkpoint`;
+  const pipeline = path.join(project.config.scriptDir, `${name}.dot`);
+  if (fs.existsSync(path.join(project.root, pipeline))) return `a pipeline is run by its path: mlld run ${pipeline}`;
+  const known = await listScripts(project, home);
+  return known.length === 0
+    ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
+    : `available scripts: ${known.join(', ')}`;
 }
 
 /** True for a text that can only be the path of a file, and not the name of a script. */

@@ -133,6 +133,12 @@ describe('scripts of `mlld run`', () => {
     });
   });
 
+  it('says how a pipeline is run that has the name', async () => {
+    const project = await findProject(await projectFolder({ ...files, 'llm/run/release.dot': 'digraph { }' }));
+    const hint = `a pipeline is run by its path: mlld run ${path.join('llm/run', 'release.dot')}`;
+    await expect(findScript(project, 'release', undefined)).rejects.toMatchObject({ code: 'SCRIPT_UNKNOWN', hint });
+  });
+
   it.each([
     ['llm/run/patrol.mld', 'patrol'],
     ['notes.mld.md', 'notes'],
