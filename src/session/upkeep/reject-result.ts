@@ -13,7 +13,7 @@ import { foldRun } from '../../../replay/fold/fold-run.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
 import { callsAround } from '../../../replay/memo/calls-around.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
-import { isAt as holds } from '../../../replay/memo/rejected-results.js';
+import { isAt } from '../../../replay/memo/rejected-results.js';
 import { resultAtPath } from '../../../replay/memo/result-at-path.js';
 import { findCallsAtPath } from '../../../replay/resume/calls-at-path.js';
 import { MlldError } from '../../errors.js';
@@ -83,12 +83,12 @@ export async function restoreResult(request: MarkRequest): Promise<Marking> {
   const from = known?.from ?? marks.at(-1)?.from;
   if (from === undefined) throw nothingToReject(path, file, 'it is not rejected, so there is nothing to take back');
   const restore = (key: CallKey, of: ResultRef): Mark => ({ type: 'result.restored', key, from: of, op: call.op });
-  const around = marks.slice(0, -1).filter((mark) => isAt(rejected.get(mark.key)?.from, mark.from));
+  const around = marks.slice(0, -1).filter((mark) => isSameResult(rejected.get(mark.key)?.from, mark.from));
   const facts = { around: around.map((mark) => restore(mark.key, mark.from)), mark: restore(call.key, from) };
   return record(request, prior, facts, { isUsable: known !== undefined });
 }
 
-function isAt(at: EventRef | undefined, from: EventRef): boolean {
+function isSameResult(at: EventRef | undefined, from: EventRef): boolean {
   return at?.run === from.run && at.seq === from.seq;
 }
 
@@ -101,7 +101,7 @@ async function findResult({ store, file, path, onDefect }: MarkRequest) {
 
 function isOwnResult({ memo }: PriorRuns, key: CallKey, from: EventRef): boolean {
   const entry = usableEntry(memo, key);
-  return entry !== undefined && holds(entry.result, from);
+  return entry !== undefined && isAt(entry.result, from);
 }
 
 /**
