@@ -191,6 +191,25 @@ function budgetContract(openStore: () => Opened): void {
     await Promise.all([sleeper.close(), other.close()]);
   });
 
+  it('counts it also behind a rebuild, which knows that nothing had begun', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const sleeper = await store.create(runRef(1));
+    await sleeper.append(started);
+    expect(await reserveOf(store, 1)(0, 0.6)).toBeUndefined();
+    await query(
+      `update mlld.runs set lease_until = clock_timestamp() - interval '1 minute', lease_s = 0 where run_id in (select run_id
+        from mlld.reservations)`,
+    );
+    expect(await sums(store)).toEqual([0.6, 0]);
+    expect((await store.rebuild({ dryRun: false })).kind).toBe('rebuilt');
+    expect(await sums(store)).toEqual([0, 0]);
+    await sleeper.append(callStarted(0));
+    await sleeper.append(cost(0, 0.7));
+    expect(await sums(store)).toEqual([0.7, 0]);
+    await sleeper.close();
+  });
+
   it('has spent what the journals say when the store is rebuilt', async () => {
     const { store, query } = open();
     await store.budgets.set('nightly', { unit: 'usd', total: 1 });
