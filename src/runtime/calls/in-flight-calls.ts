@@ -16,9 +16,12 @@ class InFlightCall {
   }
 
   end(): void {
-    this.finish?.();
+    if (this.finish) this.finish();
+    else this.ending = ENDED;
   }
 }
+
+const ENDED = Promise.resolve();
 
 export class InFlightCalls {
   private readonly running = new Map<CallKey, InFlightCall>();
