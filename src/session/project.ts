@@ -83,7 +83,7 @@ export async function findScript(project: Project, name: string, home: string | 
 async function adviceFor(project: Project, name: string, home: string | undefined): Promise<string> {
   if (isPath(name)) return `a file is run by its path, without \`run\`, and recorded with a flag: mlld ${name} --checkpoint`;
   const pipeline = path.join(project.config.scriptDir, `${name}.dot`);
-  if (fs.existsSync(path.join(project.root, pipeline))) return `a pipeline is run by its path: mlld run ${pipeline}`;
+  if (fs.existsSync(path.resolve(project.root, pipeline))) return `a pipeline is run by its path: mlld run ${pipeline}`;
   const known = await listScripts(project, home);
   return known.length === 0
     ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
