@@ -136,7 +136,6 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     timeoutMs: Math.max(1000, leaseMs / 2),
     waitMs,
     hints,
-    workflows: () => store.workflows(),
     begin: (of, worker, wanted) => store.serve(of, worker, wanted),
   });
   return Object.assign(withPayloads(store, openKeyring(keys)), {

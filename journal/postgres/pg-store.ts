@@ -6,7 +6,7 @@ import { JournalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
 import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
-import type { Hints } from '../storage/hints.js';
+import { OFFERS, type Hints } from '../storage/hints.js';
 import type { OfferingRun, WorkerFacts } from '../storage/workers.js';
 import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
 import type { Keeper } from '../upkeep/keeper.js';
@@ -100,7 +100,7 @@ export class PgStore implements RunStore {
 
   private rowsOf(ref: RunRef, begin: () => Promise<RunRow>, head?: Head): RunRows {
     const { writer: sql, hints } = this.ports;
-    const onEnded = (): void => hints.send(ref.workflow, 'results');
+    const onEnded = (): void => hints.send(ref.workflow);
     return new RunRows({ ref, sql, timeoutMs: this.timeoutMs, begin, onEnded, ...(head && { head }) });
   }
 
@@ -122,15 +122,15 @@ export class PgStore implements RunStore {
     const writer = new RunWriter(ref, sink, () => this.release(ref, rows), settings, { ...(end && { end }) });
     const { hints } = this.ports;
     const claims = new RunClaims(this.claiming, rows, settings.waitMs ?? this.ports.waitMs, {
-      send: () => hints.send(ref.workflow, 'results'),
-      watch: () => hints.watch(ref.workflow, 'results'),
+      send: () => hints.send(ref.workflow),
+      watch: () => hints.watch(ref.workflow),
     });
     this.claims.set(rows, claims);
     const offers = new RunOffers(
       this.ports.side,
       rows,
       this.timeoutMs,
-      { send: () => hints.send(ref.workflow, 'offers'), watch: () => hints.watch(ref.workflow, 'results') },
+      { send: () => hints.send(OFFERS), watch: () => hints.watch(ref.workflow) },
       ({ run, position }, row) => this.results.hold({ workflow: ref.workflow, run }, position, row),
     );
     const journal = new TeamJournal(writer, sink, claims, settings.onAdded, offers);
@@ -232,7 +232,7 @@ export class PgStore implements RunStore {
     this.heartbeat.remove(row);
     if (rows.isReleased) return;
     await rows.release().then(
-      () => this.ports.hints.send(workflow, 'results'),
+      () => this.ports.hints.send(workflow),
       () => undefined,
     );
   }

@@ -1,10 +1,14 @@
 /** Hints of other processes that it is worth looking into the store again. team-store.md 11. */
 import type { Workflow } from '../ids.js';
 
-/** `results`: calls of the workflow ended, or claims of them were given back. `offers`: there are offers of calls. */
-export type Hint = 'results' | 'offers';
+/**
+ * What hints are about: `OFFERS`, there are offers of calls in the project; a workflow, calls of it ended, or claims of them were given
+ * back.
+ */
+export type Topic = Workflow | typeof OFFERS;
+export const OFFERS = Symbol('offers');
 
-/** Waits for hints of one kind between two looks. */
+/** Waits for hints of one topic between two looks. */
 export interface HintWatch {
   /**
    * Resolves when a hint has come since the last time, at the latest after `ms`; true: it is worth looking at once. A hint may be lost, so
@@ -16,6 +20,6 @@ export interface HintWatch {
 
 export interface Hints {
   /** Returns at once, and never throws. Hints that come within a moment go together. */
-  send(workflow: Workflow, hint: Hint): void;
-  watch(workflow: Workflow, hint: Hint): HintWatch;
+  send(topic: Topic): void;
+  watch(topic: Topic): HintWatch;
 }

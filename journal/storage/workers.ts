@@ -1,5 +1,5 @@
 /** Declares how workers take the calls that runs offer. team-store.md 7. */
-import type { CallKey, EventRef, Position, RunRef, Workflow } from '../ids.js';
+import type { CallKey, EventRef, Position, RunRef } from '../ids.js';
 import type { CreateOptions, Journal } from '../store.js';
 import type { RecordedResult } from './claims.js';
 import type { HintWatch } from './hints.js';
@@ -52,9 +52,8 @@ export interface TeamWorkers {
   ended(served: ServedRun, offer: TakenOffer, by: RecordedResult): Promise<void>;
   /** Returns those of the runs that are alive and have not ended. */
   living(runs: readonly OfferingRun[]): Promise<ReadonlySet<string>>;
-  workflows(): Promise<readonly Workflow[]>;
-  /** Waits for offers of the workflow. */
-  watch(workflow: Workflow): HintWatch;
+  /** Waits for offers. */
+  watch(): HintWatch;
 }
 
 /** The run of a worker that serves another run. */

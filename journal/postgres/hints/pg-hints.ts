@@ -2,33 +2,29 @@
  * Sends hints to other processes, and hears theirs, by `notify` and `listen` on the second connection. team-store.md 11.
  *
  * HINTS-1 A hint goes out behind the commit that it is about, never inside: a transaction that has notified keeps others from sharing its
- *    sync. A process sends a hint of a kind at once, and the next ones of that kind so much later (`REST_MS`).
+ *    sync. A process sends a hint at once, and the next ones of its kind so much later (`Pacer`).
  * HINTS-2 A hint holds no data and may be lost: at a connection that is opened again, behind PgBouncer, where it is turned off, and with a
  *    process that is killed before it sends. So whoever waits looks from time to time as well.
  * HINTS-3 A process hears nothing of what came before the server was asked to `listen`. So everybody who waits looks once when it has been.
  */
 import type { Workflow } from '../../ids.js';
-import type { Hint, Hints, HintWatch } from '../../storage/hints.js';
+import { sha256Hex } from '../../sha256.js';
+import { OFFERS, type Hints, type HintWatch, type Topic } from '../../storage/hints.js';
 import type { Sql, SqlClient } from '../connection.js';
 
 /** Results may wait longer: a run that finds some looks again by itself, and each hint wakes every process of the workflow. */
-const REST_MS: { readonly [hint in Hint]: number } = { results: 100, offers: 20 };
-const PAYLOADS: { readonly [hint in Hint]: string } = { results: 'a', offers: 'o' };
+/** An identifier has at most 63 bytes. */
+const CHANNEL_DIGITS = 40;
+const RESULTS_REST_MS = 100;
+const OFFERS_REST_MS = 20;
 /** Nothing waits for a hint to be on the disk of the server. */
-const NOTIFY = `select pg_catalog.set_config('synchronous_commit', 'off', true), pg_catalog.pg_notify('mlld_' || w.workflow_id, $3)
+const NOTIFY = `select pg_catalog.set_config('synchronous_commit', 'off', true)`;
+const NOTIFY_RESULTS = `${NOTIFY}, pg_catalog.pg_notify('mlld_' || w.workflow_id, '')
   from mlld.projects p join mlld.workflows w using (project_id) where p.name = $1 and w.path = any ($2::text[])`;
+const NOTIFY_OFFERS = `${NOTIFY}, pg_catalog.pg_notify($1, '')`;
 
 const CHANNEL = `select 'mlld_' || w.workflow_id as channel from mlld.workflows w join mlld.projects p using (project_id)
   where p.name = $1 and w.path = $2`;
-
-/** Hints of a kind that wait to be sent. */
-interface Outgoing {
-  readonly workflows: Set<Workflow>;
-  timer: NodeJS.Timeout | undefined;
-  sentMs: number;
-}
-
-const newOutgoing = (): Outgoing => ({ workflows: new Set(), timer: undefined, sentMs: -Infinity });
 
 interface PgHintsPorts {
   /** The connection that listens as well. */
@@ -42,30 +38,34 @@ interface PgHintsPorts {
 
 export class PgHints implements Hints {
   private readonly watches = new Set<Watch>();
-  /** The workflows that somebody has waited for, and those of them whose channel is known, by its name. */
-  private readonly followed = new Set<Workflow>();
-  private readonly channels = new Map<string, Workflow>();
-  private readonly outgoing: { readonly [hint in Hint]: Outgoing } = { results: newOutgoing(), offers: newOutgoing() };
+  /** The topics that somebody has waited for, and those of them whose channel is known, by its name. */
+  private readonly followed = new Set<Topic>();
+  private readonly channels = new Map<string, Topic>();
+  private readonly ended = new Set<Workflow>();
+  private readonly results = new Pacer(RESULTS_REST_MS, () => {
+    this.notify(NOTIFY_RESULTS, [this.ports.project, [...this.ended]]);
+    this.ended.clear();
+  });
+  private readonly offers = new Pacer(OFFERS_REST_MS, () => this.notify(NOTIFY_OFFERS, [this.offersChannel]));
 
   constructor(private readonly ports: PgHintsPorts) {}
 
-  send(workflow: Workflow, hint: Hint): void {
+  send(topic: Topic): void {
     if (!this.ports.isOn) return;
-    const outgoing = this.outgoing[hint];
-    outgoing.workflows.add(workflow);
-    outgoing.timer ??= setTimeout(() => this.sendNow(hint), Math.max(0, outgoing.sentMs + REST_MS[hint] - performance.now()));
+    if (topic !== OFFERS) this.ended.add(topic);
+    (topic === OFFERS ? this.offers : this.results).request();
   }
 
-  watch(workflow: Workflow, hint: Hint): HintWatch {
-    const watch = new Watch(workflow, PAYLOADS[hint], () => this.watches.delete(watch));
+  watch(topic: Topic): HintWatch {
+    const watch = new Watch(topic, () => this.watches.delete(watch));
     this.watches.add(watch);
-    if (this.ports.isOn) void this.listen(workflow);
+    if (this.ports.isOn) void this.listen(topic);
     return watch;
   }
 
   /** Must be called with each connection that is opened, before it is used. HINTS-3 */
   async attach(client: SqlClient): Promise<void> {
-    client.onNotification?.((channel, payload) => this.heard(channel, payload));
+    client.onNotification?.((channel) => this.wake(this.channels.get(channel)));
     if (this.channels.size === 0) return;
     await client.query([...this.channels.keys()].map((channel) => `listen ${channel}`).join(';'), undefined, this.ports.timeoutMs);
     for (const watch of this.watches) watch.wake();
@@ -73,42 +73,69 @@ export class PgHints implements Hints {
 
   /** Sends nothing any more. */
   leave(): void {
-    for (const { timer, workflows } of Object.values(this.outgoing)) {
-      clearTimeout(timer);
-      workflows.clear();
-    }
+    this.results.stop();
+    this.offers.stop();
   }
 
-  /** HINTS-1 */
-  private sendNow(hint: Hint): void {
-    const outgoing = this.outgoing[hint];
-    const workflows = [...outgoing.workflows];
-    outgoing.workflows.clear();
-    outgoing.timer = undefined;
-    outgoing.sentMs = performance.now();
-    const { sql, project, timeoutMs } = this.ports;
-    void sql.query(NOTIFY, [project, workflows, PAYLOADS[hint]], timeoutMs).catch(() => undefined); // HINTS-2
+  /** Does not depend on rows of the project, which may not have had a run yet when the first worker listens. */
+  private get offersChannel(): string {
+    return `mlld_offers_${sha256Hex(this.ports.project).slice(0, CHANNEL_DIGITS)}`;
   }
 
-  private async listen(workflow: Workflow): Promise<void> {
-    if (this.followed.has(workflow)) return;
-    this.followed.add(workflow);
-    const { sql, project, timeoutMs } = this.ports;
+  private notify(statement: string, values: readonly unknown[]): void {
+    const { sql, timeoutMs } = this.ports;
+    void sql.query(statement, values, timeoutMs).catch(() => undefined); // HINTS-2
+  }
+
+  private async listen(topic: Topic): Promise<void> {
+    if (this.followed.has(topic)) return;
+    this.followed.add(topic);
     try {
-      const [found] = await sql.query(CHANNEL, [project, workflow], timeoutMs);
-      if (found === undefined) throw new Error('the store has no run of the workflow yet');
-      const channel = String(found['channel']);
-      this.channels.set(channel, workflow);
-      await sql.query(`listen ${channel}`, undefined, timeoutMs);
-      for (const watch of this.watches) if (watch.workflow === workflow) watch.wake(); // HINTS-3
+      const channel = topic === OFFERS ? this.offersChannel : await this.channelOf(topic);
+      this.channels.set(channel, topic);
+      await this.ports.sql.query(`listen ${channel}`, undefined, this.ports.timeoutMs);
+      this.wake(topic); // HINTS-3
     } catch {
-      this.followed.delete(workflow); // HINTS-2: the next watch tries again
+      this.followed.delete(topic); // HINTS-2: the next watch tries again, and each new connection where the channel is known
     }
   }
 
-  private heard(channel: string, payload: string): void {
-    const workflow = this.channels.get(channel);
-    for (const watch of this.watches) if (watch.workflow === workflow && watch.payload === payload) watch.wake();
+  private async channelOf(workflow: Workflow): Promise<string> {
+    const { sql, project, timeoutMs } = this.ports;
+    const [found] = await sql.query(CHANNEL, [project, workflow], timeoutMs);
+    if (found === undefined) throw new Error('the store has no run of the workflow yet');
+    return String(found['channel']);
+  }
+
+  private wake(topic: Topic | undefined): void {
+    for (const watch of this.watches) if (watch.topic === topic) watch.wake();
+  }
+}
+
+/** Sends at once, and what comes within the rest that follows together at its end. HINTS-1 */
+class Pacer {
+  private timer: NodeJS.Timeout | undefined;
+  private sentMs = -Infinity;
+
+  constructor(
+    private readonly restMs: number,
+    private readonly send: () => void,
+  ) {}
+
+  request(): void {
+    this.timer ??= setTimeout(
+      () => {
+        this.timer = undefined;
+        this.sentMs = performance.now();
+        this.send();
+      },
+      Math.max(0, this.sentMs + this.restMs - performance.now()),
+    );
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 }
 
@@ -118,8 +145,7 @@ class Watch implements HintWatch {
   private onWake: (() => void) | undefined;
 
   constructor(
-    readonly workflow: Workflow,
-    readonly payload: string,
+    readonly topic: Topic,
     readonly close: () => void,
   ) {}
 

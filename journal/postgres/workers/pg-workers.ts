@@ -1,7 +1,7 @@
 /** Lets a worker take and answer the offers of all runs of a project, in the database. team-store.md 7.1. */
 import { seqOf, type CallKey, type RunId, type Workflow } from '../../ids.js';
 import type { RecordedResult } from '../../storage/claims.js';
-import type { HintWatch, Hints } from '../../storage/hints.js';
+import { OFFERS, type HintWatch, type Hints } from '../../storage/hints.js';
 import type { FirstOffer, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
 import type { CreateOptions } from '../../store.js';
 import type { Row, Sql } from '../connection.js';
@@ -14,7 +14,6 @@ export interface WorkersPorts {
   readonly timeoutMs: number;
   readonly waitMs: number;
   readonly hints: Hints;
-  readonly workflows: () => Promise<readonly Workflow[]>;
   readonly begin: (of: OfferingRun, worker: WorkerFacts, options: CreateOptions) => Promise<PgServedRun>;
 }
 
@@ -63,7 +62,7 @@ export class PgWorkers implements TeamWorkers {
       [offer.id, run, seq, position.offset, position.bytes],
       timeoutMs,
     );
-    hints.send(served.of.ref.workflow, 'results');
+    hints.send(served.of.ref.workflow);
   }
 
   async living(runs: readonly OfferingRun[]): Promise<ReadonlySet<string>> {
@@ -77,12 +76,8 @@ export class PgWorkers implements TeamWorkers {
     return new Set(found.map((row) => String(row['id'])));
   }
 
-  workflows(): Promise<readonly Workflow[]> {
-    return this.ports.workflows();
-  }
-
-  watch(workflow: Workflow): HintWatch {
-    return this.ports.hints.watch(workflow, 'offers');
+  watch(): HintWatch {
+    return this.ports.hints.watch(OFFERS);
   }
 }
 

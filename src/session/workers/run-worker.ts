@@ -35,8 +35,9 @@ const LOOK_MAX_MS = 2000;
 const GATHER_MS = 1;
 /** Half of the shortest lease. */
 const WAITING_MS_MAX = 500;
-/** Runs that are served are looked at so often, and new workflows listened to. */
+/** Runs that are served are looked at so often. */
 const UPKEEP_MS = 5000;
+const LISTEN_MS = 60_000;
 
 export interface WorkerOptions {
   /** Names the store. */
@@ -344,47 +345,15 @@ class Worker {
     this.isDue = false;
   }
 
-  /** Hears of offers of all workflows of the project. Hints may be lost: the worker looks from time to time as well. */
+  /** Hints of offers may be lost: the worker looks from time to time as well. */
   private async listen(): Promise<void> {
     const { signal } = this.leaving;
-    const heard = new Set<string>();
-    const listeners: Promise<void>[] = [];
-    while (!this.isLeaving) {
-      // A store that is away is waited for, which must not keep a worker that ends.
-      const workflows = (await unlessAborted(signal, this.workers.workflows())) ?? [];
-      for (const workflow of workflows) {
-        if (heard.has(workflow)) continue;
-        heard.add(workflow);
-        listeners.push(this.hear(this.workers.watch(workflow)));
-      }
-      await sleep(UPKEEP_MS, undefined, { signal }).catch(() => undefined); // the loop looks at the signal
-    }
-    this.leaving.abort();
-    await Promise.all(listeners);
-  }
-
-  private async hear(watch: ReturnType<TeamWorkers['watch']>): Promise<void> {
-    const { signal } = this.leaving;
-    while (!signal.aborted) if (await watch.wait(60_000, signal)) this.wake();
+    const watch = this.workers.watch();
+    while (!signal.aborted) if (await watch.wait(LISTEN_MS, signal)) this.wake();
     watch.close();
   }
 }
 
 function isAway({ code }: JournalError): boolean {
   return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE';
-}
-
-/** Undefined for work that fails, and once the signal is aborted. */
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
-  let leave = (): void => undefined;
-  const left = new Promise<undefined>((resolve) => {
-    leave = () => resolve(undefined);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-  });
-  try {
-    return await Promise.race([work.catch(() => undefined), left]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
 }
