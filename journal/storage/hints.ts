@@ -2,8 +2,8 @@
 import type { Workflow } from '../ids.js';
 
 /**
- * What hints are about: `OFFERS`, there are offers of calls in the project; a workflow, calls of it ended, or claims of them were given
- * back.
+ * A hint of `OFFERS` says that there are offers of calls in the project; one of a workflow, that calls of it ended, or that claims of them
+ * were given back.
  */
 export type Topic = Workflow | typeof OFFERS;
 export const OFFERS = Symbol('offers');

@@ -26,15 +26,13 @@ import { openRecordingStore } from '../project-store.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 import { readOffer, UNREADABLE } from './read-offer.js';
 import { ServedCalls, type ServedPorts } from './served-calls.js';
-import { Slots } from './slots.js';
+import { Slots, WAITING_MS_MAX } from './slots.js';
 import { StoreOutages } from './store-outages.js';
 
 const LOOK_FIRST_MS = 100;
 const LOOK_MAX_MS = 2000;
 /** Slots that become free so soon after each other are filled by one statement. */
 const GATHER_MS = 1;
-/** Half of the shortest lease. */
-const WAITING_MS_MAX = 500;
 /** Runs that are served are looked at so often. */
 const UPKEEP_MS = 5000;
 const LISTEN_MS = 60_000;
@@ -116,7 +114,7 @@ class Worker {
   ) {
     const { name: host, pid } = hostFacts();
     this.workers = store.workers;
-    this.slots = new Slots(options.slots);
+    this.slots = new Slots(options.slots, options.io.monotonicMs);
     this.facts = { name: options.name ?? `${host}/${pid}`, version: VERSION, lanes: options.slots };
     this.outages = new StoreOutages(options.io.stderr, () => this.hurryWhileAway());
     const leave = (): void => {
@@ -141,9 +139,9 @@ class Worker {
         await this.endServed();
         upkeepAt = this.options.io.monotonicMs() + UPKEEP_MS;
       }
-      if (taking && !isIdle && this.slots.hasFree) continue;
+      if (taking && !isIdle && this.slots.isDue) continue;
       lookMs = isIdle && this.slots.inFlight === 0 ? Math.min(2 * lookMs, LOOK_MAX_MS) : LOOK_FIRST_MS;
-      await this.untilWoken(this.slots.hasFree ? lookMs : LOOK_MAX_MS);
+      await this.untilWoken(this.slots.isDue ? lookMs : LOOK_MAX_MS);
     }
     this.leaving.abort();
     while (this.slots.inFlight > 0) await this.untilWoken(LOOK_MAX_MS); // WORKER-2
@@ -167,7 +165,7 @@ class Worker {
 
   /** Undefined when the store is away, or no slot is free. */
   private async take(): Promise<Taking | undefined> {
-    if (!this.slots.hasFree) return undefined;
+    if (!this.slots.isDue) return undefined;
     const taking = await this.ask(() =>
       this.workers.take(
         this.facts.name,
@@ -213,7 +211,8 @@ class Worker {
       });
     };
     void this.slots
-      .run(offer.lane, work)
+      .run(offer.lane, calls, work)
+      .then((isExecuted) => isExecuted || calls.leave(offer))
       .catch((error: unknown) => this.lose(error instanceof Error ? error : new Error(String(error))))
       .finally(() => {
         if (!isEnding || this.slots.inFlight === 0) this.wake(); // else it was looked for the next call already

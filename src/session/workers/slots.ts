@@ -3,57 +3,146 @@
  *
  * SLOTS-1 A call begins only when another one has left its slot, which is behind the commit that holds its end: killed, a worker has at
  *    most as many calls in flight as it has slots.
- * SLOTS-2 A slot whose call ends counts as free for taking: the next call is claimed while the end of the last one is committed, and
- *    waits for that.
+ * SLOTS-2 A slot whose call ends counts as free for taking: the next call is claimed while the end of the last one is committed.
+ * SLOTS-3 Such a slot is passed on before that commit to a call of the same journal: the start of that call stands behind the end there,
+ *    and is durable before anything is executed, so SLOTS-1 holds. A call of another journal waits for the commit.
+ * SLOTS-4 The next one of short calls is claimed while the slot is in use: asking for it would take a good part of its time. A longer call
+ *    would keep it from other workers, who may be idle. One statement takes several, because nothing is asked for until half of the slots
+ *    have no next call.
+ * SLOTS-5 A call that has waited for half a second is left to others, and none is claimed early until a short one has ended again.
  */
+const SHORT_MS_MAX = 250;
+/** Half of the shortest lease. */
+export const WAITING_MS_MAX = 500;
+
 export class Slots {
   private readonly lanes: ReadonlyMap<string, Lane>;
+  private running = 0;
 
-  constructor(readonly counts: { readonly [lane: string]: number }) {
-    this.lanes = new Map(Object.entries(counts).map(([lane, count]) => [lane, { count, used: 0, ending: 0, waiting: [] }]));
+  constructor(
+    readonly counts: { readonly [lane: string]: number },
+    private readonly monotonicMs: () => number,
+  ) {
+    this.lanes = new Map(
+      Object.entries(counts).map(([lane, count]) => [lane, { count, used: 0, ending: [], waiting: [], latestMs: Infinity }]),
+    );
   }
 
-  /** The number of calls that are executed, or wait for a slot. */
+  /** The number of calls that are executed, wait for a slot, or whose end is not committed yet. */
   get inFlight(): number {
-    return [...this.lanes.values()].reduce((sum, { used, waiting }) => sum + used + waiting.length, 0);
+    return this.running;
   }
 
-  get hasFree(): boolean {
-    return Object.keys(this.free()).length > 0;
+  /** Says that it is time to take calls: a slot has none, or half of those with short calls have no next one. SLOTS-2, SLOTS-4 */
+  get isDue(): boolean {
+    return [...this.lanes.values()].some((lane) => roomIn(lane) > 0 && lane.waiting.length <= earlyIn(lane) / 2);
   }
 
   /** Says how many calls may be taken in each lane that has room. SLOTS-2 */
   free(): { readonly [lane: string]: number } {
-    const rooms = Array.from(this.lanes, ([name, lane]) => [name, lane.count - lane.used + lane.ending - lane.waiting.length] as const);
+    const rooms = Array.from(this.lanes, ([name, lane]) => [name, roomIn(lane)] as const);
     return Object.fromEntries(rooms.filter(([, room]) => room > 0));
   }
 
-  /** Executes a call as soon as there is a slot. `work` calls `onEnding` once its end is on its way to the journal. */
-  async run(name: string, work: (onEnding: () => void) => Promise<void>): Promise<void> {
+  /**
+   * Executes a call as soon as there is a slot. `work` calls `onEnding` once its end is on its way to `journal`. Returns false for a call
+   * that was not executed, because it waited too long. SLOTS-5
+   */
+  async run(name: string, journal: object, work: (onEnding: () => void) => Promise<void>): Promise<boolean> {
     const lane = this.lanes.get(name);
     if (lane === undefined) throw new Error(`the worker has no slots in lane ${name}`);
-    if (lane.used >= lane.count)
-      await new Promise<void>((resolve) => lane.waiting.push(resolve)); // SLOTS-1
-    else lane.used++;
-    let isEnding = false;
+    const slot: Slot = { journal, state: 'held' };
+    this.running++;
     try {
-      await work(() => {
-        if (!isEnding) lane.ending++;
-        isEnding = true;
-      });
+      const entering = enter(lane, journal);
+      if (entering && !(await entering)) return false;
+      const beganMs = this.monotonicMs();
+      try {
+        await work(() => {
+          lane.latestMs = this.monotonicMs() - beganMs;
+          passOn(lane, slot);
+        });
+      } finally {
+        leave(lane, slot);
+      }
+      return true;
     } finally {
-      if (isEnding) lane.ending--;
-      const next = lane.waiting.shift();
-      if (next) next();
-      else lane.used--;
+      this.running--;
     }
   }
+}
+
+interface Slot {
+  readonly journal: object;
+  state: 'held' | 'ending' | 'passed on';
 }
 
 interface Lane {
   readonly count: number;
   used: number;
   /** Slots that are used, and whose call ends. */
-  ending: number;
-  readonly waiting: (() => void)[];
+  readonly ending: Slot[];
+  readonly waiting: { readonly journal: object; readonly begin: () => void }[];
+  /** The call that was the last to end took so long. */
+  latestMs: number;
+}
+
+/** SLOTS-2, SLOTS-4 */
+function roomIn(lane: Lane): number {
+  return lane.count - lane.used + lane.ending.length + earlyIn(lane) - lane.waiting.length;
+}
+
+function earlyIn({ used, ending, latestMs }: Lane): number {
+  return latestMs < SHORT_MS_MAX ? used - ending.length : 0;
+}
+
+function enter(lane: Lane, journal: object): Promise<boolean> | undefined {
+  if (lane.used < lane.count) {
+    lane.used++;
+    return undefined;
+  }
+  const ending = takeOf(lane.ending, journal);
+  if (ending === undefined) return wait(lane, journal);
+  ending.state = 'passed on';
+  return undefined;
+}
+
+/** SLOTS-5 */
+function wait(lane: Lane, journal: object): Promise<boolean> {
+  return new Promise((resolve) => {
+    const begin = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    const waiting = { journal, begin };
+    const timer = setTimeout(() => {
+      lane.waiting.splice(lane.waiting.indexOf(waiting), 1);
+      lane.latestMs = Infinity;
+      resolve(false);
+    }, WAITING_MS_MAX);
+    lane.waiting.push(waiting);
+  });
+}
+
+/** SLOTS-3 */
+function passOn(lane: Lane, slot: Slot): void {
+  if (slot.state !== 'held') return;
+  const next = takeOf(lane.waiting, slot.journal);
+  slot.state = next ? 'passed on' : 'ending';
+  if (next) next.begin();
+  else lane.ending.push(slot);
+}
+
+function leave(lane: Lane, slot: Slot): void {
+  if (slot.state === 'passed on') return;
+  if (slot.state === 'ending') lane.ending.splice(lane.ending.indexOf(slot), 1);
+  const next = lane.waiting.shift();
+  if (next) next.begin();
+  else lane.used--;
+}
+
+/** Removes the first of a journal. */
+function takeOf<T extends { readonly journal: object }>(list: T[], journal: object): T | undefined {
+  const at = list.findIndex((each) => each.journal === journal);
+  return at < 0 ? undefined : list.splice(at, 1)[0];
 }
