@@ -29,6 +29,8 @@ export interface DefinitionPart {
   readonly name: string;
   readonly digest: string;
   readonly preview?: string;
+  /** Code of another language has it: a variable that it lists, or a function that it is given. */
+  readonly inCode?: true;
 }
 
 /** Records what is known about a result, or about a part of it, beside data and labels. */
@@ -79,6 +81,8 @@ export type Fact =
       readonly parts: readonly DefinitionPart[];
       /** The parts name every guard and hook that held. Absent when an older program recorded it, which did not look for them. */
       readonly interceptors?: true;
+      /** The parts name all that code lists and is given. Absent when an older program recorded it, which did not look for that. */
+      readonly code?: true;
     }
   // ---- operation
   | {

@@ -9,6 +9,13 @@ export interface RecordedDefinition {
   readonly parts: Parts;
   /** The parts name every guard and hook that held; false: an older program recorded it, and which ones held is unknown. */
   readonly interceptors: boolean;
+  /** The parts name all that code lists and is given; absent: an older program recorded it, and that is unknown. */
+  readonly code?: true;
+}
+
+/** Returns a definition of now, of which nothing is unknown. */
+export function completeDefinition(parts: Parts): RecordedDefinition {
+  return { parts, interceptors: true, code: true };
 }
 
 export type Definitions = Map<Fingerprint, RecordedDefinition>;
@@ -17,8 +24,12 @@ export type Definitions = Map<Fingerprint, RecordedDefinition>;
 export const definitions: Projection<Definitions> = {
   initial: () => new Map(),
   apply(state, event) {
-    if (event.type === 'definition.recorded' && state.get(event.fingerprint)?.interceptors !== true)
-      state.set(event.fingerprint, { parts: event.parts, interceptors: event.interceptors === true });
+    if (event.type === 'definition.recorded') {
+      const { fingerprint, parts, interceptors, code } = event;
+      const known = state.get(fingerprint);
+      const saysMore = !known || (code && !known.code) || (interceptors && !known.interceptors);
+      if (saysMore) state.set(fingerprint, { parts, interceptors: interceptors === true, ...(code && { code }) });
+    }
     if (event.type === 'memo.reset' && event.during === undefined) state.clear(); // else results may stay that were made with one
     return state;
   },
@@ -35,23 +46,41 @@ export interface DefinitionChange {
 
 /**
  * In the order of `now`, what is gone at the end. Empty when either side is unknown. Where an older program recorded one side, its guards
- * and hooks are unknown, and no change of them is claimed.
+ * and hooks, or what its code lists and is given, are unknown, and no change of them is claimed.
  */
 export function definitionChanges(
   before: RecordedDefinition | undefined,
   now: RecordedDefinition | undefined,
 ): readonly DefinitionChange[] {
   if (before === undefined || now === undefined) return [];
-  const comparable = (part: DefinitionPart): boolean => !isInterceptor(part) || (before.interceptors && now.interceptors);
-  const old = new Map(before.parts.filter(comparable).map((part) => [idOf(part), part]));
-  const changes: DefinitionChange[] = [];
-  for (const part of now.parts.filter(comparable)) {
-    const earlier = old.get(idOf(part));
-    old.delete(idOf(part));
-    if (earlier?.digest !== part.digest) changes.push(change(earlier, part));
+  const inCode = new Set([...before.parts, ...now.parts].filter((part) => part.inCode).map(idOf));
+  const comparable = (part: DefinitionPart): boolean => {
+    if (isInterceptor(part) && !(before.interceptors && now.interceptors)) return false;
+    return (before.code && now.code) || !inCode.has(idOf(part));
+  };
+  const [old, current] = [byId(before.parts.filter(comparable)), byId(now.parts.filter(comparable))];
+  return [...new Set([...current.keys(), ...old.keys()])].flatMap((id) => changeOf(old.get(id) ?? [], current.get(id) ?? []));
+}
+
+function byId(parts: Parts): ReadonlyMap<string, Parts> {
+  const found = new Map<string, DefinitionPart[]>();
+  for (const part of parts) {
+    const known = found.get(idOf(part));
+    if (known) known.push(part);
+    else found.set(idOf(part), [part]);
   }
-  for (const gone of old.values()) changes.push(change(gone, undefined));
-  return changes;
+  return found;
+}
+
+/** Compares the parts of one name: a variable that several functions use is there several times, and two modules may have one each. */
+function changeOf(before: Parts, now: Parts): readonly DefinitionChange[] {
+  const isIn = (parts: Parts, { digest }: DefinitionPart): boolean => parts.some((each) => each.digest === digest);
+  const [gone, come] = [before.filter((part) => !isIn(now, part)), now.filter((part) => !isIn(before, part))];
+  return gone.length + come.length === 0 ? [] : [change(gone[0] ?? before[0], come[0] ?? now[0])];
+}
+
+function isCodeUnknown(left: RecordedDefinition, right: RecordedDefinition): boolean {
+  return left.code !== right.code && [...left.parts, ...right.parts].some(({ inCode }) => inCode);
 }
 
 export function isInterceptor({ kind }: { readonly kind: DefinitionPart['kind'] }): boolean {
@@ -80,9 +109,10 @@ export function editBetween(
   const changes = definitionChanges(then, current);
   const interceptors = changes.some(isInterceptor);
   if (changes.length > 0) return { definition: changes.some((each) => !isInterceptor(each)), interceptors, changes };
-  // Nothing differs in what both sides recorded. A part that only one side recorded is an edit, unless it is about guards.
-  const isGuardsAlone = then !== undefined && current !== undefined && then.interceptors !== current.interceptors;
-  return { definition: !isGuardsAlone, interceptors: false, changes };
+  // Nothing differs in what both sides recorded: it is an edit, unless an older program did not look for all that the other one names.
+  const isUnknown =
+    then !== undefined && current !== undefined && (then.interceptors !== current.interceptors || isCodeUnknown(then, current));
+  return { definition: !isUnknown, interceptors: false, changes };
 }
 
 /** Returns whether an edit makes a result a miss: any edit under `--changed ask`, only one of guards and hooks under `ask-guards`. */

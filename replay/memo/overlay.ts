@@ -1,7 +1,7 @@
 /** Looks a result up: in the fork sources first, then in the workflow's own memo. */
 import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
-import { editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
+import { completeDefinition, editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
 import { usableEntry, type UsableEntry, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
 
@@ -66,7 +66,7 @@ export function createOverlay({
       if (policy.reuses === 'no') return undefined;
       const editOf = (entry: UsableEntry): Edit =>
         editBetween(entry.fingerprint, fingerprint, (each) => {
-          if (each === fingerprint) return { parts, interceptors: true };
+          if (each === fingerprint) return completeDefinition(parts);
           return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
         });
       const mayReuse = (entry: UsableEntry): boolean =>

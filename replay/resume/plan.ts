@@ -6,6 +6,7 @@ import { addUsd } from '../../journal/facts/add-usd.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import { predictCalls } from './predict-calls.js';
 import {
+  completeDefinition,
   definitionChanges,
   isInterceptor,
   isRefused,
@@ -375,7 +376,7 @@ function editAgainst(
   // A name whose value is unknown may be a function, with everything behind it: then nothing can be compared.
   if (recorded.parts.some(({ kind, name }) => kind !== 'variable' && !isInterceptor({ kind }) && unknown.includes(name)))
     return UNEDITED_PLAN;
-  const changes = definitionChanges(recorded, { parts, interceptors: true }).filter(({ kind, name, how }) => {
+  const changes = definitionChanges(recorded, completeDefinition(parts)).filter(({ kind, name, how }) => {
     if (kind === 'guard') return how === 'changed' || !guardsByLabel.includes(name);
     return kind !== 'variable' || !unknown.includes(name);
   });

@@ -206,5 +206,5 @@ function goneWarning(fn: string, { gone, areInner }: GoneFiles): string {
 function recordDefinition({ cache, recorder }: CacheRun, fn: string, { fingerprint, parts }: Definition): void {
   if (cache.recordedDefinitions.has(fingerprint)) return;
   cache.recordedDefinitions.add(fingerprint);
-  recorder.post({ type: 'definition.recorded', fn, fingerprint, parts, interceptors: true });
+  recorder.post({ type: 'definition.recorded', fn, fingerprint, parts, interceptors: true, code: true });
 }

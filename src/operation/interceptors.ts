@@ -35,8 +35,9 @@ export async function withInterceptors(
     const { kind } = each.node;
     const count = (names.get(`${kind} ${each.name}`) ?? 0) + 1;
     names.set(`${kind} ${each.name}`, count);
-    const { fingerprint } = await definitionOf(each, keyed, secrets);
-    found.push({ kind, name: count === 1 ? each.name : `${each.name} #${count}`, digest: sha256(fingerprint) });
+    const { fingerprint, parts } = await definitionOf(each, keyed, secrets);
+    const inCode = parts.some((part) => part.inCode);
+    found.push({ kind, name: count === 1 ? each.name : `${each.name} #${count}`, digest: sha256(fingerprint), ...(inCode && { inCode }) });
   }
   return withParts(definition, found);
 }

@@ -76,6 +76,56 @@ describe('a fingerprint', () => {
     expect(await print(executable)).not.toBe(before);
   });
 
+  describe('with code of another language', () => {
+    const lending = (language: string, texts: readonly string[], module = moduleOf()): Module => {
+      module.shadows.set(
+        language,
+        texts.map((text) => fn(text, module)),
+      );
+      return module;
+    };
+    const partsOf = async (text: string, module: Module): Promise<string[]> => {
+      const { parts } = await definitionOf(fn(text, module), keyed);
+      return parts.slice(1).map(({ kind, name, inCode }) => `${kind} ${name}${inCode ? ' in code' : ''}`);
+    };
+
+    it('follows the variables that code lists, also inside a block', async () => {
+      const module = moduleOf();
+      module.scope.define({ name: 'tide', value: 'high', kind: 'var' });
+      const texts = ['exe @f() = sh (@tide) { echo $tide }', 'exe @f() = [ let @x = js (@tide) { return tide }\n => @x ]'];
+      for (const text of texts) expect(await partsOf(text, module)).toEqual(['variable tide in code']);
+      const executable = fn(texts[0] as string, module);
+      const before = await print(executable);
+      module.scope.define({ name: 'tide', value: 'low', kind: 'var' });
+      expect(await print(executable)).not.toBe(before);
+    });
+
+    it('has a listed secret only as a keyed digest, and what is referred to as well once', async () => {
+      const module = moduleOf();
+      module.scope.define({ name: 'pin', value: annotate('4411', { labels: ['secret'] }), kind: 'var' });
+      const { parts } = await definitionOf(fn('exe @f() = sh (@pin) { echo $pin }', module), keyed);
+      expect(parts.at(-1)).toEqual({ kind: 'variable', name: 'pin', digest: 'keyed 6', inCode: true });
+      module.scope.define({ name: 'tide', value: 'high', kind: 'var' });
+      expect(await partsOf('exe @f() = [ run sh (@tide) { echo $tide }\n => `@tide` ]', module)).toEqual(['variable tide']);
+    });
+
+    it('follows the functions that code is given and mentions, and those that they call', async () => {
+      const set = ['exe @g(x) = js { return h(x) }', 'exe @h(x) = js { return 1 }', 'exe @other(x) = js { return 1 }'];
+      const text = 'exe @f(a) = js { return g(a) }';
+      expect(await partsOf(text, lending('js', set))).toEqual(['function g in code', 'function h in code']);
+      const edited = set.map((each) => each.replace('return 1', 'return 2'));
+      expect(await print(fn(text, lending('js', edited)))).not.toBe(await print(fn(text, lending('js', set))));
+    });
+
+    it('has no part for functions of another language, or hidden by a parameter', async () => {
+      const module = lending('js', ['exe @g(x) = js { return 1 }']);
+      const bare = fn('exe @f(a) = js { return a }');
+      expect(await print(fn('exe @f(a) = js { return a }', module))).toBe(await print(bare));
+      for (const text of ['exe @f(g) = js { return g }', 'exe @f(a) = node { return g(a) }', 'exe @f(a) = js { return gg(a) }'])
+        expect(await partsOf(text, module)).toEqual([]);
+    });
+  });
+
   it('is computed once while no module changes', async () => {
     const executable = fn('exe @f() = `1`');
     const first = await definitionOf(executable, keyed);

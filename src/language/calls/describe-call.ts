@@ -12,6 +12,7 @@ import {
 } from '../../runtime/calls/offered-call.js';
 import { encodeResult } from '../../operation/encode-result.js';
 import { namesIn } from '../../operation/fingerprint.js';
+import { codeIn, listedBy } from '../../runtime/definitions/used-by-code.js';
 import { sourceName } from '../../operation/sources.js';
 import type { CallDetails } from '../../runtime/ports.js';
 import { Executable } from '../../runtime/definitions/executable.js';
@@ -142,18 +143,10 @@ function namesOf(executable: Executable): readonly string[] {
   if (known) return known;
   const { node, params, template } = executable;
   const trees = [node.body, ...node.options.map(({ value }) => value), template?.template];
-  const found = new Set(trees.flatMap((tree) => [...namesIn(tree), ...listedIn(tree)]));
+  const found = new Set(trees.flatMap((tree) => [...namesIn(tree), ...listedBy(codeIn(tree))]));
   const names = [...found].filter((name) => !params.includes(name));
   NAMES.set(executable, names);
   return names;
-}
-
-/** Returns the variables that code lists: `sh (@a, @b) { … }`. */
-function listedIn(tree: unknown): readonly string[] {
-  if (typeof tree !== 'object' || tree === null) return [];
-  const { kind, variables } = tree as { readonly kind?: unknown; readonly variables?: readonly string[] };
-  const own = kind === 'code' && variables ? variables : [];
-  return [...own, ...Object.values(tree).flatMap(listedIn)];
 }
 
 function* variablesOf(executable: Executable): Generator<[name: string, value: Value]> {

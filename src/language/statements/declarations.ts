@@ -47,6 +47,7 @@ export async function executeShadow(node: Shadow, frame: Frame): Promise<Complet
     });
   });
   frame.module.shadows.set(node.language, functions);
+  frame.module.scope.version++; // the functions are parts of definitions that are derived already
   return undefined;
 }
 

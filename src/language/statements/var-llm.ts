@@ -4,7 +4,9 @@ import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
 import { valueIn } from '../../runtime/completion.js';
+import { partsOfCode, withParts } from '../../operation/fingerprint.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import type { Value } from '../../values/value.js';
@@ -54,7 +56,11 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
       const isHidden = frame.secret === true || line?.used.some(isSecret);
       const digest = isHidden ? await frame.run.cache.digest(definition) : sha256(definition);
       const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
-      return { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
+      const own: Definition = { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
+      const { module, run, stack } = frame;
+      const code = { code: [node], module, params: stack?.executable.params ?? [] };
+      const given = await partsOfCode(code, [], run.cache.digest, run.secrets);
+      return given.length === 0 ? own : withParts(own, given);
     },
     fn: node.language,
     language: node.language,

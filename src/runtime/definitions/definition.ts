@@ -1,4 +1,5 @@
 /** The code that a call would be executed with. design.md 3. */
+import type { Code } from '../../../grammar/ast.js';
 import type { DefinitionPart } from '../../../journal/event.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import type { Reach } from './reachable-operations.js';
@@ -18,11 +19,12 @@ export interface DerivedCache {
   definition: DatedDefinition | undefined;
 }
 
-/** The tree of a definition without places, and the names in it. */
+/** The tree of a definition without places, and the names and the blocks of code in it. */
 export interface DefinitionShape {
   readonly tree: readonly unknown[];
   readonly digest: string;
   readonly names: readonly string[];
+  readonly code: readonly Code[];
 }
 
 export interface DatedDefinition {

@@ -6,7 +6,14 @@ import type { CallKey, Fingerprint } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
-import { definitionChanges, isInterceptor, isRefused, type Parts, type RecordedDefinition } from '../../../replay/memo/definitions.js';
+import {
+  completeDefinition,
+  definitionChanges,
+  isInterceptor,
+  isRefused,
+  type Parts,
+  type RecordedDefinition,
+} from '../../../replay/memo/definitions.js';
 import { usable, type UsableEntry } from '../../../replay/memo/memo.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { readPayload } from '../../../replay/reports/call/call-record.js';
@@ -63,7 +70,7 @@ export async function plannedEdits(
       const start = (await events).get(key);
       const recorded = start && definitions.get(start.fingerprint);
       const parts = recorded && (await partsNow(start, recorded, store, work));
-      const changes = parts ? definitionChanges(recorded, { parts: [...parts, ...(await held(start))], interceptors: true }) : [];
+      const changes = parts ? definitionChanges(recorded, completeDefinition([...parts, ...(await held(start))])) : [];
       const interceptors = changes.some(isInterceptor);
       const definition = changes.some((each) => !isInterceptor(each));
       if (isRefused({ definition, interceptors, changes }, changed)) refused.add(placeOf(entry));

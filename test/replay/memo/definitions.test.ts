@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DefinitionPart, Fact } from '../../../journal/event.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import {
+  completeDefinition,
   definitionChanges,
   definitions,
   describeChange,
@@ -17,7 +18,10 @@ import { entries, runRef, started } from '../../support/written-runs.js';
 const BODY: DefinitionPart = { kind: 'body', name: 'review', digest: 'a' };
 const sentences = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]): string[] =>
   definitionChanges(recorded(before), recorded(now)).map(describeChange);
-const recorded = (parts: readonly DefinitionPart[], interceptors = true): RecordedDefinition => ({ parts, interceptors });
+const recorded = (parts: readonly DefinitionPart[], interceptors = true): RecordedDefinition => ({
+  ...completeDefinition(parts),
+  interceptors,
+});
 
 const model = (name: string): DefinitionPart => ({ kind: 'variable', name: 'model', digest: name, preview: `"${name}"` });
 
@@ -44,6 +48,16 @@ describe('what changed in a definition', () => {
     ['it does not use @model any more', [BODY, model('opus')], [BODY]],
   ])('%s', (sentence, before, now) => {
     expect(sentences(before, now)).toEqual([sentence]);
+  });
+
+  it('is one change of a variable that several functions use', () => {
+    expect(sentences([BODY, model('sonnet'), model('sonnet')], [BODY, model('opus'), model('opus')])).toEqual([
+      '@model was sonnet, is opus',
+    ]);
+    expect(sentences([BODY, model('opus')], [{ ...BODY, digest: 'b' }, model('opus'), model('opus')])).toEqual(['its body was edited']);
+    const [mine, yours] = [v('depth', '1', '1'), v('depth', '2', '2')];
+    expect(sentences([mine, yours], [yours, mine])).toEqual([]);
+    expect(sentences([mine, yours], [mine, v('depth', '3', '3')])).toEqual(['@depth was 2, is 3']);
   });
 
   it('is nothing where nothing changed, and nothing is said of what is not known', () => {
@@ -84,6 +98,39 @@ describe('guards and hooks of a definition', () => {
     expect([isRefused(edit(bare, guarded), 'ask-guards'), isRefused(edited, 'ask-guards')]).toEqual([true, false]);
     expect([isRefused(edit(bare, guarded), 'ask'), isRefused(edited, 'ask')]).toEqual([true, true]);
     expect([isRefused(edit(bare, guarded), 'serve'), isRefused(edited, 'serve')]).toEqual([false, false]);
+  });
+});
+
+describe('what code lists and is given', () => {
+  const listed: DefinitionPart = { ...model('opus'), inCode: true };
+  const older: RecordedDefinition = { parts: [BODY], interceptors: true };
+  const edit = (before: RecordedDefinition, now: RecordedDefinition) =>
+    editBetween('before' as Fingerprint, 'now' as Fingerprint, (fingerprint) => (fingerprint === 'now' ? now : before));
+
+  it('counts like all other parts', () => {
+    expect(sentences([BODY, { ...model('sonnet'), inCode: true }], [BODY, listed])).toEqual(['@model was sonnet, is opus']);
+    expect(sentences([BODY], [BODY, listed])).toEqual(['it uses @model now']);
+  });
+
+  it('is told of only where both sides know it', () => {
+    expect(edit(older, recorded([BODY, listed]))).toEqual(UNEDITED);
+    expect(edit(recorded([BODY, listed]), older)).toEqual(UNEDITED);
+    expect(edit({ ...older, parts: [BODY, model('sonnet')] }, recorded([BODY, listed]))).toEqual(UNEDITED);
+    expect(edit({ ...older, parts: [{ ...BODY, digest: 'b' }] }, recorded([BODY, listed]))).toMatchObject({ definition: true });
+    expect(edit(older, recorded([BODY]))).toMatchObject({ definition: true });
+  });
+
+  it('is known once a program that looks for it has recorded the definition', () => {
+    const fact = {
+      type: 'definition.recorded',
+      fn: 'review',
+      fingerprint: 'one' as Fingerprint,
+      parts: [BODY],
+      interceptors: true,
+    } as const;
+    const after = (...facts: Fact[]) => fold(definitions, entries(runRef(1), [started(runRef(1)), ...facts])).get('one' as Fingerprint);
+    expect(after(fact)).toEqual(older);
+    expect(after(fact, { ...fact, code: true }, fact)).toEqual(completeDefinition([BODY]));
   });
 });
 

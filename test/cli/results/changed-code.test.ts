@@ -1,0 +1,64 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { workflowOf, type RunRef } from '../../../journal/ids.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import { projectFolder, runCli, withoutSummary } from '../../support/cli.js';
+
+const LISTED = 'var @depth = "4 m"\nexe llm @sound(x) = sh (@depth) { echo "at $depth" }\nshow @sound("a")\n';
+const GIVEN =
+  'exe @unit(n) = js { return n + " m" }\nexe js = { unit }\nexe llm @sound(x) = js { return "at " + unit(4) }\nshow @sound("a")\n';
+
+describe('a result of code', () => {
+  it.each([
+    ['a variable that the code lists', LISTED, LISTED.replace('4 m', '5 m'), '@depth was 4 m, is 5 m', 'at 5 m'],
+    ['a function that the code is given', GIVEN, GIVEN.replace(' m', ' ft'), '@unit was edited', 'at 4 ft'],
+    [
+      'a variable that the code of `var llm` lists',
+      'var @depth = "4 m"\nvar llm @sound = sh (@depth) { echo "at $depth" }\nshow @sound\n',
+      'var @depth = "5 m"\nvar llm @sound = sh (@depth) { echo "at $depth" }\nshow @sound\n',
+      '@depth was 4 m, is 5 m',
+      'at 5 m',
+    ],
+  ])('is from before an edit of %s', async (_, before, now, change, fresh) => {
+    const cwd = await projectFolder({ 'job.mld': before });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await fs.writeFile(path.join(cwd, 'job.mld'), now);
+    const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect(reused.stdout).toBe('at 4 m\n');
+    expect(withoutSummary(reused.stderr)).toContain(`1 result reused from before its definition was edited (${change}); --resume @`);
+    expect((await runCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe(`${fresh}\n`);
+  });
+
+  it.each([LISTED, GIVEN])('of an older program, which did not record what code has, is reused without a word', async (script) => {
+    const recorded = await projectFolder({ 'job.mld': script });
+    await runCli(['job.mld', '--checkpoint'], { cwd: recorded });
+    const store = openFileStore(recorded);
+    const [{ ref } = { ref: undefined }] = await store.runs(workflowOf('job.mld'));
+    const facts: Fact[] = [];
+    await store.scan(ref as RunRef, (event) => {
+      const { v: _, seq: __, ts: ___, hash: ____, ...fact } = event;
+      facts.push(asOlder(fact as Fact));
+    });
+    const cwd = await projectFolder({ 'job.mld': script });
+    const older = await openFileStore(cwd).create(ref as RunRef);
+    for (const fact of facts) await older.append(fact);
+    await older.close();
+    for (const argv of [['--changed', 'ask'], ['--checkpoint']]) {
+      const { stdout, stderr } = await runCli(['job.mld', ...argv], { cwd });
+      expect([stdout, withoutSummary(stderr), stderr]).toEqual(['at 4 m\n', '', expect.stringContaining('1 reused')]);
+    }
+    expect((await runCli(['job.mld', '--plan', '--changed', 'ask'], { cwd })).stdout).not.toContain('edited');
+  });
+});
+
+/** The fingerprint was another one then, because it is made of the parts. */
+function asOlder(fact: Fact): Fact {
+  if (fact.type === 'call.started' || fact.type === 'call.completed')
+    return { ...fact, ...('fingerprint' in fact && { fingerprint: 'older' }) } as Fact;
+  if (fact.type !== 'definition.recorded') return fact;
+  const { code, parts, ...more } = fact;
+  expect([code, parts.at(-1)?.inCode]).toEqual([true, true]);
+  return { ...more, parts: parts.filter(({ inCode }) => !inCode), fingerprint: 'older' as typeof fact.fingerprint };
+}
