@@ -83,6 +83,10 @@ function isCodeUnknown(left: RecordedDefinition, right: RecordedDefinition): boo
   return left.code !== right.code && [...left.parts, ...right.parts].some(({ inCode }) => inCode);
 }
 
+export function isSameChange(left: DefinitionChange, right: DefinitionChange): boolean {
+  return left.kind === right.kind && left.name === right.name && left.was === right.was && left.is === right.is;
+}
+
 export function isInterceptor({ kind }: { readonly kind: DefinitionPart['kind'] }): boolean {
   return kind === 'guard' || kind === 'hook';
 }

@@ -4,6 +4,7 @@ import type { CallKey } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
 import type { LatestRun } from './latest-run.js';
+import { notPredicted, predictedBefore } from './not-executed.js';
 
 export interface Estimate {
   readonly calls: number;
@@ -60,10 +61,11 @@ interface EstimateFacts {
   readonly aheadInLoops: ReadonlyMap<string, number>;
 }
 
-/** `executes`: the functions of the calls, in their order. */
+/** `executes`: the functions of the calls, in their order; `notExecuted`: the part that the last run did not execute because of others. */
 export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops }: EstimateFacts): {
   readonly estimate: Estimate;
   readonly executes: readonly string[];
+  readonly notExecuted: readonly string[];
 } {
   const { calls: last, concurrency } = latest;
   const means = meanTimes(now);
@@ -78,13 +80,22 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
     callsMs += callMs;
     longestMs = Math.max(longestMs, callMs);
   }
-  const notStarted = notStartedOf(aheadInLoops, { latest, now, predicted });
-  for (const fn of notStarted) {
+  const before = predictedBefore(
+    predicted,
+    (key) => last.has(key),
+    (key) => now.get(key)?.fn,
+  );
+  const notExecuted = notPredicted(latest.notExecuted.values(), before);
+  // Those that an earlier run made are predicted by their keys already.
+  const notStarted = [...aheadInLoops].flatMap(([fn, calls]) =>
+    new Array<string>(Math.max(0, Math.round(calls) - (before.get(fn) ?? 0))).fill(fn),
+  );
+  for (const fn of [...notExecuted, ...notStarted]) {
     const callMs = means.get(fn) ?? 0;
     callsMs += callMs;
     longestMs = Math.max(longestMs, callMs);
   }
-  executes.push(...notStarted);
+  executes.push(...notExecuted, ...notStarted);
   const prices = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
   const functions = prices.map((price) => ({ ...price, meanAttempts: meanAttempts(latest, price.fn) }));
   const estimate = {
@@ -97,22 +108,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
     unpriced: functions.reduce((sum, { calls, medianUsd }) => sum + (medianUsd === null ? calls : 0), 0),
     functions,
   };
-  return { estimate, executes };
-}
-
-/** Lists the functions of calls that are ahead in loops; those that an earlier run made are predicted by their keys already. */
-function notStartedOf(
-  aheadInLoops: EstimateFacts['aheadInLoops'],
-  { latest, now, predicted }: Pick<EstimateFacts, 'latest' | 'now' | 'predicted'>,
-): readonly string[] {
-  const predictedBefore = new Map<string, number>();
-  for (const key of predicted) {
-    const fn = latest.calls.has(key) ? undefined : now.get(key)?.fn;
-    if (fn !== undefined) predictedBefore.set(fn, (predictedBefore.get(fn) ?? 0) + 1);
-  }
-  return [...aheadInLoops].flatMap(([fn, calls]) =>
-    new Array<string>(Math.max(0, Math.round(calls) - (predictedBefore.get(fn) ?? 0))).fill(fn),
-  );
+  return { estimate, executes, notExecuted };
 }
 
 /** Takes the costs of a function from the first source that has some. */

@@ -61,6 +61,8 @@ export interface Invalidation {
   readonly keys: readonly CallKey[];
   /** Results of fork sources that may not be reused any more. */
   readonly forkedKeys: readonly CallKey[];
+  /** `failed`: the functions of the calls that the prior run did not execute because of others. */
+  readonly notExecuted?: readonly string[];
   /** For stderr, when there is nothing to invalidate. */
   readonly notice?: string;
 }

@@ -5,6 +5,7 @@ import { previewOf } from '../fold/preview.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { Projection } from '../fold/projection.js';
 import { resultCosts, type ResultCosts } from '../fold/result-costs.js';
+import { notExecutedCalls, type NotExecuted } from './not-executed.js';
 
 interface CallThen {
   readonly fn: string;
@@ -22,16 +23,25 @@ export interface LatestRun {
   /** Every call that the run made. */
   readonly calls: Map<CallKey, CallThen>;
   readonly checkpoints: Map<string, ReachedCheckpoint>;
+  /** The calls that it did not execute because of others. */
+  readonly notExecuted: NotExecuted;
   readonly costs: ResultCosts;
   readonly concurrency: CallConcurrency;
 }
 
 /** Folds the events of one run. */
 export const latestRun: Projection<LatestRun> = {
-  initial: () => ({ calls: new Map(), checkpoints: new Map(), costs: resultCosts.initial(), concurrency: noConcurrency() }),
+  initial: () => ({
+    calls: new Map(),
+    checkpoints: new Map(),
+    notExecuted: notExecutedCalls.initial(),
+    costs: resultCosts.initial(),
+    concurrency: noConcurrency(),
+  }),
   apply(state, event, place) {
     measureConcurrency(state.concurrency, event);
     resultCosts.apply(state.costs, event, place);
+    notExecutedCalls.apply(state.notExecuted, event, place);
     switch (event.type) {
       case 'call.started':
         noteStart(state, event, event.preview ?? previewOf(event.args));

@@ -10,6 +10,7 @@ import {
   definitionChanges,
   isInterceptor,
   isRefused,
+  isSameChange,
   UNEDITED,
   type DefinitionChange,
   type Edit,
@@ -64,6 +65,8 @@ export interface PlannedFunction {
   unresolved: number;
   /** The part of the unresolved ones that a guard denied in the last run. */
   denied: number;
+  /** Calls that the last run did not execute because of others. */
+  notExecuted: number;
   /** Results from before an edit that are reused all the same. */
   stale: number;
   /**
@@ -89,6 +92,7 @@ export interface Plan {
   readonly usable: number;
   readonly again: number;
   readonly unresolved: number;
+  readonly notExecuted: number;
   /** The sum of those of the functions: another bound. */
   readonly forwarded: number;
   /**
@@ -149,6 +153,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       reasons: {},
       unresolved: 0,
       denied: 0,
+      notExecuted: 0,
       stale: 0,
       forwarded: 0,
       later: 0,
@@ -172,8 +177,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
 
   const now = new Map<CallKey, CallNow>();
   const reused: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
-  let firstEnd = Number.POSITIVE_INFINITY;
-  let savedUsd: number | null = null;
+  let [firstEnd, savedUsd]: [number, number | null] = [Number.POSITIVE_INFINITY, null];
   const decisions = new Map<CallKey, Decision>();
   for (const [key, entry] of everyEntry(facts)) decisions.set(key, decisionOf(key, entry, facts));
   const predicted = predictCalls(
@@ -208,7 +212,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     // Calls that only other runs forwarded are not predicted for the next one.
     if (decision.kind === 'reused' && decision.forwards && facts.latest?.calls.has(key) !== true) continue;
     entry.usable++;
-    for (const change of decision.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
+    for (const change of decision.changes) if (!entry.changes.some((known) => isSameChange(known, change))) entry.changes.push(change);
     if (decision.kind === 'reused' && decision.forwards) {
       entry.forwarded++;
       firstEnd = Math.min(firstEnd, endedAt(facts, key));
@@ -227,13 +231,15 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     example(entry, key, preview, decision.why);
   }
   for (const { key, entry } of reused) if ((facts.latest?.calls.get(key)?.lastSeq ?? -1) > firstEnd) entry.later++;
-  const all = [...functions.values()].filter(({ usable, unresolved }) => usable + unresolved > 0);
   const { latest, earlierCosts = new Map<string, never>(), aheadInLoops = new Map<string, never>() } = facts;
   const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops });
+  for (const fn of expected?.notExecuted ?? []) entryOf(fn).notExecuted++;
+  const all = [...functions.values()].filter(({ usable, unresolved, notExecuted }) => usable + unresolved + notExecuted > 0);
   return {
     usable: sum(all, ({ usable }) => usable),
     again: sum(all, ({ again }) => again),
     unresolved: sum(all, ({ unresolved }) => unresolved),
+    notExecuted: sum(all, ({ notExecuted }) => notExecuted),
     forwarded: sum(all, ({ forwarded }) => forwarded),
     later: sum(all, ({ later }) => later),
     unused: sum([...functions.values()], ({ unused }) => unused),
@@ -387,10 +393,6 @@ function editAgainst(
     forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'),
     changes,
   };
-}
-
-function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
-  return left.kind === right.kind && left.name === right.name && left.was === right.was && left.is === right.is;
 }
 
 function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {

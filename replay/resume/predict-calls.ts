@@ -4,6 +4,7 @@
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
+import { madeLast, notPredicted, predictedBefore } from './not-executed.js';
 import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
 
 /** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
@@ -31,6 +32,8 @@ export interface InvalidationImpact {
   readonly unaffected: number;
   /** Predicted calls that had no result before. */
   readonly unresolved: number;
+  /** Calls that the prior run did not execute because of others, and that no earlier run predicts. */
+  readonly notExecuted: number;
 }
 
 /** The results that a run may reuse: its own, and those of its fork sources. */
@@ -63,7 +66,7 @@ const NOTHING_SELECTED: Selected = { keys: new Set(), forkedKeys: new Set() };
 
 /** `priorOwn`: one's own memo as it was found, `own`: as this run takes it. */
 export function invalidationImpact(
-  { keys, forkedKeys }: Invalidation,
+  { keys, forkedKeys, notExecuted = [] }: Invalidation,
   { priorOwn, ...results }: ResultSources & { readonly priorOwn: Memo },
 ): InvalidationImpact {
   const isReused = reuseBy(results, { keys: new Set(keys), forkedKeys: new Set(forkedKeys) });
@@ -71,7 +74,13 @@ export function invalidationImpact(
   const predicted = [...all].filter(reuseBy(results, NOTHING_SELECTED));
   const again = predicted.filter((key) => !isReused(key)).length;
   const unaffected = new Set([...keys, ...forkedKeys]).size - again;
-  return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length };
+  const before = predictedBefore(
+    all,
+    (key) => madeLast(priorOwn, key),
+    (key) => priorOwn.entries.get(key)?.fn,
+  );
+  const behind = notPredicted(notExecuted, before).length;
+  return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length, notExecuted: behind };
 }
 
 /** Keys of inner calls by the key of the call around them. */

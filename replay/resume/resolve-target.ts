@@ -9,6 +9,7 @@ import { findCallsAtPath } from './calls-at-path.js';
 import { confirmLongArgument } from './exact-argument.js';
 import { callsAroundFailures } from './failed-inside.js';
 import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
+import { notExecutedCalls } from './not-executed.js';
 import type { RecordedRuns } from './selector-errors.js';
 import type { Selector } from './selector.js';
 
@@ -47,8 +48,11 @@ export async function resolveTarget(
     case 'malformed': {
       const ref = prior.runs.at(-1)?.ref;
       const reached = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
-      const aroundFailures = selector.kind === 'failed' ? await callsAroundFailures(store, prior.memo, { onDefect }) : undefined;
-      return resolveSelector(selector, { ...common, prior: reached, aroundFailures }, declarations);
+      if (selector.kind !== 'failed') return resolveSelector(selector, { ...common, prior: reached }, declarations);
+      const aroundFailures = await callsAroundFailures(store, prior.memo, { onDefect });
+      const invalidation = resolveSelector(selector, { ...common, prior: reached, aroundFailures }, declarations);
+      const behind = ref && (await foldRun(store, ref, notExecutedCalls, { onDefect }));
+      return behind === undefined || behind.size === 0 ? invalidation : { ...invalidation, notExecuted: [...behind.values()] };
     }
   }
 }

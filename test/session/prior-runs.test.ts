@@ -64,6 +64,18 @@ it('has --resume failed invalidate nothing, and says how many calls have no resu
   expect((await open({ resume: 'failed' })).notices).toEqual([
     '--resume failed: 1 call has no result and will be executed; 2 results are reused',
   ]);
+  const behind = await store.create(runRef(3));
+  const facts = smallRun.flatMap((fact) => (fact.type === 'run.started' ? [fact] : []));
+  const upstream = { message: 'not executed', elapsedMs: 0, class: 'upstream', evidence: 'none', upstream: [op] } as const;
+  const after = [`sha256:${'8'.repeat(64)}` as CallKey, 'main/conclude#0' as OpPath] as const;
+  for (const fact of facts) await behind.append(fact);
+  await behind.append({ ...call, key, op });
+  await behind.append({ type: 'call.failed', key, op, message: 'no', elapsedMs: 1, class: 'crash', evidence: 'none' });
+  await behind.append({ type: 'call.failed', key: after[0], op: after[1], fn: 'conclude', ...upstream });
+  await behind.close();
+  expect((await open({ resume: 'failed' })).notices).toEqual([
+    '--resume failed: 1 call has no result and will be executed, and so will 1 that was not executed because of failed ones; 2 results are reused',
+  ]);
 });
 
 it('leaves no trace of a target that can not be resolved', async () => {

@@ -44,16 +44,17 @@ function changedLine({ changedFiles, usable }: RunPlan): string[] {
 }
 
 function headline(plan: RunPlan): string {
-  const { usable, again, unresolved, forwarded, later, unused, records, reuses, lastRun, changedFiles } = plan;
+  const { usable, again, unresolved, notExecuted, forwarded, later, unused, records, reuses, lastRun, changedFiles } = plan;
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be executed.';
   if (!records && !reuses) return `Nothing is recorded or reused here: ${counted(usable, 'recorded result')} would be unused.`;
   const open = unresolved === 0 ? '' : `; ${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
+  const behind = notExecuted === 0 ? '' : `; ${notExecuted} more ${notExecuted === 1 ? 'was' : 'were'} not executed because of failed ones`;
   const others =
     forwarded === 0
       ? ''
       : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
   const least = forwarded + later + changedFiles.length === 0 ? '' : 'At least ';
-  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}${ahead(plan)}.${others}`;
+  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}${behind}${ahead(plan)}.${others}`;
   const aside =
     unused === 0
       ? ''
@@ -73,13 +74,14 @@ function ahead({ estimate }: RunPlan): string {
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {
-  const { fn, usable, again, unresolved, denied, forwarded, later, declared } = entry;
+  const { fn, usable, again, unresolved, denied, notExecuted, forwarded, later, declared } = entry;
   const reused = usable - again - forwarded;
   const parts = [later === 0 ? `${reused} reused` : `${reused} reused (${later} of them if their arguments are the same)`];
   if (forwarded > 0) parts.push(style.yellow(`${forwarded} reused only if it forwards what it did`));
   if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
   if (unresolved > denied) parts.push(style.yellow(`${unresolved - denied} without a result`));
   if (denied > 0) parts.push(style.yellow(`${denied} denied before`));
+  if (notExecuted > 0) parts.push(style.yellow(`${notExecuted} not executed before, because of failed ones`));
   const lines = [`${style.bold(`@${fn}`)}: ${parts.join(', ')}`];
   if (!declared) lines.push('  the script does not declare it any more');
   const changes = entry.changes.slice(0, CHANGES_SHOWN).map(describeChange);

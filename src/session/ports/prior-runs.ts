@@ -95,10 +95,12 @@ function describeImpact({ again, predicted, unaffected, unresolved }: Invalidati
 }
 
 /** Every predicted call with a result is reused, but for those around a call that failed. calls.md 15.5. */
-function describeFailed({ predicted, again, unresolved }: InvalidationImpact): string {
+function describeFailed({ predicted, again, unresolved, notExecuted }: InvalidationImpact): string {
   const reuses = predicted - again;
   const reused = `${reuses} ${reuses === 1 ? 'result is' : 'results are'} reused`;
-  if (unresolved === 0 && again === 0) return `no call failed or was rejected; ${reused}`;
+  if (unresolved + again + notExecuted === 0) return `no call failed or was rejected; ${reused}`;
   const around = again === 0 ? '' : `, and ${again} again that ${again === 1 ? 'has' : 'have'} such a call inside`;
-  return `${unresolved} ${unresolved === 1 ? 'call has' : 'calls have'} no result and will be executed${around}; ${reused}`;
+  const behind =
+    notExecuted === 0 ? '' : `, and so will ${notExecuted} that ${notExecuted === 1 ? 'was' : 'were'} not executed because of failed ones`;
+  return `${unresolved} ${unresolved === 1 ? 'call has' : 'calls have'} no result and will be executed${around}${behind}; ${reused}`;
 }

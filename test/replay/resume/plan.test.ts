@@ -33,6 +33,34 @@ const closed = (complete: boolean): Fact[] => [{ type: 'checkpoint.closed', name
 const twoAnswers = run(runRef(1), call('main/ask#0', 'ebb'), checkpoint({ ttlMs: 1000 }), call('main/ask#1', 'flow'));
 
 describe('a plan', () => {
+  it('counts the calls that the last run did not execute because of others, under their functions', () => {
+    const upstream: Fact[] = [
+      {
+        type: 'call.failed',
+        key: callKeyOf('marker'),
+        op: opPath('main/conclude#0'),
+        fn: 'conclude',
+        message: 'not executed',
+        elapsedMs: 0,
+        class: 'upstream',
+        evidence: 'none',
+        upstream: [opPath('main/ask#1')],
+      },
+    ];
+    const failed = run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' }), upstream);
+    expect(planRun(facts(failed))).toMatchObject({
+      usable: 1,
+      unresolved: 1,
+      notExecuted: 1,
+      functions: [
+        { fn: 'ask', usable: 1, unresolved: 1, notExecuted: 0 },
+        { fn: 'conclude', usable: 0, unresolved: 0, notExecuted: 1 },
+      ],
+      estimate: { calls: 2, unpriced: 2 },
+      executes: ['ask', 'conclude'],
+    });
+  });
+
   it('knows what the options of a checkpoint and the mode keep from being reused', () => {
     expect(planRun(facts(twoAnswers)).functions).toMatchObject([
       { usable: 2, again: 1, reasons: { expired: 1 }, examples: [{ preview: 'flow' }] },

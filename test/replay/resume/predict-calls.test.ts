@@ -60,25 +60,42 @@ describe('the impact of an invalidation', () => {
   const told = (own: Memo, dropped: readonly CallKey[], sources: readonly Memo[] = [], refused: readonly CallKey[] = []) =>
     invalidationImpact({ keys: dropped, forkedKeys: refused }, { priorOwn: own, own, sources });
 
+  it('counts calls that were not executed because of others, less those of an earlier run that are predicted', () => {
+    const fns = (state: Memo) =>
+      invalidationImpact({ keys: [], forkedKeys: [], notExecuted: ['ask', 'ask'] }, { priorOwn: state, own: state, sources: [] });
+    expect(fns(memoOf(run(runRef(1), call('main/ask#0', 'ebb'))))).toMatchObject({ predicted: 1, notExecuted: 2 });
+    const earlier = memoOf(
+      run(runRef(1), call('main/ask#0', 'flow')),
+      broken(run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'failed' }))),
+    );
+    expect(fns(earlier)).toMatchObject({ predicted: 1, unresolved: 1, notExecuted: 1 });
+  });
+
   it('leaves out invalidated results that the next run does not need', () => {
     const state = memoOf(
       run(runRef(1), call('main/ask#0', 'stale')),
       run(runRef(2), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'flow')),
     );
     const asks = keys('stale', 'ebb', 'flow');
-    expect(told(state, asks)).toEqual({ predicted: 2, again: 1, unaffected: 2, unresolved: 0 });
+    expect(told(state, asks)).toEqual({ predicted: 2, again: 1, unaffected: 2, unresolved: 0, notExecuted: 0 });
     expect(
       told(
         state,
         [...usable(state)].map(([key]) => key),
       ),
-    ).toEqual({ predicted: 3, again: 3, unaffected: 1, unresolved: 0 });
+    ).toEqual({ predicted: 3, again: 3, unaffected: 1, unresolved: 0, notExecuted: 0 });
   });
 
   it('takes the result of the other owner where only one is invalidated', () => {
     const own = memoOf(run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' })));
     const source = memoOf(run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'slack')));
-    expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1 });
-    expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({ predicted: 1, again: 1, unaffected: 1, unresolved: 1 });
+    expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1, notExecuted: 0 });
+    expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({
+      predicted: 1,
+      again: 1,
+      unaffected: 1,
+      unresolved: 1,
+      notExecuted: 0,
+    });
   });
 });
