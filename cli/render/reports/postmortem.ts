@@ -260,10 +260,14 @@ function resumeOf(report: PostMortemReport): string[] {
   ];
   if (durationMs !== undefined) {
     lines.push(
-      `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? '; no call reported its cost' : `, and ${costOrDash({ costUsd, unpriced })}`}`,
+      `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? unknownCost(unpriced) : `, and ${costOrDash({ costUsd, unpriced })}`}`,
     );
   }
   return lines;
+}
+
+function unknownCost(unpriced: number): string {
+  return unpriced === 0 ? '; no call reported its cost' : '; the cost is not known';
 }
 
 function nextOf(report: PostMortemReport, style: Style): string[] {

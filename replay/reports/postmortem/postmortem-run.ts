@@ -1,5 +1,6 @@
 /** Reports why one recorded run did not complete and what a resume would take: reads that run and the source lines it names. */
 import type { EventOf } from '../../../journal/event.js';
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
 import { countingRuns } from '../../memo/load.js';
@@ -14,7 +15,7 @@ import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js
 import { causeChain, inFlight, type Step } from './in-flight-operations.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
-import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
+import { estimateResume, type Price, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
@@ -114,9 +115,15 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
   const forkSources = new Map<Workflow, Memo>();
   for (const { forkSource } of resolved.values()) if (forkSource !== undefined) forkSources.set(forkSource, await memoOf(forkSource));
   let since = 0;
-  for (const [key, { result }] of usable(own)) if (result.ref.run > run && !resolved.has(key) && !unanswered.has(key)) since += 1;
+  const costs = new Map<string, Price>();
+  for (const [key, { fn, result }] of usable(own)) {
+    if (result.ref.run > run && !resolved.has(key) && !unanswered.has(key)) since += 1;
+    const { priced, costUsd } = costs.get(fn) ?? { priced: 0, costUsd: 0 };
+    if (result.costUsd !== undefined) costs.set(fn, { priced: priced + 1, costUsd: addUsd(costUsd, result.costUsd) });
+  }
   return {
     since,
+    costs,
     has(key, call) {
       if (usableEntry(own, key) !== undefined) return true;
       const source = call?.forkSource === undefined ? undefined : forkSources.get(call.forkSource);

@@ -17,8 +17,9 @@ export interface ResumeEstimate {
   readonly durationMs: number | undefined;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number | undefined;
+  /** The means of the functions, of results in this run, else of all recorded ones. Undefined where none is known. */
   readonly costUsd: number | undefined;
-  /** Calls, not in the cost, of functions whose results in this run reported none. */
+  /** Calls, not in the cost, of functions no result of which reported one. */
   readonly unpriced: number;
 }
 
@@ -28,13 +29,17 @@ export interface RecordedNow {
   has(key: CallKey, had: ResolvedCall | undefined): boolean;
   /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
   readonly since: number;
+  /** The known costs of results of all runs, by function. */
+  readonly costs: ReadonlyMap<string, Price>;
 }
+
+export type Price = Pick<Rate, 'priced' | 'costUsd'>;
 
 /** `usualCalls`: how many calls a complete run of the workflow made. */
 export function estimateResume(
   state: PostMortem,
   usualCalls: number | undefined,
-  now: RecordedNow = { has: (key) => state.resolved.has(key), since: 0 },
+  now: RecordedNow = { has: (key) => state.resolved.has(key), since: 0, costs: new Map() },
 ): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
@@ -53,8 +58,9 @@ export function estimateResume(
   const inLoopsLeft = inLoops * part;
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);
   const notStarted = missing - recorded;
-  const price = priced(state, ahead, Math.max(0, notStarted - inLoopsLeft));
-  return { reused: seen - unresolved.length + recorded, unresolved, notStarted, ...price };
+  const others = Math.max(0, notStarted - inLoopsLeft);
+  const cost = priced(state.rates, now.costs, { ahead, others });
+  return { reused: seen - unresolved.length + recorded, unresolved, notStarted, ...timed(state, { ahead, others }), ...cost };
 }
 
 /** Estimates the calls that the unfinished loops of a run had not started, by function: each iteration makes what those before it made. */
@@ -88,36 +94,56 @@ function unfinishedLoops(state: PostMortem): readonly LoopCount[] {
   return known.filter(({ op }) => !covering.some((around) => op !== around.op && isInside(op, around.op))).map(({ loop }) => loop);
 }
 
-type Price = Pick<ResumeEstimate, 'durationMs' | 'callsMs' | 'costUsd' | 'unpriced'>;
+/** Counts calls by function; of `others` only the number is known. */
+interface CallsAhead {
+  readonly ahead: ReadonlyMap<string, number>;
+  readonly others: number;
+}
 
-/** `ahead` counts calls by function; of `others` only the number is known. Undefined where nothing was measured. */
-function priced({ rates, concurrency }: PostMortem, ahead: ReadonlyMap<string, number>, others: number): Price {
-  const all: Rate = { calls: 0, durationMs: 0, priced: 0, costUsd: 0 };
+function timed({ rates, concurrency }: PostMortem, { ahead, others }: CallsAhead): Pick<ResumeEstimate, 'durationMs' | 'callsMs'> {
+  const all = { calls: 0, durationMs: 0 };
   for (const rate of rates.values()) {
     all.calls += rate.calls;
     all.durationMs += rate.durationMs;
-    all.priced += rate.priced;
-    all.costUsd = addUsd(all.costUsd, rate.costUsd);
   }
-  if (all.calls === 0) return { durationMs: undefined, callsMs: undefined, costUsd: undefined, unpriced: 0 };
+  if (all.calls === 0) return { durationMs: undefined, callsMs: undefined };
   const meanMs = all.durationMs / all.calls;
   let callsMs = others * meanMs;
   let longestMs = Math.min(callsMs, meanMs);
-  let costUsd = all.priced === 0 ? 0 : (others * all.costUsd) / all.priced;
-  let unpriced = 0;
   for (const [fn, calls] of ahead) {
     const own = rates.get(fn);
-    const rate = own !== undefined && own.calls > 0 ? own : all;
-    const ownMs = rate.durationMs / rate.calls;
+    const ownMs = own !== undefined && own.calls > 0 ? own.durationMs / own.calls : meanMs;
     callsMs += calls * ownMs;
     longestMs = Math.max(longestMs, Math.min(calls, 1) * ownMs);
-    if (rate.priced > 0) costUsd = addUsd(costUsd, (calls * rate.costUsd) / rate.priced);
-    else unpriced += calls;
   }
-  return {
-    durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)),
-    callsMs: Math.round(callsMs),
-    costUsd: all.priced === 0 ? undefined : costUsd,
-    unpriced: all.priced === 0 ? 0 : Math.round(unpriced),
+  return { durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)), callsMs: Math.round(callsMs) };
+}
+
+/** The price of a function is never that of others. Only calls of which no function is known take the mean of this run. */
+function priced(
+  rates: ReadonlyMap<string, Rate>,
+  recorded: ReadonlyMap<string, Price>,
+  { ahead, others }: CallsAhead,
+): Pick<ResumeEstimate, 'costUsd' | 'unpriced'> {
+  const all = { priced: 0, costUsd: 0 };
+  for (const rate of rates.values()) {
+    all.priced += rate.priced;
+    all.costUsd = addUsd(all.costUsd, rate.costUsd);
+  }
+  let costUsd = 0;
+  let [known, unpriced] = [0, 0];
+  const add = (calls: number, price: Price | undefined): void => {
+    if (price === undefined || price.priced === 0) unpriced += calls;
+    else {
+      known += calls;
+      costUsd = addUsd(costUsd, (calls * price.costUsd) / price.priced);
+    }
   };
+  add(others, all);
+  for (const [fn, calls] of ahead) {
+    const own = rates.get(fn);
+    add(calls, own !== undefined && own.calls > 0 ? own : recorded.get(fn));
+  }
+  if (known === 0 && all.priced === 0) return { costUsd: undefined, unpriced: 0 };
+  return { costUsd: known === 0 && unpriced > 0 ? undefined : costUsd, unpriced: Math.round(unpriced) };
 }

@@ -164,7 +164,24 @@ describe('the estimate of a resume', () => {
     const other = [call('main/note#0', 'calm'), call('main/note#1', 'flow', { outcome: 'killed' })].map((facts) =>
       facts.map((fact): Fact => (fact.type === 'call.started' ? { ...fact, fn: 'note' } : fact)),
     );
-    expect(estimateResume(stateOf(paid, ...other), undefined)).toMatchObject({ costUsd: 0, unpriced: 1 });
+    expect(estimateResume(stateOf(paid, ...other), undefined)).toMatchObject({ costUsd: undefined, unpriced: 1 });
+  });
+  it('takes the cost of a function that this run did not execute from its recorded results, and never from other functions', () => {
+    const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
+    );
+    const [again, never] = [call('main/ask#1', 'flow', { outcome: 'failed' }), call('main/note#0', 'calm', { outcome: 'failed' })];
+    const state = stateOf(
+      paid,
+      again,
+      never.map((fact): Fact => (fact.type === 'call.started' ? { ...fact, fn: 'note' } : fact)),
+    );
+    expect(estimateResume(state, undefined)).toMatchObject({ costUsd: 0.5, unpriced: 1 });
+    const costs = new Map([['note', { priced: 2, costUsd: 0.4 }]]);
+    expect(estimateResume(state, undefined, { has: (key) => state.resolved.has(key), since: 0, costs })).toMatchObject({
+      costUsd: 0.7,
+      unpriced: 0,
+    });
   });
 });
 

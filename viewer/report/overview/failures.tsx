@@ -174,7 +174,9 @@ function repairWords({ resume, status }: PageData['verdict']): string {
   const measures = [
     ...(resume.durationMs === null ? [] : [`about ${duration(resume.durationMs)}`]),
     ...(resume.costUsd === null
-      ? []
+      ? resume.unpriced === 0
+        ? []
+        : ['cost unknown']
       : [money(resume.costUsd), ...(resume.unpriced === 0 ? [] : [`${number(resume.unpriced)} of unknown cost`])]),
   ];
   const estimate = measures.length === 0 ? '' : ` (${measures.join(', ')})`;
