@@ -1,6 +1,7 @@
 /** Prints `mlld journal explain` as text: counts, then a line per call. */
 import { atHost, describeEdit } from '../../../src/api/commands/words.js';
-import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
+import type { Hit } from '../../../replay/reports/explain/explain.js';
+import type { Miss } from '../../../replay/reports/explain/miss.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
@@ -28,7 +29,8 @@ function moduleLine({ name, version, sha256, before }: RunExplanation['modules']
   return `with ${name} ${shown({ ...(version !== undefined && { version }), sha256 })}${before ? ` (before: ${shown(before)})` : ''}`;
 }
 
-function countsOf(calls: readonly ReportedCall[]): string {
+function countsOf(all: readonly ReportedCall[]): string {
+  const calls = countedCalls(all);
   const reused = calls.filter(({ hit }) => hit !== undefined && hit.worker === undefined);
   const atWorkers = calls.filter(({ hit }) => hit?.worker !== undefined).length;
   const edited = reused.filter(({ hit }) => hit?.edited === true).length;
@@ -44,6 +46,18 @@ function countsOf(calls: readonly ReportedCall[]): string {
   if (notExecuted > 0) parts.push(`${notExecuted} not executed`);
   if (unfinished > 0) parts.push(`${unfinished} not ended`);
   return parts.join(', ');
+}
+
+/** A call that failed does not count where another one of its key got a result after it. calls.md 14.1. */
+function countedCalls(calls: readonly ReportedCall[]): readonly ReportedCall[] {
+  const withResult = new Set<string>();
+  return calls
+    .toReversed()
+    .filter(({ key, outcome }) => {
+      if (outcome === 'executed' || outcome === 'reused') withResult.add(key);
+      return !((outcome === 'failed' || outcome === 'not-executed') && withResult.has(key));
+    })
+    .toReversed();
 }
 
 const ENDINGS: { readonly [O in Exclude<ReportedCall['outcome'], 'reused'>]: string } = {

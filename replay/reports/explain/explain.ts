@@ -4,6 +4,7 @@
  * EXPLAIN-1 the reason is the one that held when the call was made: later events never change it
  * EXPLAIN-2 what was redacted after the run had begun was there for it: it was reused, invalidated or reset as if it still were
  * EXPLAIN-3 arguments and results stay where they are; a call keeps the places, and the caller reads them for a difference
+ * EXPLAIN-4 a failed attempt of a pipeline's stage is no call: the next attempt makes it again (calls.md 14.1)
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/facts/run-event.js';
@@ -26,53 +27,8 @@ import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
-
-/** The reason for which no result was reused. `run` is the run in which that happened. */
-export type Miss =
-  /** No recorded run made the call. */
-  | { readonly why: 'new' }
-  | { readonly why: 'invalidated'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
-  /** A fork source has a result that this script may not reuse any more. */
-  | { readonly why: 'refused'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
-  /** `mlld journal reject` marked its result as bad, in `run`, at `at` (ISO 8601, UTC). */
-  | { readonly why: 'rejected'; readonly reason?: string; readonly at: string; readonly run: RunId; readonly seq: Seq }
-  | { readonly why: 'reset'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
-  | { readonly why: 'failed'; readonly message: string; readonly denied: boolean; readonly run: RunId; readonly seq: Seq }
-  /** It was not executed, because these calls, whose results its arguments need, have failed. */
-  | { readonly why: 'upstream'; readonly upstream: readonly OpPath[]; readonly run: RunId; readonly seq: Seq }
-  /** There was a result that may not be reused: its command failed. */
-  | { readonly why: 'unusable'; readonly message: string; readonly run: RunId; readonly seq: Seq }
-  /** The run ended while the call was in flight. */
-  | { readonly why: 'interrupted'; readonly run: RunId; readonly seq: Seq }
-  | { readonly why: 'expired'; readonly ttlMs: number; readonly ageMs: number; readonly run: RunId; readonly seq: Seq }
-  /** The checkpoint's `complete` was not true when it was last evaluated. */
-  | { readonly why: 'incomplete'; readonly checkpoint: string }
-  /** `resume: manual`: results of earlier runs are there and are not reused. */
-  | { readonly why: 'manual'; readonly run: RunId; readonly seq: Seq }
-  /** A pipeline that ran without `--checkpoint` executes its calls again. */
-  | { readonly why: 'off'; readonly run: RunId; readonly seq: Seq }
-  /** `--changed ask` and the definition is another, or it or `--changed ask-guards` and other guards or hooks hold. */
-  | {
-      readonly why: 'edited';
-      readonly changed: 'ask' | 'ask-guards';
-      readonly changes: readonly DefinitionChange[];
-      readonly run: RunId;
-      readonly seq: Seq;
-    }
-  /** Declared output files were not what the recorded call had written. */
-  | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
-  /** Files that the recorded call had written were missing, and their content was not kept. */
-  | { readonly why: 'file gone'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
-  /** There is a result, and it does not fit the schema of now; or it can't be read by the adapter of now, or needs the one of then. */
-  | { readonly why: 'schema' | 'reply'; readonly run: RunId; readonly seq: Seq }
-  /** There is a result, and it could not be read. */
-  | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq }
-  /** `journal redact` took the result out of the run that had it. */
-  | { readonly why: 'redacted'; readonly reason: string; readonly run: RunId; readonly seq: Seq }
-  /** An earlier run reused a result of `run`, which is not in the journal any more. */
-  | { readonly why: 'collected'; readonly run: RunId; readonly seq: Seq }
-  /** An earlier run reused the forked result; this one does not fork `workflow`. */
-  | { readonly why: 'not-forked'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
+import { failInStage, noStageRetries, retryStage, type StageRetries } from '../../fold/stage-retries.js';
+import type { Miss } from './miss.js';
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -133,6 +89,7 @@ export interface Explanation {
   scope: Scope | undefined;
   readonly phases: CallPhases;
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
+  readonly stages: StageRetries<ExplainedCall>;
 }
 
 /** Explains the calls of `target`, folded over all runs up to it. `forkSources`: those of that run, in their order. */
@@ -156,6 +113,7 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       scope: undefined,
       phases: callPhases.initial(),
       pending: new Map(),
+      stages: noStageRetries(),
     }),
     apply(state, read, place) {
       const event = asItWas(read, startMs);
@@ -300,6 +258,8 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       state.fates.set(event.key, event.class === 'upstream' ? upstreamMiss(event, run) : failed);
       return;
     }
+    case 'retry.scheduled':
+      return dropAttempts(state, event);
     case 'result.rejected':
       return noteRejection(state, event, run);
     case 'result.restored': {
@@ -319,9 +279,15 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
 }
 
 function finishCall(state: Explanation, event: EndOfCall): void {
-  const pending = state.pending.get(event.op);
-  if (pending?.call !== undefined) pending.call.outcome = endedCall(event).outcome;
+  const { key, call } = state.pending.get(event.op) ?? {};
+  if (call !== undefined) call.outcome = endedCall(event).outcome;
+  if (key !== undefined && call?.outcome === 'failed') failInStage(state.stages, event.op, key, call);
   state.pending.delete(event.op);
+}
+
+/** EXPLAIN-4 */
+function dropAttempts({ calls, stages }: Explanation, event: EventOf<'retry.scheduled'>): void {
+  for (const { failed } of retryStage(stages, event)) calls.splice(calls.lastIndexOf(failed), 1);
 }
 
 /** Called before the memo has the event: a rejection of a result that is not usable any more changes nothing. */

@@ -62,6 +62,30 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
   expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"DENIED"}}');
 });
 
+it.each<readonly [string, string, string, string]>([
+  [
+    'a failed attempt that its stage makes again',
+    'job.dot',
+    'digraph job {\n  start [shape=Mdiamond]\n  done [shape=Msquare]\n' +
+      '  work [prompt="tide", max_retries=2, backend="cmd:[ -f ok ] || { touch ok; exit 3; }; echo high"]\n  start -> work -> done\n}\n',
+    '1 call, 0 reused, 1 executed',
+  ],
+  [
+    'a failed call whose key has a result later',
+    'job.mld',
+    'exe llm @ask(q) = node {\n  const fs = require("fs");\n  if (!fs.existsSync("ok")) { fs.writeFileSync("ok", ""); mlld.fail("content", "no"); }\n' +
+      '  return q;\n}\nvar @all = for parallel(1) @q in ["x", "x", "y"] => @ask(@q)\nshow @all.length\n',
+    '2 calls, 0 reused, 2 executed',
+  ],
+])('explains no more calls than the run counts: %s', async (_, name, text, counted) => {
+  const cwd = await projectFolder({ [name]: text });
+  const argv = name.endsWith('.dot') ? ['run', name] : [name, '--checkpoint'];
+  expect(await runCli(argv, { cwd })).toMatchObject({ status: 0, stderr: expect.stringContaining(`${counted.split(',')[0]}: `) });
+  const { stdout } = await runCli(['journal', 'explain', name], { cwd });
+  expect(stdout.split('\n')[0]).toContain(`: ${counted}`);
+  expect(stdout.split('\n')[0]).not.toContain('failed');
+});
+
 it('counts a call that a failure inside it ends in @mx.usage as in the journal', async () => {
   const script =
     'exe llm @inner(q) = js { if (q === "b") mlld.fail("content", "no"); return q }\nexe llm @outer(q) = [ => @inner(@q) ]\n' +

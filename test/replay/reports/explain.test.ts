@@ -29,6 +29,25 @@ function withFlags(flags: Partial<Fact & { type: 'run.started' }>, ...facts: rea
   return entries(runRef(2), [{ ...(started(runRef(2)) as Fact & { type: 'run.started' }), ...flags }, ...facts.flat(), finished()]);
 }
 
+it('leaves out a failed attempt of a stage that the next attempt makes again, and keeps the last one', () => {
+  const at = (attempt: number): string => `main/a#0/try#${attempt}/model#0`;
+  const again: Fact = {
+    type: 'retry.scheduled',
+    op: opPath('main/a#0'),
+    node: 'a',
+    visit: 0,
+    attempt: 1,
+    delayMs: 1,
+    reason: 'no',
+    cause: 'error',
+  };
+  const first = call(at(1), 'x1', { outcome: 'failed' });
+  const calls = (last: 'completed' | 'failed') => explained([], secondRun(first, [again], call(at(2), 'x2', { outcome: last })));
+  expect(calls('completed')).toMatchObject([{ op: at(2), outcome: 'executed' }]);
+  expect(calls('failed')).toMatchObject([{ op: at(2), outcome: 'failed' }]);
+  expect(explained([], secondRun(first))).toMatchObject([{ op: at(1), outcome: 'failed' }]);
+});
+
 describe('why a call was executed', () => {
   it('says that no run had made the call', () => {
     expect(misses(run(runRef(1), call('main/ask#0', 'flow')))).toEqual([{ why: 'new' }]);
