@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { opPath } from '../../journal/ids.js';
 import { SharedBudgetGate, type Refusal } from '../../src/calls/budget/shared-gate.js';
-import { sumText } from '../../src/calls/budget/shared-words.js';
+import { sharedBudgetStop, sumText } from '../../src/calls/budget/shared-words.js';
 import type { Started } from '../../src/calls/dispatch/ports.js';
 import type { Stop } from '../../src/calls/dispatch/stop.js';
 
@@ -92,3 +92,13 @@ it.each([
   [1, 'calls', '1 call'],
   [20, 'tok', '20 tokens'],
 ] as const)('writes %d %s as %s', (sum, unit, text) => expect(sumText(sum, unit)).toBe(text));
+
+it.each([
+  [1, 0, '2usd'],
+  [5.1, 0, '10.2usd'], // twice the sum would be used up at once
+  [0.9, 4, '9.8usd'],
+])('proposes a sum that lets a run go on, where $%s is spent and $%s held', (spent, reserved, proposed) => {
+  const refusal = full(spent, reserved);
+  if (refusal.kind !== 'full') throw new Error('the budget is full');
+  expect(sharedBudgetStop(refusal, 'ask').hint).toContain(`mlld store budget nightly ${proposed} raises it`);
+});

@@ -43,9 +43,10 @@ export function sharedBudgetStop(refusal: { readonly kind: 'missing'; readonly n
   const wanted = spent < total && amount > left ? `; a call of @${fn} reserves ${text(amount)}` : '';
   const each = period === null ? '' : ` a ${period}`;
   const again = period === null ? '' : `, or run it again ${period === 'day' ? 'tomorrow' : 'next month'} (UTC)`;
+  const raised = Number((2 * Math.max(total, spent + reserved)).toFixed(USD_DIGITS)); // less than is spent would let nothing begin
   return {
     class: 'budget',
     message: `the shared budget ${name} of ${text(total)}${each} is used up: ${text(spent)} spent${held}${wanted}`,
-    hint: `mlld store budget ${name} ${Number((2 * total).toFixed(USD_DIGITS))}${unit} raises it; then run it again with --resume${again}`,
+    hint: `mlld store budget ${name} ${raised}${unit} raises it; then run it again with --resume${again}`,
   };
 }
