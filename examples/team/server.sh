@@ -1,6 +1,6 @@
 #!/bin/sh
 # Starts a PostgreSQL server for trials in a temporary folder, without containers, and stops it:
-#   server.sh start [FOLDER]    prints the line that names the store to mlld
+#   server.sh start [FOLDER]    prints the line that names the store to mlld, also where the server runs already
 #   server.sh stop [FOLDER]
 # It listens on this machine only, trusts everybody there, and keeps its data in FOLDER until that is removed.
 set -eu
@@ -21,7 +21,11 @@ start)
     mkdir -p "$folder"
     initdb -D "$folder/data" --username=mlld --auth=trust --encoding=UTF8 >"$folder/initdb.log"
   fi
-  pg_ctl -D "$folder/data" -o "-p $port -k '$folder' -c listen_addresses=127.0.0.1" -l "$folder/server.log" -w start >&2
+  if pg_ctl -D "$folder/data" status >/dev/null; then
+    port=$(sed -n 4p "$folder/data/postmaster.pid") # it was started with the port of another terminal, perhaps
+  else
+    pg_ctl -D "$folder/data" -o "-p $port -k '$folder' -c listen_addresses=127.0.0.1" -l "$folder/server.log" -w start >&2
+  fi
   psql -h 127.0.0.1 -p "$port" -U mlld -d postgres -tAc "select 1 from pg_database where datname = 'mlld'" | grep -q 1 ||
     createdb -h 127.0.0.1 -p "$port" -U mlld mlld
   echo "export MLLD_STORE='postgres://mlld@127.0.0.1:$port/mlld?project=trial'"

@@ -34,10 +34,10 @@ describe.skipIf(reason !== undefined)(`examples/team${reason === undefined ? '' 
     const script = path.join(folder, 'server.sh');
     cpSync(path.join(PROJECT, 'examples/team/server.sh'), script);
     const port = await freePort();
-    const server = (word: string): SpawnSyncReturns<string> =>
+    const server = (word: string, env = {}): SpawnSyncReturns<string> =>
       spawnSync('sh', [script, word, path.join(folder, 'server')], {
         cwd: folder,
-        env: { PATH: process.env['PATH'], HOME: folder, TEAM_PORT: String(port) },
+        env: { PATH: process.env['PATH'], HOME: folder, TEAM_PORT: String(port), ...env },
         encoding: 'utf8',
         uid: user,
         stdio: ['ignore', 'pipe', 'ignore'], // the server would hold a pipe open
@@ -52,7 +52,8 @@ describe.skipIf(reason !== undefined)(`examples/team${reason === undefined ? '' 
       });
       expect(await runCli(['store', 'migrate', '--yes'], { cwd, env })).toMatchObject({ status: 0 });
       expect(await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).toMatchObject({ status: 0 });
-      expect(server('start').status).not.toBe(0); // it runs already
+      // A second terminal gets the line of the server that runs.
+      expect(server('start', { TEAM_PORT: '5433' })).toMatchObject({ status: 0, stdout: started.stdout });
       expect((await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).stderr).toContain('1 reused');
     } finally {
       expect(server('stop').status).toBe(0);
