@@ -1,5 +1,6 @@
 /** Words commander's errors as ours: a sentence that names the command or the option, and a hint with a line that works. */
 import type { Command, CommanderError } from 'commander';
+import { closest } from '../../grammar/closest.js';
 import { MlldError } from '../../src/errors.js';
 
 interface Wording {
@@ -30,10 +31,19 @@ const WORDINGS: readonly Wording[] = [
 
 export function usageError({ message }: CommanderError, command: Command, example = ''): MlldError {
   const name = nameOf(command);
-  const [, text = message, near] = /^(?:error: )?([^]*?)(?:\n\(Did you mean (.+)\?\))?$/.exec(message) ?? [];
+  const [, text = message, near = misspelt(command)] = /^(?:error: )?([^]*?)(?:\n\(Did you mean (.+)\?\))?$/.exec(message) ?? [];
   const hint =
     near !== undefined ? `did you mean ${near}?` : `${example === '' ? '' : `for example: ${example}; `}${name} --help explains it`;
   return new MlldError('USAGE', worded(text, name), { hint });
+}
+
+/** `mlld worker statu`: a command that works by itself takes the word for an argument. */
+function misspelt({ args: [word], commands }: Command): string | undefined {
+  if (word === undefined) return undefined;
+  return closest(
+    word,
+    commands.map((command) => command.name()),
+  );
 }
 
 function worded(text: string, command: string): string {

@@ -133,5 +133,6 @@ function durationOf(
   if (!text) return undefined;
   const ms = parseDuration(text);
   if (ms !== undefined && ms >= min && ms <= max) return ms;
-  throw new MlldError('BAD_OPTION', `${name} is not a duration that is allowed here`, { hint: `${name}=60s` });
+  const allowed = max === Infinity ? 'as in 500ms, 30s, 5m or 1h' : `between ${min / 1000} s and ${max / 3_600_000} h`;
+  throw new MlldError('BAD_OPTION', `${name}=${text}: a duration is expected, ${allowed}`, { hint: `${name}=60s` });
 }

@@ -1,4 +1,5 @@
 /** `mlld store copy|push|seal`: brings runs into the store of a team or back, and takes a run away from a writer that is gone. */
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { copyRuns, describePush, openProjectStore, pushSpills, sealRun, type NotCopied } from '../../../src/api/commands/store.js';
@@ -30,6 +31,11 @@ export async function copy(io: Io, { from, to, json }: JsonOption & { readonly f
   const project = await projectOf(io);
   refuseFiles(io, project, 'mlld store copy');
   const root = path.resolve(io.workingDirectory, folder);
+  if (from !== undefined && !statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new MlldError('USAGE', `mlld store copy --from ${from}: there is no such folder`, {
+      hint: 'name the folder of a project: its runs are in .mlld/journal there',
+    });
+  }
   const place = { project: { ...project, root }, environment: { MLLD_STORE: 'files' }, sealingKey: 'none', stderr: io.stderr } as const;
   const files = { store: await openProjectStore(place), root };
   const team = { store: await storeOf(io, project), root: project.root };
@@ -37,7 +43,11 @@ export async function copy(io: Io, { from, to, json }: JsonOption & { readonly f
   const { copied, there, left } = report;
   if (json) io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
   else {
-    io.stdout(`Copied ${counted(copied.length, 'run')}${there.length === 0 ? '' : `; ${there.length} were there already`}.\n`);
+    const none =
+      copied.length + there.length + left.length === 0
+        ? `: none is recorded ${from === undefined ? 'in the store' : `below ${oneLine(from)}`}`
+        : '';
+    io.stdout(`Copied ${counted(copied.length, 'run')}${none}${there.length === 0 ? '' : `; ${there.length} were there already`}.\n`);
     for (const { ref, because } of left) io.stderr(`run ${ref.run} of ${oneLine(ref.workflow)} was left out: it ${BECAUSE[because]}\n`);
   }
   return left.length === 0 ? EXIT_OK : EXIT_FAILED;

@@ -1,4 +1,5 @@
 /** `mlld worker` and `mlld worker status`. team-store.md 7 and 14. */
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { runWorker, workerStatus, type WorkersReport } from '../../../src/api/commands/store.js';
 import { MlldError } from '../../../src/errors.js';
@@ -30,6 +31,7 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
   const general = lanes ?? (lane === undefined ? LANES : 0);
   const slots = { ...(general > 0 && { '': general }), ...lane };
   if (Object.keys(slots).length === 0) throw new MlldError('USAGE', 'mlld worker --lanes 0 could execute nothing', { hint: '--lanes 8' });
+  const folder = root === undefined ? undefined : existingFolder(path.resolve(io.workingDirectory, root), root);
   if (!json) io.stderr(`waiting for calls to execute: ${describeSlots(slots)}\n`);
   try {
     const report = await runWorker({
@@ -37,7 +39,7 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
       environment: io.environment,
       io: { stdin: async () => undefined, stdout: () => undefined, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
       slots,
-      root: root === undefined ? undefined : path.resolve(io.workingDirectory, root),
+      root: folder,
       name,
       once: once === true,
       leaving: interruption.signal,
@@ -52,6 +54,14 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
   } finally {
     interruption.stop();
   }
+}
+
+/** Throws USAGE: in a folder that is not there, each call that the worker takes over would fail in the run that offers it. */
+function existingFolder(absolute: string, written: string): string {
+  if (statSync(absolute, { throwIfNoEntry: false })?.isDirectory()) return absolute;
+  throw new MlldError('USAGE', `mlld worker --root ${written}: there is no such folder`, {
+    hint: 'it has the files that the calls read; without --root each call is executed in an empty folder',
+  });
 }
 
 function exitStatusOf(error: Error): number {

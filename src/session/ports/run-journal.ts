@@ -94,6 +94,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   if (refused !== undefined) {
     const warning = ignoredFlagsWarning(options);
     if (warning !== undefined) stderr(`${warning}\n`);
+    refuseWorkers(options, undefined);
     await checkSharedBudgets(ports.calls, undefined);
     return unrecordedRun(refused, options, ports);
   }

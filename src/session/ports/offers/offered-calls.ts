@@ -315,7 +315,7 @@ export class OfferedCalls implements CallOffers {
     const isNamed = request.only?.some((name) => name.replace(/^@/, '') === call.fn) ?? false;
     const because = (text: string): NotOffered => ({ because: text });
     if (request.only !== undefined && !isNamed) return because(`--workers names ${request.only.join(', ')} only`);
-    if (!reusesAll()) return because('this run reuses no results of other runs');
+    if (!reusesAll()) return because('this run reuses no results of other runs (--checkpoint does)');
     if (budgets === undefined) return because('its budget is one of this run alone');
     if (call.describe === undefined) return because('its function is not one of the script');
     const described = await call.describe();

@@ -17,9 +17,14 @@ interface Run {
   readonly recorder: Pick<RunRecorder, 'post'>;
 }
 
-/** Throws WORKERS. Called before the run begins. */
-export function refuseWorkers({ workers }: Pick<RunOptions, 'workers'>, store: JournalStore): void {
-  if (!workers || 'workers' in store) return;
+/** Throws WORKERS. Called before the run begins. `store` is undefined for a run that is not recorded. */
+export function refuseWorkers({ workers }: Pick<RunOptions, 'workers'>, store: JournalStore | undefined): void {
+  if (!workers || (store && 'workers' in store)) return;
+  if (!store) {
+    throw new MlldError('WORKERS', '--workers: this run is not recorded, so no worker can find its calls', {
+      hint: 'run it with --checkpoint; without --workers it makes its calls itself',
+    });
+  }
   throw new MlldError('WORKERS', '--workers: the runs of this project are kept in files, where no worker finds them', {
     hint: 'workers need the store of a team (docs/team.md); without --workers this run makes its calls itself',
   });
