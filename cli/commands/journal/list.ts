@@ -2,7 +2,15 @@
 import type { RunId, RunRef } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
-import { countedStatus, crashedRuns, recordedCounts, runDurationMs, startOf } from '../../../src/api/commands/run-list.js';
+import {
+  countedStatus,
+  crashedRuns,
+  recordedCounts,
+  runDurationMs,
+  startOf,
+  workerOfRun,
+  type ServingWorker,
+} from '../../../src/api/commands/run-list.js';
 import { peopleOfRuns } from '../../../src/api/team/people-of-runs.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
@@ -39,7 +47,14 @@ export async function listRuns(io: Io, script: string | undefined, options: List
   const workflow = named === undefined ? undefined : await recordedScript(store, project, named);
   const recorded = await allRuns(store, workflow);
   // Elsewhere a run counts for what its workers did.
-  const files = showsWorkers ? withTheirWorkers(recorded) : recorded.filter((file) => !isOfWorker(file));
+  const workers = new Map<RunId, ServingWorker>();
+  if (showsWorkers) {
+    for (const file of recorded) {
+      const worker = await workerOfRun(store, file);
+      if (worker !== null) workers.set(file.ref.run, worker);
+    }
+  }
+  const files = showsWorkers ? withTheirWorkers(recorded, workers) : recorded.filter((file) => !isOfWorker(file));
   const crashed = new Map<RunId, RunReport>();
   for (const name of new Set(files.map(({ ref }) => ref.workflow))) {
     const itsFiles = files.filter(({ ref }) => ref.workflow === name);
@@ -51,7 +66,7 @@ export async function listRuns(io: Io, script: string | undefined, options: List
   let more = false;
   for (const file of files.toReversed()) {
     if (!isWanted.run(file)) continue;
-    const run = await listedRun(io, store, project, file, crashed.get(file.ref.run));
+    const run = await listedRun(io, { store, project }, file, { crashed: crashed.get(file.ref.run), worker: workers.get(file.ref.run) });
     if (!isWanted.listed(run)) continue;
     if (listed.length >= last) {
       more = true;
@@ -125,12 +140,12 @@ function isOfWorker({ finished, isWorker }: RunFile): boolean {
 }
 
 /** Puts the runs of workers before the run that they served, where a list that shows the latest first has them below it. */
-function withTheirWorkers(files: readonly RunFile[]): readonly RunFile[] {
+function withTheirWorkers(files: readonly RunFile[], workers: ReadonlyMap<RunId, ServingWorker>): readonly RunFile[] {
   const serving = new Map<RunId, RunFile[]>();
   const own: RunFile[] = [];
   const known = new Set(files.map(({ ref }) => ref.run));
   for (const file of files) {
-    const served = file.finished?.worker?.for;
+    const served = workers.get(file.ref.run)?.for;
     if (served === undefined || !known.has(served)) own.push(file);
     else serving.set(served, [...(serving.get(served) ?? []), file]);
   }
@@ -147,10 +162,9 @@ function recordStatus({ cleaned, marked, salvages, worker }: NonNullable<RunFile
 /** A run that ended in order has its totals in its last event; only other runs are read in full. */
 async function listedRun(
   io: Io,
-  store: JournalStore,
-  project: Project,
+  { store, project }: { readonly store: JournalStore; readonly project: Project },
   file: RunFile,
-  crashed: RunReport | undefined,
+  { crashed, worker = null }: { readonly crashed: RunReport | undefined; readonly worker: ServingWorker | null | undefined },
 ): Promise<Omit<ListedRun, 'person'>> {
   const { ref, finished } = file;
   const startedMs = startOf(ref.run);
@@ -161,7 +175,7 @@ async function listedRun(
     started: new Date(startedMs).toISOString(),
     atWorkers: finished?.totals.atWorkers ?? null,
     atWorkersUsd: finished?.totals.atWorkersUsd ?? null,
-    worker: finished?.worker ?? null,
+    worker,
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {

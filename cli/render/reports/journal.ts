@@ -34,7 +34,7 @@ export interface ListedRun extends UnlessUnreadable<CallFigures> {
   /** Those of `reused` that workers have executed for the run, and what they cost there; null for none, and while it is running. */
   readonly atWorkers: number | null;
   readonly atWorkersUsd: number | null;
-  /** Present for the run of a worker that has ended: its name, and the run that it served. */
+  /** Present for the run of a worker: its name, and the run that it serves. */
   readonly worker: { readonly for: string; readonly name: string } | null;
   /** The calls in flight; of a crashed run, those in flight when it ended. */
   readonly inFlight: readonly {

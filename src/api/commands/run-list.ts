@@ -4,3 +4,4 @@ export { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 export { countedStatus } from '../../../replay/fold/reported-status.js';
 export { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
 export { runDurationMs } from '../../../replay/fold/run-duration.js';
+export { workerOfRun, type ServingWorker } from '../../../replay/reports/summary/worker-of-run.js';

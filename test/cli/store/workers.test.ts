@@ -110,8 +110,14 @@ show @all
       const ended = resultOf(run);
       const first = await worker(url, [], given);
       await until(() => paid().length === 2);
+      const listed = async (): Promise<readonly object[]> =>
+        JSON.parse((await runCli(['journal', 'list', '--json', '--workers'], { cwd: folder, env })).stdout) as object[];
+      const [served] = (await listed()) as readonly { readonly run: string }[];
+      expect(await listed()).toMatchObject([{ worker: null }, { status: 'running', worker: { name: 'hut', for: served?.run } }]);
       first.kill('SIGKILL');
       const second = await worker(url, [], given);
+      await until(async () => (await listed()).some((each) => 'status' in each && each.status === 'worker'));
+      expect(await listed()).toContainEqual(expect.objectContaining({ status: 'worker', worker: { name: 'hut', for: served?.run } }));
       await until(() => paid().length === 4); // the third call, and after the lease one of the two
       second.kill('SIGTERM');
       const secondEnded = resultOf(second);

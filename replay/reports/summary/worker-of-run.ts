@@ -1,0 +1,16 @@
+/** Says which worker a run is of, and which run it serves: its last event says so, or its first one while it has not ended. */
+import type { RunId } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { startOfRun } from '../../fold/fold-run.js';
+
+export interface ServingWorker {
+  readonly for: RunId;
+  readonly name: string;
+}
+
+/** Null for a run that is no worker's, and for one that was killed before its first event was written. */
+export async function workerOfRun(store: JournalStore, { ref, finished, isWorker }: RunFile): Promise<ServingWorker | null> {
+  if (finished?.worker !== undefined) return finished.worker;
+  const worker = isWorker === true ? (await startOfRun(store, ref))?.worker : undefined;
+  return worker === undefined ? null : { for: worker.for, name: worker.name };
+}
