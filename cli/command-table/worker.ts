@@ -60,7 +60,7 @@ export const WORKER_COMMANDS = {
         does: 'its name in reports (default: host and number of the process)',
         parse: nameIn,
       },
-      { flags: ['once'], value: 'none', does: 'end when nothing is offered and nothing is held' },
+      { flags: ['once'], value: 'none', does: 'end when nothing is offered, and runs whose calls it executed offer no more within 5 s' },
       JSON_FLAG('print what it did as JSON at the end'),
     ],
     examples: ['mlld worker --lanes 8', 'mlld worker --lane claude=4 --lane gpu=1', 'mlld worker --lanes 8 --once'],

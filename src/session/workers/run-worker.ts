@@ -8,6 +8,8 @@
  *    paid for in its spill.
  * WORKER-5 A call that has waited for its slot too long is left to others: where the process was stopped meanwhile, its lease may have run
  *    out, and the call may be executed elsewhere.
+ * WORKER-6 One that ends when nothing is left waits for what a run that it serves offers next: the calls that follow from a result are
+ *    offered when the run has it. (It once left behind the first call of each parallel loop, which runs alone.)
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,6 +37,9 @@ const LOOK_MAX_MS = 2000;
 const GATHER_MS = 1;
 /** Runs that are served are looked at so often. */
 const UPKEEP_MS = 5000;
+/** A run that misses a hint looks for results after two seconds. WORKER-6 */
+const NEXT_OFFERS_MS = 5000;
+const NEXT_OFFERS_LOOK_MS = 250;
 const LISTEN_MS = 60_000;
 
 export interface WorkerOptions {
@@ -104,6 +109,8 @@ class Worker {
   private awaySinceMs: number | undefined;
   private retryMs = LOOK_FIRST_MS;
   private unrecorded: Error | undefined;
+  /** Undefined while something is offered or held. Only of a worker that ends when nothing is left. */
+  private idleSinceMs: number | undefined;
   private onWake: (() => void) | undefined;
   private isDue = false;
 
@@ -134,13 +141,15 @@ class Worker {
       const taking = await this.take();
       const isIdle = taking !== undefined && taking.taken.length === 0 && taking.unserved.length === 0;
       if (taking) await this.begin(taking);
-      if (this.options.once && isIdle && this.slots.inFlight === 0) break;
+      if (!isIdle || this.slots.inFlight > 0) this.idleSinceMs = undefined;
+      else if (this.options.once && (await this.isDone())) break;
       if (this.options.io.monotonicMs() > upkeepAt) {
         await this.endServed();
         upkeepAt = this.options.io.monotonicMs() + UPKEEP_MS;
       }
       if (taking && !isIdle && this.slots.isDue) continue;
-      lookMs = isIdle && this.slots.inFlight === 0 ? Math.min(2 * lookMs, LOOK_MAX_MS) : LOOK_FIRST_MS;
+      const lookMaxMs = this.options.once ? NEXT_OFFERS_LOOK_MS : LOOK_MAX_MS;
+      lookMs = isIdle && this.slots.inFlight === 0 ? Math.min(2 * lookMs, lookMaxMs) : LOOK_FIRST_MS;
       await this.untilWoken(this.slots.isDue ? lookMs : LOOK_MAX_MS);
     }
     this.leaving.abort();
@@ -151,6 +160,14 @@ class Worker {
     const { executed, failed } = this.ended;
     const error = this.lost ?? (isRecorded ? undefined : this.unrecorded);
     return { name: this.facts.name, executed, failed, ...(error && { error }) };
+  }
+
+  /** WORKER-6 */
+  private async isDone(): Promise<boolean> {
+    const nowMs = this.options.io.monotonicMs();
+    this.idleSinceMs ??= nowMs;
+    await this.endServed();
+    return this.served.size === 0 || nowMs - this.idleSinceMs >= NEXT_OFFERS_MS;
   }
 
   /** WORKER-4 */

@@ -1,0 +1,49 @@
+/** `mlld worker --once`, as a process on a server. WORKER-6 */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
+import { emptyFolder, projectFolder, resultOf, runCli } from '../../support/cli.js';
+import { commandsOfTests } from './started-commands.js';
+
+describe.skipIf(noServer !== undefined)(`a worker that ends${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const start = commandsOfTests();
+
+  async function offered(env: { readonly MLLD_STORE: string }, cwd: string): Promise<void> {
+    const waiting = async (): Promise<number> =>
+      (JSON.parse((await runCli(['worker', 'status', '--json'], { cwd, env })).stdout) as { offers: { waiting: number } }).offers.waiting;
+    while ((await waiting()) === 0) await sleep(50);
+  }
+
+  it('executes all calls of a run, also those that are offered when its first ones have ended', async () => {
+    const cwd = await projectFolder({
+      'mlld-config.json': '{}',
+      'llm/run/hi.mld': [
+        'exe llm @ask(q) = sh { echo "answer to $q" }',
+        'var @all = for parallel(3) @q in ["a", "b", "c"] => @ask(@q)',
+        'var @pause = run sh { sleep 1 }',
+        'show @ask(@all.join(", "))',
+        '',
+      ].join('\n'),
+    });
+    const env = { MLLD_STORE: database.project() };
+    const run = start(['run', 'hi', '--checkpoint', '--workers'], cwd, env);
+    const ended = resultOf(run);
+    await offered(env, cwd);
+    const worker = await runCli(['worker', '--once', '--lanes', '2', '--json'], { cwd: await emptyFolder(), env });
+    expect(JSON.parse(worker.stdout)).toMatchObject({ executed: 4, failed: 0, error: null });
+    expect(await ended).toMatchObject({ status: 0, stdout: 'answer to answer to a, answer to b, answer to c\n' });
+  }, 60_000);
+
+  it('ends all the same while a run that it served executes something else for long', async () => {
+    const cwd = await projectFolder({
+      'mlld-config.json': '{}',
+      'llm/run/hi.mld': 'exe llm @ask(q) = sh { echo "answer to $q" }\nshow @ask("a")\nvar @pause = run sh { sleep 100 }\n',
+    });
+    const env = { MLLD_STORE: database.project() };
+    start(['run', 'hi', '--checkpoint', '--workers'], cwd, env);
+    await offered(env, cwd);
+    const worker = await runCli(['worker', '--once', '--json'], { cwd: await emptyFolder(), env });
+    expect(JSON.parse(worker.stdout)).toMatchObject({ executed: 1, failed: 0, error: null });
+  }, 60_000);
+});
