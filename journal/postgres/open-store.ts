@@ -20,7 +20,7 @@ import type { PushedSpill } from './spill/push-spills.js';
 import type { SpillPlace } from './spill/spill-file.js';
 import { PgWorkers } from './workers/pg-workers.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
-import { mayBeRestarting, mayPass } from './store-errors.js';
+import { mayBeRestarting, mayPass, whileReplaced } from './store-errors.js';
 
 const LEASE_MS = 60_000;
 const STORE_WAIT_MS = 600_000;
@@ -101,11 +101,14 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const server = new ServerCheck(options.allowUnsafe === true);
   const connections: Connection[] = [];
   const connection = (limits?: Limits, prepare?: (client: SqlClient) => Promise<void>): Connection => {
+    const expected = (error: unknown): never => {
+      throw server.wasReached ? whileReplaced(error, options.shown) : error;
+    };
     const check = async (client: SqlClient): Promise<void> => {
-      await server.check(client);
+      await server.check(client).catch(expected);
       await prepare?.(client);
     };
-    const made = new Connection(options.connect, check, options.shown, limits);
+    const made = new Connection((onLost) => options.connect(onLost).catch(expected), check, options.shown, limits);
     connections.push(made);
     return made;
   };
@@ -228,17 +231,20 @@ class ServerCheck {
     );
     if (row === undefined) throw migrationNeeded();
     if (Number(row['minClient']) > SCHEMA_VERSION) throw newer(Number(row['version']));
-    if (Number(row['version']) < SCHEMA_VERSION) throw migrationNeeded();
+    if (Number(row['version']) < SCHEMA_VERSION)
+      throw this.wasReached ? wentBack('it has the tables of an older version') : migrationNeeded();
     refuseUnfit(row, this.allowUnsafe);
     const storeId = String(row['storeId']);
-    if (this.storeId !== undefined && this.storeId !== storeId) {
-      throw new JournalError('STORE_WENT_BACK', 'another store answers at the address of this one', {
-        hint: 'the database was replaced while this process used it; ask who runs it, then run again',
-      });
-    }
+    if (this.storeId !== undefined && this.storeId !== storeId) throw wentBack('another store answers at its address');
     this.storeId = storeId;
     this.aheadMs = Number(row['nowMs']) - Date.now();
   }
+}
+
+function wentBack(why: string): JournalError {
+  return new JournalError('STORE_WENT_BACK', `the store is not what it was: ${why}`, {
+    hint: 'the database was replaced while this process used it; ask who runs it, then run again',
+  });
 }
 
 /**

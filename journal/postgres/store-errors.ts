@@ -37,6 +37,23 @@ export function mayBeRestarting(error: JournalError): boolean {
   return stateOf(error.cause) !== undefined || RESTARTING.has(codeOf(error.cause) ?? '');
 }
 
+/** No such database, or none of its tables. */
+const REPLACED = /^(3D000|3F000|42P01)$/;
+
+/**
+ * Judges an error of opening a connection to a store that was reached before. A database that is dropped and restored is not there for
+ * some time, and then without its tables: that passes, and what is there afterwards is compared with what was acknowledged.
+ */
+export function whileReplaced(error: unknown, shown: string): unknown {
+  const isEmpty = error instanceof JournalError && error.code === 'STORE_MIGRATE';
+  if (!isEmpty && !REPLACED.test(stateOf(error) ?? '')) return error;
+  const cause = isEmpty ? Object.assign(new Error(reasonOf(error)), { code: 'ELOST' }) : error;
+  return new JournalError('STORE_UNREACHABLE', `the store ${shown} can't be reached: ${reasonOf(error)}`, {
+    hint: 'its database is gone: ask who runs the server whether it is being restored',
+    cause,
+  });
+}
+
 /** Returns the SQLSTATE behind an error of this file. */
 export function stateBehind(error: unknown): string | undefined {
   return error instanceof JournalError ? stateOf(error.cause) : undefined;
