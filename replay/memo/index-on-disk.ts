@@ -67,7 +67,7 @@ export class IndexOnDisk {
   /** Undefined when it is not an index of this version that covers the first of these runs, whole. */
   decode(content: Uint8Array | undefined, runs: readonly RunFile[]): DecodedIndex | undefined {
     this.heading = content && headingOf(content);
-    const decoded = content && decodeSnapshot(content, (below, covered) => this.openBelow(below, covered, runs));
+    const decoded = content && decodeSnapshot(content, (below, covered) => this.openBelow(below, covered, runs), this.limits.rows);
     if (decoded === undefined || !coversPrefix(decoded.covered, runs)) return undefined;
     this.below = decoded.below;
     return decoded;
@@ -135,7 +135,7 @@ export class IndexOnDisk {
   private async isOfAnother(): Promise<boolean> {
     const content = await this.content();
     const now = content && headingOf(content);
-    return now !== undefined && now !== this.heading && decodeSnapshot(content as Uint8Array, () => NO_TIERS) !== undefined;
+    return now !== undefined && now !== this.heading && decodeSnapshot(content as Uint8Array, () => NO_TIERS, 0) !== undefined;
   }
 
   /** INDEX-WRITE-3 */

@@ -1,4 +1,4 @@
-/** A state for each call: a `Map`, or one that is read from an index on disk as it is needed (`tiers/tiered-map.ts`). */
+/** A state for each call: a `Map`, or one that is read from an index as it is needed (`tiers/tiered-map.ts`). */
 import type { CallKey } from '../../journal/ids.js';
 
 export interface KeyedStates<State> extends Iterable<[CallKey, State]> {

@@ -102,9 +102,9 @@ function isWorthAnIndex({ limits }: IndexOnDisk, newEvents: number, { memo: stat
   return newEvents >= limits.events && newEvents >= changeCount(state);
 }
 
-/** Tiers with a damaged page become part of no index: then it holds all that the fold knows. */
+/** The index holds all that the fold knows where there are no tiers below it, or one of them has a damaged page. */
 function capture(onDisk: IndexOnDisk, covered: readonly Covered[], state: Index): CapturedIndex {
-  if (tiersOf(state.memo)?.areDamaged === true) detach(state.memo);
+  if (tiersOf(state.memo)?.areDamaged !== false) detach(state.memo);
   return captureIndex({ covered, index: state }, tiersOf(state.memo) === undefined ? 0 : onDisk.calls);
 }
 

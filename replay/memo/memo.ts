@@ -351,7 +351,7 @@ function insideOf(state: Memo, op: OpPath, known: readonly string[] = NOWHERE): 
 const NOWHERE: readonly string[] = [];
 
 /** One array per distinct set of names. */
-export function internNames(state: Memo, names: readonly string[]): readonly string[] {
+export function internNames(state: Pick<Memo, 'insides'>, names: readonly string[]): readonly string[] {
   if (names.length === 0) return NOWHERE;
   const id = names.join('\n');
   const shared = state.insides.get(id);

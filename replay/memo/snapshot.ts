@@ -6,6 +6,7 @@
  * INDEX-2 index, folded on with what came since, equals the fold of everything
  * INDEX-3 a body that does not fit its check value is not read: a flipped bit must not bring an invalidated result back
  * INDEX-4 what it says of calls is in its rows and, in a long past, in tiers below them (`tiers/`): the rows are what changed since
+ * INDEX-5 a store without tiers has all rows of a long past in the index: then they are looked up there (`packed/rows-in-index.ts`)
  */
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import type { RunFile, ScanOptions } from '../../journal/store.js';
@@ -14,12 +15,14 @@ import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
 import type { KeyedStates } from './keyed-states.js';
 import { internNames, memo, type Memo, type MemoEntry } from './memo.js';
-import { packRows, unpackKeys, unpackRows, type PackedRows } from './packed-rows.js';
+import { packRows, unpackKeys, type PackedRows } from './packed/packed-rows.js';
+import { PackedReader, unpackRows } from './packed/packed-reader.js';
+import { RowsInIndex } from './packed/rows-in-index.js';
 import type { Rejection } from './rejected-results.js';
 import type { StoredResult } from './stored-result.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
-import { changedRows, tieredMemo } from './tiers/changed-rows.js';
+import { changedRows, memoOver } from './tiers/changed-rows.js';
 import type { Row } from './tiers/row.js';
 import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
@@ -148,10 +151,12 @@ export interface DecodedIndex extends Snapshot {
 
 /**
  * Undefined: not an index of this version, or not whole. `openBelow` opens the tiers; undefined when one is not there as it was written.
+ * More rows than `unpackedMax` are looked up where they are (INDEX-5).
  */
 export function decodeSnapshot(
   content: Uint8Array,
   openBelow: (below: Below, covered: readonly Covered[]) => TieredRows | undefined = () => undefined,
+  unpackedMax = Infinity,
 ): DecodedIndex | undefined {
   const all = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const newline = all.indexOf(10);
@@ -167,7 +172,7 @@ export function decodeSnapshot(
     covered,
     below,
     index: {
-      memo: memoFrom(body, rows),
+      memo: memoFrom(body, rows, unpackedMax),
       complete: new Map(body.complete),
       definitions: new Map(body.definitions),
       processes: unpackProcesses(body.processes),
@@ -192,24 +197,29 @@ function wholeResult(result: StoredResult): StoredResult {
   return { ...result, form: result.form, costUsd: result.costUsd, endedMs: (result.endedMs as number | null) ?? Number.NaN };
 }
 
-function memoFrom({ rows, ...head }: Body, below: TieredRows | undefined): Memo {
-  const state: Memo = { ...(below === undefined ? memo.initial() : tieredMemo(below)) };
-  for (const text of rows.strings) state.interned.set(text, text);
-  const insides = rows.insides.map((names) => internNames(state, names));
-  const keys = unpackKeys(rows);
-  const asked = keys.length - head.pending.length;
-  unpackRows(rows, keys, insides, (key, entry, calledIn, isNew, place) => {
-    const pending = place < asked ? undefined : head.pending[place - asked];
-    if (pending !== undefined) {
-      const [op, , failedUsd] = pending;
-      state.pending.set(op, { key, entry: entry as MemoEntry, ...(failedUsd !== null && { failedUsd }) });
-      return;
-    }
-    if (entry !== undefined) restore(state.entries, key, entry, isNew);
-    if (calledIn !== undefined) restore(state.calledIn, key, calledIn);
-  });
-  const keyAt = (at: number | CallKey): CallKey => (typeof at === 'number' ? (keys[at] as CallKey) : at);
-  for (const [at, around] of rows.within) restore(state.within, keyAt(at), new Set(around.map(keyAt)));
+function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpackedMax: number): Memo {
+  const interned: Memo['interned'] = new Map(rows.strings.map((text) => [text, text]));
+  const insides: Memo['insides'] = new Map();
+  const reader = new PackedReader(
+    rows,
+    rows.insides.map((names) => internNames({ insides }, names)),
+  );
+  const asked = rows.previews.length - head.pending.length;
+  const below = tiers ?? (asked > unpackedMax ? RowsInIndex.of(rows, reader, asked) : undefined);
+  const state: Memo = { ...(below === undefined ? memo.initial() : memoOver(below)), interned, insides };
+  if (below === tiers) {
+    const keys = unpackKeys(rows);
+    unpackRows(reader, keys.slice(0, asked), (key, entry, calledIn, isNew) => {
+      if (entry !== undefined) restore(state.entries, key, entry, isNew);
+      if (calledIn !== undefined) restore(state.calledIn, key, calledIn);
+    });
+    const keyAt = (at: number | CallKey): CallKey => (typeof at === 'number' ? (keys[at] as CallKey) : at);
+    for (const [at, around] of rows.within) restore(state.within, keyAt(at), new Set(around.map(keyAt)));
+  }
+  for (const [at, [op, key, failedUsd]] of head.pending.entries()) {
+    const entry = reader.entryAt(asked + at) as MemoEntry;
+    state.pending.set(op, { key, entry, ...(failedUsd !== null && { failedUsd }) });
+  }
   for (const key of head.refused) state.refused.add(key);
   for (const [key, { from, result }] of head.rejected) {
     const whole = result && wholeResult(result);

@@ -1,12 +1,12 @@
-/** Puts a memo over the tiers of an index, and takes out of it what changed since. */
+/** Puts a memo over the rows of an index, and takes out of it what changed since. */
 import type { CallKey } from '../../../journal/ids.js';
 import type { KeyedStates } from '../keyed-states.js';
 import { memo, type Memo, type MemoEntry } from '../memo.js';
 import type { Row } from './row.js';
-import { TieredMap } from './tiered-map.js';
-import type { TieredRows } from './tiered-rows.js';
+import { TieredMap, type RowsBelow } from './tiered-map.js';
+import { TieredRows } from './tiered-rows.js';
 
-export function tieredMemo(rows: TieredRows): Memo {
+export function memoOver(rows: RowsBelow): Memo {
   return {
     ...memo.initial(),
     entries: new TieredMap<MemoEntry>(rows, ({ entry }) => entry, { notesNew: true }),
@@ -15,22 +15,24 @@ export function tieredMemo(rows: TieredRows): Memo {
   };
 }
 
-/** Returns the tiers that a memo is over; undefined when it holds all in memory. */
+/** Returns the tiers that a memo is over; undefined when it is over none. */
 export function tiersOf({ entries }: Memo): TieredRows | undefined {
-  return entries instanceof TieredMap ? entries.tiers : undefined;
+  const below = entries instanceof TieredMap ? entries.below : undefined;
+  return below instanceof TieredRows ? below : undefined;
 }
 
-/** Takes all out of the tiers, so that all counts as changed. */
+/** Takes all out of the rows below, so that all counts as changed. */
 export function detach({ entries, within, calledIn }: Memo): void {
   for (const states of [entries, within, calledIn]) if (states instanceof TieredMap) states.detach();
 }
 
-/** Counts the calls that `changedRows` would return at least. */
+/** Counts the calls that the next index has to hold at least. */
 export function changeCount({ entries, calledIn }: Memo): number {
-  return Math.max(changesOf(entries).size, changesOf(calledIn).size);
+  const rewritten = entries instanceof TieredMap ? (entries.below?.rewritten ?? 0) : 0;
+  return rewritten + Math.max(changesOf(entries).size, changesOf(calledIn).size);
 }
 
-/** Returns a row for each call that changed since the tiers. New ones get an order that begins with `calls`. */
+/** Returns a row for each call that changed since the rows below. New ones get an order that begins with `calls`. */
 export function changedRows({ entries, within, calledIn }: Memo, calls: number): readonly Row[] {
   const [changedEntries, changedWithin, changedCalls] = [changesOf(entries), changesOf(within), changesOf(calledIn)];
   const isNew = (key: CallKey): boolean => !(entries instanceof TieredMap) || entries.isNew(key);

@@ -1,32 +1,41 @@
-/** States of calls that are read from the tiers of an index, with those that changed since in memory. */
+/** States of calls that are read from the rows of an index, with those that changed since in memory. */
 import type { CallKey } from '../../../journal/ids.js';
 import type { KeyedStates } from '../keyed-states.js';
 import type { Row } from './row.js';
-import type { TieredRows } from './tiered-rows.js';
+
+/** Rows of calls that a memo does not hold in memory. */
+export interface RowsBelow {
+  /** Returns what the row of the call has. */
+  find<Found>(key: CallKey, read: (row: Row) => Found | undefined): Found | undefined;
+  /** Returns all rows in the order in which their calls were first made. */
+  all(): readonly Row[];
+  /** The number of rows that the next index has to hold again. */
+  readonly rewritten: number;
+}
 
 export class TieredMap<State> implements KeyedStates<State> {
   private changed = new Map<CallKey, State>();
   /** All states, once all were read. */
   private whole: Map<CallKey, State> | undefined;
-  /** Keys that the tiers don't have, where that is of interest. */
+  /** Keys that the rows don't have, where that is of interest. */
   private readonly added: Set<CallKey> | undefined;
 
   /** `read` takes the state out of a row. */
   constructor(
-    private rows: TieredRows | undefined,
+    private rows: RowsBelow | undefined,
     private readonly read: (row: Row) => State | undefined,
     { notesNew = false } = {},
   ) {
     this.added = notesNew ? new Set() : undefined;
   }
 
-  /** States that are not in the tiers as they are now, in the order in which they changed first. */
+  /** States that are not in the rows as they are now, in the order in which they changed first. */
   get changes(): ReadonlyMap<CallKey, State> {
     return this.changed;
   }
 
-  /** The tiers below, unless all states were taken out of them. */
-  get tiers(): TieredRows | undefined {
+  /** The rows below, unless all states were taken out of them. */
+  get below(): RowsBelow | undefined {
     return this.rows;
   }
 
@@ -52,7 +61,7 @@ export class TieredMap<State> implements KeyedStates<State> {
     return this;
   }
 
-  /** Takes up a state that the index has as changed, without a look into the tiers. */
+  /** Takes up a state that the index has as changed, without a look into the rows. */
   restore(key: CallKey, state: State, isNew: boolean): void {
     this.changed.set(key, state);
     if (isNew) this.added?.add(key);
@@ -69,7 +78,7 @@ export class TieredMap<State> implements KeyedStates<State> {
     this.changed = new Map();
   }
 
-  /** Reads all states and leaves the tiers: from now on all count as changed. */
+  /** Reads all states and leaves the rows: from now on all count as changed. */
   detach(): void {
     if (this.rows === undefined) return;
     this.changed = this.all();

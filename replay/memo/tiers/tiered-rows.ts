@@ -7,8 +7,9 @@ import type { CallKey } from '../../../journal/ids.js';
 import { mergeRows } from './merge-rows.js';
 import type { Row } from './row.js';
 import { DamagedTier, type Tier } from './tier.js';
+import type { RowsBelow } from './tiered-map.js';
 
-export class TieredRows {
+export class TieredRows implements RowsBelow {
   private folded: Map<CallKey, Row> | undefined;
   private ordered: readonly Row[] | undefined;
 
@@ -17,6 +18,11 @@ export class TieredRows {
     readonly tiers: readonly Tier[],
     private readonly fold: () => Iterable<Row>,
   ) {}
+
+  /** The files stay as they are. */
+  get rewritten(): number {
+    return 0;
+  }
 
   /** A page was damaged: these tiers must not become part of another index. */
   get areDamaged(): boolean {

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { sha256 } from '../../../journal/canonical.js';
 import type { CallKey } from '../../../journal/ids.js';
 import type { MemoEntry } from '../../../replay/memo/memo.js';
-import { packRows, unpackKeys, unpackRows, type PackedRows } from '../../../replay/memo/packed-rows.js';
+import { packRows, unpackKeys, type PackedRows } from '../../../replay/memo/packed/packed-rows.js';
+import { PackedReader, unpackRows } from '../../../replay/memo/packed/packed-reader.js';
 
 const ENTRY: MemoEntry = {
   fn: 'review',
@@ -25,7 +26,7 @@ function unpackedPreviews(previews: readonly (string | undefined)[]): (string | 
   const packed = packRows(previews.map((preview, i) => ({ key: `k${i}` as CallKey, entry: { ...ENTRY, preview } })));
   const found: (string | undefined)[] = [];
   const read = JSON.parse(JSON.stringify(packed)) as PackedRows;
-  unpackRows(read, unpackKeys(read), [[]], (_key, entry) => void found.push(entry?.preview));
+  unpackRows(new PackedReader(read, [[]]), unpackKeys(read), (_key, entry) => void found.push(entry?.preview));
   return found;
 }
 
@@ -62,7 +63,7 @@ it('reads the preview behind a row whose entry has no function', () => {
   const rows = [{ key: 'a' as CallKey }, { key: 'b' as CallKey, entry: { ...ENTRY, preview: 'one' } }];
   const found: (string | undefined)[] = [];
   const packed = packRows(rows);
-  unpackRows(packed, unpackKeys(packed), [[]], (_key, entry) => void found.push(entry?.preview));
+  unpackRows(new PackedReader(packed, [[]]), unpackKeys(packed), (_key, entry) => void found.push(entry?.preview));
   expect(found).toEqual([undefined, 'one']);
 });
 

@@ -57,7 +57,7 @@ it('gives what a map gives, also when the tiers are damaged', async () => {
         else if (act === 'clear') expect([tiered.clear(), map.clear()]).toBeDefined();
         else tiered.detach();
       }
-      if (tiered.tiers !== undefined) for (const key of tiered.changes.keys()) expect(tiered.isNew(key)).toBe(!initially.has(key));
+      if (tiered.below !== undefined) for (const key of tiered.changes.keys()) expect(tiered.isNew(key)).toBe(!initially.has(key));
       else expect([...tiered.changes]).toEqual([...map]);
       expect([...tiered]).toEqual([...map]);
     }),

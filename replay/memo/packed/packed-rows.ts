@@ -1,9 +1,8 @@
 /** Packs rows of calls into columns of numbers, which one parse reads at once; texts, runs and lists are numbered in tables. */
-import { isDigest, type CallKey, type Fingerprint, type RunRef, type Seq } from '../../journal/ids.js';
-import type { MemoEntry } from './memo.js';
-import type { StoredResult } from './stored-result.js';
-import { NONE } from './numbering.js';
-import { newTables, packForm, unpackForm, type ReadTables, type Row } from './tiers/row.js';
+import { isDigest, type CallKey } from '../../../journal/ids.js';
+import { NONE } from '../numbering.js';
+import type { StoredResult } from '../stored-result.js';
+import { newTables, packForm, type ReadTables, type Row } from '../tiers/row.js';
 
 const COLUMNS = [
   'added',
@@ -27,7 +26,7 @@ const COLUMNS = [
 ] as const;
 type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
 /** A number per row, or the one number that all rows share, which is usual in most columns. */
-type Packed = number | readonly number[];
+export type Packed = number | readonly number[];
 
 export interface PackedRows extends ReadTables {
   /** The digests as base64 in one text, or the keys as they are if one is no digest. */
@@ -95,7 +94,7 @@ export function packRows(rows: readonly Row[]): PackedRows {
   };
 }
 
-const DIGEST = 'sha256:';
+export const DIGEST = 'sha256:';
 const DIGITS = /.{64}/g;
 
 function packKeys(keys: readonly CallKey[]): PackedRows['keys'] {
@@ -163,67 +162,4 @@ function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Co
 function packed(column: readonly number[]): Packed {
   const [first] = column;
   return first !== undefined && column.every((each) => each === first) ? first : column;
-}
-
-/** `place` is that among all rows. */
-type VisitRow = (key: CallKey, entry: MemoEntry | undefined, calledIn: number | undefined, isNew: boolean, place: number) => void;
-
-/** `keys` are the unpacked ones. `insides` replaces the table of the same name, so that equal lists are shared with others. */
-export function unpackRows(body: PackedRows, keys: readonly CallKey[], insides: readonly (readonly string[])[], visit: VisitRow): void {
-  const { strings, runs, previews, fromMs } = body;
-  const unpacked = (column: Packed): readonly number[] =>
-    typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
-  const rows = columnsOf((name) => unpacked(body.columns[name]));
-  const [heads, tails] = [unpacked(body.previewHeads), unpacked(body.previewTails)];
-  let before = '';
-  const long = new Map<number, string>();
-  const previewAt = (row: number): string | undefined => {
-    const middle = previews[row] ?? undefined;
-    if (middle === undefined) return undefined;
-    if (typeof middle === 'number') return (before = long.get(middle) as string);
-    before = before.slice(0, heads[row]) + middle + before.slice(before.length - (tails[row] as number));
-    if (middle.length >= REPEATED_UNITS_MIN) long.set(row, before);
-    return before;
-  };
-  const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
-  const count = (number: number): number | undefined => (number === NONE ? undefined : number);
-  const resultAt = (row: number): StoredResult | undefined => {
-    const run = rows.run[row] as number;
-    if (run === NONE) return undefined;
-    const bytes = rows.bytes[row] as number;
-    const form = unpackForm(rows.form[row] as number);
-    return {
-      ref: runs[run] as RunRef,
-      seq: rows.seq[row] as Seq,
-      position: { offset: rows.offset[row] as number, bytes },
-      form: form.form,
-      sealed: form.sealed,
-      carries: form.carries,
-      hasFiles: form.hasFiles,
-      hasUsage: form.hasUsage,
-      endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
-      elapsedMs: rows.elapsedMs[row] as number,
-      sizeBytes: count(rows.sizeBytes[row] as number) ?? bytes,
-      costUsd: count(rows.costUsd[row] as number),
-    };
-  };
-  const entryAt = (row: number): MemoEntry | undefined => {
-    const fn = text(rows.fn[row] as number);
-    const preview = previewAt(row); // of each row, in order: the next one begins with it
-    if (fn === undefined) return undefined;
-    return {
-      fn,
-      fingerprint: text(rows.fingerprint[row] as number) as Fingerprint | undefined,
-      site: text(rows.site[row] as number),
-      declared: text(rows.declared[row] as number),
-      preview,
-      attempt: count(rows.attempt[row] as number),
-      scope: text(rows.scope[row] as number),
-      inside: insides[rows.inside[row] as number] as readonly string[],
-      result: resultAt(row),
-    };
-  };
-  for (let row = 0; row < keys.length; row++) {
-    visit(keys[row] as CallKey, entryAt(row), count(rows.calledIn[row] as number), rows.added[row] === 1, row);
-  }
 }
