@@ -182,13 +182,26 @@ export interface RunStore {
  */
 export interface IndexFiles {
   list(workflow: Workflow): Promise<readonly ListedIndexFile[]>;
+  /**
+   * Present where files may be elsewhere: must be called with all that the index names before they are opened. Those that are not whole
+   * can't be opened.
+   */
+  fetch?(workflow: Workflow, wanted: readonly WantedIndexFile[]): Promise<void>;
   /** Undefined when it is not there. */
   open(workflow: Workflow, name: string): IndexFile | undefined;
   /** Resolves with the name of the file when it is whole under that, and durable. */
   write(workflow: Workflow, pieces: Iterable<Uint8Array>): Promise<string>;
   remove(workflow: Workflow, name: string): Promise<void>;
-  /** Does what `scan` of the store does, without waiting: a file that turns out damaged is made good from the runs. */
-  scanNow(ref: RunRef, visit: (event: JournalEvent, position: Position) => void): void;
+  /**
+   * Does what `scan` of the store does, without waiting: a file that turns out damaged is made good from the runs. Absent where files can't
+   * become damaged once they are open.
+   */
+  scanNow?(ref: RunRef, visit: (event: JournalEvent, position: Position) => void): void;
+}
+
+export interface WantedIndexFile {
+  readonly name: string;
+  isWhole(file: IndexFile): boolean;
 }
 
 export interface ListedIndexFile {

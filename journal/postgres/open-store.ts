@@ -7,6 +7,7 @@ import type { RunRef } from '../ids.js';
 import type { KeptStore } from '../upkeep/keeper.js';
 import type { JournalStore } from '../store.js';
 import type { Hints } from '../storage/hints.js';
+import type { IndexFolder } from '../storage/index-files.js';
 import type { TeamWorkers } from '../storage/workers.js';
 import { Connection, type Connect, type Limits, type Row, type Sql, type SqlClient } from './connection.js';
 import { PgHints } from './hints/pg-hints.js';
@@ -42,6 +43,8 @@ export interface TeamStoreOptions {
   readonly waitMs?: number;
   /** Lines that the server does not take are kept there until it does. */
   readonly spill?: SpillPlace;
+  /** Parts of indexes are kept there, so that not every start fetches them. */
+  readonly indexCopies?: IndexFolder;
   /** For a server that restarts when a run begins; absent where it must be there. */
   readonly firstWait?: FirstWait;
   /** Allows a server that may lose what it has acknowledged. */
@@ -131,6 +134,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     nowMs: () => server.nowMs(),
     storeId: () => server.id,
     spill: options.spill,
+    indexCopies: options.indexCopies,
     hints,
   });
   const workers = new PgWorkers({

@@ -6,18 +6,20 @@ import { JournalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
 import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
+import type { IndexFolder } from '../storage/index-files.js';
 import { OFFERS, type Hints } from '../storage/hints.js';
 import type { OfferingRun, WorkerFacts } from '../storage/workers.js';
 import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
 import type { Keeper } from '../upkeep/keeper.js';
-import type { CreateOptions, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
+import type { CreateOptions, IndexFiles, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import type { Visit } from '../reader.js';
 import { RunWriter } from '../writer.js';
 import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
 import { ClaimRows, RunClaims } from './claims/claim-rows.js';
 import type { Refusals } from './claims/results-in-lines.js';
 import type { Sql, Transactions } from './connection.js';
-import { readDerivedRow, replaceDerivedRow, writeDerivedRow } from './derived-rows.js';
+import { openIndexParts } from './derived/index-parts.js';
+import { readDerivedRow, replaceDerivedRow, writeDerivedRow } from './derived/derived-rows.js';
 import { Heartbeat } from './heartbeat.js';
 import type { Head } from './lines.js';
 import { ReadAhead } from './read-ahead.js';
@@ -52,6 +54,8 @@ export interface PgStorePorts {
   readonly storeId: () => string | undefined;
   /** Undefined where lines wait in memory for a server that is away. */
   readonly spill: SpillPlace | undefined;
+  /** Undefined where no copies of parts of an index are kept. */
+  readonly indexCopies: IndexFolder | undefined;
   readonly hints: Hints;
 }
 
@@ -67,9 +71,11 @@ export class PgStore implements RunStore {
   private readonly claiming: ClaimRows;
   /** The claims of the runs that this process writes. */
   private readonly claims = new Map<RunRows, RunClaims>();
+  readonly indexFiles: IndexFiles;
 
   constructor(private readonly ports: PgStorePorts) {
     const { side, project, leaseMs } = ports;
+    this.indexFiles = openIndexParts({ reader: ports.reader, side, project, copies: ports.indexCopies });
     this.heartbeat = new Heartbeat(side, leaseMs, project, (error) => {
       for (const claims of this.claims.values()) claims.refuse(error);
     });

@@ -6,26 +6,43 @@ import { codeOf, journalError } from '../errors.js';
 import type { Workflow } from '../ids.js';
 import { runPath, tierOfFile, tierPath, workflowFolder } from './layout.js';
 import { scanFileNow } from '../reader.js';
-import type { IndexFile, IndexFiles } from '../store.js';
+import type { IndexFile, IndexFiles, ListedIndexFile } from '../store.js';
 
 /** So many bytes are written before the event loop continues. */
 const PAUSE_BYTES = 4 * 1024 * 1024;
 
-export function openIndexFiles(disk: Disk, journal: string): IndexFiles {
+/** Files in a folder of this machine. */
+export interface IndexFolder extends IndexFiles {
+  /** Writes a file under a name that another machine gave it. */
+  put(workflow: Workflow, name: string, pieces: Iterable<Uint8Array>): Promise<void>;
+}
+
+/** Undefined for what is not a name for a part of an index. Names begin with the time at which the part was written. */
+export function partNameOf(name: string): ListedIndexFile | undefined {
+  return tierOfFile(`${name}.tier`) === undefined ? undefined : { name, ageMs: Date.now() - Number.parseInt(name, 36) };
+}
+
+export function openIndexFiles(disk: Disk, journal: string): IndexFolder & Required<Pick<IndexFiles, 'scanNow'>> {
   const pathOf = (workflow: Workflow, name: string): string => {
-    if (tierOfFile(`${name}.tier`) === undefined) throw new Error(`not a name for a part of an index: ${name}`);
+    if (partNameOf(name) === undefined) throw new Error(`not a name for a part of an index: ${name}`);
     return tierPath(journal, workflow, name);
   };
+  async function put(workflow: Workflow, name: string, pieces: Iterable<Uint8Array>): Promise<void> {
+    const path = pathOf(workflow, name);
+    try {
+      await makeDurableFolder(disk, dirname(path));
+      await writePieces(disk, path, pieces);
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      throw journalError(error, `write ${path}`);
+    }
+  }
   /** A file that nothing refers to any more is closed: whoever looks results up has no moment at which that is over. */
   const closing = new FinalizationRegistry<number>((file) => disk.close(file));
   return {
     async list(workflow) {
       const names = await disk.list(workflowFolder(journal, workflow));
-      const nowMs = Date.now();
-      return names.flatMap((file) => {
-        const name = tierOfFile(file);
-        return name === undefined ? [] : [{ name, ageMs: nowMs - Number.parseInt(name, 36) }];
-      });
+      return names.flatMap((file) => partNameOf(tierOfFile(file) ?? '') ?? []);
     },
     open(workflow, name) {
       try {
@@ -39,20 +56,18 @@ export function openIndexFiles(disk: Disk, journal: string): IndexFiles {
       }
     },
     async write(workflow, pieces) {
-      const name = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
-      const path = pathOf(workflow, name);
-      try {
-        await makeDurableFolder(disk, dirname(path));
-        await writePieces(disk, path, pieces);
-        return name;
-      } catch (error) {
-        if (codeOf(error) === undefined) throw error;
-        throw journalError(error, `write ${path}`);
-      }
+      const name = newPartName();
+      await put(workflow, name, pieces);
+      return name;
     },
+    put,
     remove: (workflow, name) => disk.remove(pathOf(workflow, name)),
     scanNow: (ref, visit) => void scanFileNow(disk, runPath(journal, ref), ref, visit),
   };
+}
+
+export function newPartName(): string {
+  return `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
 }
 
 class OpenIndexFile implements IndexFile {

@@ -7,13 +7,14 @@
  * INDEX-WRITE-4 an index that can't be read or written costs reading and folding, never a result, and is made again
  */
 import type { RunRef, Workflow } from '../../journal/ids.js';
-import type { IndexFiles, JournalStore, ListedIndexFile, RunFile } from '../../journal/store.js';
+import type { IndexFile, IndexFiles, JournalStore, ListedIndexFile, RunFile } from '../../journal/store.js';
 import { memo } from './memo.js';
 import {
   coversPrefix,
   decodeSnapshot,
   encodeIndex,
   headingOf,
+  tiersNamedIn,
   NOTHING_BELOW,
   type Below,
   type CapturedIndex,
@@ -59,9 +60,14 @@ export class IndexOnDisk {
     return this.below.calls;
   }
 
-  /** Undefined when there is none. */
-  content(): Promise<Uint8Array | undefined> {
-    return this.store.readDerived(this.workflow, INDEX);
+  /** Undefined when there is none. The tiers that it names can be opened then. */
+  async content(): Promise<Uint8Array | undefined> {
+    const content = await this.store.readDerived(this.workflow, INDEX);
+    const { indexFiles: files } = this.store;
+    if (files?.fetch === undefined) return content;
+    const wanted = tiersNamedIn(content).map((info) => ({ name: info.name, isWhole: (file: IndexFile) => Tier.isWhole(file, info) }));
+    await files.fetch(this.workflow, wanted);
+    return content;
   }
 
   /** Undefined when it is not an index of this version that covers the first of these runs, whole. */
@@ -133,7 +139,7 @@ export class IndexOnDisk {
 
   /** Returns whether another process has written the index since. One that was emptied or damaged may be replaced. */
   private async isOfAnother(): Promise<boolean> {
-    const content = await this.content();
+    const content = await this.store.readDerived(this.workflow, INDEX);
     const now = content && headingOf(content);
     return now !== undefined && now !== this.heading && decodeSnapshot(content as Uint8Array, () => NO_TIERS, 0) !== undefined;
   }
@@ -145,7 +151,7 @@ export class IndexOnDisk {
     const isLeft = ({ name, ageMs }: ListedIndexFile): boolean => !needed.has(name) && (this.named.has(name) || ageMs > LEFTOVER_MS);
     const left = (await files.list(this.workflow)).filter(isLeft);
     if (left.length === 0) return;
-    const content = await this.content();
+    const content = await this.store.readDerived(this.workflow, INDEX);
     if (content === undefined || headingOf(content) !== this.heading) return; // another process was quicker: it knows what it needs
     for (const { name } of left) await files.remove(this.workflow, name);
   }
@@ -174,7 +180,7 @@ function foldCovered(files: IndexFiles, workflow: Workflow, covered: readonly Co
   const state = memo.initial();
   for (const { run, from } of covered) {
     const ref: RunRef = { workflow, run };
-    files.scanNow(ref, (event, position) => {
+    files.scanNow?.(ref, (event, position) => {
       if (from === undefined || position.offset < from.offset) memo.apply(state, event, { ref, position });
     });
   }

@@ -180,6 +180,25 @@ export function decodeSnapshot(
   };
 }
 
+/** Returns what an index says of its tiers, before it was found to be whole. */
+export function tiersNamedIn(content: Uint8Array | undefined): readonly TierInfo[] {
+  const end =
+    content === undefined
+      ? ''
+      : Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8', Math.max(0, content.length - BELOW_BYTES_MAX));
+  const start = end.lastIndexOf(BELOW);
+  if (start < 0) return [];
+  try {
+    const { tiers } = JSON.parse(end.slice(start + BELOW.length, -1)) as Below;
+    return Array.isArray(tiers) ? tiers : [];
+  } catch {
+    return [];
+  }
+}
+/** It is the last member. */
+const BELOW = '"below":';
+const BELOW_BYTES_MAX = 64 * 1024;
+
 /** Returns the first line of an index, by which it is told from any other. */
 export function headingOf(content: string | Uint8Array): string {
   const text =

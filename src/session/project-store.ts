@@ -102,6 +102,7 @@ async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWai
   const { openTeamStore } = await import('../../journal/postgres/open-store.js');
   const { projectKeySource } = await import('../../journal/secrets/keyring.js');
   const { realDisk } = await import('../../journal/storage/disk.js');
+  const { openIndexFiles } = await import('../../journal/storage/index-files.js');
   const { journalFolder } = await import('../../journal/storage/layout.js');
   const waitMs = place.waitMs ?? durationOf(environment, 'MLLD_STORE_WAIT', { min: 0, max: Infinity });
   return openTeamStore({
@@ -110,6 +111,7 @@ async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWai
     shown: address.shown,
     keys: projectKeySource(realDisk, journalFolder(project.root), sealingKey),
     spill: { disk: realDisk, folder: join(project.root, '.mlld', 'spill') },
+    indexCopies: openIndexFiles(realDisk, join(project.root, '.mlld', 'cache')),
     ...(leaseMs !== undefined && { leaseMs }),
     ...(waitMs !== undefined && { waitMs }),
     ...(firstWait && { firstWait }),

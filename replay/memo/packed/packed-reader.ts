@@ -78,8 +78,7 @@ type VisitRow = (key: CallKey, entry: MemoEntry | undefined, calledIn: number | 
 
 /** `keys` are the unpacked ones, of all rows or of the first ones. */
 export function unpackRows(reader: PackedReader, keys: readonly CallKey[], visit: VisitRow): void {
-  for (let row = 0; row < keys.length; row++)
-    visit(keys[row] as CallKey, reader.entryAt(row), reader.calledInAt(row), reader.isNewAt(row));
+  for (let row = 0; row < keys.length; row++) visit(keys[row] as CallKey, reader.entryAt(row), reader.calledInAt(row), reader.isNewAt(row));
 }
 
 function cell(column: Packed, row: number): number {
@@ -96,7 +95,7 @@ class Previews {
   private before = '';
   /** The texts to which later rows refer by their place, as far as they were read. */
   private readonly referred: Map<number, string>;
-  /** What is before each row of which the number divides by `KEPT_EVERY`; undefined until rows are read in another order. PACKED-1 */
+  /** Holds the text before each row whose number divides by `KEPT_EVERY`; undefined until rows are read in another order. PACKED-1 */
   private kept: string[] | undefined;
 
   constructor(private readonly packed: PackedRows) {

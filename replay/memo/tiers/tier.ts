@@ -109,9 +109,20 @@ export class Tier {
   /** Undefined when the file is not the one that was written, as far as its end tells. */
   static open(files: IndexFiles, workflow: Workflow, info: TierInfo): Tier | undefined {
     const file = files.open(workflow, info.name);
-    if (file?.bytes !== info.pagesBytes + info.endBytes) return undefined;
-    const end = bufferOf(file.read(info.pagesBytes, info.endBytes));
-    return sha256Hex(end) === info.digest ? new Tier(info, file, JSON.parse(end.toString()) as End) : undefined;
+    const end = file && endOf(file, info);
+    return end && new Tier(info, file, end);
+  }
+
+  /** Says that all of the file is what was written. */
+  static isWhole(file: IndexFile, info: TierInfo): boolean {
+    const end = endOf(file, info);
+    return (
+      end !== undefined &&
+      end.ends.every((to, number) => {
+        const from = end.ends[number - 1] ?? 0;
+        return digestOf(file.read(from, to - from)) === end.digests[number];
+      })
+    );
   }
 
   /** Throws `DamagedTier`. */
@@ -181,6 +192,13 @@ export class Tier {
     if (digestOf(bytes) !== digests[number]) throw new DamagedTier(`a page of ${this.info.name} was changed`);
     return { bytes, tablesEnd: bytes.indexOf(NEWLINE) };
   }
+}
+
+/** Undefined when the file is not the one that was written, as far as its end tells. */
+function endOf(file: IndexFile, { pagesBytes, endBytes, digest }: TierInfo): End | undefined {
+  if (file.bytes !== pagesBytes + endBytes) return undefined;
+  const end = bufferOf(file.read(pagesBytes, endBytes));
+  return sha256Hex(end) === digest ? (JSON.parse(end.toString()) as End) : undefined;
 }
 
 function tablesOf(bytes: Buffer, tablesEnd: number): ReadTables {

@@ -138,6 +138,7 @@ describe.skipIf(noServer !== undefined)(`upkeep on a server${noServer === undefi
     let left = Infinity;
     const store = openTestStore(url, {
       waitMs: 0,
+      notifies: false, // a hint that is sent meanwhile would meet the break
       async connect(onLost) {
         const client = await connectClient(address, { connectMs: 5000, onLost });
         return {

@@ -1,8 +1,8 @@
 /** Keeps what is derived from the runs of a workflow, such as its index: each is one row, which is replaced as a whole. */
-import type { Workflow } from '../ids.js';
-import type { Sql } from './connection.js';
+import type { Workflow } from '../../ids.js';
+import type { Sql } from '../connection.js';
 
-type Name = readonly [project: string, workflow: Workflow, name: string];
+export type Name = readonly [project: string, workflow: Workflow, name: string];
 
 export async function readDerivedRow(sql: Sql, name: Name): Promise<Uint8Array | undefined> {
   const [found] = await sql.query(

@@ -2,16 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../../../journal/canonical.js';
-import type { Fact } from '../../../journal/event.js';
-import { opPath, type EventRef } from '../../../journal/ids.js';
-import type { TeamStore } from '../../../journal/postgres/open-store.js';
-import type { RebuildReport } from '../../../journal/postgres/rebuild/rebuild-index.js';
-import type { Journal } from '../../../journal/store.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { examples } from '../../support/examples.js';
-import { Line } from './breakable-line.js';
-import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+import { sha256 } from '../../../../journal/canonical.js';
+import type { Fact } from '../../../../journal/event.js';
+import { opPath, type EventRef } from '../../../../journal/ids.js';
+import type { TeamStore } from '../../../../journal/postgres/open-store.js';
+import type { RebuildReport } from '../../../../journal/postgres/rebuild/rebuild-index.js';
+import type { Journal } from '../../../../journal/store.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { examples } from '../../../support/examples.js';
+import { Line } from '../breakable-line.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 interface Step {
   readonly run: number;
