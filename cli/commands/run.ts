@@ -36,7 +36,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
     io.stdout(renderScripts(await listScripts(project, home), await listWorkflows({ project, home }, 'home too')));
     return EXIT_OK;
   }
-  const script = await findScript(project, request.script, home);
+  const script = await findScript({ ...project, workingDirectory: io.workingDirectory }, request.script, home);
   const source = { kind: 'file' as const, path: script.path };
   const { preflightOf } = await import('./preflight.js');
   const preflight = preflightOf(io, source, project, request);

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { workflowOf, type Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
+import { shellWords } from '../shell-words.js';
 import { CONFIG_FILE, DEFAULT_SCRIPT_DIR, readConfig, type ProjectConfig } from './project-config.js';
 
 export type { ProjectConfig } from './project-config.js';
@@ -69,8 +70,11 @@ function* upwardFrom(start: string): Generator<string> {
 const hasMarker = (folder: string): boolean => MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
 const hasScripts = (folder: string): boolean => fs.existsSync(path.join(folder, DEFAULT_SCRIPT_DIR));
 
+/** Without the folder from which a user names scripts, that is the root. */
+type Standing = Project & Partial<Pick<WorkingProject, 'workingDirectory'>>;
+
 /** Looks for a script in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
-export async function findScript(project: Project, name: string, home: string | undefined): Promise<ScriptFile> {
+export async function findScript(project: Standing, name: string, home: string | undefined): Promise<ScriptFile> {
   for (const folder of scriptFolders(project, home)) {
     const found = scriptIn(folder, name);
     if (found !== undefined) return { path: found, name: nameWithin(folder, found) };
@@ -80,13 +84,15 @@ export async function findScript(project: Project, name: string, home: string | 
   });
 }
 
-async function adviceFor(project: Project, name: string, home: string | undefined): Promise<string> {
+async function adviceFor(project: Standing, name: string, home: string | undefined): Promise<string> {
   if (isPath(name)) return `a file is run by its path, without \`run\`, and recorded with a flag: mlld ${name} --checkpoint`;
-  const pipeline = path.join(project.config.scriptDir, `${name}.dot`);
-  if (fs.existsSync(path.resolve(project.root, pipeline))) return `a pipeline is run by its path: mlld run ${pipeline}`;
+  const { root, config, workingDirectory = root } = project;
+  const pipeline = path.resolve(root, config.scriptDir, `${name}.dot`);
+  if (fs.existsSync(pipeline))
+    return `a pipeline is run by its path: ${shellWords(['mlld', 'run', path.relative(workingDirectory, pipeline)])}`;
   const known = await listScripts(project, home);
   return known.length === 0
-    ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
+    ? `no scripts were found; put one at ${path.relative(workingDirectory, path.resolve(root, config.scriptDir, `${name}.mld`))}`
     : `available scripts: ${known.join(', ')}`;
 }
 

@@ -1,4 +1,5 @@
 /** The table of the programs that execute model calls, for every front-end that names one as its backend. */
+import { shellWords } from '../../shell-words.js';
 import type { EffectRequest } from '../../world/world.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';
@@ -8,15 +9,10 @@ import type { ModelProgram } from './program.js';
 
 export const MODEL_PROGRAMS: readonly ModelProgram[] = [claude, codex, gemini, opencode];
 
-/** Returns the words as one line for people, which a shell would read as the same words. */
-export function commandText(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
-}
-
 /** A line for the shell, or the words of a program: as a request to the world. */
 export function commandOf(command: string | readonly string[]): Pick<EffectRequest<'command.run'>, 'language' | 'code' | 'words'> {
   if (typeof command === 'string') return { language: 'cmd', code: command };
-  return { language: 'cmd', code: commandText(command), words: command };
+  return { language: 'cmd', code: shellWords(command), words: command };
 }
 
 /** Parts the written name of a backend: `cmd` and `wc -l` of `cmd:wc -l`. */

@@ -1,6 +1,7 @@
 /** Executes model calls by a known program: its command line is made of words, and its adapter reads the reply. graph-pipelines.md 7.3. */
 import type { ModelProgram, ProgramSetting } from '../../calls/backends/program.js';
-import { commandText, furtherWords } from '../../calls/backends/programs.js';
+import { furtherWords } from '../../calls/backends/programs.js';
+import { shellWords } from '../../shell-words.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend } from '../stage/backend.js';
@@ -29,7 +30,7 @@ export function programBackend(program: ModelProgram, rest: string): Backend {
       if (stage.signal.aborted) throw new StageError('transient', `${name} was ended`);
       if (result.exitCode === NOT_FOUND && result.stdout === '')
         throw new StageError('permanent', `the program ${name} was not found: install it, or name another backend`);
-      const { read, report } = await readStageReply(stage, frame, result, { commandLine: commandText(words), adapter: name });
+      const { read, report } = await readStageReply(stage, frame, result, { commandLine: shellWords(words), adapter: name });
       const reply = read.text ?? '';
       const outcome = report ?? (contract === undefined ? undefined : await reported(() => outcomeInReply(reply)));
       return { reply, ...(outcome && { outcome }), ...(read.session !== undefined && { session: read.session }) };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commandText, MODEL_PROGRAMS } from '../../../src/calls/backends/programs.js';
+import { MODEL_PROGRAMS } from '../../../src/calls/backends/programs.js';
+import { shellWords } from '../../../src/shell-words.js';
 import type { ProgramCall } from '../../../src/calls/backends/program.js';
 import { programLane, UNKNOWN } from '../../../src/calls/lanes/program-lane.js';
 
@@ -48,7 +49,7 @@ describe('the command lines of the programs', () => {
   });
 
   it('shows words as a line that a shell reads as the same words', () => {
-    expect(commandText(['claude', '-p', '--allowedTools', 'Bash(ls:*)', "it's", ''])).toBe(
+    expect(shellWords(['claude', '-p', '--allowedTools', 'Bash(ls:*)', "it's", ''])).toBe(
       `claude -p --allowedTools 'Bash(ls:*)' 'it'\\''s' ''`,
     );
   });

@@ -139,6 +139,21 @@ describe('scripts of `mlld run`', () => {
     await expect(findScript(project, 'release', undefined)).rejects.toMatchObject({ code: 'SCRIPT_UNKNOWN', hint });
   });
 
+  it('gives its path from the folder where the user is, as a shell takes it', async () => {
+    const root = await projectFolder({ ...files, 'llm/run/our release.dot': 'digraph { }', 'sub/deep/notes.txt': '' });
+    const hintIn = async (folder: string, name: string): Promise<unknown> => {
+      const project = { ...(await findProject(root)), workingDirectory: path.join(root, folder) };
+      return findScript(project, name, undefined).catch(({ hint }: { hint?: string }) => hint);
+    };
+    expect(await hintIn('sub/deep', 'our release')).toBe("a pipeline is run by its path: mlld run '../../llm/run/our release.dot'");
+    expect(await hintIn('llm/run', 'our release')).toBe("a pipeline is run by its path: mlld run 'our release.dot'");
+    const bare = { ...(await findProject(await projectFolder({ 'mlld-config.json': '{}' }))) };
+    const below = { ...bare, workingDirectory: path.join(bare.root, 'sub') };
+    await expect(findScript(below, 'first', undefined)).rejects.toMatchObject({
+      hint: 'no scripts were found; put one at ../llm/run/first.mld',
+    });
+  });
+
   it.each([
     ['llm/run/patrol.mld', 'patrol'],
     ['notes.mld.md', 'notes'],
