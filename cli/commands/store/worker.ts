@@ -85,7 +85,7 @@ function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {
   const rows = workers.map((each) => [
     oneLine(each.name),
     each.version,
-    `${each.held}/${Object.values(each.slots).reduce((sum, count) => sum + count, 0)}`,
+    slotsOf(each),
     oneLine(each.workflow),
     each.for,
     String(each.executed),
@@ -107,6 +107,12 @@ function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {
 /** `12 calls wait for a worker, the oldest for 4.2 s` */
 export function waitingLine({ waiting, oldestS }: { readonly waiting: number; readonly oldestS: number | null }): string {
   return `${waiting === 1 ? '1 call waits' : `${waiting} calls wait`} for a worker${oldestS === null ? '' : `, the oldest for ${oldestS} s`}`;
+}
+
+/** Calls that are claimed ahead are told behind those that have a slot. */
+export function slotsOf({ held, slots }: Pick<WorkersReport['workers'][number], 'held' | 'slots'>): string {
+  const all = Object.values(slots).reduce((sum, count) => sum + count, 0);
+  return `${Math.min(held, all)}/${all}${held > all ? ` +${held - all}` : ''}`;
 }
 
 function describeSlots(slots: { readonly [lane: string]: number }): string {
