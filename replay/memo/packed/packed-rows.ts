@@ -1,7 +1,6 @@
 /** Packs rows of calls into columns of numbers, which one parse reads at once; texts, runs and lists are numbered in tables. */
-import { isDigest, type CallKey } from '../../../journal/ids.js';
+import type { CallKey } from '../../../journal/ids.js';
 import { NONE } from '../numbering.js';
-import type { StoredResult } from '../stored-result.js';
 import { newTables, packForm, type ReadTables, type Row } from '../tiers/row.js';
 
 const COLUMNS = [
@@ -49,57 +48,54 @@ export interface PackedRows extends ReadTables {
 /** Rows with an order are those of calls that no tier has. */
 export function packRows(rows: readonly Row[]): PackedRows {
   const { strings, insides, runs } = newTables();
+  const results = rows.map(({ entry }) => entry?.result);
+  const fromMs = results.find((result) => result !== undefined && Number.isFinite(result.endedMs))?.endedMs ?? 0;
   const previews = new MiddleTexts();
-  const columns = columnsOf((): number[] => []);
-  let fromMs: number | undefined;
-
-  const putResult = (result: StoredResult | undefined): void => {
-    columns.run.push(runs.of(result?.ref));
-    if (result && fromMs === undefined && Number.isFinite(result.endedMs)) fromMs = result.endedMs;
-    columns.seq.push(result ? result.seq : NONE);
-    columns.offset.push(result ? result.position.offset : NONE);
-    columns.bytes.push(result ? result.position.bytes : NONE);
-    columns.form.push(result ? packForm(result) : NONE);
-    columns.endedMs.push(result ? result.endedMs - (fromMs ?? 0) : NONE);
-    columns.elapsedMs.push(result ? result.elapsedMs : NONE);
-    columns.sizeBytes.push(result && result.sizeBytes !== result.position.bytes ? result.sizeBytes : NONE);
-    columns.costUsd.push(result?.costUsd ?? NONE);
+  for (const { entry } of rows) previews.push(entry?.preview);
+  // Column by column: of many little functions V8 optimizes none, where it would optimize a large one just before the command ends.
+  const columns: Columns<readonly number[]> = {
+    added: rows.map(({ order }) => (order === undefined ? 0 : 1)),
+    calledIn: rows.map(({ calledIn }) => calledIn ?? NONE),
+    fn: rows.map(({ entry }) => strings.of(entry?.fn)),
+    fingerprint: rows.map(({ entry }) => strings.of(entry?.fingerprint)),
+    site: rows.map(({ entry }) => strings.of(entry?.site)),
+    declared: rows.map(({ entry }) => strings.of(entry?.declared)),
+    scope: rows.map(({ entry }) => strings.of(entry?.scope)),
+    inside: rows.map(({ entry }) => insides.of(entry?.inside)),
+    attempt: rows.map(({ entry }) => entry?.attempt ?? NONE),
+    run: results.map((result) => runs.of(result?.ref)),
+    seq: results.map((result) => result?.seq ?? NONE),
+    offset: results.map((result) => result?.position.offset ?? NONE),
+    bytes: results.map((result) => result?.position.bytes ?? NONE),
+    form: results.map((result) => (result ? packForm(result) : NONE)),
+    endedMs: results.map((result) => (result ? result.endedMs - fromMs : NONE)),
+    elapsedMs: results.map((result) => result?.elapsedMs ?? NONE),
+    sizeBytes: results.map((result) => (result && result.sizeBytes !== result.position.bytes ? result.sizeBytes : NONE)),
+    costUsd: results.map((result) => result?.costUsd ?? NONE),
   };
-  const keys: CallKey[] = [];
-  for (const { key, order, entry, calledIn } of rows) {
-    keys.push(key);
-    previews.push(entry?.preview);
-    columns.added.push(order === undefined ? 0 : 1);
-    columns.calledIn.push(calledIn ?? NONE);
-    columns.fn.push(strings.of(entry?.fn));
-    columns.fingerprint.push(strings.of(entry?.fingerprint));
-    columns.site.push(strings.of(entry?.site));
-    columns.declared.push(strings.of(entry?.declared));
-    columns.scope.push(strings.of(entry?.scope));
-    columns.inside.push(insides.of(entry?.inside));
-    columns.attempt.push(entry?.attempt ?? NONE);
-    putResult(entry?.result);
-  }
   return {
     strings: strings.all,
     insides: insides.all,
     runs: runs.all,
-    keys: packKeys(keys),
+    keys: packKeys(rows.map(({ key }) => key)),
     previews: previews.middles,
     previewHeads: packed(previews.heads),
     previewTails: packed(previews.tails),
     columns: columnsOf((name) => packed(columns[name])),
-    fromMs: fromMs ?? 0,
+    fromMs,
     within: packWithin(rows),
   };
 }
 
 export const DIGEST = 'sha256:';
 const DIGITS = /.{64}/g;
+const DIGEST_UNITS = DIGEST.length + 64;
 
 function packKeys(keys: readonly CallKey[]): PackedRows['keys'] {
-  if (keys.some((key) => !isDigest(key))) return keys;
-  return Buffer.from(keys.map((key) => key.slice(DIGEST.length)).join(''), 'hex').toString('base64');
+  if (keys.some((key) => key.length !== DIGEST_UNITS || !key.startsWith(DIGEST))) return keys;
+  const digits = keys.map((key) => key.slice(DIGEST.length)).join('');
+  const bytes = Buffer.from(digits, 'hex');
+  return bytes.toString('hex') === digits ? bytes.toString('base64') : keys; // else some are no digits, or capital ones
 }
 
 export function unpackKeys({ keys }: Pick<PackedRows, 'keys'>): readonly CallKey[] {
@@ -139,7 +135,9 @@ class MiddleTexts {
     if (isLong && known === undefined) this.places.set(text, this.middles.length);
     if (known === undefined) this.add(text.slice(head, text.length - tail), head, tail);
     else this.add(known, 0, 0);
-    [this.before, this.head, this.tail] = [text, head, tail];
+    this.before = text;
+    this.head = head;
+    this.tail = tail;
   }
 
   private add(middle: string | number | null, head: number, tail: number): void {

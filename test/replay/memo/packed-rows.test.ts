@@ -71,6 +71,8 @@ it.each([
   ['all are digests', ['a', 'b', 'c'].map((text) => sha256(text))],
   ['one is none', [sha256('a'), 'k1', sha256('b')]],
   ['one has large digits', [sha256('a'), String(sha256('b')).toUpperCase()]],
+  ['one has large digits behind a small prefix', [sha256('a'), `sha256:${'AB'.repeat(32)}`]],
+  ['one has a letter that is no digit', [`sha256:${'ag'.repeat(32)}`, sha256('b')]],
   ['there are none', []],
 ])('reads keys back where %s', (_how, keys) => {
   const packed = packRows(keys.map((key) => ({ key: key as CallKey })));
