@@ -1,6 +1,7 @@
 /** `mlld store budget`: shows, makes and changes the budgets that all runs of a project share. team-store.md 8. */
 import { setSharedBudget, sharedBudgetsOf, sumText, type SharedBudget } from '../../../src/api/commands/limits/shared-budgets.js';
 import { openProject } from '../open-project.js';
+import { oneLine } from '../../render/one-line.js';
 import { styleFor, type Style } from '../../render/style.js';
 import { figures, table } from '../../render/table.js';
 import { refuseFiles } from './refuse-files.js';
@@ -31,7 +32,7 @@ export function renderBudgets(budgets: readonly SharedBudget[], style: Style): r
   const rows = budgets.map(({ name, unit, period, total, spent, reserved }) => {
     const left = total - spent - reserved;
     return [
-      name,
+      oneLine(name),
       `${sumText(total, unit)}${period === null ? '' : ` a ${period}`}`,
       sumText(spent, unit),
       sumText(reserved, unit),

@@ -1,6 +1,7 @@
 /** `mlld store status|migrate`: the store of a team. team-store.md 1. */
 import { migrateStore, storeStatus, type StoreStatus } from '../../../src/api/commands/store.js';
 import { MlldError } from '../../../src/errors.js';
+import { counted } from '../../render/reports/garbage-collection.js';
 import { oneLine } from '../../render/one-line.js';
 import { size } from '../../render/units.js';
 import { styleFor, type Style } from '../../render/style.js';
@@ -53,7 +54,7 @@ function textOf({ store, server, schema, bytes, runs, budgets = [], offers }: St
   return [
     oneLine(store),
     `PostgreSQL ${oneLine(server ?? '')}, tables of version ${schema?.version}, ${size(bytes ?? 0)} in all projects`,
-    `${runs?.total} runs in this project, ${runs?.alive} alive`,
+    `${counted(runs?.total ?? 0, 'run')} in this project, ${runs?.alive} alive`,
     ...(offers === undefined || offers.waiting === 0 ? [] : [waitingLine(offers)]),
     ...(budgets.length === 0 ? [] : ['', ...renderBudgets(budgets, style)]),
     '',

@@ -84,10 +84,10 @@ function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {
   const style = styleFor(io.colours.stdout);
   const rows = workers.map((each) => [
     oneLine(each.name),
-    each.version,
+    oneLine(each.version),
     slotsOf(each),
     oneLine(each.workflow),
-    each.for,
+    oneLine(each.for),
     String(each.executed),
     String(each.failed),
     String(each.superseded),

@@ -4,6 +4,7 @@
  */
 import type { RunId, Workflow } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
+import { secondsSince } from '../seconds-since.js';
 
 /** A process that writes a run, or executes calls of one. */
 export interface ActiveWriter {
@@ -61,7 +62,7 @@ export interface Activity {
   sharedLanes(): Promise<readonly SharedLane[]>;
 }
 
-const MS_SINCE = (time: string): string => `(extract(epoch from clock_timestamp() - ${time}) * 1000)::float8`;
+const MS_SINCE = (time: string): string => `(${secondsSince(time)} * 1000)`;
 
 export class PgActivity implements Activity {
   constructor(private readonly ports: { readonly sql: Sql; readonly project: string }) {}

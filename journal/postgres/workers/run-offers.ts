@@ -177,14 +177,22 @@ function placeIn(row: Row): RecordedResult {
   return { run: row['run'] as RunId, seq: seqOf(Number(row['seq'])), position: { offset: Number(row['at']), bytes: Number(row['bytes']) } };
 }
 
+/** Messages have these words, and a colleague's SQL may have written them. */
+const WORDS_MAX = 500;
+
+function words(value: unknown): string {
+  const text = String(value);
+  return (text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}...` : text).replaceAll(/\p{C}+/gu, ' ');
+}
+
 function endedIn(row: Row): { readonly by: RecordedResult; readonly worker: ExecutingWorker | undefined } {
   const { worker: name, host } = row;
-  return { by: placeIn(row), worker: typeof name === 'string' ? { name, host: String(host) } : undefined };
+  return { by: placeIn(row), worker: typeof name === 'string' ? { name: words(name), host: words(host) } : undefined };
 }
 
 function outcomeIn(row: Row): OfferOutcome {
   const { by, worker } = endedIn(row);
-  if (row['state'] === 'declined') return { kind: 'declined', worker: worker?.name ?? '', why: String(row['why']) };
+  if (row['state'] === 'declined') return { kind: 'declined', worker: worker?.name ?? '', why: words(row['why']) };
   return { kind: row['state'] === 'ended' ? 'ended' : 'answered', by, worker };
 }
 

@@ -1,6 +1,8 @@
 /** Looks at the workers of a project, and at the calls that wait for one, in runs, claims and offers. team-store.md 14. */
 import type { RunId, Workflow } from '../../ids.js';
+import { isObject } from '../../json-object.js';
 import type { Row, Sql } from '../connection.js';
+import { secondsSince } from '../seconds-since.js';
 
 /** Ages are in seconds, on the clock of the server. */
 export interface WaitingOffers {
@@ -35,7 +37,7 @@ export interface WorkerRun {
 /** Offers that no worker executes, of runs that are alive. */
 export async function waitingOffers(sql: Sql, project: string): Promise<TeamOffers> {
   const rows = await sql.query(
-    `select o.lane, count(*)::int as waiting, extract(epoch from clock_timestamp() - min(o.offered_at))::float8 as oldest
+    `select o.lane, count(*)::int as waiting, ${secondsSince('min(o.offered_at)')} as oldest
      from mlld.offers o join mlld.runs r using (run_id) join mlld.workflows w on w.workflow_id = o.workflow_id join mlld.projects p using (project_id)
      where p.name = $1 and o.ended_seq is null and not r.finished and mlld.is_alive(r.lease_until, r.lease_s)
        and not exists (select from mlld.claims c join mlld.runs cr on cr.run_id = c.run_id
@@ -53,7 +55,7 @@ export async function waitingOffers(sql: Sql, project: string): Promise<TeamOffe
 export async function livingWorkers(sql: Sql, project: string): Promise<readonly WorkerRun[]> {
   const rows = await sql.query(
     `select r.worker, r.host, r.run, o.run as for, w.path, (select count(*) from mlld.claims c where c.run_id = r.run_id)::int as held,
-       extract(epoch from clock_timestamp() - (r.lease_until - make_interval(secs => r.lease_s)))::float8 as heard,
+       ${secondsSince('r.lease_until - make_interval(secs => r.lease_s)')} as heard,
        e.executed, e.failed, e.superseded
      from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id) join mlld.runs o on o.run_id = r.of_run
        cross join lateral (
@@ -70,13 +72,14 @@ export async function livingWorkers(sql: Sql, project: string): Promise<readonly
 }
 
 function workerIn(row: Row): WorkerRun {
-  const { name = '', version = '', lanes = {} } = (row['worker'] ?? {}) as { name?: string; version?: string; lanes?: WorkerRun['slots'] };
+  const worker = isObject(row['worker']) ? row['worker'] : {}; // a colleague's SQL may have written it
+  const text = (member: string): string => (typeof worker[member] === 'string' ? worker[member] : '');
   const number = (column: string): number => Number(row[column] ?? 0);
   return {
-    name,
-    version,
+    name: text('name'),
+    version: text('version'),
     host: String(row['host']),
-    slots: lanes,
+    slots: slotsIn(worker['lanes']),
     workflow: row['path'] as Workflow,
     run: row['run'] as RunId,
     for: row['for'] as RunId,
@@ -86,6 +89,12 @@ function workerIn(row: Row): WorkerRun {
     superseded: number('superseded'),
     heardS: Math.max(0, rounded(row['heard'])),
   };
+}
+
+function slotsIn(lanes: unknown): WorkerRun['slots'] {
+  return Object.fromEntries(
+    Object.entries(isObject(lanes) ? lanes : {}).filter((lane): lane is [string, number] => typeof lane[1] === 'number'),
+  );
 }
 
 function rounded(value: unknown): number {

@@ -1,0 +1,57 @@
+/** Rows that a colleague has changed by SQL, with the rights of a worker or of one who records: what others are shown stays whole. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
+import { projectFolder, resultOf, runCli } from '../../support/cli.js';
+import { commandsOfTests } from './started-commands.js';
+
+const FILES = { 'mlld-config.json': '{}', 'llm/run/hi.mld': 'exe llm @ask(q) = sh { echo "answer to $q" }\nshow @ask("a")\n' };
+
+describe.skipIf(noServer !== undefined)(`rows that were changed${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const start = commandsOfTests();
+
+  async function until(isTrue: () => Promise<boolean>): Promise<void> {
+    while (!(await isTrue())) await sleep(50);
+  }
+
+  it('lists workers that say nothing of themselves, or whose lease never ends', async () => {
+    const [cwd, env] = [await projectFolder(FILES), { MLLD_STORE: database.project() }];
+    expect(await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).toMatchObject({ status: 0 });
+    await database.query(
+      `insert into mlld.runs (workflow_id, run, role, of_run, lease_until, writer, worker)
+       select r.workflow_id, '20300101-000000-00' || n, 'worker', r.run_id, u.lease, gen_random_uuid(), u.worker::jsonb
+       from mlld.runs r join mlld.workflows using (workflow_id) join mlld.projects p using (project_id),
+         (values (1, 'infinity'::timestamptz, '{"name":7,"version":{},"lanes":null}'), (2, clock_timestamp() + interval '1 hour', '[]'),
+           (3, 'infinity', '{"name":"hut\\u001b[31m\\nforged","version":"1\\n2","lanes":{"gpu":2,"x":"many"}}')) u (n, lease, worker)
+       where p.name = $1`,
+      [new URL(env.MLLD_STORE).searchParams.get('project')],
+    );
+    const { status, stdout, stderr } = await runCli(['worker', 'status'], { cwd, env });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^hut\\u001b\[31m\\nforged +1\\n2 +0\/2 +llm\/run\/hi.mld /m);
+    expect(stdout).toMatch(/^ +0\/0 +llm\/run\/hi.mld /m);
+    expect((await runCli(['worker', 'status', '--json'], { cwd, env })).stdout).toContain('"gpu": 2\n');
+    expect(await runCli(['store', 'status'], { cwd, env })).toMatchObject({ status: 0, stdout: expect.stringContaining('4 runs in this') });
+  });
+
+  it('says in one line why a worker declined a call', async () => {
+    const [cwd, env] = [await projectFolder(FILES), { MLLD_STORE: database.project() }];
+    const run = resultOf(start(['run', 'hi', '--checkpoint', '--workers'], cwd, env));
+    await until(async () => {
+      const changed = await database.query(
+        `update mlld.offers o set declined =
+           jsonb_build_object(E'hut\\u001b[2J\\nError: forged', jsonb_build_object('stop', true, 'why', E'no\\r\\nway' || repeat('!', 10000)))
+         from mlld.workflows join mlld.projects p using (project_id) where workflows.workflow_id = o.workflow_id and p.name = $1
+         returning offer_id`,
+        [new URL(env.MLLD_STORE).searchParams.get('project')],
+      );
+      return changed.length > 0;
+    });
+    const { status, stdout, stderr } = await run;
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'answer to a\n' });
+    expect(stderr).toMatch(
+      /^calls of @ask are executed here: the worker hut \[2J Error: forged can't execute them \(no way!{100,500}\.\.\.\)$/m,
+    );
+  });
+});
