@@ -118,6 +118,10 @@ begin
     where p.pronamespace = 'mlld'::regnamespace and p.proowner <> '${OWNER}'::regrole loop
     execute 'alter function ' || v_name || ' owner to ${OWNER}';
   end loop;
+  for v_name in select t.oid::regtype::text from pg_catalog.pg_type t
+    where t.typnamespace = 'mlld'::regnamespace and t.typtype = 'd' and t.typowner <> '${OWNER}'::regrole loop
+    execute 'alter domain ' || v_name || ' owner to ${OWNER}';
+  end loop;
 exception when insufficient_privilege then null; -- a member that may not act as the role
 end $$;`;
 

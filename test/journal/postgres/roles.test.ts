@@ -148,6 +148,14 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
       roles: { ready: ['mlld_read', 'mlld_run', 'mlld_worker', 'mlld_keeper', 'mlld_owner'], missing: [] },
     });
     await owner.close();
+    const owners = await empty.query(
+      `select distinct pg_get_userbyid(owner) as name from (
+         select relowner, relnamespace from pg_class where relkind = 'r' union all select proowner, pronamespace from pg_proc
+         union all select typowner, typnamespace from pg_type where typtype = 'd') o (owner, namespace)
+       where namespace = 'mlld'::regnamespace`,
+      [],
+    );
+    expect(owners).toEqual([{ name: 'mlld_owner' }]);
     const other = connectionOf(await userWith('mlld_owner', url));
     expect(await migrate(other, options)).toMatchObject({ migrations: [], roles: { missing: [] } });
     await other.query('vacuum mlld.events', []);
