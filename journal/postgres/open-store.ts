@@ -229,7 +229,7 @@ class ServerCheck {
   async check(sql: Sql): Promise<void> {
     const [row] = await sql.query(
       `select m.store_id::text as "storeId", m.version, m.min_client as "minClient", ${SETTINGS},
-         set_config('default_transaction_isolation'::text, 'read committed'::text, false) from mlld.meta m`,
+         set_config('default_transaction_isolation'::text, 'read committed'::text, false), ${KEEP_MEMORY} from mlld.meta m`,
       [],
       READ_TIMEOUT_MS,
     );
@@ -259,6 +259,12 @@ function wentBack(why: string): JournalError {
 const SETTINGS = `set_config('search_path'::text, 'pg_catalog, pg_temp'::text, false),
   current_setting('server_version_num'::text)::int as server, current_setting('server_encoding'::text) as encoding,
   current_setting('fsync'::text) as fsync, (extract(epoch from clock_timestamp()) * 1000::numeric)::float8 as "nowMs"`;
+
+/**
+ * A process of the server that has freed a piece of memory of this size keeps as much of what later statements free. Otherwise, where it
+ * has little by chance, its C library returns the memory of each append to the system and asks for it again: a fifth of an append.
+ */
+const KEEP_MEMORY = `octet_length(repeat(repeat(' '::text, 1024), 160))`;
 
 /** Throws STORE_UNFIT for a server that is too old, or could lose or change what it holds. */
 export async function refuseUnfitServer(sql: Sql, allowUnsafe: boolean): Promise<void> {
