@@ -79,7 +79,7 @@ export function textMateGrammar(): TextMateGrammar {
           { name: 'entity.other.attribute-name.mlld', match: '\\bop:[\\w:-]+' },
         ],
       },
-      numbers: { name: 'constant.numeric.mlld', match: '(?<![\\w@.])-?\\d+(?:\\.\\d+)?(?:ms|[smhdw])?\\b' },
+      numbers: { name: 'constant.numeric.mlld', match: '(?<![\\w@.])-?\\d+(?:\\.\\d+)?(?:ms|[smhdw]|usd|[kM]?tok)?\\b' },
       references: {
         patterns: [
           { name: 'variable.language.mlld', match: `@${words(reservedNames)}` },

@@ -47,6 +47,9 @@ const UNCOLOURED: readonly string[] = [
   'manual',
   'never',
   'data',
+  // Units, which have the colour of their number.
+  'usd',
+  'tok',
   ...foreignWords,
 ];
 
@@ -58,6 +61,11 @@ function wordsOfTheGrammar(): readonly string[] {
   ]);
   return [...new Set(found.map(([, word]) => word as string))].filter((word) => !UNCOLOURED.includes(word));
 }
+
+it.each(['5m', '0.5usd', '200ktok'])('colours %s as one number', (text) => {
+  const [[, source] = ['', '']] = expressionsIn(textMateGrammar().repository['numbers']);
+  expect(new RegExp(source).exec(`maxCost: ${text} }`)?.[0]).toBe(text);
+});
 
 it.each(wordsOfTheGrammar())('colours the word %s of the grammar', (word) => {
   const { repository } = textMateGrammar();

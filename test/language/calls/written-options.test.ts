@@ -16,6 +16,8 @@ it.each([
   ['retries: { "rate-limit": 2, "crash": 0 }, timeout: 5m, lane: "claude/opus", model: "opus"'],
   ['retries: 0, timeout: "90s", maxCost: 0.5, onFailure: "value", files: "ignore"'],
   ['maxCost: "200ktok", schema: "mark.json", reply: null'],
+  ['maxCost: 0.5usd, timeout: 5m'],
+  ['maxCost: 200ktok'],
   ['reply: @adapter, timeout: @limits.time, lane: "claude/@q", retries: { "crash": @n }'],
   ['lane: `claude/@q`, schema: { "type": @kind }'],
 ])('takes %s', (options) => {
