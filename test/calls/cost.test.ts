@@ -65,6 +65,7 @@ describe('prices of the configuration', () => {
     'anthropic/claude-haiku-5-5': { input: 1, cachedInput: 0.1, cacheWrite: 1.25, output: 5 },
     'local-*': { input: 0 },
     'local-big': { input: 2 },
+    'coast/tide-2*': { input: 1 },
   });
   const cost = (model: string, usage: object, provider?: string): number | undefined =>
     prices.priceOf({ ...usage }, model, provider)?.costUsd;
@@ -78,6 +79,15 @@ describe('prices of the configuration', () => {
     expect(cost('local-small', TOKENS)).toBe(0);
     expect(cost('local-big', TOKENS)).toBe(3);
     expect(cost('oracle', TOKENS)).toBeUndefined();
+  });
+
+  it('are recorded under the name of their row, and estimated where that is not the model', () => {
+    const priced = (model: string, provider?: string): object =>
+      costOf({ ...TOKENS, model, ...(provider && { provider }) }, { tables: [prices] });
+    expect(priced('local-small')).toMatchObject({ priceTable: 'mlld-config', priceModel: 'local-*', estimated: true });
+    const dated = priced('tide-2-20260901', 'coast');
+    expect(dated).toMatchObject({ priceModel: 'coast/tide-2*' });
+    expect(dated).not.toHaveProperty('estimated');
   });
 });
 

@@ -110,13 +110,14 @@ function priceOf(
   return undefined;
 }
 
-/** Apart from a provider in front, a date behind, and the mark of a larger window. */
+/** Apart from a provider in front, a date behind, the mark of a larger window, and the `*` of a row that is there for all dates. */
 function isSameModel(called: string, priced: string): boolean {
   const bare = (model: string): string =>
     model
       .toLowerCase()
       .replace(/^.*\//, '')
       .replace(/\[1m\]$/, '')
+      .replace(/\*$/, '')
       .replace(/[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$/, '');
   return bare(called) === bare(priced);
 }

@@ -28,7 +28,7 @@ export function ownPrices(prices: { readonly [name: string]: OwnPrice }): PriceT
         calledAs.some((called) => (each.endsWith('*') ? called.startsWith(each.slice(0, -1)) : called === each)),
       );
       const price = name === undefined ? undefined : prices[name];
-      return price && { costUsd: costAt(price, usage), priceModel: name?.replace(/^.*\//, '').replace(/\*$/, '') || model };
+      return price && name !== undefined ? { costUsd: costAt(price, usage), priceModel: name } : undefined;
     },
   };
 }
