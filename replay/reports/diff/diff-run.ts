@@ -23,7 +23,7 @@ import { attemptsInFlight, type CallFigures } from '../../fold/call-counts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
-import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
 import { textDiff, type DiffLines } from './text-diff.js';
 
@@ -31,7 +31,7 @@ import { textDiff, type DiffLines } from './text-diff.js';
 export interface DiffSide extends Omit<CallFigures, 'attempts' | 'retries' | 'inputTokens' | 'outputTokens' | 'savedUsd'> {
   readonly workflow: string;
   readonly run: string;
-  readonly status: ReportedStatus;
+  readonly status: CountedStatus;
   readonly error: string | null;
   readonly calls: number;
   readonly durationMs: number;
@@ -321,7 +321,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
   return {
     workflow: ref.workflow,
     run: ref.run,
-    status,
+    status: countedStatus(status, { unresolved }),
     error: state.error?.message ?? null,
     calls: state.calls.length,
     executed,

@@ -63,6 +63,11 @@ describe('the diff of two runs', () => {
       ];
     });
 
+  it('says incomplete of a run that reached its end with an unresolved call, as a list does', async () => {
+    const { left, right } = await diffOf(whole(failing('content')), whole(call('main/ask#0', 'ebb')));
+    expect([left.status, right.status]).toEqual(['incomplete', 'completed']);
+  });
+
   it('takes no number of attempts, wait, lane or cost for a difference', async () => {
     const lane: Fact = { type: 'lane.changed', lane: 'claude', limit: 3, why: 'rejected' };
     for (const facts of [call('main/ask#0', 'ebb'), failing('network')]) {
