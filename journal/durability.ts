@@ -17,6 +17,7 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'call.started': 'written',
   'call.completed': 'synced',
   'call.superseded': 'synced',
+  'call.withdrawn': 'ordered',
   'call.reused': 'ordered',
   'call.failed': 'written',
   'lane.changed': 'ordered',

@@ -1,5 +1,5 @@
 /** The facts about llm calls: a part of `Fact`. calls.md 16. */
-import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../ids.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from '../ids.js';
 import type { Payload } from '../payloads.js';
 
 /**
@@ -169,6 +169,18 @@ export type CallFact =
       readonly declared?: string;
       /** The lane that the function names: workers without slots for it don't take the call. */
       readonly lane?: string;
+    }
+  /**
+   * In the store of a team: the body of the attempt that had started here did not begin, because another run had the call when the start
+   * was recorded. A `call.reused` follows, or another start.
+   */
+  | {
+      readonly type: 'call.withdrawn';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      readonly try?: number;
+      /** The run that has the call. Absent: this run had to stop. */
+      readonly to?: RunId;
     }
   /** In the store of a team: another run's result of the same call was durable first, and is used instead of the one of this run. */
   | {

@@ -16,8 +16,15 @@ export function noConcurrency(): CallConcurrency {
   return { inFlight: new Set(), lastMs: 0, busyMs: 0, callsMs: 0 };
 }
 
+const CHANGES: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type']>([
+  'call.started',
+  'call.withdrawn',
+  'call.completed',
+  'call.failed',
+]);
+
 export function measureConcurrency(state: CallConcurrency, event: JournalEvent): void {
-  if (event.type !== 'call.started' && event.type !== 'call.completed' && event.type !== 'call.failed') return;
+  if (!CHANGES.has(event.type) || !('op' in event) || event.op === undefined) return;
   const nowMs = Date.parse(event.ts);
   if (state.inFlight.size > 0) {
     const sinceMs = Math.max(0, nowMs - state.lastMs); // the clock of the machine may have been set back

@@ -10,11 +10,12 @@
  *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
+ * COUNTS-5 A start that was withdrawn counts as no attempt: its body did not begin.
  */
 import { addUsd, sumUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent, Usage } from '../../journal/event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
-import { causeOfCall, isUnpriced, type CallCause } from './failure-class.js';
+import { causeOfCall, flawOf, isUnpriced, type CallCause } from './failure-class.js';
 import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
@@ -163,6 +164,9 @@ export function followCall(
     case 'call.completed':
     case 'call.failed':
       return endAttempt(ledger, event, groups);
+    case 'call.withdrawn':
+      withdrawAttempt(ledger, event);
+      return undefined;
     case 'call.reused': {
       const all = groupsOf(ledger, event.fn, groups);
       const end = endedCall(event);
@@ -275,18 +279,6 @@ const NUMBERS = [
 const TOKENS = ['inputTokens', 'outputTokens'] as const;
 const AMOUNTS = ['costUsd', 'savedUsd'] as const;
 
-// Journals of before have these in the text alone.
-const FAILED_COMMAND = /^its command ended with status \d+$/;
-const OWN_DENIED_BRANCH = 'the value of its own denied branch';
-
-/** Returns the reason for which a call with a value counts as failed; undefined for a call that executed. */
-export function flawOf(event: Pick<Completion, 'class' | 'exitCode' | 'denied' | 'unusable'>): 'command' | 'denied' | undefined {
-  const { exitCode, denied, unusable } = event;
-  if (denied === true || unusable === OWN_DENIED_BRANCH) return 'denied';
-  const hasFailed = event.class !== undefined || exitCode !== undefined || (unusable !== undefined && FAILED_COMMAND.test(unusable));
-  return hasFailed ? 'command' : undefined;
-}
-
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
   const { op, key, fn, lane, try: tried = 1 } = event;
   const before = ledger.attempts.get(op);
@@ -294,6 +286,14 @@ function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly
   const isRetry = tried > 1 || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : 0, hasFailed: false });
   for (const counts of groups) countAttempt(counts, isRetry, 1);
+}
+
+/** COUNTS-5. Attempts of the call before it have failed, and keep what they had cost. */
+function withdrawAttempt({ attempts }: CallLedger, { op, try: tried = 1 }: EventOf<'call.withdrawn'>): void {
+  const attempt = attempts.get(op);
+  for (const counts of attempt?.groups ?? []) countAttempt(counts, attempt?.isRetry === true, -1);
+  if (attempt && tried > 1) attempt.hasFailed = true;
+  else attempts.delete(op);
 }
 
 function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly CallCounts[]): CountedCall | undefined {

@@ -39,3 +39,17 @@ export function isUnpriced({ usage, onlyCalls, cause }: CostOfAttempt): boolean 
   if (onlyCalls) return false;
   return cause !== 'rate-limit' && cause !== 'overloaded' && cause !== 'quota' && cause !== 'auth';
 }
+
+// Journals of before have these in the text alone.
+const FAILED_COMMAND = /^its command ended with status \d+$/;
+const OWN_DENIED_BRANCH = 'the value of its own denied branch';
+
+/** Returns the reason for which a call with a value counts as failed; undefined for a call that executed. */
+export function flawOf(
+  event: Pick<EventOf<'call.completed'>, 'class' | 'exitCode' | 'denied' | 'unusable'>,
+): 'command' | 'denied' | undefined {
+  const { exitCode, denied, unusable } = event;
+  if (denied === true || unusable === OWN_DENIED_BRANCH) return 'denied';
+  const hasFailed = event.class !== undefined || exitCode !== undefined || (unusable !== undefined && FAILED_COMMAND.test(unusable));
+  return hasFailed ? 'command' : undefined;
+}

@@ -66,6 +66,9 @@ export function functionHistory(fn: string): Projection<FunctionHistory> {
         case 'call.started':
           addCall(state, event, event.preview ?? previewOf(event.args));
           return state;
+        case 'call.withdrawn':
+          removeCall(state, event);
+          return state;
         case 'call.reused':
           addCall(state, event, event.preview);
           return state;
@@ -118,5 +121,24 @@ function addCall(
     if (call === undefined || call.isLlm) continue;
     if (call.inside.length === 0) state.calls.push(call);
     call.inside.push(ref);
+  }
+}
+
+/** Another run had the call: a start of it, or its reuse, may follow. */
+function removeCall(state: FunctionHistory, { op }: { readonly op: OpPath }): void {
+  const own = state.inFlight.get(op);
+  if (own?.by !== undefined) {
+    state.calls.splice(
+      state.calls.findLastIndex(({ by }) => by?.op === op),
+      1,
+    );
+    own.by = undefined;
+  }
+  for (const path of ancestorsOf(op)) {
+    const call = state.inFlight.get(path);
+    const index = call?.inside.findLastIndex((ref) => ref.op === op) ?? -1;
+    if (call === undefined || index < 0) continue;
+    call.inside.splice(index, 1);
+    if (call.inside.length === 0) state.calls.splice(state.calls.lastIndexOf(call), 1);
   }
 }

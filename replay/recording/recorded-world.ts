@@ -141,6 +141,13 @@ export const recording: Projection<Recording> = {
         });
         return handOver(state, event, op);
       }
+      case 'call.withdrawn': {
+        const { earlier } = state.calls.get(event.op) ?? {};
+        if (earlier) state.failedAttempts.set(event.op, [...earlier]);
+        state.calls.delete(event.op);
+        state.handovers.get(`call.started ${event.op}`)?.pop();
+        return state;
+      }
       case 'call.completed': {
         const call = state.calls.get(event.op);
         if (call) call.completed = { seq: event.seq, place, form: event.form };

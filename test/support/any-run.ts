@@ -15,6 +15,7 @@ interface Step {
     | 'answer'
     | 'fail'
     | 'spoil'
+    | 'withdraw'
     | 'close'
     | 'checkpoint'
     | 'invalidate'
@@ -37,6 +38,7 @@ const ACTS = [
   'answer',
   'fail',
   'spoil',
+  'withdraw',
   'close',
   'close',
   'checkpoint',
@@ -156,6 +158,17 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     answer: (pick) => finishCall(pick, 'answer'),
     fail: (pick) => finishCall(pick, 'fail'),
     spoil: (pick) => finishCall(pick, 'spoil'),
+    withdraw(pick) {
+      const call = choose(calls(), pick);
+      if (call?.asks === undefined) return;
+      const { fn, text } = call.asks;
+      const key = callKeyOf(text, fn);
+      const other = runRef(0).run;
+      facts.push({ type: 'call.withdrawn', key, op: call.op, to: other });
+      facts.push({ type: 'call.reused', key, op: call.op, fn, from: { run: other, seq: seqOf(1) } });
+      facts.push({ type: 'op.finished', op: call.op, outcome: 'reused' });
+      open = open.filter((each) => each !== call);
+    },
     close(pick) {
       const leaf = choose(containers().filter(isLeaf), pick);
       if (leaf !== undefined) end(leaf, 'ok');

@@ -8,7 +8,8 @@
  * REBUILD-3 Nothing is changed while a run of the project is in flight. One that begins meanwhile keeps its claims and reservations, and
  *    its results compete behind the transaction.
  * REBUILD-4 An attempt that holds a reservation counts in a budget with what its end says. One without an end counts with what it had
- *    reserved, because it may have been paid. A day or a month counts the attempts that ended in it, by the time in their lines.
+ *    reserved, because it may have been paid; one that was withdrawn counts nothing. A day or a month counts the attempts that ended in
+ *    it, by the time in their lines.
  */
 import type { RunId, RunRef, Workflow } from '../../ids.js';
 import type { Row, Sql, Transactions } from '../connection.js';
@@ -181,16 +182,17 @@ const BUDGETS = String.raw`with mine as materialized (${MINE}),
       and j.members -> 'begun' is null),
   ended as materialized (
     select e.run_id, e.seq, j.members ->> 'key' as key, coalesce((j.members ->> 'try')::int, 1) as try, (j.members ->> 'ts')::timestamptz as ts,
-      case when j.members -> 'onlyCalls' is null then j.members -> 'usage' end as usage
+      case when j.members -> 'onlyCalls' is null then j.members -> 'usage' end as usage, j.members ->> 'type' = 'call.withdrawn' as withdrawn
     from (select distinct run_id from begun) m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
-    where e.line ~ '${typed('call\\.(completed|failed)')}'),
+    where e.line ~ '${typed('call\\.(completed|failed|withdrawn)')}'),
   attempts as (
     select b.name, coalesce(first.ts, b.ts) as ts,
       case when first.seq is null then b.usd else coalesce((first.usage ->> 'costUsd')::numeric, 0) end as usd,
       case when first.seq is null then b.tokens
         else coalesce((first.usage ->> 'inputTokens')::numeric, 0) + coalesce((first.usage ->> 'outputTokens')::numeric, 0) end as tok
     from begun b left join lateral (select * from ended e where e.run_id = b.run_id and e.key = b.key and e.try = b.try and e.seq > b.seq
-      order by e.seq limit 1) first on true)
+      order by e.seq limit 1) first on true
+    where first.withdrawn is not true)
   update mlld.budgets b set began = greatest(b.began, mlld.period_start(b.period)),
     reserved = coalesce((select sum(v.amount) from mlld.reservations v where v.project_id = b.project_id and v.name = b.name and v.counted is null), 0),
     spent = coalesce((select sum(coalesce(case b.unit when 'usd' then a.usd when 'tok' then a.tok else 1 end, 0)) from attempts a

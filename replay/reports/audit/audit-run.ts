@@ -80,6 +80,7 @@ export async function auditRun(
       projection.apply(trail, event, place);
       teamCalls.apply(team, event);
       if (event.type === 'call.started') calls.started(event);
+      if (event.type === 'call.withdrawn') calls.withdrawn(event);
       if (OF_STAGES.has(event.type)) calls.ofStage(event);
       for (const entry of trail.entries) take(withPreview(entry, previews), event);
       trail.entries = [];
@@ -131,6 +132,7 @@ function createCallTotals(totals: AuditTotals) {
   const starts = new Map<OpPath, EventOf<'call.started'>>();
   return {
     started: (event: EventOf<'call.started'>): void => void starts.set(event.op, { ...event, args: NO_ARGUMENTS }),
+    withdrawn: ({ op }: EventOf<'call.withdrawn'>): void => void starts.delete(op),
     count({ op, outcome }: AuditedCall, ended: JournalEvent | undefined): void {
       const start = starts.get(op);
       if (start) followCall(ledger, start, [totals]);

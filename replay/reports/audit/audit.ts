@@ -184,6 +184,9 @@ export function auditTrail({ keepResults }: { readonly keepResults: boolean }): 
         case 'call.started':
           startCall(state, event);
           break;
+        case 'call.withdrawn':
+          state.inFlight.delete(event.op);
+          break;
         case 'call.completed':
           completeCall(state, event, place);
           break;

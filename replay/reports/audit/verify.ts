@@ -72,6 +72,9 @@ export const legality: Projection<Legality> = {
         startCall(state, event, complain);
         namePayload(state, event.args, event.seq);
         break;
+      case 'call.withdrawn':
+        withdrawCall(state, event, complain);
+        break;
       case 'call.completed':
         endCall(state, event, complain);
         namePayload(state, event.result, event.seq);
@@ -188,6 +191,14 @@ function startCall(state: Legality, { op, key, try: tried = 1 }: EventOf<'call.s
   state.waiting.delete(op);
   state.calls.set(op, key);
   state.inside.set(op, []);
+}
+
+function withdrawCall(state: Legality, { op, key, try: tried = 1 }: EventOf<'call.withdrawn'>, complain: Complain): void {
+  if (state.calls.get(op) !== key) complain('V3', `call.withdrawn in ${op}, where no attempt of the call is in flight`);
+  else if (state.inside.get(op)?.length) complain('V3', `call.withdrawn in ${op}, where the body of the call has begun`);
+  state.calls.delete(op);
+  state.inside.delete(op);
+  if (tried > 1) state.waiting.set(op, key);
 }
 
 function failCall(state: Legality, event: EventOf<'call.failed'>, complain: Complain): void {

@@ -44,7 +44,7 @@ export interface CallRecord {
   readonly decisions: readonly EventOf<'guard.decided' | 'hook.fired'>[];
 }
 
-type CallEvent = EventOf<'call.started' | 'call.completed' | 'call.failed' | 'call.reused'>;
+type CallEvent = EventOf<'call.started' | 'call.withdrawn' | 'call.completed' | 'call.failed' | 'call.reused'>;
 
 interface Found {
   readonly op: OpPath;
@@ -81,8 +81,16 @@ function gather(found: Map<OpPath, Found>, event: JournalEvent, path: string): v
   else call.decisions.push(event);
 }
 
+const CALL_EVENTS: ReadonlySet<JournalEvent['type']> = new Set<CallEvent['type']>([
+  'call.started',
+  'call.withdrawn',
+  'call.completed',
+  'call.failed',
+  'call.reused',
+]);
+
 function isCallEvent(event: JournalEvent): event is CallEvent {
-  return event.type === 'call.started' || event.type === 'call.completed' || event.type === 'call.failed' || event.type === 'call.reused';
+  return CALL_EVENTS.has(event.type);
 }
 
 async function recordOf(
@@ -143,6 +151,7 @@ async function attemptsOf(store: JournalStore, events: readonly CallEvent[]): Pr
     if (event.type === 'call.reused') continue;
     const number = event.try ?? 1;
     if (event.type === 'call.started') attempts.set(number, { try: number, outcome: 'unfinished', started: event.ts });
+    else if (event.type === 'call.withdrawn') attempts.delete(number);
     else attempts.set(number, { ...attempts.get(number), try: number, ...(await endOf(store, event)) });
   }
   return [...attempts.values()];

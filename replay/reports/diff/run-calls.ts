@@ -115,6 +115,12 @@ export const runCalls: Projection<RunCalls> = {
         state.inFlight.set(op, call);
         break;
       }
+      case 'call.withdrawn': {
+        const call = state.inFlight.get(event.op);
+        state.inFlight.delete(event.op);
+        if (call) state.calls.splice(state.calls.lastIndexOf(call), 1);
+        break;
+      }
       case 'call.completed':
         end(state, event, place, digestOf(event.result));
         break;

@@ -121,6 +121,7 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       if (state.current !== run) enterRun(state, run);
       callPhases.apply(state.phases, event, place);
       if (event.type === 'call.started') started(state, event, place, run === target ? forkSources : undefined);
+      else if (event.type === 'call.withdrawn') withdrawn(state, event);
       else if (event.type === 'call.reused' && run === target) reused(state, event, forkSources);
       else {
         if (event.type === 'call.failed' && event.class === 'upstream' && run === target) notExecuted(state, event, run);
@@ -167,6 +168,13 @@ function started(state: Explanation, event: EventOf<'call.started'>, place: Plac
   } else noteEarlier(state, fn, op, key);
   state.argumentsOf.set(key, place);
   state.pending.set(op, { key, seq, call });
+}
+
+/** Another run had the call: what followed says how this one got its result. */
+function withdrawn(state: Explanation, { op }: EventOf<'call.withdrawn'>): void {
+  const call = state.pending.get(op)?.call;
+  state.pending.delete(op);
+  if (call !== undefined) state.calls.splice(state.calls.lastIndexOf(call), 1);
 }
 
 /** A call that was not executed has no `call.started`, so that the event that ended it is its first. */

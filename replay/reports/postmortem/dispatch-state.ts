@@ -66,6 +66,7 @@ export const dispatchState: Projection<DispatchState> = {
         if (event.reserved === undefined) state.reserved.delete(event.op);
         else state.reserved.set(event.op, event.reserved);
         return state;
+      case 'call.withdrawn':
       case 'call.completed':
       case 'call.failed':
         state.reserved.delete(event.op);

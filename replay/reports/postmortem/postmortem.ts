@@ -8,7 +8,8 @@ import { teamCalls, type TeamCalls } from '../team/team-calls.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
-import { emptyLedger, flawOf, followCall, isEndOfCall, type CallLedger, type CountedCall } from '../../fold/call-counts.js';
+import { emptyLedger, followCall, isEndOfCall, type CallLedger, type CountedCall } from '../../fold/call-counts.js';
+import { flawOf } from '../../fold/failure-class.js';
 import {
   beginningOf,
   countFailure,
@@ -121,6 +122,9 @@ export const postMortem: Projection<PostMortem> = {
       case 'call.started':
         startCall(state, event);
         break;
+      case 'call.withdrawn':
+        withdrawCall(state, event);
+        break;
       case 'call.completed':
         completeCall(state, event, ended);
         break;
@@ -188,6 +192,15 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   countInLoops(state, op, fn);
 }
 
+/** Its body did not begin: the call is made by another run. */
+function withdrawCall(state: PostMortem, { op, key, try: tried = 1 }: EventOf<'call.withdrawn'>): void {
+  const step = state.steps.get(op);
+  const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn;
+  state.unresolved.delete(key);
+  if (step !== undefined) step.call = undefined;
+  if (tried === 1 && fn !== undefined) countInLoops(state, op, fn, -1);
+}
+
 function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
   const { op, key, elapsedMs, unusable, result, seq } = event;
   const step = state.steps.get(op);
@@ -230,10 +243,10 @@ function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
   forgetFailures(state, key);
 }
 
-function countInLoops(state: PostMortem, op: OpPath, fn: string): void {
+function countInLoops(state: PostMortem, op: OpPath, fn: string, by: 1 | -1 = 1): void {
   for (const path of ancestorsOf(op)) {
     const step = state.steps.get(path);
-    for (const calls of [step?.calls, step?.loop?.calls]) calls?.set(fn, (calls.get(fn) ?? 0) + 1);
+    for (const calls of [step?.calls, step?.loop?.calls]) calls?.set(fn, (calls.get(fn) ?? 0) + by);
   }
 }
 

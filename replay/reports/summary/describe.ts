@@ -31,6 +31,8 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `@${fn} ${worker === undefined ? 'called' : `executed by the worker ${atHost(worker, workerHost)}: called`}${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
     `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
+  'call.withdrawn': ({ to }) =>
+    to === undefined ? 'withdrawn before its body began: the run must stop' : `withdrawn before its body began: run ${to} has the call`,
   'call.superseded': ({ of, by }) => `superseded: event ${by.seq} of ${by.run} is used instead of event ${of}, which was paid for in vain`,
   'call.reused': ({ fn, from, preview, worker, workerHost }) =>
     `@${fn}${withArgument(preview)} ${worker === undefined ? 'reused' : `executed by the worker ${atHost(worker, workerHost)}: reused`} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,

@@ -139,6 +139,10 @@ export const summary: Projection<RunSummary> = {
         count(draft, event);
         break;
       }
+      case 'call.withdrawn':
+        draft.inFlight.delete(event.op);
+        count(draft, event);
+        break;
       case 'call.completed':
       case 'call.failed':
       case 'call.reused':

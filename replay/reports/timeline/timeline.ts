@@ -184,6 +184,11 @@ export const timeline: Projection<Timeline> = {
         const span = spanOf(state, event, atMs, { name: event.fn, site: event.site });
         const worker = workerIn(event, event.workerUsd);
         if (worker) countAtWorker(state, event);
+        const begun = span.calls.findLast(({ outcome }) => outcome === 'unfinished');
+        if (begun?.key === event.key && begun.attempts.every(({ outcome }) => outcome === 'failed')) {
+          Object.assign(begun, { outcome: 'reused', from: event.from, endedMs: atMs }); // its attempts failed, and the next was withdrawn
+          break;
+        }
         span.calls.push({
           ...callBegun(event, event.fn, worker ? offeredMs(span) : atMs),
           outcome: 'reused',
@@ -194,6 +199,9 @@ export const timeline: Projection<Timeline> = {
         });
         break;
       }
+      case 'call.withdrawn':
+        withdrawAttempt(spanOf(state, event, atMs, {}));
+        break;
       case 'call.completed':
       case 'call.failed': {
         const span = spanOf(state, event, atMs, {});
@@ -280,7 +288,12 @@ function close(
 }
 
 /** The operation that makes the call; made up where the line that began it is damaged. */
-function spanOf(state: Timeline, event: EndOfCall | EventOf<'call.started'>, atMs: number, described: Partial<Described>): Span {
+function spanOf(
+  state: Timeline,
+  event: EndOfCall | EventOf<'call.started' | 'call.withdrawn'>,
+  atMs: number,
+  described: Partial<Described>,
+): Span {
   return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', ...described });
 }
 
@@ -314,6 +327,14 @@ function startAttempt(
   }
   const begun = { seq, try: tried, lane, waitedMs, startedMs: atMs, endedMs: undefined };
   call.attempts.push({ ...begun, outcome: 'unfinished', ...NO_ATTEMPT_ENDED, ...NO_REPLY });
+}
+
+/** Its body did not begin. A call of which no attempt is left was not made here. */
+function withdrawAttempt({ calls }: Span): void {
+  const call = calls.findLast(({ outcome }) => outcome === 'unfinished');
+  if (call?.attempts.at(-1)?.outcome !== 'unfinished') return; // the line that started it is damaged
+  call.attempts.pop();
+  if (call.attempts.length === 0) calls.splice(calls.lastIndexOf(call), 1);
 }
 
 /** The offer of a call is no event: it was made when the operation began, or behind its call before. */

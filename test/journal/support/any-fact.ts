@@ -20,6 +20,7 @@ const text = fc.string({ unit: 'binary', maxLength: 30 });
 export const anyFact: fc.Arbitrary<Fact> = fc.oneof(
   fc.record({ type: fc.constant('call.completed' as const), key: digest, op: path, result: payload, elapsedMs: fc.nat() }),
   fc.record({ type: fc.constant('call.failed' as const), key: digest, op: path, message: text, elapsedMs: fc.nat() }),
+  fc.record({ type: fc.constant('call.withdrawn' as const), key: digest, op: path }),
   fc.record({ type: fc.constant('op.started' as const), op: path, kind: text }, { requiredKeys: ['type', 'op', 'kind'] }),
   fc.record({ type: fc.constant('checkpoint.reached' as const), name: text }),
   fc.record({ type: fc.constant('memo.invalidated' as const), selector: text, keys: fc.array(digest) }),
