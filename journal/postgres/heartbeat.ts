@@ -8,12 +8,13 @@
  *    begins in this process; what calls in flight return is recorded as long as nobody has sealed their run.
  */
 import type { JournalError } from '../errors.js';
+import { momentNow, type OwnLease } from './claims/own-lease.js';
 import type { Sql } from './connection.js';
 import type { RunRow } from './run-rows.js';
 import { mayPass } from './store-errors.js';
 
 export class Heartbeat {
-  private readonly runs = new Set<RunRow>();
+  private readonly runs = new Map<RunRow, OwnLease>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -23,8 +24,8 @@ export class Heartbeat {
     private readonly onRefused: (error: JournalError) => void,
   ) {}
 
-  add(run: RunRow): void {
-    this.runs.add(run);
+  add(run: RunRow, lease: OwnLease): void {
+    this.runs.set(run, lease);
     this.timer ??= setInterval(() => void this.renew(), this.leaseMs / 4).unref();
   }
 
@@ -40,14 +41,21 @@ export class Heartbeat {
 
   /** One that did not reach the server is not reported: the next comes soon, and the writer says what is wrong with the store. */
   private async renew(): Promise<void> {
-    const runs = [...this.runs];
+    const leases = new Map(this.runs);
+    const runs = [...leases.keys()];
+    const sent = momentNow();
     await this.sql
       .query(
         `update mlld.runs r set lease_until = clock_timestamp() + make_interval(secs => r.lease_s)
-         from unnest($1::bigint[], $2::int[]) as mine (run_id, fence) where r.run_id = mine.run_id and r.fence = mine.fence`,
+         from unnest($1::bigint[], $2::int[]) as mine (run_id, fence) where r.run_id = mine.run_id and r.fence = mine.fence
+         returning r.run_id::text as id`,
         [runs.map(({ id }) => id), runs.map(({ fence }) => fence)],
         this.leaseMs / 4,
       )
+      .then((renewed) => {
+        const ids = new Set(renewed.map(({ id }) => id));
+        for (const [run, lease] of leases) if (ids.has(run.id)) lease.acknowledged(sent); // HEARTBEAT-2
+      })
       .then(() => this.sql.query('select mlld.sweep_claims($1)', [this.project], this.leaseMs / 4))
       .catch((error: JournalError) => {
         if (!mayPass(error)) this.onRefused(error); // HEARTBEAT-4

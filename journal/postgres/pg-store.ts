@@ -16,6 +16,7 @@ import type { Visit } from '../reader.js';
 import { RunWriter } from '../writer.js';
 import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
 import { ClaimRows, RunClaims } from './claims/claim-rows.js';
+import { momentNow, OwnLease } from './claims/own-lease.js';
 import type { Refusals } from './claims/results-in-lines.js';
 import type { Sql, Transactions } from './connection.js';
 import { openIndexParts } from './derived/index-parts.js';
@@ -34,7 +35,7 @@ import { TeamJournal } from './team-journal.js';
 import { leaseWorkflow } from './workflow-lease.js';
 import { describeProcess } from './writer-process.js';
 import { RunOffers } from './workers/run-offers.js';
-import { servedRun, type PgServedRun } from './workers/served-run.js';
+import { servedRun, type PgServedRun, type Serving } from './workers/served-run.js';
 
 /** A statement that removes events takes so many at once. */
 const REMOVED_EVENTS_MAX = 10_000;
@@ -92,7 +93,7 @@ export class PgStore implements RunStore {
 
   async create(ref: RunRef, options: CreateOptions = {}): Promise<Journal> {
     const writer = randomUUID();
-    const rows = this.rowsOf(ref, () => this.begin(ref, writer));
+    const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease));
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
     const sink = this.spillingRows(ref, rows, settings);
     try {
@@ -104,10 +105,11 @@ export class PgStore implements RunStore {
     return this.journalOf(ref, rows, sink, settings);
   }
 
-  private rowsOf(ref: RunRef, begin: () => Promise<RunRow>, head?: Head): RunRows {
-    const { writer: sql, hints } = this.ports;
+  private rowsOf(ref: RunRef, begin: (lease: OwnLease) => Promise<RunRow>, head?: Head): RunRows {
+    const { writer: sql, hints, leaseMs } = this.ports;
+    const lease = new OwnLease(leaseMs);
     const onEnded = (): void => hints.send(ref.workflow);
-    return new RunRows({ ref, sql, timeoutMs: this.timeoutMs, begin, onEnded, ...(head && { head }) });
+    return new RunRows({ ref, sql, timeoutMs: this.timeoutMs, begin: () => begin(lease), lease, onEnded, ...(head && { head }) });
   }
 
   private spillingRows(ref: RunRef, rows: RunRows, { waitMs = this.ports.waitMs, onOutage }: CreateOptions): SpillingRows {
@@ -160,8 +162,8 @@ export class PgStore implements RunStore {
     const { project, leaseMs, waitMs } = this.ports;
     const [sealed] = await this.ports.reader.query(`select r.run_id::text as id ${RUN_OF}`, [project, workflow, run]);
     if (sealed === undefined) throw isUnknown({ workflow, run });
-    const ref = { workflow, run: runIdAt(await this.nowMs(), randomDigits()) };
-    const rows = this.rowsOf(ref, () => this.begin(ref, randomUUID(), { of: String(sealed['id']) }));
+    const ref = await this.newRef(workflow);
+    const rows = this.rowsOf(ref, (lease) => this.begin(ref, randomUUID(), lease, { of: String(sealed['id']) }));
     await rows.begin();
     const sink = new SpillingRows({ rows, leaseMs, waitMs, onOutage: undefined });
     return this.journalOf(ref, rows, sink, { waitMs });
@@ -169,14 +171,20 @@ export class PgStore implements RunStore {
 
   /** Creates the run of a worker that serves another run. team-store.md 7.1. */
   async serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<PgServedRun> {
-    const ref = { workflow: of.ref.workflow, run: runIdAt(await this.nowMs(), randomDigits()) };
+    const ref = await this.newRef(of.ref.workflow);
     const writer = randomUUID();
-    const rows = this.rowsOf(ref, () => this.begin(ref, writer, { of: of.id, worker }));
+    const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease, { of: of.id, worker }));
     await rows.begin();
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
     const sink = this.spillingRows(ref, rows, settings);
     const journal = this.journalOf(ref, rows, sink, settings);
     return servedRun(of, { journal, rows, sink });
+  }
+
+  /** Four characters keep ids of one millisecond apart. */
+  private async newRef(workflow: Workflow): Promise<RunRef> {
+    const digits = randomInt(36 ** 4).toString(36);
+    return { workflow, run: runIdAt(await this.nowMs(), digits.padStart(4, '0')) };
   }
 
   private async salvageRunsOf({ workflow, run }: RunRef): Promise<readonly RunRef[]> {
@@ -212,9 +220,10 @@ export class PgStore implements RunStore {
     return refusals;
   }
 
-  private async begin(ref: RunRef, writer: string, serves?: { readonly of: string; readonly worker?: WorkerFacts }): Promise<RunRow> {
+  private async begin(ref: RunRef, writer: string, lease: OwnLease, serves?: Serving): Promise<RunRow> {
     const { project, leaseMs } = this.ports;
     const values = [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid, describeProcess(), serves?.of];
+    const sent = momentNow();
     const [made] = await (serves?.worker === undefined
       ? this.ports.writer.query('select mlld.begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9)::text as id', values, this.timeoutMs)
       : this.ports.writer.query(
@@ -226,7 +235,8 @@ export class PgStore implements RunStore {
       throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`);
     }
     const row = { id: made['id'], fence: 0 };
-    this.heartbeat.add(row);
+    lease.acknowledged(sent);
+    this.heartbeat.add(row, lease);
     return row;
   }
 
@@ -249,6 +259,7 @@ export class PgStore implements RunStore {
     const run = [project, ref.workflow, ref.run];
     await this.pushSpills();
     await this.runs(ref.workflow); // gives back the leases of processes that are gone
+    const sent = momentNow();
     const [taken] = await this.ports.writer.query(
       `update mlld.runs r set fence = r.fence + 1, writer = $4, process = $5, lease_until = clock_timestamp() + make_interval(secs => r.lease_s)
        ${OF_RUN} and not r.finished and not mlld.is_alive(r.lease_until, r.lease_s)
@@ -259,6 +270,7 @@ export class PgStore implements RunStore {
     const row = { id: String(taken['id']), fence: Number(taken['fence']) };
     const head = { offset: Number(taken['bytes']), seq: Number(taken['seq']), hash: String(taken['hash']) };
     const rows = this.rowsOf(ref, async () => row, head);
+    rows.lease.acknowledged(sent);
     await rows.begin();
     const { end, defects } = await this.scan(ref, () => undefined);
     if (defects > 0 || end.hash !== head.hash) {
@@ -267,7 +279,7 @@ export class PgStore implements RunStore {
         hint: 'begin a new run of the workflow; this one can still be read',
       });
     }
-    this.heartbeat.add(row);
+    this.heartbeat.add(row, rows.lease);
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
     return this.journalOf(ref, rows, this.spillingRows(ref, rows, settings), settings, { ...head, seq: seqOf(head.seq - 1) });
   }
@@ -385,11 +397,4 @@ export class PgStore implements RunStore {
   private get timeoutMs(): number {
     return Math.max(1000, this.ports.leaseMs / 2);
   }
-}
-
-/** Four characters that keep ids of one millisecond apart. */
-function randomDigits(): string {
-  return randomInt(36 ** 4)
-    .toString(36)
-    .padStart(4, '0');
 }

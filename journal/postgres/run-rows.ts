@@ -16,6 +16,7 @@ import { JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
 import type { Piece, Unsynced } from '../unsynced.js';
 import { endsRun, lateResults } from './claims/late-results.js';
+import { momentNow, type OwnLease } from './claims/own-lease.js';
 import { endsInLines, NO_ENDS, type CompetingResult, type Refusals } from './claims/results-in-lines.js';
 import type { Sql } from './connection.js';
 import { digestsIn, firstSeq, hashBehind, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from './lines.js';
@@ -35,6 +36,8 @@ export interface RunRowsOptions {
   /** Makes the row of the run, or finds the one that this writer has made before. */
   readonly begin: () => Promise<RunRow>;
   readonly head?: Head;
+  /** `begin` acknowledges its beginning. */
+  readonly lease: OwnLease;
   /** Called when ends of calls, or of the run, are committed. */
   readonly onEnded?: () => void;
 }
@@ -60,6 +63,10 @@ export class RunRows {
   /** Undefined until the run is there. */
   get row(): RunRow | undefined {
     return this.made;
+  }
+
+  get lease(): OwnLease {
+    return this.options.lease;
   }
 
   get headNow(): Head {
@@ -111,18 +118,20 @@ export class RunRows {
 
   private async sendTurn(lines: Buffer, ats: readonly number[]): Promise<void> {
     if (this.isClosed) throw new Error(`run ${this.options.ref.run} is closed`);
-    const { sql, timeoutMs, onEnded } = this.options;
+    const { sql, timeoutMs, onEnded, lease } = this.options;
     // The server compares the head only, so lines that don't follow on it would be taken as well.
     if (firstSeq(lines) !== this.head.seq) throw new Error(`event ${firstSeq(lines)} does not follow on ${this.head.seq} events`);
     const { refusals } = this;
     const turn = { head: this.head, lines, ats, refusals, timeoutMs, onEnded };
     const row = await this.begin();
+    const sent = momentNow();
     const appended = appendTurn(sql, row, turn);
     const released = endsRun(lines) ? release(sql, row, { onlyFinished: true, timeoutMs }) : undefined; // ROWS-5
     released?.catch(() => undefined); // the first error is the one to report
     this.head = await appended.catch((error: unknown) => {
       throw this.explained(error);
     });
+    lease.acknowledged(sent);
     this.wasReleased = (await released?.catch(() => false)) ?? false;
   }
 

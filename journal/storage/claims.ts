@@ -30,6 +30,10 @@ export interface Claims {
   readonly waitMs: number;
   /** Rejects with `JournalError`; after STORE_UNREACHABLE, the same may succeed. Repeated, it does nothing more. */
   claim(request: ClaimRequest): Promise<Claimed>;
+  /** True when the lease of the run may have run out since the call was claimed: another run may have claimed it. */
+  mayBeLost(key: CallKey): boolean;
+  /** Renews the lease of the run and claims the call again, in one. Rejects as `claim` does. */
+  claimAgain(request: ClaimRequest): Promise<Claimed>;
   /** True for a run of the workflow that did not end, and has not been heard of for its lease: its claims are free. */
   isLost(run: RunId): Promise<boolean>;
   /** Frees a call that ended without an event. The end of a call frees it as well. */

@@ -19,6 +19,7 @@ import type { Outcome } from '../runtime/completion.js';
 import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
+import { ExecutedElsewhere } from '../runtime/calls/executed-elsewhere.js';
 import type { FormedCall } from '../runtime/calls/llm-call.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { FailedCall } from '../values/value.js';
@@ -163,6 +164,9 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
         return await executeAndRecord(call, identity, passed, lookup, (around) => execute(lookup, around));
       }
       answer = claimed.by;
+    } catch (error) {
+      if (!(error instanceof ExecutedElsewhere) || error.by === undefined) throw error;
+      answer = error.by;
     } finally {
       if (isOurs) {
         claims?.giveBack(key);

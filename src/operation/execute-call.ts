@@ -11,6 +11,7 @@ import { MlldError } from '../errors.js';
 import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
 import { Denial } from '../runtime/denial.js';
 import { callFailureOf } from '../runtime/calls/call-failure.js';
+import { ExecutedElsewhere } from '../runtime/calls/executed-elsewhere.js';
 import { GuardRetry } from '../runtime/guard-retry.js';
 import type { Body } from '../runtime/ports.js';
 import type { Encoded } from '../runtime/calls/result-cache.js';
@@ -22,6 +23,7 @@ import { exceedingOutput } from '../world/process/output.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
 import { excerptOf } from './attempts/excerpt.js';
+import { OwnClaim } from './attempts/own-claim.js';
 import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
 import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
 import { CallFileWatch } from './files/call-files.js';
@@ -102,11 +104,15 @@ export async function executeAndRecord(
   const progress = new CallProgress();
   show(call, options, progress);
   const files = new CallFileWatch(call, identity, options);
+  const claim = new OwnClaim(call, identity, passedOver.refused);
   const record: AttemptRecord = {
     key: identity.key,
+    claim,
     started(view, started, mayBegin) {
       const looking = view.try === 1 ? files.begin() : undefined;
-      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passedOver, { view, started, mayBegin });
+      const passed =
+        claim.refused === passedOver.refused ? passedOver : { ...passedOver, ...(claim.refused && { refused: claim.refused }) };
+      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passed, { view, started, mayBegin });
       return looking ? looking.then(recording) : recording();
     },
     failed: async (fact) => {
@@ -119,6 +125,7 @@ export async function executeAndRecord(
     try {
       executed = await execute(inAttempts(call, options, progress, record));
     } catch (error) {
+      if (error instanceof ExecutedElsewhere) throw error; // no attempt of it began
       await recordFailure(call, identity, error, { progress, record, isAccepted: isAccepted(error, options) });
       countFailure(call, error);
       return await acceptOrThrow(call, error, lookup, options);

@@ -24,6 +24,7 @@ function gateWith(answers: readonly (Refusal | undefined | Error)[], isStrict = 
   const stops: Stop[] = [];
   const waits: number[] = [];
   const asked: object[] = [];
+  const released: object[] = [];
   const dispatcher = {
     stop: (stop: Stop) => void stops.push(stop),
     sleep: async (ms: number) => void waits.push(ms),
@@ -38,8 +39,12 @@ function gateWith(answers: readonly (Refusal | undefined | Error)[], isStrict = 
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    async release(attempt) {
+      released.push(attempt);
+      throw new Error('the store is away');
+    },
   });
-  return { gate, stops, waits, asked };
+  return { gate, stops, waits, asked, released };
 }
 
 describe('a shared budget before an attempt', () => {
@@ -47,6 +52,13 @@ describe('a shared budget before an attempt', () => {
     const { gate, asked, stops } = gateWith([undefined]);
     expect(await gate.admit(started(0.4), call)).toMatchObject({ reserved: { usd: 0.4, basis: 'history', shared: ['nightly'] } });
     expect({ asked, stops }).toEqual({ asked: [{ key: 'k', try: 1, usd: 0.4 }], stops: [] });
+  });
+
+  it('gives back what an attempt holds that did not begin, and goes on where the store is away', async () => {
+    const { gate, released, stops } = gateWith([undefined]);
+    await gate.release({ key: 'k', try: 2 });
+    await gate.release({ key: undefined, try: 1 }); // it is not recorded, and holds nothing
+    expect({ released, stops }).toEqual({ released: [{ key: 'k', try: 2 }], stops: [] });
   });
 
   it('waits while what others hold may become free', async () => {

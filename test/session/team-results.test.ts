@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
-import type { CallKey, EventRef } from '../../journal/ids.js';
+import { seqOf, type CallKey, type EventRef } from '../../journal/ids.js';
 import type { Claimed, ClaimRequest } from '../../journal/storage/claims.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { Journal, JournalStore, Recorded } from '../../journal/store.js';
 import { loadWorkflow } from '../../replay/memo/load.js';
-import { RunTeamResults } from '../../src/session/ports/claims/team-results.js';
+import { RunTeamResults, type TeamPorts } from '../../src/session/ports/claims/team-results.js';
 import type { ClaimedCallState } from '../../src/runtime/calls/result-cache.js';
 import { call, callKeyOf, JOB, runRef, started } from '../support/written-runs.js';
 
@@ -20,6 +20,11 @@ beforeEach(async () => {
   theirs = await store.create(colleague);
   requests = [];
 });
+
+const NEVER_UNSURE = {
+  mayBeLost: () => false,
+  claimAgain: () => expect.unreachable('the claim is sure'),
+};
 
 /** The run of a colleague that records its call, and the place of the result. */
 async function recordTheirCall(): Promise<Recorded> {
@@ -48,6 +53,7 @@ async function claimAfter(
         requests.push(request);
         return Promise.resolve(isRefused(request.refused) ? { kind: 'claimed', replaces: by } : { kind: 'answered', by });
       },
+      ...NEVER_UNSURE,
       giveBack: () => undefined,
       isLost: () => expect.unreachable('nothing is waited for'),
       watch: () => expect.unreachable('nothing is waited for'),
@@ -101,6 +107,7 @@ it('says once for each run that is lost why its calls are executed here', async 
         looks.set(request.key, look + 1);
         return look < 3 ? { kind: 'taken', run: colleague.run, host: 'adabook' } : { kind: 'claimed', replaces: undefined };
       },
+      ...NEVER_UNSURE,
       giveBack: () => undefined,
       isLost: async (run) => run === colleague.run,
       watch: () => ({ wait: async () => ((nowMs += 2000), false), close: () => undefined }),
@@ -123,4 +130,63 @@ it('says once for each run that is lost why its calls are executed here', async 
     `waiting for calls that run ${colleague.run} on adabook is making\n` +
       `run ${colleague.run} has not been heard of for its lease: the calls that it was making are executed here\n`,
   );
+});
+
+describe('TEAM-RESULTS-4', () => {
+  const BY = { run: colleague.run, seq: seqOf(4), position: { offset: 9, bytes: 9 } };
+
+  /** Confirms a claim that may have been lost; `answers` are those of the store, one after the other. */
+  function confirm(answers: readonly (Claimed | JournalError)[]) {
+    let unsure = 1;
+    let looks = 0;
+    let isStopped = false;
+    const results = new RunTeamResults({
+      claims: {
+        waitMs: 60_000,
+        claim: () => expect.unreachable('nothing is waited for'),
+        mayBeLost: () => unsure > 0,
+        async claimAgain({ refused, isAlone }): Promise<Claimed> {
+          expect({ refused, isAlone }).toEqual({ refused: { run: colleague.run, seq: 2 }, isAlone: false });
+          const answer = answers[looks++];
+          isStopped = answer === undefined;
+          if (answer === undefined) throw new JournalError('STORE_UNREACHABLE', 'the server restarts');
+          if (answer instanceof Error) throw answer;
+          if (answer.kind === 'claimed' && looks > 1) unsure--; // the first answer took longer than a lease
+          return answer;
+        },
+        giveBack: () => undefined,
+        isLost: () => expect.unreachable('nothing is waited for'),
+        watch: () => expect.unreachable('nothing is waited for'),
+      },
+      store,
+      workflow: JOB,
+      prior: { sizes: new Map() },
+      reusesAll: () => true,
+      signal: new AbortController().signal,
+      hasStopped: () => isStopped,
+      monotonicMs: () => 0,
+      stderr: () => undefined,
+      onOutage: () => undefined,
+      onLost: (error) => expect.unreachable(error.message),
+    });
+    return results.confirm({ key, fn: 'ask' }, { run: colleague.run, seq: seqOf(2) });
+  }
+
+  const CLAIMED: Claimed = { kind: 'claimed', replaces: undefined };
+  const AWAY = new JournalError('STORE_UNREACHABLE', 'the server restarts');
+
+  it.each<[string, (Claimed | JournalError)[], object | undefined]>([
+    ['is claimed again, until the answer comes within a lease', [CLAIMED, AWAY, CLAIMED], undefined],
+    ['is lost to a run that executes it', [AWAY, { kind: 'taken', run: colleague.run, host: '' }], { to: colleague.run }],
+    ['is lost to a run that has its result', [{ kind: 'answered', by: BY }], { to: colleague.run }],
+    ['is not executed in a run that was sealed', [new JournalError('STORE_SEALED', 'sealed')], { to: undefined }],
+    ['is not executed in a run that must stop while the store is away', [AWAY], { to: undefined }],
+  ])('a call %s', async (_what, answers, lost) => {
+    expect(await confirm(answers)).toEqual(lost);
+  });
+
+  it('asks nothing while the claim is sure', () => {
+    const results = new RunTeamResults({ claims: NEVER_UNSURE, prior: { sizes: new Map() } } as unknown as TeamPorts);
+    expect(results.confirm({ key, fn: 'ask' }, undefined)).toBeUndefined();
+  });
 });

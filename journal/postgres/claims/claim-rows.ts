@@ -1,6 +1,9 @@
 /**
  * Claims calls in the database. Requests that come together go in one statement, whose commit is synced: a claim that a crash of the
  * server forgot would let two machines execute one call.
+ *
+ * CLAIM-ROWS-1 A claim is sure while the lease of its run has not lapsed since the statement that made it was handed over, and has not
+ *    run out (`OwnLease`). One that is unsure is claimed again, in a statement that renews the lease as well: both hold, or neither.
  */
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../storage/claims.js';
 import type { HintWatch } from '../../storage/hints.js';
@@ -9,6 +12,7 @@ import { seqOf, type CallKey, type RunId } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
 import type { RunRow, RunRows } from '../run-rows.js';
 import { SEALED_STATE, stateBehind } from '../store-errors.js';
+import { momentNow } from './own-lease.js';
 
 interface Waiting {
   readonly request: ClaimRequest;
@@ -23,17 +27,22 @@ export class ClaimRows {
     private readonly timeoutMs: number,
   ) {}
 
-  async claim({ id, fence }: RunRow, requests: readonly ClaimRequest[]): Promise<ReadonlyMap<CallKey, Claimed>> {
+  async claim(run: RunRow, requests: readonly ClaimRequest[]): Promise<ReadonlyMap<CallKey, Claimed>> {
+    return this.ask(`select ${CLAIMED} from mlld.claim($1, $2, $3) c`, run, requests);
+  }
+
+  /** Says nothing of the calls where the run was sealed. CLAIM-ROWS-1 */
+  async claimAgain(run: RunRow, requests: readonly ClaimRequest[]): Promise<ReadonlyMap<CallKey, Claimed>> {
+    return this.ask(RENEWED_AND_CLAIMED, run, requests);
+  }
+
+  private async ask(statement: string, { id, fence }: RunRow, requests: readonly ClaimRequest[]): Promise<ReadonlyMap<CallKey, Claimed>> {
     const wanted = requests.map(({ key, refused, isAlone }) => ({
       key,
       ...(refused && { run: refused.run, refused: refused.seq }),
       ...(isAlone === true && { alone: true }),
     }));
-    const rows = await this.sql.query(
-      'select key, state, run, seq, at::float8 as at, bytes, host from mlld.claim($1, $2, $3)',
-      [id, fence, JSON.stringify(wanted)],
-      this.timeoutMs,
-    );
+    const rows = await this.sql.query(statement, [id, fence, JSON.stringify(wanted)], this.timeoutMs);
     return new Map(rows.map((row) => [row['key'] as CallKey, claimedIn(row)]));
   }
 
@@ -52,6 +61,13 @@ export class ClaimRows {
   }
 }
 
+const CLAIMED = 'c.key, c.state, c.run, c.seq, c.at::float8 as at, c.bytes, c.host';
+/** The row of the run is locked first, as by an append. */
+const RENEWED_AND_CLAIMED = `with renewed as materialized (
+    update mlld.runs set lease_until = clock_timestamp() + make_interval(secs => lease_s) where run_id = $1 and fence = $2
+    returning run_id, fence)
+  select ${CLAIMED} from renewed r cross join lateral mlld.claim(r.run_id, r.fence, $3) c`;
+
 function claimedIn(row: Row): Claimed {
   const run = row['run'] as RunId;
   const result: RecordedResult | undefined =
@@ -68,11 +84,15 @@ export interface CallHints {
   watch(): HintWatch;
 }
 
+/** No number of lapses: for a claim that is claimed again before its call begins. */
+const UNSURE = -1;
+
 /** The claims of one run. */
 export class RunClaims implements Claims {
   private waiting: Waiting[] = [];
   private returned: CallKey[] = [];
-  private readonly held = new Set<CallKey>();
+  /** With the number of lapses of the lease at which each was claimed. CLAIM-ROWS-1 */
+  private readonly held = new Map<CallKey, number>();
   private refused: JournalError | undefined;
 
   constructor(
@@ -109,12 +129,32 @@ export class RunClaims implements Claims {
   }
 
   get keys(): readonly CallKey[] {
-    return [...this.held];
+    return [...this.held.keys()];
   }
 
-  /** The claim was made with an offer that this run took. */
-  hold(key: CallKey): void {
-    this.held.add(key);
+  /** The claim was made with an offer that this run took; `lapses` are those of its lease when it was about to take. */
+  hold(key: CallKey, lapses = UNSURE): void {
+    this.held.set(key, lapses);
+  }
+
+  mayBeLost(key: CallKey): boolean {
+    const { lease } = this.rows;
+    const lapses = this.held.get(key);
+    return lapses !== undefined && (lapses !== lease.lapses || lease.mayBeOver);
+  }
+
+  async claimAgain(request: ClaimRequest): Promise<Claimed> {
+    if (this.refused !== undefined) throw this.refused;
+    const { key } = request;
+    const { row, lease } = this.rows;
+    if (row === undefined) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the run yet');
+    const sent = momentNow();
+    const claimed = (await this.claiming.claimAgain(row, [request])).get(key);
+    if (claimed === undefined) throw this.rows.sealed();
+    lease.acknowledged(sent);
+    if (claimed.kind !== 'claimed') this.held.delete(key);
+    else this.held.set(key, lease.isWithin(sent) ? lease.lapses : UNSURE);
+    return claimed;
   }
 
   /** The end of the call is appended, which frees it. */
@@ -131,6 +171,7 @@ export class RunClaims implements Claims {
   private async send(): Promise<void> {
     const sent = this.waiting;
     this.waiting = [];
+    const { lapses } = this.rows.lease;
     try {
       const { row } = this.rows;
       if (row === undefined) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the run yet');
@@ -142,7 +183,7 @@ export class RunClaims implements Claims {
         const answer = claimed.get(request.key);
         if (answer === undefined) reject(new JournalError('STORE_UNREACHABLE', 'the store did not answer for each call'));
         else resolve(answer);
-        if (answer?.kind === 'claimed') this.held.add(request.key);
+        if (answer?.kind === 'claimed') this.held.set(request.key, lapses);
       }
     } catch (error) {
       const reason = stateBehind(error) === SEALED_STATE ? this.rows.sealed() : error;

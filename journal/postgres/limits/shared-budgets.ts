@@ -24,10 +24,14 @@ export interface SharedBudget {
   readonly reserved: number;
 }
 
-export interface ReserveRequest {
+/** Names what one attempt holds back. */
+export interface ReservationId {
   readonly run: RunRef;
   readonly key: string;
   readonly try: number;
+}
+
+export interface ReserveRequest extends ReservationId {
   readonly names: readonly string[];
   /** The cost that is expected; absent where it is not known. */
   readonly usd?: number;
@@ -51,6 +55,8 @@ export interface BudgetChange {
 export interface SharedBudgets {
   /** Undefined when it is reserved. SHARED-BUDGETS-1 */
   reserve(request: ReserveRequest): Promise<ReserveRefusal | undefined>;
+  /** Gives back what an attempt holds back that did not begin. Repeated, it does nothing more. */
+  release(reservation: ReservationId): Promise<void>;
   list(): Promise<readonly SharedBudget[]>;
   /** Makes or changes a budget. Undefined when there is one that counts in another unit, which stays as it is. */
   set(name: string, change: BudgetChange): Promise<SharedBudget | undefined>;
@@ -68,6 +74,25 @@ const IDLE_SWEEPS_MAX = 12;
 const SUMS = `b.name, b.unit, b.period, b.total::float8 as total, b.reserved::float8 as reserved,
   (case when b.began < mlld.period_start(b.period) then 0 else b.spent end)::float8 as spent`;
 
+/**
+ * Budgets are locked before reservations, as everywhere. A reservation that was counted as spent, because its run seemed dead, is given
+ * back as LATE-STARTS-2 says: not in a budget of a day or a month.
+ */
+const RELEASE = `with mine as materialized (
+    select r.run_id, w.project_id from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+    where p.name = $1 and w.path = $2 and r.run = $3),
+  locked as materialized (
+    select b.project_id, b.name, b.period from mlld.budgets b
+    where (b.project_id, b.name) in (select v.project_id, v.name from mlld.reservations v join mine m on m.run_id = v.run_id
+      where v.key = $4 and v.try = $5::int)
+    order by b.name for update),
+  gone as (
+    delete from mlld.reservations v using mine m, locked b
+    where v.run_id = m.run_id and v.key = $4 and v.try = $5::int and b.project_id = v.project_id and b.name = v.name
+    returning v.project_id, v.name, v.amount, v.counted, b.period)
+  select mlld.settle_budget(project_id, name, case when counted is null then amount else 0 end,
+    case when counted is null or period is not null then 0 else -counted end) from gone`;
+
 export class PgBudgets implements SharedBudgets {
   private timer: NodeJS.Timeout | undefined;
   private idleSweeps = 0;
@@ -80,6 +105,10 @@ export class PgBudgets implements SharedBudgets {
     const refused = await this.tryReserve(request);
     if (refused?.kind !== 'full' || (await this.sweep()) === 0) return refused;
     return this.tryReserve(request);
+  }
+
+  async release({ run, key, try: attempt }: ReservationId): Promise<void> {
+    await this.ports.sql.query(RELEASE, [this.ports.project, run.workflow, run.run, key, attempt]);
   }
 
   async list(): Promise<readonly SharedBudget[]> {

@@ -28,9 +28,13 @@ export class PgWorkers implements TeamWorkers {
 
   async take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking> {
     const mine: { [of: string]: RunRow & { readonly held: readonly CallKey[] } } = {};
+    const taking = new Map<string, (taken: readonly CallKey[]) => void>();
     for (const each of served) {
-      const row = this.rows.get(each)?.row();
-      if (row !== undefined) mine[each.of.id] = row;
+      const own = this.rows.get(each);
+      const row = own?.row();
+      if (own === undefined || row === undefined) continue;
+      mine[each.of.id] = row;
+      taking.set(each.of.id, own.taking());
     }
     const { sql, project, timeoutMs } = this.ports;
     const found = await sql.query(
@@ -39,7 +43,9 @@ export class PgWorkers implements TeamWorkers {
       timeoutMs,
     );
     const inState = (state: string): readonly Row[] => found.filter((row) => row['state'] === state);
-    return { taken: inState('claimed').map(takenIn), unserved: offeringRuns(inState('new')), sealed: offeringRuns(inState('sealed')) };
+    const taken = inState('claimed').map(takenIn);
+    for (const { of, key } of taken) taking.get(of.id)?.([key]);
+    return { taken, unserved: offeringRuns(inState('new')), sealed: offeringRuns(inState('sealed')) };
   }
 
   async serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<ServedRun> {

@@ -5,6 +5,8 @@
  * GATE-1 No attempt begins unless each of its budgets has room for it. What it reserved ends with the event that ends the attempt.
  * GATE-2 An attempt waits only where calls in flight elsewhere may make room. One inside another attempt does not wait: that one's own
  *    reservation may be what it waits for, and two such attempts would wait for each other.
+ * GATE-3 An attempt whose start is recorded, and which does not begin because another run has its call, gives its reservation back. A kill
+ *    before that leaves it to the end of the run, which counts it as spent; `store rebuild` knows from `call.withdrawn` that it is not.
  */
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Started } from '../dispatch/ports.js';
@@ -26,6 +28,8 @@ interface AttemptId {
 export interface SharedReservations {
   /** Undefined when it is reserved. It may be asked for twice. */
   reserve(attempt: AttemptId & { readonly usd?: number; readonly tokens?: number }): Promise<Refusal | undefined>;
+  /** The attempt did not begin, also where its start is recorded. */
+  release(attempt: AttemptId): Promise<void>;
 }
 
 export interface AdmittedCall {
@@ -80,6 +84,11 @@ export class SharedBudgetGate {
       await dispatcher.sleep(delayMs);
     }
     return undefined;
+  }
+
+  /** Gives back what the attempt reserved: it did not begin. What can't be given back counts as spent. GATE-3 */
+  async release({ key, try: attempt }: Pick<AdmittedCall, 'key' | 'try'>): Promise<void> {
+    if (key !== undefined) await this.reservations?.release({ key, try: attempt }).catch(() => undefined);
   }
 
   private async reserve(

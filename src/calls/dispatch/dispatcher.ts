@@ -47,8 +47,7 @@ export class Dispatcher {
     this.beganMs = ports.monotonicMs();
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
-    const { budget } = ports.settings;
-    if (budget) this.budget = new Budget(budget);
+    if (ports.settings.budget) this.budget = new Budget(ports.settings.budget);
     ports.signal.addEventListener('abort', () => this.end(), { once: true });
   }
 
@@ -207,6 +206,7 @@ export class Dispatcher {
     if (charge) this.budget?.release(charge);
     this.lanes.open(lane).limiter.left(start);
     this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => undefined);
+    this.pumpAll();
     this.pauseIfIdle();
   }
 

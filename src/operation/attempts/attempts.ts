@@ -8,6 +8,8 @@
  * ATTEMPT-4 A failure that stops its lane leaves the call waiting, because the run must not go on as if the call had failed.
  * ATTEMPT-5 The place and the reservation of the last attempt are free once its end is handed to the journal, so that no start is recorded
  *    before the end that let it happen. With hooks or guards they are free before these run, because they may make calls of their own.
+ * ATTEMPT-6 A call whose claim may have been lost while its start was recorded is claimed again; where another run has it by then, the
+ *    attempt gives back its place and its reservation, and the call waits for what that run makes of it (`own-claim.ts`).
  */
 import type { Usage } from '../../../journal/event.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
@@ -23,6 +25,7 @@ import { isFreeClass, type Failure } from '../../calls/failure.js';
 import type { CallOptions, ReplyPlace } from '../../calls/options.js';
 import { BodyDeadline } from '../../runtime/body-deadline.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
+import type { LostClaim } from '../../runtime/calls/claimed-call.js';
 import type { Outcome } from '../../runtime/completion.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { Body } from '../../runtime/ports.js';
@@ -162,6 +165,12 @@ class Attempts {
       calls?.dispatcher.abandon(started);
       return 'not begun';
     }
+    const confirming = seq === undefined ? undefined : record?.claim?.confirm(); // ATTEMPT-6
+    const lost = confirming && (await this.waitFor(confirming));
+    if (lost) {
+      await this.giveUp(started, lost);
+      return 'not begun';
+    }
     if (seq !== undefined) attempt.traceparent = call.run.trace?.attempt(call.op.path, seq);
     if (calls?.dispatcher.stoppedBy?.class === 'journal') {
       if (started) calls.dispatcher.abandon(started); // the journal was lost by this very append
@@ -190,6 +199,18 @@ class Attempts {
     if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, failure));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
+  }
+
+  /** ATTEMPT-6 */
+  private async giveUp(started: Started | undefined, { to }: LostClaim): Promise<void> {
+    const { calls, record, view } = this;
+    record?.claim?.withdraw(view, to);
+    this.abandoned = started;
+    if (started) {
+      calls?.dispatcher.abandon(started);
+      await calls?.sharedBudgets?.release({ key: record?.key, try: view.try });
+    }
+    if (to !== undefined && record?.claim) await this.waitFor(record.claim.regain());
   }
 
   private warnOnce(topic: string, message: string): void {

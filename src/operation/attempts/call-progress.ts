@@ -11,6 +11,7 @@ import type { Body } from '../../runtime/ports.js';
 import type { CallView } from '../../runtime/context.js';
 import type { DataObject, MeasuredCall, Value } from '../../values/value.js';
 import type { CacheableCall } from '../cacheable-call.js';
+import type { OwnClaim } from './own-claim.js';
 
 export interface AttemptParts {
   readonly call: CacheableCall;
@@ -32,6 +33,8 @@ export interface AttemptRecord {
    */
   started(view: AttemptView, started: Started | undefined, mayBegin?: () => boolean): Promise<Seq | undefined>;
   failed(fact: Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>): Promise<void>;
+  /** Absent where nothing is recorded. */
+  readonly claim?: OwnClaim;
 }
 
 /** The facts about the attempts of a call, for the event that ends it. */

@@ -1,6 +1,6 @@
 /** A call that one run executes at a time, and what the journal stores of its result. team-store.md 6. */
 import type { Json, ResultForm, ResultMetadata } from '../../../journal/event.js';
-import type { CallKey, EventRef } from '../../../journal/ids.js';
+import type { CallKey, EventRef, RunId } from '../../../journal/ids.js';
 
 export interface ClaimedCall {
   /** The key that it is recorded under. */
@@ -11,6 +11,12 @@ export interface ClaimedCall {
 export type ClaimedCallState =
   /** `replaces` is the recorded result that the new one replaces. */
   { readonly kind: 'claimed'; readonly replaces: EventRef | undefined } | { readonly kind: 'answered'; readonly by: EventRef };
+
+/** The call is not this run's any more, and its body must not begin. */
+export interface LostClaim {
+  /** The run that executes it, or has its result. Absent: this run must stop. */
+  readonly to: RunId | undefined;
+}
 
 /** A result in the form that the journal stores. */
 export interface Encoded {

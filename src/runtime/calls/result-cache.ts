@@ -10,13 +10,13 @@ import type { MeasuredCall, Value } from '../../values/value.js';
 import type { Awaitable } from '../awaitable.js';
 import type { Outcome } from '../completion.js';
 import type { Definition } from '../definitions/definition.js';
-import type { ClaimedCall, ClaimedCallState, Encoded } from './claimed-call.js';
+import type { ClaimedCall, ClaimedCallState, Encoded, LostClaim } from './claimed-call.js';
 import type { CallFiles } from './call-files.js';
 import type { InFlightCalls } from './in-flight-calls.js';
 import type { CallOffers } from './offered-call.js';
 import type { ResultLabels } from './result-labels.js';
 
-export type { ClaimedCall, ClaimedCallState, Encoded };
+export type { ClaimedCall, ClaimedCallState, Encoded, LostClaim };
 
 export interface ResultCache {
   /** The policy for llm calls at this moment: it follows from the flags, the header and the current checkpoint scope. */
@@ -71,6 +71,11 @@ export interface CallClaims {
    * a result that could not be used. Rejects when the run must stop.
    */
   claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState>;
+  /**
+   * Undefined while the claim is this run's for sure. Where its lease may have run out since, the call is claimed again: resolves with
+   * undefined if that succeeds. Must be asked in the step in which the body begins.
+   */
+  confirm(call: ClaimedCall, refused: EventRef | undefined): Promise<LostClaim | undefined> | undefined;
   /** Must be called when the call has ended. */
   giveBack(key: CallKey): void;
   /** Returns the result that another run had first, which `lookup` finds from then on; undefined when it can't be read. */

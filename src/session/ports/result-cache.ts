@@ -21,6 +21,7 @@ import type {
   CallClaims,
   ClaimedCall,
   ClaimedCallState,
+  LostClaim,
   ResultCache,
   CacheQuery,
   HeldResult,
@@ -67,6 +68,7 @@ export function NO_RESULT_CACHE(): ResultCache {
 /** Finds results that other runs record while this one runs, and claims calls. */
 export interface TeamResults {
   claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState>;
+  confirm(call: ClaimedCall, refused: EventRef | undefined): Promise<LostClaim | undefined> | undefined;
   giveBack(key: CallKey): void;
   /** Returns the result of a call that was found since the start of the run. */
   find(key: CallKey): OverlayHit | undefined;
@@ -314,6 +316,7 @@ export function createRunCache(sources: CacheSources): RunCache {
 
   const claims: CallClaims | undefined = team && {
     claim: (call, refused) => team.claim(call, refused),
+    confirm: (call, refused) => team.confirm(call, refused),
     giveBack: (key) => team.giveBack(key),
     async winner(call, by) {
       const hit = await team.learn(call, by);

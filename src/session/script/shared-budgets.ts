@@ -49,5 +49,6 @@ export function openSharedBudgets({ sharedBudgets }: Shared, store: JournalStore
     async reserve(attempt) {
       return budgets.reserve({ run, names: sharedBudgets.names, ...attempt });
     },
+    release: (attempt) => budgets.release({ run, ...attempt }),
   });
 }

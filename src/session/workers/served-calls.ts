@@ -5,6 +5,8 @@
  * SERVED-2 The end of a call is in the journal before the run that offers hears of it. A kill between the two leaves a call that is offered
  *    on, whose end is recorded.
  * SERVED-3 No guard and no hook of the script acts here: they act where the call was made.
+ * SERVED-4 A call that another run has by the time its start is recorded is left to that run: a slot is not for waiting, and the run that
+ *    offers finds what the other made of it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
@@ -21,7 +23,8 @@ import { call } from '../../language/calls/call.js';
 import { execute } from '../../language/evaluate.js';
 import type { CallClaims, ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
-import { OTHER_KEY, type OfferedCall } from '../../runtime/calls/offered-call.js';
+import { ExecutedElsewhere } from '../../runtime/calls/executed-elsewhere.js';
+import { OTHER_KEY } from '../../runtime/calls/offered-call.js';
 import type { RunState } from '../../runtime/frame.js';
 import { OpNode } from '../../runtime/op-node.js';
 import { SecretRegistry, WITHHELD } from '../../runtime/secrets/secret-registry.js';
@@ -48,6 +51,7 @@ import { settingsFor } from '../script/settings.js';
 import { openSharedBudgets } from '../script/shared-budgets.js';
 import { isUserError } from '../user-error.js';
 import { OfferedFunctions } from './offered-functions.js';
+import { claimsOfOffered } from './offered-claim.js';
 import { Declined, openArguments, readOffer, UNREADABLE } from './read-offer.js';
 
 const RETRY_MS = 200;
@@ -243,6 +247,7 @@ export class ServedCalls {
     try {
       const because = await this.tryToExecute(offer);
       const end = ends.get(offer.key);
+      if (because === ELSEWHERE) return;
       if (end === undefined) await this.decline(offer, because ?? 'it ended without being executed');
       else if (isReusable(end.event)) this.executed++;
       else {
@@ -283,12 +288,12 @@ export class ServedCalls {
   }
 
   /** Returns why it was not executed, where it was not. */
-  private async tryToExecute(offer: TakenOffer): Promise<string | undefined> {
+  private async tryToExecute(offer: TakenOffer): Promise<string | typeof ELSEWHERE | undefined> {
     const { functions, run } = this.parts;
     const offered = readOffer(offer.call);
     if (offered === undefined) return UNREADABLE;
     let mismatch: string | undefined;
-    const claimsFor = (claims: CallClaims): CallClaims => claimed(claims, offer, offered, (because) => (mismatch = because));
+    const claimsFor = (claims: CallClaims): CallClaims => claimsOfOffered(claims, offer, offered, (because) => (mismatch = because));
     try {
       if (majorOf(offered.mlld) !== majorOf(VERSION))
         throw new Declined(`it was offered by mlld ${offered.mlld}, and the worker is ${VERSION}`);
@@ -312,6 +317,7 @@ export class ServedCalls {
       }
       return undefined;
     } catch (error) {
+      if (error instanceof ExecutedElsewhere) return ELSEWHERE;
       if (error instanceof Declined || mismatch !== undefined) return mismatch ?? (error as Error).message;
       if (!isUserError(error)) throw error;
       return 'keyId' in offered.args ? WITHHELD : run.secrets.redact(error.message);
@@ -360,25 +366,7 @@ export class ServedCalls {
   }
 }
 
-/** The call itself has its claim already; calls inside it claim as in any run. SERVED-1 */
-function claimed(claims: CallClaims, { key, refused }: TakenOffer, { fn }: OfferedCall, onMismatch: (because: string) => void): CallClaims {
-  let isClaimed = false;
-  return {
-    ...claims,
-    async claim(inner, declined) {
-      if (isClaimed || inner.fn !== fn) return claims.claim(inner, declined);
-      if (inner.key !== key) {
-        onMismatch(`its key differs there: the arguments of @${fn} mean something else`);
-        throw new Declined('another key');
-      }
-      isClaimed = true;
-      return { kind: 'claimed', replaces: refused };
-    },
-    giveBack: (other) => {
-      if (other !== key) claims.giveBack(other);
-    },
-  };
-}
+const ELSEWHERE = Symbol('another run executes it');
 
 /** Undefined for an event that ends no call. */
 function endIn(ref: RunRef, event: JournalEvent, position: Position): End | undefined {

@@ -56,6 +56,14 @@ describe('DISPATCH-1: an attempt starts', () => {
     expect(order).toEqual(['d', 'b', 'c']);
   });
 
+  it('when one that had started before it did not begin after all', async () => {
+    const { dispatcher, start } = fixture({ concurrency: 1 });
+    const first = await start('a');
+    const second = start('b');
+    dispatcher.abandon(first);
+    expect(await second).toMatchObject({ op: 'b' });
+  });
+
   it('waits in a lane that was held by a rejection', async () => {
     const { dispatcher, facts, start } = fixture();
     dispatcher.finish(await start('a'), {

@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../journal/canonical.js';
+import type { FactOf } from '../../../journal/event.js';
 import type { TeamStore } from '../../../journal/postgres/open-store.js';
 import { realDisk } from '../../../journal/storage/disk.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
@@ -81,6 +82,69 @@ describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '
     await journal.append(callCompleted(1));
     await journal.close();
     expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
+  });
+
+  /** A run whose way to the server was cut for longer than its lease, behind the start of a call. */
+  async function cutBeyondLease() {
+    const url = database.project();
+    const line = new Line(url);
+    const store = kept(openTestStore(url, { connect: line.connect, leaseMs: 1000 }));
+    const journal = await store.create(runRef(1));
+    const key = (callStarted(1) as FactOf<'call.started'>).key;
+    const { claims } = journal;
+    if (claims === undefined) throw new Error('the store has no claims');
+    await journal.append(started);
+    await claims.claim({ key });
+    let statements = 0;
+    line.before = async (text) => void (statements += text.includes('mlld.claim') ? 1 : 0);
+    await journal.append(callStarted(1));
+    expect({ mayBeLost: claims.mayBeLost(key), statements }).toEqual({ mayBeLost: false, statements: 0 });
+    await line.cut();
+    await expect.poll(() => claims.mayBeLost(key), { timeout: 10_000 }).toBe(true);
+    const other = await kept(openTestStore(url)).create(runRef(2));
+    await other.append(started);
+    const isFree = async (): Promise<boolean> =>
+      (await database.query(`select from mlld.runs where run = $1 and not mlld.is_alive(lease_until, lease_s)`, [runRef(1).run])).length >
+      0;
+    await expect.poll(isFree, { timeout: 10_000 }).toBe(true);
+    return { journal, claims, key, other, mend: () => void (line.isCut = false) };
+  }
+
+  it('knows that a claim may be lost where the lease of its run may have run out, and claims it again together with the lease', async () => {
+    const { journal, claims, key, other, mend } = await cutBeyondLease();
+    mend();
+    await expect.poll(() => claims.claimAgain({ key }).catch(() => 'away'), { timeout: 10_000 }).toMatchObject({ kind: 'claimed' });
+    expect(claims.mayBeLost(key)).toBe(false);
+    expect((await other.claims?.claim({ key }))?.kind).toBe('taken'); // the lease holds again
+    await Promise.all([journal.close(), other.close()]);
+  });
+
+  it('keeps a claim unsure when the lease was renewed too late, and finds it with another run', async () => {
+    const { journal, claims, key, other, mend } = await cutBeyondLease();
+    expect((await other.claims?.claim({ key }))?.kind).toBe('claimed');
+    mend();
+    await journal.append(callStarted(2)); // renews the lease
+    expect(claims.mayBeLost(key)).toBe(true);
+    expect(await claims.claimAgain({ key })).toMatchObject({ kind: 'taken', run: runRef(2).run });
+    await other.append(callStarted(1));
+    await other.append(callCompleted(1));
+    expect(await claims.claimAgain({ key })).toMatchObject({ kind: 'answered', by: { run: runRef(2).run } });
+    await Promise.all([journal.close(), other.close()]);
+  });
+
+  it('claims nothing again in a run that was sealed', async () => {
+    const { journal, claims, key, other, mend } = await cutBeyondLease();
+    await database.query('update mlld.runs set fence = fence + 1 where run = $1', [runRef(1).run]);
+    mend();
+    const code = () =>
+      claims.claimAgain({ key }).then(
+        () => 'claimed',
+        (error: { readonly code: string }) => error.code,
+      );
+    await expect.poll(code, { timeout: 10_000 }).toBe('STORE_SEALED');
+    await expect(journal.append(callStarted(2))).rejects.toMatchObject({ code: 'STORE_SEALED' });
+    await journal.close().catch(() => undefined);
+    await other.close();
   });
 
   it('says it in the run when a later process brings the result in', async () => {

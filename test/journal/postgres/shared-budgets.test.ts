@@ -127,6 +127,29 @@ function budgetContract(openStore: () => Opened): void {
     await Promise.all([dead.close(), living.close()]);
   });
 
+  it('gives back what an attempt holds whose start was withdrawn, also where its run had seemed dead', async () => {
+    const { store, query } = open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 1 });
+    const run = await store.create(runRef(1));
+    await run.append(started);
+    const release = (n: number) => store.budgets.release({ run: runRef(1), key: sha256(`key ${n}`), try: 1 });
+    for (const n of [0, 1, 2]) {
+      await reserveOf(store, 1)(n, 0.2);
+      await run.append(callStarted(n));
+    }
+    await release(0);
+    await release(0); // its answer was lost
+    expect(await sums(store)).toEqual([0, 0.4]);
+    await query(`update mlld.runs set lease_until = clock_timestamp() - interval '1 minute', lease_s = 0
+      where run_id in (select run_id from mlld.runs where run = '${runRef(1).run}' order by run_id desc limit 1)`);
+    expect(await sums(store)).toEqual([0.4, 0]);
+    await release(1);
+    expect(await sums(store)).toEqual([0.2, 0]);
+    await run.append(cost(2, 0.3));
+    expect(await sums(store)).toEqual([0.3, 0]);
+    await run.close();
+  });
+
   it('counts what attempts cost whose process had slept, once it says so', async () => {
     const { store, query } = open();
     await store.budgets.set('nightly', { unit: 'usd', total: 1 });

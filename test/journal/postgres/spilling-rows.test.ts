@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Row, Sql } from '../../../journal/postgres/connection.js';
 import { ClaimRows, RunClaims } from '../../../journal/postgres/claims/claim-rows.js';
+import { OwnLease } from '../../../journal/postgres/claims/own-lease.js';
 import { NO_LINES, type Head } from '../../../journal/postgres/lines.js';
 import { RunRows } from '../../../journal/postgres/run-rows.js';
 import type { Salvage } from '../../../journal/postgres/salvage/salvage-run.js';
@@ -91,7 +92,13 @@ function open(
     },
     close: async () => undefined,
   };
-  const rows = new RunRows({ ref: runRef(1), sql: server, timeoutMs: 1000, begin: async () => ({ id: '1', fence: 0 }) });
+  const rows = new RunRows({
+    ref: runRef(1),
+    sql: server,
+    timeoutMs: 1000,
+    begin: async () => ({ id: '1', fence: 0 }),
+    lease: new OwnLease(200),
+  });
   const newSpill = (head: Head): SpillFile =>
     new SpillFile(disk, { folder }, { store: 'a-store', project: 'p', ref: runRef(1), fence: 0, head });
   const sink = new SpillingRows({ rows, leaseMs: 200, waitMs, onOutage: undefined, newSpill, newSalvage: () => salvage });

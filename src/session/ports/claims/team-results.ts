@@ -7,6 +7,8 @@
  *    replaced. One that was recorded since is news, and reused.
  * TEAM-RESULTS-3 A store that can't be reached is waited for, also where a result is there and only can't be read: it was paid for. A run
  *    that must stop claims nothing: then the call is handed to the dispatcher, or to the journal, which refuse it.
+ * TEAM-RESULTS-4 A claim that may have been lost is claimed again before the body begins, also where the store is away then: the call may
+ *    be paid for elsewhere by now. A run that must stop, or was sealed, begins nothing.
  */
 import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +21,7 @@ import { UNEDITED } from '../../../../replay/memo/definitions.js';
 import type { PriorRuns } from '../../../../replay/memo/load.js';
 import type { OverlayHit } from '../../../../replay/memo/overlay.js';
 import { storedResult } from '../../../../replay/memo/stored-result.js';
-import type { ClaimedCall, ClaimedCallState } from '../../../runtime/calls/result-cache.js';
+import type { ClaimedCall, ClaimedCallState, LostClaim } from '../../../runtime/calls/result-cache.js';
 import type { TeamResults } from '../result-cache.js';
 import { WaitForCall } from './wait-for-call.js';
 
@@ -90,6 +92,24 @@ export class RunTeamResults implements TeamResults {
       }
     }
     return { kind: 'claimed', replaces: undefined };
+  }
+
+  confirm(call: ClaimedCall, refused: EventRef | undefined): Promise<LostClaim | undefined> | undefined {
+    return this.ports.claims.mayBeLost(call.key) ? this.claimAgain(call, refused) : undefined;
+  }
+
+  /** TEAM-RESULTS-4 */
+  private async claimAgain({ key }: ClaimedCall, refused: EventRef | undefined): Promise<LostClaim | undefined> {
+    const { claims, reusesAll } = this.ports;
+    while (!this.mustStop()) {
+      const claimed = await this.whileReachable(() => claims.claimAgain({ key, refused, isAlone: !reusesAll() }));
+      if (claimed === 'sealed') break;
+      if (claimed === 'away') await this.pause();
+      else if (claimed.kind === 'taken') return { to: claimed.run };
+      else if (claimed.kind === 'answered') return { to: claimed.by.run };
+      else if (!claims.mayBeLost(key)) return undefined;
+    }
+    return { to: undefined };
   }
 
   giveBack(key: CallKey): void {

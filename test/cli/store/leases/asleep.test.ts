@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { makeDatabase, noServer } from '../../journal/postgres/database.js';
-import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
-import { processList } from '../../support/process-list.js';
+import { makeDatabase, noServer } from '../../../journal/postgres/database.js';
+import { projectFolder, resultOf, runCli, startCli } from '../../../support/cli.js';
+import { processList } from '../../../support/process-list.js';
 
 const AGENT = 'echo $$ >> pids; if [ -e second ]; then echo ebb; else exec sleep 120; fi';
 const FILES = {
