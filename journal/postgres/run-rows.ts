@@ -169,6 +169,9 @@ export class RunRows {
   }
 }
 
+/** Asks for no columns and no row. To read a row that says nothing cost this process more than to write the statement. */
+const APPEND = 'select where mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) is null';
+
 interface Turn {
   readonly head: Head;
   /** Whole lines. */
@@ -192,7 +195,7 @@ export async function appendTurn(sql: Sql, { id, fence }: RunRow, turn: Turn): P
   const competing = results.length === 0 ? null : JSON.stringify(results);
   const values = [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)], competing, ended];
   try {
-    await sql.query('select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)', values, timeoutMs);
+    await sql.query(APPEND, values, timeoutMs);
   } catch (error) {
     throw stateBehind(error) === LATE_RESULT_STATE ? late(error, results) : error;
   }

@@ -6,7 +6,7 @@ import { connectClient } from '../../../journal/postgres/pg-client.js';
 import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
 import { makeDatabase, noServer, type TestDatabase } from './database.js';
 
-const APPEND = 'select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)';
+const APPEND = 'select where mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) is null';
 const OF_NO_RUN = [0, 0, 0, '', 'line', [0], 4, '', false, [], null, []];
 /** The message of the server that says which process it is: its type, and its length. */
 const KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12]);

@@ -6,7 +6,8 @@ import { Connection } from '../../../../journal/postgres/connection.js';
 import { connectClient } from '../../../../journal/postgres/pg-client.js';
 import { MIGRATIONS } from '../../../../journal/postgres/schema/migrations.js';
 import { parseStoreAddress } from '../../../../journal/postgres/store-address.js';
-import { makeDatabase, noServer, type TestDatabase } from '../database.js';
+import { runRef, smallRun } from '../../support/facts.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 /** The version before the roles of runs were those of a type. */
 const CHECKED = 15;
@@ -44,6 +45,31 @@ describe.skipIf(noServer !== undefined)(`heads of runs${noServer === undefined ?
     expect(await rolesOf(database)).toEqual(['run', 'worker']);
   });
 
+  it('are moved by a statement that returns no row', async () => {
+    const url = database.project();
+    const address = parseStoreAddress(url, { environment: {} });
+    const answers: (readonly unknown[])[] = [];
+    const store = openTestStore(url, {
+      async connect(onLost) {
+        const client = await connectClient(address, { connectMs: 5000, onLost });
+        return {
+          ...client,
+          async query(text, values, timeoutMs) {
+            const rows = await client.query(text, values, timeoutMs);
+            if (text.includes('mlld.append')) answers.push(rows);
+            return rows;
+          },
+        };
+      },
+    });
+    const journal = await store.create(runRef(1));
+    for (const fact of smallRun) await journal.append(fact);
+    await journal.close();
+    await store.close();
+    expect(answers.length).toBeGreaterThan(0);
+    expect(answers.flat()).toEqual([]);
+  });
+
   it('keep what they were when a store of an older version is lifted, and programs that were connected go on', async () => {
     for (const { version, statements } of MIGRATIONS) if (version <= CHECKED) await older.query(statements);
     await older.query('insert into mlld.meta (version, min_client) values ($1, 3)', [CHECKED]);
@@ -56,7 +82,7 @@ describe.skipIf(noServer !== undefined)(`heads of runs${noServer === undefined ?
       const key = `key ${n}`;
       const results = JSON.stringify([{ key, seq: n, at: 5 * n, bytes: 4 }]);
       const values = [id, 0, n, head[n], 'line', [5 * n], 5 * n + 5, head[n + 1], false, [], results, [key]];
-      return writer.query('select mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)', values);
+      return writer.query('select where mlld.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) is null', values);
     };
     await writer.query('select 1', []);
     await append(0);
