@@ -128,8 +128,8 @@ export class RunRows {
     const appended = appendTurn(sql, row, turn);
     const released = endsRun(lines) ? release(sql, row, { onlyFinished: true, timeoutMs }) : undefined; // ROWS-5
     released?.catch(() => undefined); // the first error is the one to report
-    this.head = await appended.catch((error: unknown) => {
-      throw this.explained(error);
+    this.head = await appended.catch(async (error: unknown) => {
+      throw await this.explained(error);
     });
     lease.acknowledged(sent);
     this.wasReleased = (await released?.catch(() => false)) ?? false;
@@ -148,10 +148,17 @@ export class RunRows {
   }
 
   /** The head may be another one because the turn before was done although its answer was lost: then `recover` finds it so. */
-  private explained(error: unknown): unknown {
-    if (stateBehind(error) === SEALED_STATE) return this.sealed();
-    if (stateBehind(error) !== OTHER_HEAD_STATE) return error;
+  private async explained(error: unknown): Promise<unknown> {
+    if (stateBehind(error) !== OTHER_HEAD_STATE) return this.refusal(error);
     return new JournalError('STORE_UNREACHABLE', 'the store has more of the run than it has answered', { cause: (error as Error).cause });
+  }
+
+  /** The server says of a run that is not there what it says of one that was sealed. Returns other errors as they are. */
+  async refusal(error: unknown): Promise<unknown> {
+    if (stateBehind(error) !== SEALED_STATE || this.made === undefined) return error;
+    const { sql, timeoutMs } = this.options;
+    const found = await sql.query('select 1 as one from mlld.runs where run_id = $1', [this.made.id], timeoutMs).catch(() => undefined);
+    return found?.length === 0 ? this.wentBack('the run is not there any more') : this.sealed();
   }
 
   sealed(): JournalError {

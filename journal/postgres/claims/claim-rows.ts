@@ -11,7 +11,6 @@ import { JournalError } from '../../errors.js';
 import { seqOf, type CallKey, type RunId } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
 import type { RunRow, RunRows } from '../run-rows.js';
-import { SEALED_STATE, stateBehind } from '../store-errors.js';
 import { momentNow } from './own-lease.js';
 
 interface Waiting {
@@ -186,7 +185,7 @@ export class RunClaims implements Claims {
         if (answer?.kind === 'claimed') this.held.set(request.key, lapses);
       }
     } catch (error) {
-      const reason = stateBehind(error) === SEALED_STATE ? this.rows.sealed() : error;
+      const reason = await this.rows.refusal(error);
       for (const { reject } of sent) reject(reason);
     }
   }

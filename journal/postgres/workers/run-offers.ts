@@ -8,7 +8,6 @@ import type { Row, Sql } from '../connection.js';
 import { HELD_LINE_BYTES_MAX } from '../read-ahead.js';
 import { LINE_END } from '../read-rows.js';
 import type { RunRow, RunRows } from '../run-rows.js';
-import { SEALED_STATE, stateBehind } from '../store-errors.js';
 
 /** A statement takes so many offers at once: each may hold the arguments of its call. */
 const OFFERS_MAX = 500;
@@ -140,7 +139,7 @@ export class RunOffers implements Offers {
       for (const { request, resolve } of sent) resolve(answers.get(request.key));
       if (answers.size < sent.length) this.hints.send();
     } catch (error) {
-      const reason = stateBehind(error) === SEALED_STATE ? this.rows.sealed() : error;
+      const reason = await this.rows.refusal(error);
       for (const { reject } of sent) reject(reason);
     }
   }

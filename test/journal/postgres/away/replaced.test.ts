@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { callCompleted, callStarted, runRef, started } from '../../support/facts.js';
 import { factOf, readRun } from '../../support/read.js';
+import type { CallKey } from '../../../../journal/ids.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 describe.skipIf(noServer !== undefined)(
@@ -43,6 +44,22 @@ describe.skipIf(noServer !== undefined)(
       await expect(Promise.race([appended, sleep(700, 'waits')])).resolves.toBe('waits');
       await restore();
       expect(await appended).toMatchObject({ code: 'STORE_WENT_BACK' });
+      await journal.close().catch(() => undefined);
+      await store.close();
+    });
+
+    it('is no older state with a sealed run, where the run is not there: nobody else took it', async () => {
+      const store = openTestStore(database.project());
+      const journal = await store.create(runRef(1));
+      await journal.append(started);
+      await database.query('delete from mlld.events where run_id = (select max(run_id) from mlld.runs)');
+      await database.query('delete from mlld.runs where run_id = (select max(run_id) from mlld.runs)');
+      const key = `sha256:${'7'.repeat(64)}` as CallKey;
+      await expect(journal.claims?.claim({ key })).rejects.toMatchObject({
+        code: 'STORE_WENT_BACK',
+        message: expect.stringContaining('not there'),
+      });
+      await expect(journal.append(callStarted(1))).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
       await journal.close().catch(() => undefined);
       await store.close();
     });
