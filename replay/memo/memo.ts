@@ -10,7 +10,7 @@
  * MEMO-7 an invalidation covers what was recorded then: results that a concurrent run records later are usable, although its journal is
  *        folded first
  * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
- *        llm calls is predicted if the last completed run or a later one made it
+ *        llm calls is predicted if the last completed run or a later one made it, or waited for a worker to execute it
  * MEMO-10 a superseded result is not usable: the one that is used instead is in another run of the store
  * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
@@ -115,6 +115,8 @@ export const memo: Projection<Memo> = {
         return state;
       case 'call.started':
         return startCall(state, event);
+      case 'call.offered':
+        return offerCall(state, event);
       case 'call.completed':
         return completeCall(state, event, place);
       case 'call.superseded':
@@ -203,6 +205,19 @@ function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
   // Its place in the order is that of its start (MEMO-4): an outer call ends after the calls inside it.
   if (known === undefined) state.entries.set(event.key, entry);
   else noteInside(state, event.key, known, entry.inside);
+  return state;
+}
+
+/** A worker may never have executed it, where its run was stopped. MEMO-8 */
+function offerCall(state: Memo, event: EventOf<'call.offered'>): Memo {
+  const { key, op } = event;
+  const fn = intern(state, event.fn);
+  noteCall(state, fn);
+  notePlace(state, event);
+  if (state.entries.get(key) === undefined) {
+    const sites = { site: internMaybe(state, event.site), declared: internMaybe(state, event.declared) };
+    state.entries.set(key, { ...nameless(state, op), fn, ...sites });
+  }
   return state;
 }
 

@@ -7,6 +7,7 @@ import { countingRuns } from '../../memo/load.js';
 import { endRun, type CallCounts, type CallFigures } from '../../fold/call-counts.js';
 import { reportTeam, type TeamReport } from '../team/team-calls.js';
 import { foldRun } from '../../fold/fold-run.js';
+import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { isWhole, successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
@@ -215,9 +216,11 @@ async function linksOf(steps: readonly Step[], lines: SourceLines): Promise<read
   return links;
 }
 
-/** Finds the latest other run of the workflow that completed, from the last lines of the journals alone. */
+/** Finds the latest other run of the workflow that completed, from the last lines of the journals alone. That of a worker is a part. */
 function lastComplete(runs: readonly RunFile[], { ref }: RunFile): RunFile | undefined {
-  return runs.findLast(({ ref: { run }, finished }) => run !== ref.run && finished?.status === 'completed' && callsOf(finished) > 0);
+  return runs.findLast(
+    (file) => file.ref.run !== ref.run && file.finished?.status === 'completed' && callsOf(file.finished) > 0 && !servesAnotherRun(file),
+  );
 }
 
 function callsOf({ totals: { executed, reused } }: EventOf<'run.finished'>): number {

@@ -60,6 +60,8 @@ export interface PostMortem extends InFlightOperations {
   /** Phases of a workflow script that its calls named: each is reached once. */
   readonly phases: Set<string>;
   readonly ledger: CallLedger;
+  /** The operations whose calls wait for workers: each is counted already. */
+  readonly offered: Set<OpPath>;
   readonly team: TeamCalls;
   readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
@@ -91,6 +93,7 @@ export const postMortem: Projection<PostMortem> = {
     dispatch: dispatchState.initial(),
     resolved: new Map(),
     unresolved: new Map(),
+    offered: new Set(),
     rates: new Map(),
     concurrency: noConcurrency(),
   }),
@@ -119,6 +122,11 @@ export const postMortem: Projection<PostMortem> = {
       case 'op.finished':
         endStep(state, event);
         break;
+      case 'call.offered':
+        state.unresolved.set(event.key, { fn: event.fn, preview: undefined, why: 'in-flight' });
+        state.offered.add(event.op);
+        countInLoops(state, event.op, event.fn);
+        break;
       case 'call.started':
         startCall(state, event);
         break;
@@ -130,7 +138,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'call.reused':
         settle(state, event.key, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
-        countInLoops(state, event.op, event.fn);
+        if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn);
         break;
       case 'call.failed':
         if (isEndOfCall(event)) failCall(state, event, ended);
@@ -188,7 +196,7 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   }
   state.resolved.delete(key);
   state.unresolved.set(key, { fn, preview, why: 'in-flight' });
-  if (event.try !== undefined) return;
+  if (event.try !== undefined || state.offered.delete(op)) return;
   countInLoops(state, op, fn);
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact, Json } from '../../../journal/event.js';
 import { opPath, seqOf, type EventRef } from '../../../journal/ids.js';
 import { usableEntry, memo, usable } from '../../../replay/memo/memo.js';
+import { calledLately } from '../../../replay/resume/predict-calls.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { call, entries, inside, loop, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
 
@@ -42,6 +43,15 @@ describe('memo', () => {
 
   it.each(['failed', 'unusable', 'killed', 'reused'] as const)('has no result of a call that was %s', (outcome) => {
     expect(usableTexts(run(runRef(1), call('main/ask#0', 'ebb', { outcome })))).toEqual([]);
+  });
+
+  it('knows a call that waited for a worker when its run was stopped as one that the next run makes', () => {
+    const offered: Fact = { type: 'call.offered', key: callKeyOf('ebb'), op: opPath('main/ask#0'), fn: 'ask', site: 'job.mld:3:6' };
+    const state = fold(memo, run(runRef(1), [offered]));
+    expect([...calledLately(state)]).toEqual([callKeyOf('ebb')]);
+    expect(state.entries.get(callKeyOf('ebb'))).toMatchObject({ fn: 'ask', site: 'job.mld:3:6', result: undefined });
+    const executed = fold(memo, run(runRef(2), call('main/ask#0', 'ebb')), state);
+    expect(usableEntry(executed, callKeyOf('ebb'))).toMatchObject({ preview: 'ebb', result: { ref: runRef(2) } });
   });
 
   it('keeps an earlier result when a second execution fails', () => {

@@ -1,7 +1,7 @@
 /** Calls that workers executed for a run, and results that came too late, as reports say them. team-store.md 4.2 and 7. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import { seqOf } from '../../../journal/ids.js';
+import { opPath, seqOf, type OpPath } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { auditRun } from '../../../replay/reports/audit/audit-run.js';
 import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
@@ -100,4 +100,38 @@ describe('the store of a team', () => {
     const { runs } = await trendOf(store, JOB, files, () => undefined);
     expect(runs).toMatchObject([{ run: runRef(1).run, executed: 2, failed: 1, costUsd: 0.03 }]);
   });
+});
+
+it('counts calls that still wait for a worker in what a resume makes, and the run of a worker as no complete run', async () => {
+  const store = openMemoryStore();
+  const op = (number: number): OpPath => opPath(`main/ask#${number}`);
+  const offered = (number: number, text: string): Fact => ({ type: 'call.offered', key: callKeyOf(text), op: op(number), fn: 'ask' });
+  const facts = [
+    started(runRef(1)),
+    offered(0, 'ebb'),
+    offered(1, 'flow'),
+    offered(2, 'tide'),
+    ...call(op(0), 'ebb', { outcome: 'reused' }),
+    ...call(op(1), 'flow', { outcome: 'failed' }).filter(({ type }) => type === 'call.failed'),
+  ];
+  const ofWorker = [
+    { ...started(runRef(2)), worker: { for: runRef(1).run, name: 'hut', lanes: {} } } as Fact,
+    ...['ebb', 'neap', 'spring', 'slack', 'surge', 'swell'].flatMap((text, number) => call(op(number), text)),
+    { ...finished(), totals: { executed: 6, reused: 0, failed: 0 }, worker: { for: runRef(1).run, name: 'hut' } } as Fact,
+  ];
+  for (const [number, recordedFacts] of [
+    [1, facts],
+    [2, ofWorker],
+  ] as const) {
+    const journal = await store.create(runRef(number));
+    for (const fact of recordedFacts) await journal.append(fact);
+    await journal.close();
+  }
+  const [file] = await store.runs(JOB);
+  const { resume } = await postMortemOf(store, file!, { nowMs: 0, onDefect: () => undefined });
+  expect(resume.unresolved).toMatchObject([
+    { fn: 'ask', why: 'failed' },
+    { fn: 'ask', why: 'in-flight' },
+  ]);
+  expect(resume).toMatchObject({ notStarted: 0, comparedWith: undefined });
 });
