@@ -10,10 +10,12 @@ export interface Estimate {
   readonly calls: number;
   /** Calls among them that the last run had not started, as far as its unfinished loops tell. */
   readonly notStarted: number;
-  /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. */
-  readonly durationMs: number;
+  /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. Null: none is known. */
+  readonly durationMs: number | null;
   /** The same, with calls that run side by side added up. */
-  readonly callsMs: number;
+  readonly callsMs: number | null;
+  /** Calls, not in these times, of functions none of whose results is recorded. */
+  readonly untimed: number;
   /** The median cost of a result, for each call whose function has one; null where none has. */
   readonly costUsd: number | null;
   /** The same with the 95th percentile. */
@@ -70,15 +72,20 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
   const { calls: last, concurrency } = latest;
   const means = meanTimes(now);
   const executes: string[] = [];
-  let [callsMs, longestMs] = [0, 0];
+  let [callsMs, longestMs, untimed] = [0, 0, 0];
+  const addTime = (callMs: number | undefined): void => {
+    if (callMs === undefined) untimed++;
+    else {
+      callsMs += callMs;
+      longestMs = Math.max(longestMs, callMs);
+    }
+  };
   for (const key of new Set([...last.keys(), ...predicted])) {
     const known = now.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.isReused === true) continue;
     executes.push(fn);
-    const callMs = known?.elapsedMs ?? means.get(fn) ?? 0;
-    callsMs += callMs;
-    longestMs = Math.max(longestMs, callMs);
+    addTime(known?.elapsedMs ?? means.get(fn));
   }
   const before = predictedBefore(
     predicted,
@@ -90,19 +97,18 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
   const notStarted = [...aheadInLoops].flatMap(([fn, calls]) =>
     new Array<string>(Math.max(0, Math.round(calls) - (before.get(fn) ?? 0))).fill(fn),
   );
-  for (const fn of [...notExecuted, ...notStarted]) {
-    const callMs = means.get(fn) ?? 0;
-    callsMs += callMs;
-    longestMs = Math.max(longestMs, callMs);
-  }
+  for (const fn of [...notExecuted, ...notStarted]) addTime(means.get(fn));
   executes.push(...notExecuted, ...notStarted);
   const prices = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
   const functions = prices.map((price) => ({ ...price, meanAttempts: meanAttempts(latest, price.fn) }));
+  const isUntimed = untimed > 0 && untimed === executes.length;
+  const measured = concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values());
   const estimate = {
     calls: executes.length,
     notStarted: notStarted.length,
-    durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values()))),
-    callsMs: Math.round(callsMs),
+    durationMs: isUntimed ? null : wallTime(callsMs, longestMs, concurrencyOf(measured)),
+    callsMs: isUntimed ? null : Math.round(callsMs),
+    untimed,
     costUsd: sumOf(functions, ({ medianUsd }) => medianUsd),
     p95Usd: sumOf(functions, ({ p95Usd }) => p95Usd),
     unpriced: functions.reduce((sum, { calls, medianUsd }) => sum + (medianUsd === null ? calls : 0), 0),

@@ -124,7 +124,8 @@ function estimateLines({ estimate, lastRun, savedUsd }: RunPlan): string[] {
   if (estimate === undefined) return [];
   const { calls, notStarted, durationMs, costUsd, unpriced, functions } = estimate;
   const cost = functions.every(isUnknown) ? 'cost unknown' : costOrDash({ costUsd, unpriced });
-  const rest = calls === 0 ? '' : `, ${duration(durationMs)}, ${cost}`;
+  const time = durationMs === null ? 'time unknown' : duration(durationMs);
+  const rest = calls === 0 ? '' : `, ${time}, ${cost}`;
   const saved = savedUsd === null ? [] : [`  the reused results save ${money(savedUsd)}`];
   return [
     `Estimate, if it makes the same calls as run ${lastRun}${notStarted === 0 ? '' : ' and those it had not started'}: ${counted(calls, 'call')}${rest}`,
@@ -147,7 +148,13 @@ function budgetLine({ estimate }: RunPlan, { limits, suffices, limit, after, isW
   if (suffices === false)
     return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(calls, 'call')}.`);
   const unknown = estimate?.functions.filter(isUnknown).map(({ fn }) => `@${fn}`) ?? [];
-  const why = unknown.length === 0 ? '' : `, because nothing is known of the cost of ${unknown.join(', ')}`;
+  const untimed = limits.ms === undefined ? 0 : (estimate?.untimed ?? 0);
+  const hasPrice = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
+  const reasons = [
+    ...(hasPrice && unknown.length > 0 ? [`the cost of ${unknown.join(', ')}`] : []),
+    ...(untimed > 0 ? [`the time of ${counted(untimed, 'call')}`] : []),
+  ];
+  const why = reasons.length === 0 ? '' : `, because nothing is known of ${reasons.join(' and ')}`;
   const more = isWhole || estimate === undefined ? '' : '; no recorded run reached its end, so that more calls may follow these';
   return `${budget}: not known if it will do${why}${more}.`;
 }

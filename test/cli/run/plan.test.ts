@@ -205,6 +205,16 @@ show @plain(@review("b"))
     expect((JSON.parse(stdout) as { executed: number }[])[0]?.executed).toBe(again);
   });
 
+  it('does not say that a limit of time will do where no time is known', async () => {
+    const cwd = await projectFolder({
+      'job.mld': 'exe llm @ask(q) = js { mlld.fail("content", "no") }\nvar @all = for parallel @q in ["a", "b"] => @ask(@q)\n',
+    });
+    expect((await runCli(['job.mld', '--checkpoint', '--allow-failures'], { cwd })).status).toBe(0);
+    const { stdout } = await runCli(['job.mld', '--plan', '--budget', '1h'], { cwd });
+    expect(stdout).toMatch(/: 2 calls, time unknown, cost unknown\n/);
+    expect(stdout).toContain('Budget 1h: not known if it will do, because nothing is known of the time of 2 calls.');
+  });
+
   it('names edits of the script, of its modules and of the values it captures, and what only the run can tell', async () => {
     const { mlld, write } = await project();
     await mlld('run', 'job', '--checkpoint');

@@ -33,6 +33,13 @@ const closed = (complete: boolean): Fact[] => [{ type: 'checkpoint.closed', name
 const twoAnswers = run(runRef(1), call('main/ask#0', 'ebb'), checkpoint({ ttlMs: 1000 }), call('main/ask#1', 'flow'));
 
 describe('a plan', () => {
+  it('knows no time, and not a time of 0, of functions without a result', () => {
+    const failed = run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'failed' }));
+    expect(planRun(facts(failed)).estimate).toMatchObject({ calls: 1, durationMs: null, callsMs: null, untimed: 1 });
+    const reused = run(runRef(1), call('main/ask#0', 'ebb'));
+    expect(planRun(facts(reused)).estimate).toMatchObject({ calls: 0, durationMs: 0, callsMs: 0, untimed: 0 });
+  });
+
   it('counts the calls that the last run did not execute because of others, under their functions', () => {
     const upstream: Fact[] = [
       {
@@ -56,7 +63,7 @@ describe('a plan', () => {
         { fn: 'ask', usable: 1, unresolved: 1, notExecuted: 0 },
         { fn: 'conclude', usable: 0, unresolved: 0, notExecuted: 1 },
       ],
-      estimate: { calls: 2, unpriced: 2 },
+      estimate: { calls: 2, unpriced: 2, untimed: 1, durationMs: expect.any(Number) as number },
       executes: ['ask', 'conclude'],
     });
   });

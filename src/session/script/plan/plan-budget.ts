@@ -42,9 +42,9 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
   const attempts = new Map(estimate.functions.map(({ fn, meanAttempts }) => [fn, meanAttempts]));
   /** Attempts beyond the first that are due, by function: a mean is no whole number. */
   const due = new Map<string, number>();
-  let isKnown = isWhole && limits.shared === undefined;
+  let isKnown = isWhole && limits.shared === undefined && (limits.ms === undefined || estimate.untimed === 0);
   for (const [after, fn] of executes.entries()) {
-    const elapsedMs = (estimate.durationMs * after) / executes.length;
+    const elapsedMs = ((estimate.durationMs ?? 0) * after) / executes.length;
     let further = (due.get(fn) ?? 0) + (attempts.get(fn) ?? 1) - 1;
     let admission = budget.admit(fn, elapsedMs, maxCosts.get(fn));
     for (; further > 0.999 && admission.kind === 'start'; further--) {
