@@ -52,8 +52,8 @@ describe('copied runs', () => {
     const { stdout } = await runCli(['journal', 'list', '--workers', '--json'], { cwd: to.root });
     expect((JSON.parse(stdout) as { run: string; status: string }[]).map(({ run, status }) => [run, status])).toEqual([
       [runRef(3).run, 'salvaged'],
-      [runRef(2).run, 'worker'],
       [runRef(1).run, 'completed'],
+      [runRef(2).run, 'worker'], // below the run that it serves
     ]);
     const latest = await runCli(['journal', 'show', 'latest', '--json'], { cwd: to.root });
     expect(latest.stdout).toContain('"ebb"');
