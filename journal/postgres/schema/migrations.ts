@@ -15,6 +15,7 @@ import { shortAppendsSchema } from './0013-short-appends.js';
 import { lateStartsSchema } from './0014-late-starts.js';
 import { unknownCostsSchema } from './0015-unknown-costs.js';
 import { plainHeadsSchema } from './0016-plain-heads.js';
+import { reasonsOfWorkersSchema } from './0017-reasons-of-workers.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, title: 'costs of attempts that began when their lease was over', statements: lateStartsSchema, minClient: 3 },
   { version: 15, title: 'reservations of attempts whose cost is not known', statements: unknownCostsSchema, minClient: 3 },
   { version: 16, title: 'appends that evaluate no check of the table of runs', statements: plainHeadsSchema, minClient: 3 },
+  { version: 17, title: 'reasons of workers that every run can read', statements: reasonsOfWorkersSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

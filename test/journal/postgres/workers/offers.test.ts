@@ -106,6 +106,16 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect((await other.workers.take('hut', { '': 2 }, [served])).unserved).toMatchObject([{ ref: colleague.ref }]);
   });
 
+  it('have no reasons that a run could not read, whoever writes them', async () => {
+    const { run } = await offering(1);
+    const refused = { cause: expect.objectContaining({ code: '23514' }) };
+    for (const said of ['"no"', '["hut"]', 'null', '7']) {
+      await expect(database.query('update mlld.offers set declined = $1::jsonb', [said])).rejects.toMatchObject(refused);
+    }
+    await database.query('update mlld.offers set declined = $1::jsonb', ['{"hut":"no reason","shed":{"why":7}}']);
+    expect((await outcomesOf(run))?.count).toBe(1);
+  });
+
   it('are left to others by a worker that declines, and to the run that offers when it is told to stop', async () => {
     const { run, other, served, take } = await offering(1);
     const [offer] = (await take()).taken;
