@@ -35,7 +35,7 @@ export class Slots {
 
   /** Says that it is time to take calls: a slot has none, or half of those with short calls have no next one. SLOTS-2, SLOTS-4 */
   get isDue(): boolean {
-    return [...this.lanes.values()].some((lane) => roomIn(lane) > 0 && lane.waiting.length <= earlyIn(lane) / 2);
+    return [...this.lanes.values()].some((lane) => idleIn(lane) > 0 || (roomIn(lane) > 0 && lane.waiting.length <= earlyIn(lane) / 2));
   }
 
   /** Says how many calls may be taken in each lane that has room. SLOTS-2 */
@@ -89,7 +89,12 @@ interface Lane {
 
 /** SLOTS-2, SLOTS-4 */
 function roomIn(lane: Lane): number {
-  return lane.count - lane.used + lane.ending.length + earlyIn(lane) - lane.waiting.length;
+  return idleIn(lane) + earlyIn(lane);
+}
+
+/** Returns the number of slots that are free, or become it, beyond those of waiting calls. */
+function idleIn({ count, used, ending, waiting }: Lane): number {
+  return count - used + ending.length - waiting.length;
 }
 
 function earlyIn({ used, ending, latestMs }: Lane): number {

@@ -94,6 +94,20 @@ describe('slots', () => {
     expect([slots.free(), slots.inFlight]).toEqual([{ '': 4 }, 0]);
   });
 
+  it('ask for a call for each slot that becomes free, while one of another journal waits', async () => {
+    const { slots, clock, run, of } = manual({ '': 2 });
+    const running = ['1', '2'].map((name) => run(name, { of: name }));
+    clock.ms = LONG_MS;
+    for (const name of ['1', '2']) of(name).onEnding();
+    const next = run('3', { of: '3' });
+    expect([slots.free(), slots.isDue]).toEqual([{ '': 1 }, true]);
+    for (const name of ['1', '2']) of(name).end();
+    await Promise.all(running);
+    of('3').end();
+    await next;
+    expect(slots.free()).toEqual({ '': 2 });
+  });
+
   it('pass a slot on when its call fails, with or without an end', async () => {
     const { slots, clock, began, run, of } = manual({ '': 1 });
     const first = run('first', {});
