@@ -47,6 +47,7 @@ it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was kil
   const stat = (): readonly string[] => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
   writeFileSync(path, JSON.stringify({ pid, started: stat()[19], boot }));
   expect(await isAlive(realDisk, path)).toBe(true);
+  await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'latin1').trim()).toBe('sleep'); // the shell would wait for it
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => stat()[0]).toBe('Z');
   expect(await isAlive(realDisk, path)).toBe(false);
