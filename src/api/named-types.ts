@@ -41,6 +41,7 @@ export type {
   PayloadStore,
   Recorded,
   RunStore,
+  WantedIndexFile,
 } from '../../journal/store.js';
 export type { Secrets } from '../../journal/secrets/sealing.js';
 export type {
@@ -92,7 +93,7 @@ export type { ErrorDetails } from '../errors.js';
 export type { EdgeAttributes, GraphAttributes, NodeAttributes } from '../pipeline/model/attributes.js';
 export type { Choice } from '../pipeline/model/labels.js';
 export type { Updates } from '../pipeline/model/outcome.js';
-export type { WorkingProject } from '../session/project.js';
+export type { ProjectFromFolder, WorkingProject } from '../session/project.js';
 export type { RunCalls, RunOutcome } from '../session/run-calls.js';
 export type { DivergentRequest } from '../session/rerun/divergence.js';
 export type { Sinks } from '../session/rerun/replayed-world.js';

@@ -71,10 +71,10 @@ const hasMarker = (folder: string): boolean => MARKERS.some((marker) => fs.exist
 const hasScripts = (folder: string): boolean => fs.existsSync(path.join(folder, DEFAULT_SCRIPT_DIR));
 
 /** Without the folder from which a user names scripts, that is the root. */
-type Standing = Project & Partial<Pick<WorkingProject, 'workingDirectory'>>;
+export type ProjectFromFolder = Project & Partial<Pick<WorkingProject, 'workingDirectory'>>;
 
 /** Looks for a script in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
-export async function findScript(project: Standing, name: string, home: string | undefined): Promise<ScriptFile> {
+export async function findScript(project: ProjectFromFolder, name: string, home: string | undefined): Promise<ScriptFile> {
   for (const folder of scriptFolders(project, home)) {
     const found = scriptIn(folder, name);
     if (found !== undefined) return { path: found, name: nameWithin(folder, found) };
@@ -84,7 +84,7 @@ export async function findScript(project: Standing, name: string, home: string |
   });
 }
 
-async function adviceFor(project: Standing, name: string, home: string | undefined): Promise<string> {
+async function adviceFor(project: ProjectFromFolder, name: string, home: string | undefined): Promise<string> {
   if (isPath(name)) return `a file is run by its path, without \`run\`, and recorded with a flag: mlld ${name} --checkpoint`;
   const { root, config, workingDirectory = root } = project;
   const pipeline = path.resolve(root, config.scriptDir, `${name}.dot`);
