@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { OfferOutcome, Offers } from '../../../journal/storage/offers.js';
+import { JournalError } from '../../../journal/errors.js';
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, Fingerprint, OpPath } from '../../../journal/ids.js';
 import type { Stop } from '../../../src/calls/dispatch/stop.js';
@@ -40,11 +41,14 @@ interface Run {
   /** Absent: its offer waits. */
   readonly outcome?: OfferOutcome;
   readonly claim?: RunTeamResults['claim'];
+  /** The run was sealed by another process: every statement says so, or those that make offers, which are gone then. */
+  readonly isSealed?: () => boolean;
+  readonly isSealedAtOffers?: () => boolean;
   /** The reason why no call may start. */
   readonly stoppedBy?: () => Stop | undefined;
 }
 
-function offering({ outcome, claim, stoppedBy = () => undefined }: Run) {
+function offering({ outcome, claim, isSealed = () => false, isSealedAtOffers = () => false, stoppedBy = () => undefined }: Run) {
   const stop = new AbortController();
   const { signal } = stop;
   let inFlight = 0;
@@ -52,9 +56,13 @@ function offering({ outcome, claim, stoppedBy = () => undefined }: Run) {
   const offered: OfferedCall[] = [];
   const outcomes = new Map(outcome && [[key, outcome]]);
   const offers: Partial<Offers> = {
-    offer: async ({ call }) => void offered.push(JSON.parse(call) as OfferedCall),
+    async offer({ call }) {
+      if (isSealedAtOffers()) throw new JournalError('STORE_SEALED', 'the run was sealed');
+      offered.push(JSON.parse(call) as OfferedCall);
+      return undefined;
+    },
     collect: async () => outcomes,
-    collectAll: async () => ({ outcomes, count: 1 }),
+    collectAll: async () => ({ outcomes, count: isSealedAtOffers() ? 0 : 1 }),
     takeBack: async (keys) => (takenBack.push(...keys), keys),
     withdraw: () => undefined,
     workers: async () => ({ alive: 1, lanes: new Set() }),
@@ -65,7 +73,13 @@ function offering({ outcome, claim, stoppedBy = () => undefined }: Run) {
   };
   const team: Partial<RunTeamResults> = {
     ...(claim && { claim }),
-    whileReachable: (ask) => ask(),
+    async whileReachable(ask) {
+      if (isSealed()) return 'sealed';
+      return ask().catch((error: unknown) => {
+        if (error instanceof JournalError) return 'sealed';
+        throw error;
+      });
+    },
     pause: async () => undefined,
     mustStop: () => signal.aborted,
   };
@@ -129,6 +143,27 @@ describe('OFFERED-5', () => {
     await expect.poll(() => isClaiming).toBe(true);
     await expect.poll(inFlight).toBe(0);
     stop.abort();
+    expect(await claimed).toEqual({ kind: 'claimed', replaces: undefined });
+    expect(inFlight()).toBe(0);
+  });
+});
+
+describe('OFFERED-8', () => {
+  it('hears that the run was sealed where its offers are gone, and it makes them again', async () => {
+    let isSealed = false;
+    const { calls, inFlight } = offering({ isSealedAtOffers: () => isSealed });
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(inFlight).toBe(1);
+    isSealed = true;
+    expect(await claimed).toEqual({ kind: 'claimed', replaces: undefined });
+  });
+
+  it('lets a call begin, which its journal refuses, where the run is sealed while it waits for a worker', async () => {
+    let isSealed = false;
+    const { calls, inFlight } = offering({ isSealed: () => isSealed });
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(inFlight).toBe(1);
+    isSealed = true;
     expect(await claimed).toEqual({ kind: 'claimed', replaces: undefined });
     expect(inFlight()).toBe(0);
   });

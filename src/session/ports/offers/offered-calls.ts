@@ -12,6 +12,8 @@
  * OFFERED-6 The guards before a call decide here, when the call is about to be offered (OFFERABLE-1). A call that they deny takes the way
  *    of one that is not offered, and is denied there.
  * OFFERED-7 Sealed offers for which no worker had the key for a lease are followed by none for a while: each would wait for a lease.
+ * OFFERED-8 A run that only waits for workers appends nothing, and so does not hear from its journal that it was sealed: it hears when it
+ *    makes offers again. Then all of them go on, and the first `call.started` is refused.
  */
 import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact } from '../../../../journal/event.js';
@@ -60,7 +62,10 @@ export interface OfferPorts extends OfferWriterPorts {
   readonly stderr: (text: string) => void;
 }
 
-type Outcome = OfferOutcome | { readonly kind: 'own' | 'stopped' };
+/** The call begins nothing: the journal takes no `call.started`. OFFERED-8 */
+const SEALED = { kind: 'claimed', replaces: undefined } as const;
+
+type Outcome = OfferOutcome | { readonly kind: 'own' | 'stopped' | 'sealed' };
 
 interface Pending {
   readonly fn: string;
@@ -173,7 +178,7 @@ export class OfferedCalls implements CallOffers {
     const { key } = call;
     const again = (refused = refusing) => ({ kind: 'again', refusing: refused }) as const;
     const known = await team.whileReachable(() => offers.offer({ key, lane: offer.lane, call: offer.json, refused: refusing }));
-    if (known === 'sealed') return { kind: 'claimed', replaces: undefined }; // the journal takes no `call.started`
+    if (known === 'sealed') return SEALED;
     if (known === 'away') {
       await team.pause();
       return again();
@@ -194,6 +199,8 @@ export class OfferedCalls implements CallOffers {
       }
       case 'stopped':
         return again();
+      case 'sealed':
+        return SEALED;
       case 'declined':
         if (outcome.why === OTHER_KEY) this.sealedHereUntilMs = this.ports.monotonicMs() + SEALED_HERE_MS; // OFFERED-7
         this.tellOnce(call.fn, `calls of @${call.fn} are executed here: the worker ${outcome.worker} can't execute them (${outcome.why})`);
@@ -235,6 +242,12 @@ export class OfferedCalls implements CallOffers {
     pending.resolve(outcome);
   }
 
+  /** OFFERED-8 */
+  private endAll(): void {
+    for (const { resolve } of this.pending.values()) resolve({ kind: 'sealed' });
+    this.pending.clear();
+  }
+
   /** OFFERED-3 */
   private passSlotOn(): void {
     if (this.freeSlots === 0 || this.pending.size === 0) return;
@@ -256,7 +269,7 @@ export class OfferedCalls implements CallOffers {
         const restMs = lookedMs + gapMs - monotonicMs();
         if (restMs > 0) await team.pause(restMs);
         const found = await team.whileReachable(() => this.look());
-        if (found === 'sealed') break;
+        if (found === 'sealed') return this.endAll();
         if (found === 'away') {
           await team.pause();
           continue;
@@ -300,14 +313,14 @@ export class OfferedCalls implements CallOffers {
     if (typeof now === 'object') onAtWorkers(now);
   }
 
-  /** A result may have come while the offer was gone. */
+  /** A result may have come while the offer was gone. Says, too, whether the run was sealed, which no look at its offers does. OFFERED-8 */
   private async offerMissing(keys: readonly CallKey[]): Promise<void> {
     const again = async (key: CallKey): Promise<void> => {
       const pending = this.pending.get(key);
       const by = pending?.isLeaving ? undefined : await pending?.offerAgain();
       if (by !== undefined) this.settle(key, { kind: 'answered', by, worker: undefined });
     };
-    await this.ports.team.whileReachable(() => Promise.all(keys.map(again)));
+    await Promise.all(keys.map(again));
   }
 
   private async describe(call: OfferableCall): Promise<DescribedCall | NotOffered> {
