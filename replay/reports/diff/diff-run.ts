@@ -195,12 +195,14 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
   return { left, right, calls: diffCalls(alignment, await resultDigests(store, sides, memoOf)) };
 }
 
-/** Fills in previews of reused calls: a reuse event may lack its own; the other run or the memo has it. */
+/** Fills in previews of reused calls: a reuse event may lack its own; a withdrawn start, the other run or the memo has it. */
 async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
   const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'reused' && preview === undefined;
   if (!sides.some(([, { calls }]) => calls.some(isNameless))) return;
   const previews = new Map<CallKey, string>();
-  for (const [, { calls }] of sides) for (const { key, preview } of calls) if (preview !== undefined) previews.set(key, preview);
+  for (const [, { calls, withdrawn }] of sides) {
+    for (const { key, preview } of [...withdrawn, ...calls]) if (preview !== undefined) previews.set(key, preview);
+  }
   for (const [{ workflow }, { calls }] of sides) {
     for (const call of calls) {
       if (!isNameless(call)) continue;

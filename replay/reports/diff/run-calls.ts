@@ -34,6 +34,8 @@ export interface ComparedCall {
 
 export interface RunCalls {
   readonly calls: ComparedCall[];
+  /** Starts of which no body began. */
+  readonly withdrawn: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
   readonly phases: CallPhases;
   /** By path; a published module by its name. */
@@ -64,6 +66,7 @@ const WRITES_KEPT = 1000;
 export const runCalls: Projection<RunCalls> = {
   initial: () => ({
     calls: [],
+    withdrawn: [],
     inFlight: new Map(),
     phases: callPhases.initial(),
     sources: new Map(),
@@ -118,7 +121,7 @@ export const runCalls: Projection<RunCalls> = {
       case 'call.withdrawn': {
         const call = state.inFlight.get(event.op);
         state.inFlight.delete(event.op);
-        if (call) state.calls.splice(state.calls.lastIndexOf(call), 1);
+        if (call) state.withdrawn.push(...state.calls.splice(state.calls.lastIndexOf(call), 1));
         break;
       }
       case 'call.completed':
