@@ -56,8 +56,8 @@ const PROJECTIONS: { readonly [name: string]: Projection<unknown> } = {
   recording: recording as Projection<unknown>,
 };
 
-/** Members that tell which calls were looked at, whoever makes them. */
-const LOOKED_AT: ReadonlySet<string> = new Set(['argumentsOf', 'memo', 'blobs', 'sites']);
+/** Members that tell which calls were looked at, whoever makes them; `withdrawn` names reused calls of a diff by their arguments. */
+const LOOKED_AT: ReadonlySet<string> = new Set(['argumentsOf', 'memo', 'blobs', 'sites', 'withdrawn']);
 
 /** Leaves out of a state what says nothing: empty collections, and counts of 0. */
 function said(state: unknown): unknown {
