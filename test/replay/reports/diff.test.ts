@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
-import type { BlobId, Fingerprint } from '../../../journal/ids.js';
+import { seqOf, type BlobId, type Fingerprint } from '../../../journal/ids.js';
 import { diffRuns, forkPointOf, type RunDiff } from '../../../replay/reports/diff/diff-run.js';
 import { anyFacts } from '../../support/any-run.js';
 import { call, finished, JOB, loop, runRef, started } from '../../support/written-runs.js';
@@ -98,6 +98,22 @@ describe('the diff of two runs', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('names a reused call by the start of it that was withdrawn, whichever run is the left one', async () => {
+    const begun = call('main/ask#0', 'ebb', { outcome: 'killed' });
+    const start = begun.find((fact) => fact.type === 'call.started')!;
+    const { key, op, fn } = start;
+    const from = runRef(0).run;
+    const reused: Fact[] = [
+      ...begun,
+      { type: 'call.withdrawn', key, op, to: from },
+      { type: 'call.reused', key, op, fn, from: { run: from, seq: seqOf(1) } },
+      { type: 'op.finished', op, outcome: 'reused' },
+    ];
+    const fresh: Fact[] = [{ type: 'memo.reset', reason: 'fresh' }];
+    expect(previews((await diffOf(whole(reused), whole(fresh))).calls.onlyLeft)).toEqual(['ebb']);
+    expect(previews((await diffOf(whole(fresh), whole(reused))).calls.onlyRight)).toEqual(['ebb']);
   });
 
   it('is symmetric', async () => {
