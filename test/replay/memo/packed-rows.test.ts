@@ -3,21 +3,9 @@ import { expect, it } from 'vitest';
 
 import { sha256 } from '../../../journal/canonical.js';
 import type { CallKey } from '../../../journal/ids.js';
-import type { MemoEntry } from '../../../replay/memo/memo.js';
 import { packRows, unpackKeys, type PackedRows } from '../../../replay/memo/packed/packed-rows.js';
 import { PackedReader, unpackRows } from '../../../replay/memo/packed/packed-reader.js';
-
-const ENTRY: MemoEntry = {
-  fn: 'review',
-  fingerprint: undefined,
-  site: undefined,
-  declared: undefined,
-  preview: undefined,
-  attempt: undefined,
-  scope: undefined,
-  inside: [],
-  result: undefined,
-};
+import { ENTRY } from './tiers/support.js';
 
 const LONG_A = 'The captain asks for the soundings of the northern channel.';
 const LONG_B = 'A pilot reports that the outer buoy has left its place.';

@@ -6,7 +6,7 @@ import type { CallKey } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import { followIndex, saveIndex } from '../../../replay/memo/load.js';
-import type { Memo, MemoEntry } from '../../../replay/memo/memo.js';
+import type { Memo } from '../../../replay/memo/memo.js';
 import { packRows, unpackKeys, type PackedRows } from '../../../replay/memo/packed/packed-rows.js';
 import { PackedReader, unpackRows } from '../../../replay/memo/packed/packed-reader.js';
 import { RowsInIndex } from '../../../replay/memo/packed/rows-in-index.js';
@@ -14,7 +14,7 @@ import type { Row } from '../../../replay/memo/tiers/row.js';
 import { TieredMap } from '../../../replay/memo/tiers/tiered-map.js';
 import { anyFacts } from '../../support/any-run.js';
 import { finished, runRef } from '../../support/written-runs.js';
-import { append, essence, folded, load } from './tiers/support.js';
+import { append, ENTRY, essence, folded, load } from './tiers/support.js';
 
 const anyHistory = fc.array(anyFacts, { minLength: 1, maxLength: 5 });
 
@@ -70,18 +70,6 @@ describe('an index that holds all calls', () => {
     expect(lookedUp).toBeGreaterThan(10);
   });
 });
-
-const ENTRY: MemoEntry = {
-  fn: 'review',
-  fingerprint: undefined,
-  site: undefined,
-  declared: undefined,
-  preview: undefined,
-  attempt: undefined,
-  scope: undefined,
-  inside: [],
-  result: undefined,
-};
 
 const LONG = 'The captain asks for the soundings of the northern channel, and the pilot for those of the ';
 const anyPreview = fc.oneof(

@@ -7,11 +7,25 @@ import { openFileStore } from '../../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import type { IndexLimits } from '../../../../replay/memo/index-on-disk.js';
 import { loadWorkflow, type PriorRuns } from '../../../../replay/memo/load.js';
+import type { MemoEntry } from '../../../../replay/memo/memo.js';
 import { index, type Index } from '../../../../replay/memo/snapshot.js';
 import { JOB, runRef } from '../../../support/written-runs.js';
 
 /** An index is written for each event, and a tier for each second call. */
 const SMALL: IndexLimits = { events: 1, rows: 1, rowsAbove: 1 };
+/** A call of which nothing but its function is known. */
+export const ENTRY: MemoEntry = {
+  fn: 'review',
+  fingerprint: undefined,
+  site: undefined,
+  declared: undefined,
+  preview: undefined,
+  attempt: undefined,
+  scope: undefined,
+  inside: [],
+  result: undefined,
+};
+
 /** Nothing is written. */
 export const NEVER: IndexLimits = { ...SMALL, events: Infinity };
 
