@@ -62,12 +62,21 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
   }
   const resembling = findResembling(state);
   const calls: ReportedCall[] = [];
-  for (const call of state.calls) {
+  for (const call of await named(store, ref, state.calls)) {
     if (op !== undefined && !isInside(call.op, op)) continue;
     const earlier = resembling.get(call);
     calls.push(earlier === undefined ? call : { ...call, resembles: await differing(store, state, call, earlier) });
   }
   return { workflow: ref.workflow, run: ref.run, modules: [...modules.loaded.values()], calls };
+}
+
+/** Fills in previews of calls that workers executed for the run: their arguments are in the runs of the workers, which began later. */
+async function named(store: JournalStore, { workflow }: RunRef, calls: readonly ExplainedCall[]): Promise<readonly ExplainedCall[]> {
+  const isNameless = ({ hit, preview }: ExplainedCall): boolean => hit !== undefined && preview === undefined;
+  if (!calls.some(isNameless)) return calls;
+  // Damage in runs that came later is not part of this report.
+  const { entries } = (await loadWorkflow(store, workflow, { onDefect: () => undefined })).memo;
+  return calls.map((call) => (isNameless(call) ? { ...call, preview: entries.get(call.key)?.preview } : call));
 }
 
 /** Loads the fork sources up to the run or event that the run recorded, else as they are now. */

@@ -179,6 +179,26 @@ describe('a call that was reused', () => {
   });
 });
 
+describe('a call that a worker executed', () => {
+  it('is named by the arguments that the run of the worker has', async () => {
+    const store = openMemoryStore();
+    const write = async (number: number, facts: readonly Fact[]): Promise<void> => {
+      const journal = await store.create(runRef(number));
+      for (const fact of [started(runRef(number)), ...facts, finished()]) await journal.append(fact);
+      await journal.close();
+    };
+    const from = { run: runRef(2).run, seq: seqOf(3) };
+    const offered = call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact) =>
+      fact.type === 'call.reused' ? { ...fact, from, worker: 'w1', workerHost: 'quay' } : fact,
+    );
+    await write(1, offered);
+    await write(2, call('main/ask#0', 'ebb'));
+    const [file] = await store.runs(JOB);
+    const { calls } = await explainRun(store, file!, { onDefect: () => expect.unreachable() });
+    expect(calls).toMatchObject([{ preview: 'ebb', hit: { worker: 'w1' } }]);
+  });
+});
+
 describe('the explanation of any history', () => {
   it('has a line for every call, and for each exactly one reason', () => {
     fc.assert(
