@@ -107,10 +107,8 @@ describe('the watch over hooks', () => {
     const folder = await projectFolder({
       'job.mld': `${NEVER}hook before op:var = [ show "seen" ]\nvar @x = "bound"\nshow @never()\n`,
     });
-    const startedMs = performance.now();
     const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder });
     expect([stdout, stderr, status]).toEqual(['seen\n', expect.stringContaining('something that will never happen'), 143]);
-    expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
   it('keeps a run alive while one waits for what never comes, also behind others', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { SecretFragments } from '../../src/runtime/secrets/secret-fragments.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
@@ -111,10 +112,18 @@ describe('pieces of secrets', () => {
   });
 
   it('cost a message its length, however many secrets there are', () => {
-    const texts = learned(...Array.from({ length: 1000 }, (_, i) => `${i}-${'key'.repeat(100)}-${i}`));
-    texts.hideParts('warm');
-    const started = performance.now();
-    for (let i = 0; i < 200; i++) texts.hideParts(`call ${i} failed: ${'nothing of it is known here '.repeat(10)}`);
-    expect(performance.now() - started).toBeLessThan(3000);
+    const message = `call failed: ${'nothing of it is known here '.repeat(10)}`;
+    const workWith = (secrets: number): number => {
+      const fragments = new SecretFragments();
+      for (let i = 0; i < secrets; i++) fragments.add(`${i}-${'key'.repeat(100)}-${i}`);
+      const looks = [vi.spyOn(String.prototype, 'charCodeAt'), vi.spyOn(String.prototype, 'includes')];
+      try {
+        expect(fragments.hide(message, '[secret]')).toBe(message);
+        return looks.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+      } finally {
+        for (const look of looks) look.mockRestore();
+      }
+    };
+    expect(workWith(1000)).toBe(workWith(1));
   });
 });

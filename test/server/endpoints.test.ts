@@ -238,10 +238,8 @@ describe('cancelling', () => {
   it('ends a command that runs', async () => {
     const id = await served.send(ENDLESS);
     await served.until(`/pipelines/${id}`, ({ current_node: node }: { current_node: string }) => node === 'wait');
-    const since = performance.now();
     await served.post(`/pipelines/${id}/cancel`);
-    await statusOf(id);
-    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(await statusOf(id)).toMatchObject({ status: 'cancelled' });
   });
 });
 

@@ -188,11 +188,10 @@ describe('sections', () => {
     expect(listHeadings('# A ##\n# C#\n# ##\n# a # b\n')).toEqual(['A', 'C#', '', 'a # b']);
   });
 
-  it('are found in time, whatever the lines look like', () => {
-    const hostile = `# ${'#'.repeat(100_000)}x\n# ${' '.repeat(100_000)}x\n`;
-    const startedMs = performance.now();
+  it('are found in work that grows with the length of the lines alone, whatever they look like', () => {
+    // A pattern that tried each place anew would take longer than a test may.
+    const hostile = `# ${'#'.repeat(2_000_000)}x\n# ${' '.repeat(2_000_000)}x\n`;
     expect(headings(hostile)).toHaveLength(2);
-    expect(performance.now() - startedMs).toBeLessThan(1000);
   });
 
   it('are listed, all or of one level', () => {

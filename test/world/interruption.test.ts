@@ -60,13 +60,12 @@ it('lets a command clean up within the grace time', async () => {
 it('does not wait for a grandchild that left the group and holds the output', async () => {
   const { world, command } = openWorld();
   const folder = await temporaryFolder();
-  const running = command('sh', 'setsid sleep 30 & echo $! >> pids; wait', { directory: folder });
+  const running = command('sh', 'setsid sleep 600 & echo $! >> pids; wait', { directory: folder });
   running.catch(() => undefined);
   const [pid = 0] = await pidsIn(join(folder, 'pids'), 1);
-  const startedMs = performance.now();
   await world.close('test');
-  expect(performance.now() - startedMs).toBeLessThan(20_000);
-  if (await isAlive(pid)) process.kill(pid, 'SIGKILL');
+  expect(await isAlive(pid)).toBe(true);
+  process.kill(pid, 'SIGKILL');
 });
 
 it('leaves a program alone that a finished command put into the background', async () => {

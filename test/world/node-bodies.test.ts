@@ -145,10 +145,9 @@ it('in a program: timers that are left do not keep it alive, those that a call w
     const imported = await node('return (await import("node:path")).basename("a/b")');
     console.log(value, imported.value);`,
   );
-  const startedMs = performance.now();
+  // Behind its timeout there is no status.
   const { stdout, status } = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 50_000 });
   expect({ stdout, status }).toEqual({ stdout: 'waited b\n', status: 0 });
-  expect(performance.now() - startedMs).toBeLessThan(30_000);
 });
 
 describe('an import of a Node module', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { namedFiles, nameInProject } from '../../../src/calls/files/named-files.js';
 import { pathWords, WORDS_MAX } from '../../../src/calls/files/path-words.js';
 
@@ -97,26 +97,39 @@ describe('the words of arguments that are taken as paths', () => {
     expect(pathWords([{ 'src/a.ts': 1.5 }, null, true, ['b.md']])).toEqual(['src/a.ts', 'b.md']);
   });
 
-  it('take time that grows with the length of the text alone', () => {
-    const msOf = (text: string): number => {
-      const begun = performance.now();
-      for (let round = 0; round < 5; round++) pathWords([text + String(round)]);
-      return performance.now() - begun;
-    };
-    const unit = 200_000;
-    for (const make of [
-      (units: number) => 'a'.repeat(units),
-      (units: number) => 'a.'.repeat(units / 2),
-      (units: number) => 'ab/'.repeat(units / 3),
-      (units: number) => `${'f'.repeat(1100)}/`.repeat(units / 1101),
-      (units: number) => 'a sentence. and/or '.repeat(units / 19),
-    ]) {
-      msOf(make(unit)); // compiles
-      // Quadratic work would take 64 times as long.
-      expect(msOf(make(unit * 8))).toBeLessThan(Math.max(500, 40 * msOf(make(unit))));
-    }
+  // WORD-1
+  it.each<[string, (units: number) => string]>([
+    ['one word', (units) => 'a'.repeat(units)],
+    ['stops', (units) => 'a.'.repeat(units / 2)],
+    ['slashes', (units) => 'ab/'.repeat(units / 3)],
+    ['words that are too long', (units) => `${'f'.repeat(1100)}/`.repeat(units / 1101)],
+    ['sentences', (units) => 'a sentence. and/or '.repeat(units / 19)],
+  ])('are found in work that grows with the length of the text alone: %s', (_what, make) => {
+    const unit = 20_000;
+    // Quadratic work would be 64 times as much.
+    expect(charactersRead(make(unit * 8))).toBeLessThan(12 * charactersRead(make(unit)));
   });
 });
+
+/** Counts the characters that are looked at one by one, or that a pattern moves over. */
+function charactersRead(text: string): number {
+  let count = 0;
+  const charCodeAt = vi.spyOn(String.prototype, 'charCodeAt');
+  const exec = RegExp.prototype.exec;
+  const patterns = vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, searched: string) {
+    const from = this.global ? this.lastIndex : 0;
+    const match = exec.call(this, searched);
+    count += (match === null ? searched.length : match.index + match[0].length) - from;
+    return match;
+  });
+  try {
+    pathWords([text]);
+    return count + charCodeAt.mock.calls.length;
+  } finally {
+    patterns.mockRestore();
+    charCodeAt.mockRestore();
+  }
+}
 
 describe('the files that a call names', () => {
   const root = '/home/ann/project';

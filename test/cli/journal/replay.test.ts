@@ -103,12 +103,10 @@ show \`@x @list.join("+") @mx.hooks.errors.length: @mx.hooks.errors[0].message\`
     );
     const ran = await mlld('job.mld', '--checkpoint');
     expect(ran.stdout).toMatch(/A:ebb A:flow\+A:slack 2: it did not end within 0.4 seconds\n$/);
-    const startedMs = performance.now();
     const replayed = await mlld('journal', 'replay', 'job');
     expect(replayed).toMatchObject({ stdout: ran.stdout, status: 0 });
     expect(replayed.stderr).toContain('same: run ');
     expect(replayed.stderr).toMatch(/^warning: 2 times: .*did not end within 0.4 seconds$/m);
-    expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
   it('runs hooks and guards again, and results that they change', async () => {

@@ -79,10 +79,9 @@ describe('a run that is interrupted', () => {
     const result = resultOf(child);
     child.kill('SIGINT');
     await new Promise((resolve) => child.stderr.once('data', resolve));
-    const askedMs = performance.now();
     child.kill('SIGINT');
+    // A run that had waited for its command would have a summary.
     expect(await result).toEqual({ stdout: '', stderr: 'ending what is in flight; Ctrl-C again ends it at once\n', status: 130 });
-    expect(performance.now() - askedMs).toBeLessThan(1000);
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
@@ -90,7 +89,7 @@ describe('a run that is interrupted', () => {
     ['one long loop', 'var @r = for @i in @numbers(3000000) => `@i`'],
     [
       'small loops inside each other',
-      'var @ns = @numbers(150)\nfor @i in @ns [\n  for @j in @ns [\n    let @r = for @k in @ns => `@k`\n  ]\n]',
+      'var @ns = @numbers(1000)\nfor @i in @ns [\n  for @j in @ns [\n    let @r = for @k in @ns => `@k`\n  ]\n]',
     ],
     ['functions that call themselves', 'exe recursive @fold(n) = @n > 0 ? @fold(@n - 1) + @fold(@n - 1) : 0\nvar @r = @fold(60)'],
     ['a parallel loop', 'var @r = for parallel(5) @i in @numbers(3000000) => `@i`'],
