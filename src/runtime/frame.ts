@@ -93,7 +93,7 @@ export const PLAIN: Pick<
   subject: undefined,
 };
 
-interface JudgedCode {
+export interface JudgedCode {
   readonly text: Code['text'];
   readonly line?: CommandLine;
   readonly stdin?: { readonly value: Value };

@@ -1,11 +1,11 @@
 /** Calls a function of the script, a built-in function or a function of Node. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
-import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { definitionOf, withParts } from '../../operation/fingerprint.js';
 import type { CallOptions } from '../../calls/options.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
+import { callArguments } from '../../runtime/calls/call-key.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
 import { withProblem } from '../../operation/replies/repair-inputs.js';
@@ -14,10 +14,8 @@ import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { HostFunction } from '../../values/kinds/host-function.js';
-import { losesDigits } from '../../values/formats/exact-numbers.js';
 import { valueOfText } from '../../values/formats/json-text.js';
 import { partOf } from '../../values/failures.js';
-import { toJson } from '../../values/native.js';
 import { Annotated, dataOf, flow, union, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
@@ -347,15 +345,4 @@ function withoutMissing(inputs: readonly Value[]): readonly Value[] {
 function isCommandBody(executable: Executable): boolean {
   const { body } = executable;
   return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;
-}
-
-/**
- * Returns the arguments as the call key and the journal have them. Data whose text has digits that a double can't hold is that text there:
- * the body may read them, so without it two arguments that differ would have one key.
- */
-function callArguments(inputs: readonly Value[]): Json[] {
-  return inputs.map((input) => {
-    const text = input instanceof Annotated && typeof input.data !== 'string' ? input.text : undefined;
-    return text !== undefined && losesDigits(text) ? text : toJson(input);
-  });
 }

@@ -10,19 +10,18 @@ import { resolveDirectory } from '../paths.js';
 import { fromNative, shellText, toNative, toJson } from '../../values/native.js';
 import { canKeep } from '../../values/keep-metadata.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
-import { compactText, originalText, textOf } from '../../values/text.js';
+import { originalText, textOf } from '../../values/text.js';
 import { shortened } from '../../values/shortened.js';
 import { readableAsText } from '../../values/kinds/native-text.js';
 import { isDataObject } from '../../values/plain-object.js';
-import { annotate, Annotated, dataOf, type DataObject, flow, metadataOf, type CommandFacts, type Value } from '../../values/value.js';
-import { contextValue } from '../expressions/context-variables.js';
+import { annotate, Annotated, dataOf, flow, metadataOf, type CommandFacts, type Value } from '../../values/value.js';
+import { contextFor, contextParts, inputText, shadowOf, sourceOf } from './code-inputs.js';
 import { functionScope, shellVariablesFor, variablesFor, type Variable } from './code-variables.js';
 import { commandLineOf } from './command-line.js';
 import type { CommandLine, WorkingDirectory } from '../../runtime/operation.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
-import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { offsetInText } from '../../world/code/place-in-body.js';
 import { placeInOutput } from '../../world/process/place-in-output.js';
@@ -83,7 +82,7 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     variables,
   };
   const used = valuesOf(listed);
-  if (context) used.push(...partsOf(context));
+  if (context) used.push(...contextParts(context));
   if (folder) used.push(...folder.labelled);
   const { value, log } = await performEffect(frame, 'code.run', request, { values: used, written: request.code });
   const isNothing = value === undefined || value === null;
@@ -109,28 +108,6 @@ function nativeWithText(value: Value): unknown {
   return readableAsText(native, originalText(value));
 }
 
-/** Returns the members of `@mx` that the code mentions, or all where it mentions `mx` alone. In some code `mx` is a variable. */
-function contextFor(node: Code, frame: Frame, listed: readonly Variable[]): DataObject | undefined {
-  const { shadow = [] } = shadowOf(node, frame);
-  if (shadow.length === 0 && !sourceOf(node).includes('mx')) return undefined; // mostly, and this is done for each call
-  const codes = [sourceOf(node), ...shadow.map(({ code }) => code)].filter((code) => code.includes('mx'));
-  if (codes.length === 0 || listed.some(({ name }) => name === 'mx')) return undefined;
-  const names = codes.flatMap((code) => [...code.matchAll(MX)].map((match) => match[1]));
-  if (names.length === 0) return undefined;
-  if (names.includes(undefined)) return contextValue(undefined, frame) as DataObject;
-  return Object.fromEntries(names.map((name) => [name, contextValue(name, frame)])) as DataObject;
-}
-
-/** Returns the members and their members: they have labels of their own. */
-function partsOf(context: DataObject): Value[] {
-  return Object.values(context).flatMap((member) => {
-    const data = dataOf(member);
-    return typeof data === 'object' && data !== null ? [member, ...Object.values(data as DataObject)] : [member];
-  });
-}
-
-const MX = /(?<![\w$.])mx(?![\w$])(?:\s*\??\.\s*([A-Za-z_$][\w$]*))?/g;
-
 async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): Promise<Value> {
   const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
   const listed = language === 'cmd' ? shellVariablesFor(node, frame) : variablesFor(node, frame);
@@ -139,7 +116,6 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   const code = line.text;
   const used = [...line.used];
   const stdin = node.stdin ? await standardInput(node.stdin, node, frame) : pipedInto(node, frame);
-  const isByLines = node.stdin !== undefined && (node.isRun === true || node.stdin.at > node.at);
   if (stdin !== undefined) used.push(stdin);
   const finding = folderOf(node, frame);
   const folder = finding instanceof Promise ? await finding : finding;
@@ -151,7 +127,7 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
     ...(line.used.some(isSecret) && language === 'cmd' ? { isSecret: true as const } : {}),
     directory: folder?.directory ?? frame.run.settings.projectRoot,
     variables: commandVariables(language, listed),
-    ...(stdin === undefined ? {} : { stdin: isByLines ? linesForStdin(stdin) : stdinText(stdin) }),
+    ...(stdin === undefined ? {} : { stdin: inputText(node, stdin) }),
     ...shadowOf(node, frame),
     ...(frame.streaming ? { stream: true } : {}),
   };
@@ -285,35 +261,4 @@ function valuesOf(listed: readonly Variable[]): Value[] {
 /** Returns the text of the source with its references unresolved, because values may be secret. */
 function writtenIn({ text }: Code): string {
   return text.map((part) => (part.kind === 'text' ? part.text : part.kind === 'hole' ? part.written : '')).join('');
-}
-
-function sourceOf(node: Code): string {
-  const [part] = node.text;
-  return part?.kind === 'text' ? part.text : '';
-}
-
-/** Writes the input of `with { stdin }`, which follows its command, and of `run @v | { … }`: a list of scalars has a line for each. */
-function linesForStdin(value: Value): string {
-  const data = dataOf(value);
-  const isList = Array.isArray(data) && data.every((element: Value) => typeof dataOf(element) !== 'object' || dataOf(element) === null);
-  return isList && originalText(value) === undefined ? data.map(textOf).join('\n') : stdinText(value);
-}
-
-function stdinText(value: Value): string {
-  const data = dataOf(value);
-  const text = originalText(value);
-  if (text !== undefined) return text;
-  return typeof data === 'object' && data !== null ? compactText(value) : textOf(value);
-}
-
-/** Returns the functions that code of this language may call: the latest set that the module declared. control.md 7. */
-function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
-  const functions = frame.module.shadows.get(node.language);
-  if (!functions || functions.length === 0) return {};
-  return { shadow: functions.map(shadowSource) };
-}
-
-function shadowSource(executable: Executable): { name: string; params: readonly string[]; code: string } {
-  const { code } = executable;
-  return { name: executable.name, params: executable.params, code: code ? sourceOf(code) : '' };
 }

@@ -6,7 +6,7 @@ import type { Code, Expression } from '../../../grammar/ast.js';
 import { guarded, guardsOf } from '../../operation/guards/guarded.js';
 import { valueIn } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
-import type { Frame } from '../../runtime/frame.js';
+import type { Frame, JudgedCode } from '../../runtime/frame.js';
 import type { Operation } from '../../runtime/operation.js';
 import { Scope } from '../../runtime/scope.js';
 import { textOf } from '../../values/text.js';
@@ -22,6 +22,7 @@ export interface PreparedCode {
   readonly inputs: readonly Value[];
   /** The labelled values in the path of its working directory. */
   readonly path: readonly Value[];
+  readonly evaluated: JudgedCode;
   readonly allowed: (frame: Frame, inputs: readonly Value[]) => Frame;
 }
 
@@ -39,7 +40,7 @@ export async function prepareCode(node: Code, frame: Frame): Promise<PreparedCod
       judged: { ...evaluated, ...(stdin && { stdin: { value: now[listed.length] } }) },
       scope: replacing(variables, listed, now, inner.scope),
     });
-    return { subtype: language, inputs: stdin ? [...listed, stdin.value] : listed, path, allowed };
+    return { subtype: language, inputs: stdin ? [...listed, stdin.value] : listed, path, evaluated, allowed };
   }
   const line = await commandLineOf(node, frame);
   const inputs = [flow(annotate(line.text.trim(), {}), stdin ? [...line.used, stdin.value] : line.used)];
@@ -47,6 +48,7 @@ export async function prepareCode(node: Code, frame: Frame): Promise<PreparedCod
     subtype: language,
     inputs,
     path,
+    evaluated: { ...evaluated, line },
     // A guard may have replaced the command.
     allowed: (inner, [command]) => {
       const allowedLine = command === inputs[0] ? line : ({ text: textOf(command), used: [command], isReplaced: true } as const);

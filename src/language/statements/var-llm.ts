@@ -4,6 +4,7 @@ import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
+import type { Body } from '../../runtime/ports.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { valueIn } from '../../runtime/completion.js';
 import { partsOfCode, withParts } from '../../operation/fingerprint.js';
@@ -11,7 +12,8 @@ import { perform } from '../../operation/perform.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import type { Value } from '../../values/value.js';
 import { evaluateCode } from '../calls/code.js';
-import { commandLineOf } from '../calls/command-line.js';
+import { codeInputs, sourceOf } from '../calls/code-inputs.js';
+import { prepareCode } from '../calls/inline-code.js';
 import { bound } from './control-flow.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -43,23 +45,32 @@ async function evaluateCallAtHead(node: Expression, labels: readonly string[], f
   }
 }
 
-/** Runs code as a call that is identified by its language and its text after interpolation. */
+/**
+ * Runs code as a call that is identified by its language, its text after interpolation, and what it gets beside its text. Its standard
+ * input and its folder are evaluated before the lookup, once.
+ */
 async function labelledCode(node: Code, labels: readonly string[], frame: Frame): Promise<Value> {
-  const line = node.language === 'cmd' ? await commandLineOf(node, frame) : undefined;
-  const [part] = node.text;
-  const text = line?.text ?? (part?.kind === 'text' ? part.text : '');
+  const { evaluated, path } = await prepareCode(node, frame);
+  const { line } = evaluated;
+  const inputs = codeInputs(node, frame, evaluated);
+  const text = line?.text ?? sourceOf(node);
   const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
   const definition = `${node.language} ${text}`;
   const llm: LlmCall = {
-    request: async () => ({ request: { fn: node.language, args: [text], ...attempt } }),
+    request(values) {
+      const part = inputs.keyPart(values);
+      const args = part === undefined ? [text] : [text, part];
+      return { request: { fn: node.language, args, ...attempt }, hasSecret: path.some(isSecret) };
+    },
     async definition() {
       const isHidden = frame.secret === true || line?.used.some(isSecret);
       const digest = isHidden ? await frame.run.cache.digest(definition) : sha256(definition);
       const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
       const own: Definition = { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
       const { module, run, stack } = frame;
-      const code = { code: [node], module, params: stack?.executable.params ?? [] };
-      const given = await partsOfCode(code, [], run.cache.digest, run.secrets);
+      // The values of its variables are in the key.
+      const { variables: params = stack?.executable.params ?? [], ...code } = node;
+      const given = await partsOfCode({ code: [code], module, params }, [], run.cache.digest, run.secrets);
       return given.length === 0 ? own : withParts(own, given);
     },
     fn: node.language,
@@ -69,6 +80,10 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
     labels,
     sources: [`src:${node.language}`],
   };
-  const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: line?.used ?? [], llm };
-  return valueIn(await perform(frame, operation, async (inner) => evaluateCode(node, inner, line)));
+  const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: inputs.values, path, llm };
+  const run: Body = async (inner, values) => {
+    const { node: code, frame: applied } = inputs.withValues(values, inner);
+    return evaluateCode(code, applied, line);
+  };
+  return valueIn(await perform(frame, operation, run));
 }

@@ -2,6 +2,9 @@
 import { canonicalJson, sha256 } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
+import { losesDigits } from '../../values/formats/exact-numbers.js';
+import { toJson } from '../../values/native.js';
+import { Annotated, type Value } from '../../values/value.js';
 
 /** The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2. */
 export interface CallRequest {
@@ -17,4 +20,15 @@ export function callKey({ fn, args, via, attempt }: CallRequest): CallKey {
   const viaText = via ? `,"via":{"fn":${JSON.stringify(via.fn)},"args":${list(via.args)}}` : '';
   const attemptText = attempt === undefined ? '' : `,"attempt":${attempt}`;
   return sha256(`{"fn":${JSON.stringify(fn)},"args":${list(args)}${viaText}${attemptText}}`) as string as CallKey;
+}
+
+/**
+ * Returns the arguments as the call key and the journal have them. Data whose text has digits that a double can't hold is that text there:
+ * the body may read them, so without it two arguments that differ would have one key.
+ */
+export function callArguments(inputs: readonly Value[]): Json[] {
+  return inputs.map((input) => {
+    const text = input instanceof Annotated && typeof input.data !== 'string' ? input.text : undefined;
+    return text !== undefined && losesDigits(text) ? text : toJson(input);
+  });
 }

@@ -15,11 +15,11 @@ describe('a result of code', () => {
     ['a variable that the code lists', LISTED, LISTED.replace('4 m', '5 m'), '@depth was 4 m, is 5 m', 'at 5 m'],
     ['a function that the code is given', GIVEN, GIVEN.replace(' m', ' ft'), '@unit was edited', 'at 4 ft'],
     [
-      'a variable that the code of `var llm` lists',
-      'var @depth = "4 m"\nvar llm @sound = sh (@depth) { echo "at $depth" }\nshow @sound\n',
-      'var @depth = "5 m"\nvar llm @sound = sh (@depth) { echo "at $depth" }\nshow @sound\n',
-      '@depth was 4 m, is 5 m',
-      'at 5 m',
+      'a function that the code of `var llm` is given',
+      'exe @unit(n) = js { return n + " m" }\nexe js = { unit }\nvar llm @sound = js { return "at " + unit(4) }\nshow @sound\n',
+      'exe @unit(n) = js { return n + " ft" }\nexe js = { unit }\nvar llm @sound = js { return "at " + unit(4) }\nshow @sound\n',
+      '@unit was edited',
+      'at 4 ft',
     ],
   ])('is from before an edit of %s', async (_, before, now, change, fresh) => {
     const cwd = await projectFolder({ 'job.mld': before });
