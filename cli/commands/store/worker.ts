@@ -32,7 +32,6 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
   const slots = { ...(general > 0 && { '': general }), ...lane };
   if (Object.keys(slots).length === 0) throw new MlldError('USAGE', 'mlld worker --lanes 0 could execute nothing', { hint: '--lanes 8' });
   const folder = root === undefined ? undefined : existingFolder(path.resolve(io.workingDirectory, root), root);
-  if (!json) io.stderr(`waiting for calls to execute: ${describeSlots(slots)}\n`);
   try {
     const report = await runWorker({
       project,
@@ -43,6 +42,7 @@ export async function worker(io: Io, { lanes, lane, root, name, once, json }: Wo
       name,
       once: once === true,
       leaving: interruption.signal,
+      ...(!json && { onReady: () => io.stderr(`waiting for calls to execute: ${describeSlots(slots)}\n`) }),
     });
     const { executed, failed, error } = report;
     if (json) io.stdout(`${JSON.stringify({ name: report.name, executed, failed, error: error?.message ?? null }, undefined, 2)}\n`);

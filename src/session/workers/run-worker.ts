@@ -57,6 +57,8 @@ export interface WorkerOptions {
   /** Aborted: takes nothing new, and ends what it holds. */
   readonly leaving: AbortSignal;
   readonly openStore?: () => Promise<JournalStore>;
+  /** Called once, when the store has answered what it has for this worker. */
+  readonly onReady?: () => void;
 }
 
 export interface WorkerReport {
@@ -137,8 +139,11 @@ class Worker {
     const listening = this.listen();
     let lookMs = LOOK_FIRST_MS;
     let upkeepAt = this.options.io.monotonicMs() + UPKEEP_MS;
+    let isReady = false;
     while (!this.isLeaving) {
       const taking = await this.take();
+      if (taking && !isReady) this.options.onReady?.();
+      isReady ||= taking !== undefined;
       const isIdle = taking !== undefined && taking.taken.length === 0 && taking.unserved.length === 0;
       if (taking) await this.begin(taking);
       if (!isIdle || this.slots.inFlight > 0) this.idleSinceMs = undefined;

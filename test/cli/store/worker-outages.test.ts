@@ -118,6 +118,19 @@ describe.skipIf(noServer !== undefined)(
       },
     );
 
+    it('waits for the store first, and says that it waits for calls when the store has answered', { timeout: TIMEOUT_MS }, async () => {
+      const team = await open();
+      team.between.isAway = true;
+      const worker = team.worker();
+      const [ended, stderr] = [resultOf(worker), textOf(worker)];
+      await vi.waitFor(() => expect(stderr()).toContain("can't be reached"), PATIENCE);
+      expect(stderr()).not.toContain('waiting for calls');
+      team.between.isAway = false;
+      await vi.waitFor(() => expect(stderr()).toMatch(/can't be reached[^]*waiting for calls to execute: 2 calls at a time\n$/), PATIENCE);
+      worker.kill('SIGTERM');
+      expect(await ended).toMatchObject({ status: 0 });
+    });
+
     it('ends when it is asked to and holds nothing', { timeout: TIMEOUT_MS }, async () => {
       const team = await open();
       const worker = team.worker();
