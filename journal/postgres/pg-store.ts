@@ -298,11 +298,11 @@ export class PgStore implements RunStore {
     await this.ports.bulk.query('delete from mlld.runs where run_id = $1', [taken['id']]);
   }
 
-  /** Says why a run can't be continued, or changed. */
-  async whyNotFree(ref: RunRef, doing: 'continue' | 'change'): Promise<JournalError> {
+  /** Says why a run can't be continued, sealed, or changed. */
+  async whyNotFree(ref: RunRef, doing: 'continue' | 'seal' | 'change'): Promise<JournalError> {
     const file = (await this.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
     if (file === undefined) return isUnknown(ref);
-    return file.liveness === 'finished' && doing === 'continue' ? hasEnded(ref) : inUse(ref);
+    return file.liveness === 'finished' && doing !== 'change' ? hasEnded(ref, doing) : inUse(ref);
   }
 
   acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>> {
@@ -379,7 +379,7 @@ export class PgStore implements RunStore {
          and not r.finished and not mlld.is_alive(r.lease_until, r.lease_s) returning 1`,
       [this.ports.project, ref.workflow, ref.run],
     );
-    if (sealed.length === 0) throw await this.whyNotFree(ref, 'continue');
+    if (sealed.length === 0) throw await this.whyNotFree(ref, 'seal');
   }
 
   async keeper(): Promise<Keeper> {

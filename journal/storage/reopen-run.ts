@@ -75,8 +75,8 @@ export function inUse({ run, workflow }: RunRef): JournalError {
   return new JournalError('JOURNAL_RUN_IN_USE', `run ${run} of ${workflow} has a writer`, { hint: 'close it first, or end its process' });
 }
 
-export function hasEnded({ run, workflow }: RunRef): JournalError {
+export function hasEnded({ run, workflow }: RunRef, doing: 'continue' | 'seal' = 'continue'): JournalError {
   return new JournalError('JOURNAL_RUN_FINISHED', `run ${run} of ${workflow} has ended, and nothing follows run.finished`, {
-    hint: 'begin a new run of the workflow',
+    hint: doing === 'seal' ? 'it needs no seal: no process can append to it' : 'begin a new run of the workflow',
   });
 }
