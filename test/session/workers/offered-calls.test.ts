@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { OfferOutcome, Offers } from '../../../journal/storage/offers.js';
 import { JournalError } from '../../../journal/errors.js';
-import type { Payload } from '../../../journal/event.js';
-import type { CallKey, Fingerprint, OpPath } from '../../../journal/ids.js';
+import type { JournalEvent, Payload } from '../../../journal/event.js';
+import { runIdAt, seqOf, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
 import type { Stop } from '../../../src/calls/dispatch/stop.js';
 import type { DescribedCall, OfferableCall, OfferedCall } from '../../../src/runtime/calls/offered-call.js';
 import { createReach } from '../../../src/runtime/definitions/reachable-operations.js';
@@ -37,7 +37,12 @@ const CALL: OfferableCall = {
   describe: async () => DESCRIBED,
 };
 
+const FAILED = { type: 'call.failed', seq: 3, key, message: 'no quota' } as unknown as JournalEvent;
+const BY = { run: runIdAt(0, '0000'), seq: seqOf(3), position: { offset: 0, bytes: 9 } };
+
 interface Run {
+  /** It lies at the place that an outcome names. */
+  readonly event?: JournalEvent;
   /** Absent: its offer waits. */
   readonly outcome?: OfferOutcome;
   readonly claim?: RunTeamResults['claim'];
@@ -48,7 +53,7 @@ interface Run {
   readonly stoppedBy?: () => Stop | undefined;
 }
 
-function offering({ outcome, claim, isSealed = () => false, isSealedAtOffers = () => false, stoppedBy = () => undefined }: Run) {
+function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOffers = () => false, stoppedBy = () => undefined }: Run) {
   const stop = new AbortController();
   const { signal } = stop;
   let inFlight = 0;
@@ -81,6 +86,8 @@ function offering({ outcome, claim, isSealed = () => false, isSealedAtOffers = (
       });
     },
     pause: async () => undefined,
+    read: async () => event,
+    learn: async () => undefined,
     mustStop: () => signal.aborted,
   };
   const calls = new OfferedCalls({
@@ -188,5 +195,25 @@ describe('OFFERED-6', () => {
     expect(offered).toMatchObject([{ args: { inline: [] }, passed: { inline: [{ json: 'bright' }] }, guards: [part] }]);
     stop.abort();
     await claimed;
+  });
+});
+
+describe('a call that failed at a worker', () => {
+  const outcome: OfferOutcome = { kind: 'ended', by: BY, worker: undefined };
+
+  it('fails here with what its worker has recorded', async () => {
+    const { calls } = offering({ outcome, event: FAILED });
+    expect(await calls.claim(CALL, undefined)).toMatchObject({ kind: 'failed', event: FAILED, begun: { run: BY.run, seq: 3 } });
+  });
+
+  it.each([
+    ['another call', { ...FAILED, key: callKeyOf('q2') }],
+    ['another event', { ...FAILED, seq: seqOf(4) }],
+  ])('is offered again where the end that is named is that of %s', async (_of, event) => {
+    const { calls, stop, offered } = offering({ outcome, event, claim: async () => ({ kind: 'claimed', replaces: undefined }) });
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(() => offered.length).toBeGreaterThan(1);
+    stop.abort();
+    expect(await claimed).toMatchObject({ kind: 'claimed' });
   });
 });

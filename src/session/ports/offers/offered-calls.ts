@@ -213,11 +213,12 @@ export class OfferedCalls implements CallOffers {
     }
   }
 
-  /** Undefined when the event can't be read: the call is offered again. */
+  /** Undefined when the event can't be read, or is none of this call, as a role that only serves may have written: it is offered again. */
   private async endOf(call: OfferableCall, by: RecordedResult, worker: ExecutingWorker | undefined): Promise<OfferedCallState | undefined> {
     const { workflow, team } = this.ports;
     const event = await team.read({ workflow, run: by.run }, by.position);
-    if (event?.type === 'call.failed') return { kind: 'failed', event, begun: { run: by.run, seq: by.seq }, worker };
+    if (event?.type === 'call.failed' && event.key === call.key && event.seq === by.seq)
+      return { kind: 'failed', event, begun: { run: by.run, seq: by.seq }, worker };
     return (await team.learn(call, by, worker)) === undefined ? undefined : { kind: 'answered', by };
   }
 
