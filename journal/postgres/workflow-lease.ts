@@ -2,7 +2,7 @@
  * The lock of a workflow in a store: a row with a lease. Locks of the database would not work behind a pool of connections.
  *
  * WORKFLOW-LEASE-1 Only who took the row, or finds its lease run out on the server's clock, has the lock. A dead holder stops others for a
- *    lease at most.
+ *    lease at most, and what SQL has written for ever stops nobody (ENDLESS-ROWS-1).
  * WORKFLOW-LEASE-2 Releasing removes the row only while it is the holder's own.
  */
 import { randomUUID } from 'node:crypto';
@@ -30,7 +30,7 @@ export async function leaseWorkflow({ sql, project, leaseMs }: WorkflowLeaseOpti
       `insert into mlld.turns as t (workflow_id, holder, until)
          values (mlld.workflow_of($1, $2), $3, clock_timestamp() + make_interval(secs => $4))
        on conflict (workflow_id) do update set holder = excluded.holder, until = excluded.until
-         where t.until < clock_timestamp() or t.holder = excluded.holder returning 1`,
+         where t.until < clock_timestamp() or t.until > clock_timestamp() + interval '2 hours' or t.holder = excluded.holder returning 1`,
       [project, workflow, holder, leaseMs / 1000],
     );
   const endMs = performance.now() + Math.max(LOCK_WAIT_MS, 2 * leaseMs);

@@ -31,7 +31,7 @@ describe.skipIf(noServer !== undefined)('the store of a team', async () => {
       budgets: [{ name: 'nightly', unit: 'usd', total: 50, spent: 0 }],
     });
     expect(activity.writers[0]?.heardMs).toBeGreaterThanOrEqual(0);
-    expect(await readStoreActivity(other)).toEqual({ isShared: true, writers: [], lanes: [], sharedLanes: [], budgets: [] });
+    expect(await readStoreActivity(other)).toEqual({ isShared: true, writers: [], lanes: [], sharedLanes: [], budgets: [], damaged: [] });
     await journal.close();
     await Promise.all([store.close(), other.close()]);
   });

@@ -1,5 +1,11 @@
 /** `mlld store budget`: shows, makes and changes the budgets that all runs of a project share. team-store.md 8. */
-import { setSharedBudget, sharedBudgetsOf, sumText, type SharedBudget } from '../../../src/api/commands/limits/shared-budgets.js';
+import {
+  damagedBudgetsOf,
+  setSharedBudget,
+  sharedBudgetsOf,
+  sumText,
+  type SharedBudget,
+} from '../../../src/api/commands/limits/shared-budgets.js';
 import { openProject } from '../open-project.js';
 import { oneLine } from '../../render/one-line.js';
 import { styleFor, type Style } from '../../render/style.js';
@@ -25,6 +31,12 @@ export async function budget(io: Io, name: string | undefined, amount: string | 
       ? 'No shared budgets; mlld store budget NAME 50usd makes one.\n'
       : [...renderBudgets(budgets, styleFor(io.colours.stdout)), ''].join('\n'),
   );
+  if (name === undefined) warnOfDamaged(io, await damagedBudgetsOf(store));
+}
+
+/** Rows that SQL has changed into what can't be read are left out of reports. */
+export function warnOfDamaged(io: Io, lines: readonly string[]): void {
+  for (const line of lines) io.stderr(`warning: ${oneLine(line)}\n`);
 }
 
 /** Returns lines without newlines. */

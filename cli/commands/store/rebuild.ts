@@ -35,7 +35,7 @@ function textOf({ dryRun, results, claims, offers, budgets }: RebuildReport): st
     ...budgets.map(({ name, unit, spent, spentBefore }) =>
       spent === spentBefore
         ? `Budget ${name}: ${sumText(spent, unit)} spent, as before.`
-        : `Budget ${name}: ${sumText(spent, unit)} spent, ${dryRun ? 'and now it says' : 'and it said'} ${sumText(spentBefore, unit)}.`,
+        : `Budget ${name}: ${sumText(spent, unit)} spent, ${dryRun ? 'and now it says' : 'and it said'} ${spentBefore === null ? 'what is no amount' : sumText(spentBefore, unit)}.`,
     ),
     '',
   ].join('\n');

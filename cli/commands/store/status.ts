@@ -7,7 +7,7 @@ import { size } from '../../render/units.js';
 import { styleFor, type Style } from '../../render/style.js';
 import type { Io } from '../../terminal/io.js';
 import { projectOf } from '../open-project.js';
-import { renderBudgets } from './budget.js';
+import { renderBudgets, warnOfDamaged } from './budget.js';
 import { waitingLine } from './worker.js';
 
 interface JsonOption {
@@ -16,7 +16,9 @@ interface JsonOption {
 
 export async function status(io: Io, { json }: JsonOption): Promise<void> {
   const report = await storeStatus({ project: await projectOf(io), environment: io.environment, stderr: io.stderr });
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, styleFor(io.colours.stdout)));
+  if (json) return io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  io.stdout(textOf(report, styleFor(io.colours.stdout)));
+  warnOfDamaged(io, report.damaged ?? []);
 }
 
 export async function migrate(io: Io, options: JsonOption & { readonly dryRun?: true; readonly yes?: true }): Promise<void> {

@@ -11,7 +11,7 @@ import { figures, table } from '../../render/table.js';
 import { listenForInterruption } from '../../terminal/interruption.js';
 import type { Io } from '../../terminal/io.js';
 import { projectOf } from '../open-project.js';
-import { renderBudgets } from './budget.js';
+import { renderBudgets, warnOfDamaged } from './budget.js';
 
 interface WorkerFlags {
   readonly lanes?: number;
@@ -77,7 +77,9 @@ export async function status(io: Io, { json }: { readonly json?: true }): Promis
       hint: "MLLD_STORE='postgres://ada@db.example/mlld?project=acme/patrol' names the store of a team (docs/team.md)",
     });
   }
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(io, report));
+  if (json) return io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  io.stdout(textOf(io, report));
+  warnOfDamaged(io, report.damaged);
 }
 
 function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {

@@ -4,7 +4,9 @@
  */
 import type { RunId, Workflow } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
+import { learnedLimitsIn } from '../limits/lane-rows.js';
 import { secondsSince } from '../seconds-since.js';
+import { damagedRows } from './damaged-rows.js';
 
 /** A process that writes a run, or executes calls of one. */
 export interface ActiveWriter {
@@ -60,6 +62,8 @@ export interface Activity {
   lanes(): Promise<readonly OfferLane[]>;
   /** Lanes in which an attempt is in flight, and those that are held. */
   sharedLanes(): Promise<readonly SharedLane[]>;
+  /** Says in a line each which rows could not be read. */
+  damaged(): Promise<readonly string[]>;
 }
 
 const MS_SINCE = (time: string): string => `(${secondsSince(time)} * 1000)`;
@@ -100,19 +104,22 @@ export class PgActivity implements Activity {
   async sharedLanes(): Promise<readonly SharedLane[]> {
     const rows = await this.ports.sql.query(SHARED_LANES, [this.ports.project]);
     return rows
-      .map(({ lane, limit, held, holders }) => ({
+      .map(({ lane, limits, held, holders }) => ({
         lane: String(lane),
-        limit: limit === null ? null : Number(limit),
+        limit: learnedLimitsIn(limits)?.limit ?? null,
         heldMs: Number(held ?? 0) > 0 ? Number(held) : null,
         holders: holders as readonly LaneHolder[],
       }))
       .filter(({ holders, heldMs }) => holders.length > 0 || heldMs !== null);
   }
+
+  damaged(): Promise<readonly string[]> {
+    return damagedRows(this.ports.sql, this.ports.project);
+  }
 }
 
 /** An attempt is in flight while its start has no end, and its run is alive. */
-const SHARED_LANES = `select l.lane, (l.limits ->> 'limit')::float8 as "limit",
-    (extract(epoch from l.blocked_until - clock_timestamp()) * 1000)::float8 as held,
+const SHARED_LANES = `select l.lane, l.limits, (extract(epoch from l.blocked_until - clock_timestamp()) * 1000)::float8 as held,
     coalesce((select jsonb_agg(jsonb_build_object('run', h.run, 'workflow', h.path, 'role', h.role, 'host', h.host, 'pid', h.pid,
         'attempts', h.attempts, 'oldestMs', h.oldest) order by h.attempts desc, h.run collate "C")
       from (select r.run, w.path, r.role, r.host, r.pid, count(*) as attempts, ${MS_SINCE('min(e.at)')} as oldest

@@ -4,7 +4,10 @@
  * SHARED-BUDGETS-1 Reserving may be repeated: what is reserved already is not reserved again, so a lost answer costs nothing.
  * SHARED-BUDGETS-2 Reservations of the dead end when somebody reserves in vain or looks, and each quarter of a lease while this process
  *    reserves.
+ * SHARED-BUDGETS-3 A budget whose sums are no amounts, because SQL has written them, is shown as damaged and not with these sums, and no
+ *    run that names it begins.
  */
+import { JournalError } from '../../errors.js';
 import type { RunRef } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
 
@@ -57,7 +60,10 @@ export interface SharedBudgets {
   reserve(request: ReserveRequest): Promise<ReserveRefusal | undefined>;
   /** Gives back what an attempt holds back that did not begin. Repeated, it does nothing more. */
   release(reservation: ReservationId): Promise<void>;
+  /** All but the damaged ones. SHARED-BUDGETS-3 */
   list(): Promise<readonly SharedBudget[]>;
+  /** The names of budgets whose sums are no amounts. */
+  damaged(): Promise<readonly string[]>;
   /** Makes or changes a budget. Undefined when there is one that counts in another unit, which stays as it is. */
   set(name: string, change: BudgetChange): Promise<SharedBudget | undefined>;
 }
@@ -73,6 +79,18 @@ interface PgBudgetsPorts {
 const IDLE_SWEEPS_MAX = 12;
 const SUMS = `b.name, b.unit, b.period, b.total::float8 as total, b.reserved::float8 as reserved,
   (case when b.began < mlld.period_start(b.period) then 0 else b.spent end)::float8 as spent`;
+
+/** NaN comes behind every other number, and a larger sum may be none of a float8. */
+const IS_READABLE = ['total', 'spent', 'reserved'].map((sum) => `b.${sum} > -1e30 and b.${sum} < 1e30`).join(' and ');
+
+/** The names, in order. SHARED-BUDGETS-3 */
+export async function damagedBudgets(sql: Sql, project: string): Promise<readonly string[]> {
+  const rows = await sql.query(
+    `select b.name from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 and not (${IS_READABLE}) order by b.name collate "C"`,
+    [project],
+  );
+  return rows.map(({ name }) => String(name));
+}
 
 /**
  * Budgets are locked before reservations, as everywhere. A reservation that was counted as spent, because its run seemed dead, is given
@@ -114,10 +132,14 @@ export class PgBudgets implements SharedBudgets {
   async list(): Promise<readonly SharedBudget[]> {
     await this.sweep();
     const rows = await this.ports.sql.query(
-      `select ${SUMS} from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name collate "C"`,
+      `select ${SUMS} from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 and ${IS_READABLE} order by b.name collate "C"`,
       [this.ports.project],
     );
     return rows.map(budgetOf);
+  }
+
+  damaged(): Promise<readonly string[]> {
+    return damagedBudgets(this.ports.sql, this.ports.project);
   }
 
   async set(name: string, { unit, total, period }: BudgetChange): Promise<SharedBudget | undefined> {
@@ -166,16 +188,18 @@ export class PgBudgets implements SharedBudgets {
   }
 }
 
+/** Throws STORE_FAILED. SHARED-BUDGETS-3 */
 function budgetOf(row: Row): SharedBudget {
   const number = (name: string): number => Number(row[name]);
-  return {
-    name: String(row['name']),
-    unit: row['unit'] as BudgetUnit,
-    period: (row['period'] ?? null) as BudgetPeriod | null,
-    total: number('total'),
-    spent: number('spent'),
-    reserved: number('reserved'),
-  };
+  const [name, total, spent, reserved] = [String(row['name']), number('total'), number('spent'), number('reserved')];
+  if (![total, spent, reserved].every(Number.isFinite)) throw sumsAreNoAmounts(name);
+  return { name, unit: row['unit'] as BudgetUnit, period: (row['period'] ?? null) as BudgetPeriod | null, total, spent, reserved };
+}
+
+function sumsAreNoAmounts(name: string): JournalError {
+  return new JournalError('STORE_FAILED', `the sums of the shared budget ${name} are no amounts, so they were not written by mlld`, {
+    hint: 'mlld store rebuild makes them anew from the journals',
+  });
 }
 
 const textOf = (amount: number | undefined): string | undefined => (amount === undefined ? undefined : String(amount));

@@ -1,6 +1,7 @@
 /** The lanes that all processes of a project share, in the database. team-store.md 8, LANES-1. */
 import type { RunRef } from '../../ids.js';
 import type { Sql } from '../connection.js';
+import { heardEventIn, learnedLimitsIn } from './lane-rows.js';
 
 /** Says what an attempt of a process did. */
 export type LaneEvent =
@@ -94,11 +95,11 @@ export class PgLanes implements LaneLog {
       TIMEOUT_MS,
     );
     const [head, ...heard] = rows;
-    const verdict = head?.['event'] as { readonly isTaken: boolean } | undefined; // the function returns it first
+    const verdict = head?.['event'] as { readonly isTaken: boolean } | undefined; // the function makes it, and returns it first
     return {
       seen: Number(head?.['n']),
       isTaken: verdict?.isTaken === true,
-      heard: heard.map((row) => ({ run: String(row['run']), event: row['event'] as HeardEvent['event'], agoMs: Number(row['agoMs']) })),
+      heard: heard.flatMap(({ run: other, event, agoMs }) => heardEventIn(other, event, agoMs) ?? []),
     };
   }
 
@@ -107,12 +108,12 @@ export class PgLanes implements LaneLog {
     const rows = await sql.query(STATES, [project], TIMEOUT_MS);
     return rows.map((row) => {
       const heldMs = Number(row['heldMs'] ?? 0);
-      const limits = row['limits'] as LearnedLimits | null;
+      const limits = learnedLimitsIn(row['limits']);
       return {
         lane: String(row['lane']),
         seen: Number(row['seen']),
-        limits: limits === null ? undefined : { ...limits, ...(heldMs > 0 && { heldMs }) },
-        starts: row['starts'] as readonly HeardEvent[],
+        limits: limits && { ...limits, ...(heldMs > 0 && { heldMs }) },
+        starts: (row['starts'] as readonly HeardEvent[]).flatMap(({ run, event, agoMs }) => heardEventIn(run, event, agoMs) ?? []),
       };
     });
   }

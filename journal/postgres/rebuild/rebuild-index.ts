@@ -20,8 +20,8 @@ export interface RebuiltBudget {
   readonly unit: BudgetUnit;
   readonly period: BudgetPeriod | null;
   readonly spent: number;
-  /** Before. */
-  readonly spentBefore: number;
+  /** Before; null for what SQL had made no amount of. */
+  readonly spentBefore: number | null;
 }
 
 export interface RebuildReport {
@@ -93,10 +93,16 @@ async function rebuildIn(sql: Sql, project: string, dryRun: boolean): Promise<Re
       unit: row['unit'] as BudgetUnit,
       period: (row['period'] ?? null) as BudgetPeriod | null,
       spent: Number(row['spent']),
-      spentBefore: Number(before[n]?.['spent'] ?? 0),
+      spentBefore: spentBefore(before[n]),
     })),
   };
   return { kind: 'rebuilt', report };
+}
+
+/** A budget that is new since then had spent nothing. */
+function spentBefore(row: Row | undefined): number | null {
+  if (row === undefined) return 0;
+  return row['spent'] === null ? null : Number(row['spent']);
 }
 
 const MINE = `select r.run_id, r.run, r.workflow_id, r.finished, r.lease_until, r.lease_s, w.path
@@ -167,7 +173,7 @@ const RESULTS = String.raw`with mine as materialized (${MINE} for key share of r
 
 const LOCK_BUDGETS = `select from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name for update of b`;
 const SPENT = `select b.name, b.unit, b.period,
-    (case when b.began < mlld.period_start(b.period) then 0 else b.spent end)::float8 as spent
+    (case when b.began < mlld.period_start(b.period) then 0 when b.spent > -1e30 and b.spent < 1e30 then b.spent end)::float8 as spent
   from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name collate "C"`;
 
 /** REBUILD-4. A call of a salvage run began in the run that was sealed, where it counts. */

@@ -16,6 +16,7 @@ import { lateStartsSchema } from './0014-late-starts.js';
 import { unknownCostsSchema } from './0015-unknown-costs.js';
 import { plainHeadsSchema } from './0016-plain-heads.js';
 import { reasonsOfWorkersSchema } from './0017-reasons-of-workers.js';
+import { endlessRowsSchema } from './0018-endless-rows.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, title: 'reservations of attempts whose cost is not known', statements: unknownCostsSchema, minClient: 3 },
   { version: 16, title: 'appends that evaluate no check of the table of runs', statements: plainHeadsSchema, minClient: 3 },
   { version: 17, title: 'reasons of workers that every run can read', statements: reasonsOfWorkersSchema, minClient: 3 },
+  { version: 18, title: 'leases that end, and totals that are amounts', statements: endlessRowsSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -28,12 +28,16 @@ export interface StoreStatus {
   readonly budgets?: readonly SharedBudget[];
   /** Calls of this project that no worker executes yet. */
   readonly offers?: TeamOffers;
+  /** Says in a line each which shared budgets and lanes can't be read. */
+  readonly damaged?: readonly string[];
 }
 
 export interface WorkersReport {
   readonly workers: readonly WorkerRun[];
   readonly offers: TeamOffers;
   readonly budgets: readonly SharedBudget[];
+  /** Says in a line each which shared budgets and lanes can't be read. */
+  readonly damaged: readonly string[];
 }
 
 type Place = Omit<StorePlace, 'sealingKey'>;
@@ -50,6 +54,7 @@ export async function storeStatus(place: Place): Promise<StoreStatus> {
   if (url === undefined) return { store: null };
   const { PgBudgets } = await import('../../../journal/postgres/limits/shared-budgets.js');
   const { waitingOffers } = await import('../../../journal/postgres/workers/team-work.js');
+  const { damagedRows } = await import('../../../journal/postgres/activity/damaged-rows.js');
   return withConnection(place, url, async (connection, { shown, project }) => {
     const [meta] = await connection.query(
       `select version, min_client as "minClient", current_setting('server_version') as server,
@@ -72,6 +77,7 @@ export async function storeStatus(place: Place): Promise<StoreStatus> {
       runs: { total: number(runs, 'total'), alive: number(runs, 'alive') },
       budgets: await new PgBudgets({ sql: connection, project, leaseMs: 0 }).list(),
       offers: await waitingOffers(connection, project),
+      damaged: await damagedRows(connection, project),
     };
   });
 }
@@ -82,10 +88,12 @@ export async function workerStatus(place: Place): Promise<WorkersReport | undefi
   if (url === undefined) return undefined;
   const { PgBudgets } = await import('../../../journal/postgres/limits/shared-budgets.js');
   const { livingWorkers, waitingOffers } = await import('../../../journal/postgres/workers/team-work.js');
+  const { damagedRows } = await import('../../../journal/postgres/activity/damaged-rows.js');
   return withConnection(place, url, async (connection, { project }) => ({
     workers: await livingWorkers(connection, project),
     offers: await waitingOffers(connection, project),
     budgets: await new PgBudgets({ sql: connection, project, leaseMs: 0 }).list(),
+    damaged: await damagedRows(connection, project),
   }));
 }
 

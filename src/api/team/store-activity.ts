@@ -12,18 +12,21 @@ export interface StoreActivity {
   readonly lanes: readonly OfferLane[];
   readonly sharedLanes: readonly SharedLane[];
   readonly budgets: readonly SharedBudget[];
+  /** Says in a line each which budgets and lanes could not be read. */
+  readonly damaged: readonly string[];
 }
 
 export async function readStoreActivity(store: JournalStore): Promise<StoreActivity> {
   const activity = activityIn(store);
-  if (activity === undefined) return { isShared: false, writers: [], lanes: [], sharedLanes: [], budgets: [] };
-  const [writers, lanes, sharedLanes, budgets] = await Promise.all([
+  if (activity === undefined) return { isShared: false, writers: [], lanes: [], sharedLanes: [], budgets: [], damaged: [] };
+  const [writers, lanes, sharedLanes, budgets, damaged] = await Promise.all([
     activity.writers(),
     activity.lanes(),
     activity.sharedLanes(),
     budgetsIn(store)?.list(),
+    activity.damaged(),
   ]);
-  return { isShared: true, writers, lanes, sharedLanes, budgets: budgets ?? [] };
+  return { isShared: true, writers, lanes, sharedLanes, budgets: budgets ?? [], damaged };
 }
 
 /** Undefined for files. */

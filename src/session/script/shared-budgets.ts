@@ -38,6 +38,11 @@ export async function checkSharedBudgets({ sharedBudgets }: Shared, store: Journ
   });
   const missing = known && names.find((name) => !known.some((budget) => budget.name === name));
   if (known === undefined || missing === undefined) return;
+  if ((await budgets.damaged()).includes(missing)) {
+    throw new MlldError('BUDGET', `the sums of the shared budget ${missing} are no amounts, so they were not written by mlld`, {
+      hint: 'mlld store rebuild makes them anew from the journals',
+    });
+  }
   const others = known.length === 0 ? '' : `; there are ${known.map(({ name }) => name).join(', ')}`;
   throw new MlldError('BUDGET', `there is no shared budget ${missing}`, { hint: `mlld store budget ${missing} 50usd makes it${others}` });
 }

@@ -7,7 +7,7 @@ import { Table } from '../../report/parts/table.js';
 
 type Budget = StoreActivity['budgets'][number];
 
-export function StoreSections({ store: { writers, lanes, sharedLanes, budgets } }: { readonly store: StoreActivity }) {
+export function StoreSections({ store: { writers, lanes, sharedLanes, budgets, damaged } }: { readonly store: StoreActivity }) {
   return (
     <>
       <section class="card" aria-labelledby="title-writers">
@@ -93,6 +93,11 @@ export function StoreSections({ store: { writers, lanes, sharedLanes, budgets } 
           />
         </section>
       )}
+      {damaged.map((line) => (
+        <p key={line} class="card message" role="alert">
+          {line}
+        </p>
+      ))}
     </>
   );
 }

@@ -37,11 +37,22 @@ export async function setSharedBudget(store: JournalStore, { name, amount, per }
 
 /** All of them, or the one of that name. Throws BUDGET where there is none of it. */
 export async function sharedBudgetsOf(store: JournalStore, name: string | undefined): Promise<readonly SharedBudget[]> {
-  const budgets = await required(store).list();
+  const shared = required(store);
+  const budgets = await shared.list();
   if (name === undefined) return budgets;
   const found = budgets.filter((budget) => budget.name === name);
   if (found.length > 0) return found;
+  if ((await shared.damaged()).includes(name)) throw new MlldError('BUDGET', describeDamaged(name));
   throw new MlldError('BUDGET', `there is no shared budget ${name}`, { hint: `mlld store budget ${name} 50usd makes it` });
+}
+
+/** A line for each budget that `sharedBudgetsOf` leaves out, because SQL has made its sums what are no amounts. */
+export async function damagedBudgetsOf(store: JournalStore): Promise<readonly string[]> {
+  return (await required(store).damaged()).map(describeDamaged);
+}
+
+function describeDamaged(name: string): string {
+  return `the sums of the shared budget ${name} are no amounts: mlld store rebuild makes them anew`;
 }
 
 function required(store: JournalStore): SharedBudgets {
