@@ -20,6 +20,9 @@ it.each([
   'exe @f() = bash { touch x }\nshow @f()',
   'run bash { touch x }',
   'var @x = stream sh { touch x }',
+  'var llm @x = sh { touch x }',
+  'var llm @x = bash { touch x }',
+  'var llm @x = run sh { touch x } with { stdin: "a" }',
   'exe @f() = [ let @x = sh { touch x } ]\n@f()',
   'exe @f(x) = when [ @x => sh { touch x } ]\nshow @f(1)',
 ])('looks at a script of the shell wherever it is: %s', async (script) => {
@@ -56,6 +59,10 @@ it.each([
   'var @x = cmd:/srv/@pin { ls }',
   'var @x = js:/srv/@pin { return 1 }',
   'var @x = "a" | sh:/srv/@pin { cat }',
+  'var llm @x = run sh (@pin) { echo $pin }',
+  'var llm @x = cmd { echo @pin }',
+  'var llm @x = cmd { cat } with { stdin: @pin }',
+  'var llm @x = run cmd:/srv/@pin { ls }',
 ])('looks at a labelled value wherever it goes: %s', async (script) => {
   const { error, world } = await runScript(SECRET + script);
   expect(error?.message).toContain('stays here');

@@ -26,11 +26,14 @@ export interface PreparedCode {
   readonly allowed: (frame: Frame, inputs: readonly Value[]) => Frame;
 }
 
-/** Evaluates command line, working directory and standard input once, before the operation, so that hooks and guards see them. */
-export async function prepareCode(node: Code, frame: Frame): Promise<PreparedCode> {
+/**
+ * Evaluates command line, working directory and standard input once, before the operation, so that hooks and guards see them. `known` has
+ * them where they are evaluated already.
+ */
+export async function prepareCode(node: Code, frame: Frame, known?: JudgedCode): Promise<PreparedCode> {
   const { language, text, variables = [] } = node;
-  const stdin = node.stdin && { value: await lenient(node.stdin, frame) };
-  const folder = node.directory && (await resolveDirectory(node.directory, frame));
+  const stdin = known ? known.stdin : node.stdin && { value: await lenient(node.stdin, frame) };
+  const folder = known ? known.folder : node.directory && (await resolveDirectory(node.directory, frame));
   const path = folder?.labelled ?? [];
   const evaluated = { text, ...(folder && { folder }), ...(stdin && { stdin }) };
   if (language !== 'cmd') {
@@ -42,7 +45,7 @@ export async function prepareCode(node: Code, frame: Frame): Promise<PreparedCod
     });
     return { subtype: language, inputs: stdin ? [...listed, stdin.value] : listed, path, evaluated, allowed };
   }
-  const line = await commandLineOf(node, frame);
+  const line = known?.line ?? (await commandLineOf(node, frame));
   const inputs = [flow(annotate(line.text.trim(), {}), stdin ? [...line.used, stdin.value] : line.used)];
   return {
     subtype: language,
@@ -72,8 +75,9 @@ export function evaluateInlineCode(node: Code, frame: Frame): Promise<Value> {
   return evaluateGuarded(node, frame);
 }
 
-async function evaluateGuarded(node: Code, frame: Frame): Promise<Value> {
-  const { subtype, inputs, path, allowed } = await prepareCode(node, frame);
+/** Runs code between the guards that look at `run` statements. `known` is what is evaluated of it already. */
+export async function evaluateGuarded(node: Code, frame: Frame, known?: JudgedCode): Promise<Value> {
+  const { subtype, inputs, path, allowed } = await prepareCode(node, frame, known);
   const operation: Operation = {
     kind: 'run',
     segment: 'run',

@@ -6,6 +6,7 @@ import type { Fingerprint } from '../../../journal/ids.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
 import type { Body } from '../../runtime/ports.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
+import { addReach, createReach } from '../../runtime/definitions/reachable-operations.js';
 import { valueIn } from '../../runtime/completion.js';
 import { partsOfCode, withParts } from '../../operation/fingerprint.js';
 import { perform } from '../../operation/perform.js';
@@ -13,7 +14,7 @@ import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import type { Value } from '../../values/value.js';
 import { evaluateCode } from '../calls/code.js';
 import { codeInputs, sourceOf } from '../calls/code-inputs.js';
-import { prepareCode } from '../calls/inline-code.js';
+import { evaluateGuarded, prepareCode } from '../calls/inline-code.js';
 import { bound } from './control-flow.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -66,7 +67,9 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
       const isHidden = frame.secret === true || line?.used.some(isSecret);
       const digest = isHidden ? await frame.run.cache.digest(definition) : sha256(definition);
       const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
-      const own: Definition = { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
+      const reach = createReach();
+      addReach(reach, node);
+      const own: Definition = { fingerprint, parts: [{ kind: 'body', name: node.language, digest }], reach };
       const { module, run, stack } = frame;
       // The values of its variables are in the key.
       const { variables: params = stack?.executable.params ?? [], ...code } = node;
@@ -83,7 +86,7 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
   const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: inputs.values, path, llm };
   const run: Body = async (inner, values) => {
     const { node: code, frame: applied } = inputs.withValues(values, inner);
-    return evaluateCode(code, applied, line);
+    return frame.run.interceptors.active ? evaluateGuarded(code, applied, applied.judged) : evaluateCode(code, applied, line);
   };
   return valueIn(await perform(frame, operation, run));
 }
