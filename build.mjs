@@ -3,9 +3,13 @@
  * compiled-code cache of an unchanged bundle stays valid, and a file that did change is replaced by rename, so that a
  * program which starts at the same moment sees the old one or the new one.
  *
- *   dist/mlld.cjs   the command: answers `--version`, else loads cli.cjs through V8's code cache
- *   dist/cli.cjs    the command line in one file: a function like that around a CommonJS module, which `dist/mlld.cjs` calls; what
- *                   `await import()` names is only run when it is asked for
+ *   dist/mlld.cjs   the command: answers `--version`, else loads the program through V8's code cache
+ *   dist/cli.cjs    what every command and a run of a script need; it and the next four are the parts of the program, a function each
+ *                   like that around a CommonJS module, which `dist/mlld.cjs` calls: program-parts.mjs
+ *   dist/team.cjs   the store of a team
+ *   dist/workflows.cjs   JavaScript workflows
+ *   dist/packages.cjs    packages that only some commands and scripts need
+ *   dist/commands.cjs    the other commands
  *   dist/prices.cjs the table of prices, which is loaded when a cost is looked up in it
  *   dist/lsp.cjs    the language server protocol, which is loaded by `mlld lsp`
  *   dist/pg.cjs     the client of PostgreSQL, which is loaded when the store of a team is opened
@@ -24,6 +28,7 @@ import { fileURLToPath } from 'node:url';
 import { createRequire } from 'node:module';
 import esbuild from 'esbuild';
 import { buildParsers } from './grammar/build.mjs';
+import { buildsOfParts, checkParts, PART_FILES } from './program-parts.mjs';
 import { thirdPartyNotices } from './third-party.mjs';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
@@ -102,6 +107,7 @@ const databaseApart = {
 };
 
 const commandLine = {
+  ...common,
   format: 'cjs',
   // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`.
   supported: { 'dynamic-import': false },
@@ -114,6 +120,8 @@ const fileUrl = require('node:url').pathToFileURL(__filename).href;`,
   },
   footer: { js: '})' },
   plugins: [nodeModules, pricesApart, protocolApart, databaseApart],
+  minifyWhitespace: true,
+  lineLimit: LINE_COLUMNS,
 };
 
 /** Runs in a browser, and is sent along with every report. */
@@ -122,15 +130,9 @@ const page = { platform: 'browser', target: 'es2022', format: 'iife', minify: tr
 async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
-  const built = await Promise.all([
-    esbuild.build({
-      ...common,
-      ...commandLine,
-      entryPoints: ['cli/main.ts'],
-      outfile: 'dist/cli.cjs',
-      minifyWhitespace: true,
-      lineLimit: LINE_COLUMNS,
-    }),
+  const parts = await Promise.all((await buildsOfParts(esbuild, commandLine)).map((options) => esbuild.build(options)));
+  checkParts(parts);
+  const others = await Promise.all([
     esbuild.build({
       ...common,
       entryPoints: [createRequire(import.meta.url).resolve('@pydantic/genai-prices')],
@@ -157,7 +159,13 @@ async function main() {
       minifyWhitespace: true,
       lineLimit: LINE_COLUMNS,
     }),
-    esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
+    esbuild.build({
+      ...common,
+      define: { ...common.define, MLLD_PARTS: JSON.stringify(PART_FILES) },
+      entryPoints: ['cli/bin.ts'],
+      format: 'cjs',
+      outfile: 'dist/mlld.cjs',
+    }),
     esbuild.build({
       ...common,
       ...page,
@@ -181,11 +189,13 @@ async function main() {
     }),
     esbuild.build({ ...common, entryPoints: ['src/api/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);
+  const built = [...parts, ...others];
   replaceIfChanged(path.join(root, 'dist/THIRD-PARTY.txt'), Buffer.from(thirdPartyNotices(root, built.flatMap(filesInside))));
   replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));
   for (const { outputFiles } of built) {
     for (const file of outputFiles) {
-      const text = path.basename(file.path) === 'cli.cjs' ? withModulesOfOneShape(file.text) : file.text;
+      const isPart = PART_FILES.includes(path.basename(file.path));
+      const text = isPart ? withTablesOfExportsMadeLate(withModulesOfOneShape(file.text)) : file.text;
       replaceIfChanged(file.path, asciiOf(text));
     }
   }
@@ -213,6 +223,20 @@ function withModulesOfOneShape(text) {
   const renamed = text.replaceAll(/\b(__esm|__commonJS)\(\s*\{\s*"[^"]*"\(/g, '$1({module(');
   if (renamed === text) throw new Error('esbuild writes the modules of a bundle in another way now: build.mjs must follow it');
   return renamed;
+}
+
+/**
+ * esbuild makes the tables of exports, which `import()` and other parts of the program read, when the file is read: a function for each
+ * export, of which few are ever asked for. Made when the module is run, they are made early enough.
+ */
+function withTablesOfExportsMadeLate(text) {
+  const table = /\b__export\(\s*\w+,\s*\{[^{}]*\}\);(?!\s*module\.exports=)/;
+  const start = /\b__esm\(\{module\(\)\{\s*(?:"use strict";?)?/;
+  return text.replaceAll(new RegExp(`(${table.source})([^]*?${start.source})`, 'g'), (_, made, before) => {
+    if (before.includes('__export('))
+      throw new Error('esbuild writes the exports of a module in another way now: build.mjs must follow it');
+    return before.replace(/"use strict"$/, '$&;') + made;
+  });
 }
 
 /**

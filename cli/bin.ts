@@ -7,7 +7,8 @@
  * START-2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
  *    failed early would leave a poor one behind for good. Kinds have caches of their own.
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
- * START-4 the flags of V8 are set before the program is compiled or read from a cache: V8 refuses a cache made under other flags.
+ * START-4 the flags of V8 are the same whenever a part of the program is compiled, read from a cache or put there: V8 refuses a cache that
+ *    was made under other flags. A long run changes some, so they are set back for that time.
  */
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,6 +21,8 @@ import { v8FlagsFor } from './v8-flags.js';
 import { writeAll } from './terminal/write-all.js';
 
 declare const MLLD_VERSION: string;
+/** Names of the files that are loaded through a cache; program-parts.mjs. */
+declare const MLLD_PARTS: readonly string[];
 
 const [STDOUT, STDERR] = [1, 2];
 /** Length of the stamp before the data in a cache file; a multiple of eight keeps the data aligned. */
@@ -29,6 +32,11 @@ const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 /** A command that is still running after this time is tuned for a long run. */
 const LATER_MS = 2000;
 
+type Exports = Record<string, unknown>;
+type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
+/** Compiles, or reads what was compiled, under the flags of a command that begins. START-4. */
+type Compiling = <T>(compile: () => T) => T;
+
 function main(): void {
   const words = process.argv.slice(2);
   const [first] = words;
@@ -36,15 +44,26 @@ function main(): void {
     printVersion();
     return;
   }
-  const file = path.join(__dirname, 'cli.cjs');
-  const require = createRequire(file);
+  partLoader(kindOf(words), compilingUnderFlags())('./cli.cjs');
+}
+
+function compilingUnderFlags(): Compiling {
   const v8 = require('node:v8') as typeof import('node:v8');
   const set = (flag: string): void => v8.setFlagsFromString(flag);
-  const { first: atFirst, later } = v8FlagsFor(process.versions.v8);
-  const setFlags = (): void => atFirst.forEach(set);
-  setFlags(); // START-4
-  if (later.length > 0) setTimeout(() => later.forEach(set), LATER_MS).unref();
-  load(file, kindOf(words), { require, setFlags });
+  const { first, later } = v8FlagsFor(process.versions.v8);
+  let isLong = false;
+  if (later.length > 0) {
+    setTimeout(() => {
+      isLong = true;
+      later.forEach(set);
+    }, LATER_MS).unref();
+  }
+  return (compile) => {
+    first.forEach(set);
+    const compiled = compile();
+    if (isLong) later.forEach(set);
+    return compiled;
+  };
 }
 
 /** Not through the streams of Node: they end a program whose reader went away with a stack trace. */
@@ -66,27 +85,41 @@ function kindOf(words: readonly string[]): string {
   return words.some((word) => RECORDS.test(word)) ? 'record' : 'run';
 }
 
-function load(file: string, kind: string, { require, setFlags }: { require: NodeJS.Require; setFlags: () => void }): void {
+/** Returns the `require` of the program, which loads each part of it once, through the cache of the kind of command. */
+function partLoader(kind: string, compiling: Compiling): (name: string) => unknown {
+  const plain = createRequire(__filename);
+  const parts = new Map<string, { exports: Exports }>();
+  const load = (name: string): unknown => {
+    if (!name.startsWith('./') || !MLLD_PARTS.includes(name.slice('./'.length))) return plain(name);
+    const loaded = parts.get(name);
+    if (loaded) return loaded.exports;
+    const module = { exports: {} };
+    parts.set(name, module); // before it runs: parts ask each other for modules
+    const file = path.join(__dirname, name);
+    compile(file, kind, compiling)(module.exports, partRequire, module, file, __dirname);
+    return module.exports;
+  };
+  const partRequire = Object.assign(load, plain);
+  return partRequire;
+}
+
+function compile(file: string, kind: string, compiling: Compiling): Wrapped {
   const { mtimeMs, size } = fs.statSync(file);
   // V8 itself compares only the length of the source.
   const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
   const cacheFile = cacheFileFor(file, kind);
   const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
   // The build sees to it that it is ASCII, and an expression whose value is the function that Node puts around a module.
-  const script = new vm.Script(fs.readFileSync(file, 'latin1'), {
-    filename: file,
-    ...(cachedData ? { cachedData } : {}),
-  });
+  const source = fs.readFileSync(file, 'latin1');
+  const script = compiling(() => new vm.Script(source, { filename: file, ...(cachedData ? { cachedData } : {}) }));
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {
       if (status !== 0) return;
-      setFlags(); // START-4: a long run has changed some
-      writeCache(cacheFile, stamp, script.createCachedData());
+      const data = compiling(() => script.createCachedData());
+      writeCache(cacheFile, stamp, data);
     });
   }
-  const module = { exports: {} };
-  const run = script.runInThisContext() as (...args: unknown[]) => void;
-  run(module.exports, require, module, file, path.dirname(file));
+  return script.runInThisContext() as Wrapped;
 }
 
 function cacheFileFor(file: string, kind: string): string | undefined {

@@ -1,6 +1,6 @@
 /** The installed package has its files and their notices, and needs nothing else to be used. */
 import { execFile } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -31,17 +31,23 @@ describe('the files of the package', () => {
       'README.md',
       'dist/THIRD-PARTY.txt',
       'dist/cli.cjs',
+      'dist/commands.cjs',
       'dist/index.js',
       'dist/lsp.cjs',
       'dist/mlld.cjs',
       'dist/mlld.tmLanguage.json',
+      'dist/packages.cjs',
+      'dist/pg.cjs',
+      'dist/prices.cjs',
       'dist/report.css',
       'dist/report.js',
       'dist/serve.css',
       'dist/serve.js',
+      'dist/team.cjs',
       'dist/trend.css',
       'dist/trend.js',
       'dist/types/src/api/index.d.ts',
+      'dist/workflows.cjs',
       'docs/journal-format.md',
       'examples/repo-review/README.md',
       'examples/starters/models/models.mld',
@@ -95,8 +101,9 @@ describe('the declared packages', () => {
   it('are those that are loaded from node_modules, and no others', () => {
     const loads = /\bfrom "([^".\n$]+)"|\b(?:import|require|resolve)\("([^".\n$]+)"\)/g;
     const known = new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
-    const loaded = ['dist/index.js', 'dist/cli.cjs'].flatMap((file) =>
-      [...readFileSync(path.join(PROJECT, file), 'utf8').matchAll(loads)].map(([, imported, called]) =>
+    const files = readdirSync(path.join(PROJECT, 'dist')).filter((file) => /^index\.js$|\.cjs$/.test(file));
+    const loaded = files.flatMap((file) =>
+      [...readFileSync(path.join(PROJECT, 'dist', file), 'utf8').matchAll(loads)].map(([, imported, called]) =>
         packageOf((imported ?? called) as string),
       ),
     );
@@ -122,7 +129,7 @@ describe('where it is installed', () => {
   it('a program imports the library, package.json and the grammar for editors', async () => {
     writeFileSync(
       path.join(folder, 'host.mjs'),
-      `import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+      `import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { openMemoryStore, run } from 'mlld';
 const require = createRequire(import.meta.url);

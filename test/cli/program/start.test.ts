@@ -120,13 +120,33 @@ describe('the compiled-code cache', () => {
     const cwd = await projectFolder();
     const cache = path.join(cwd, 'cache');
     const env = { XDG_CACHE_HOME: cache };
+    const written = async () =>
+      Promise.all((await cacheFiles(cache)).map(async (name) => ({ name, ...(await fs.stat(path.join(cache, 'mlld', name))) })));
     expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
-    const [name = ''] = await cacheFiles(cache);
-    const { mtimeMs, mode } = await fs.stat(path.join(cache, 'mlld', name));
-    expect(mode & 0o077).toBe(0);
+    const files = await written();
+    expect(files.map(({ name }) => /-(\w+)-cjs-journal\.cache$/.exec(name)?.[1])).toEqual(['cli', 'commands']);
+    for (const { mode } of files) expect(mode & 0o077).toBe(0);
     expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
-    expect(await cacheFiles(cache)).toEqual([name]);
-    expect((await fs.stat(path.join(cache, 'mlld', name))).mtimeMs).toBe(mtimeMs);
+    expect(await written()).toEqual(files.map((file) => ({ ...file, atime: expect.any(Date), atimeMs: expect.any(Number) })));
+  });
+
+  it('is used for a part that a long run asks for late', async () => {
+    const cwd = await projectFolder({
+      'late.mld':
+        'exe @later() = js { await new Promise((r) => setTimeout(r, 2100)); return 1 }\nshow @later()\nvar @x = <notes/*.md>\nshow @x.length\n',
+      'notes/a.md': 'a',
+      'notes/b.md': 'b',
+    });
+    const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    const cache = path.join(cwd, 'cache', 'mlld');
+    const run = async () => {
+      expect(await runCli(['late.mld'], { cwd, env })).toEqual({ stdout: '1\n2\n', stderr: '', status: 0 });
+      const part = (await cacheFiles(env.XDG_CACHE_HOME)).find((name) => name.includes('-packages-')) ?? '';
+      return { part, modified: (await fs.stat(path.join(cache, part))).mtimeMs };
+    };
+    const first = await run();
+    expect(first.part).toMatch(/-packages-cjs-run\.cache$/);
+    expect(await run()).toEqual(first);
   });
 
   it.each([
@@ -138,12 +158,12 @@ describe('the compiled-code cache', () => {
     const cwd = await projectFolder();
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     await runCli(['journal', 'list'], { cwd, env });
-    const [name = ''] = await cacheFiles(env.XDG_CACHE_HOME);
-    const file = path.join(env.XDG_CACHE_HOME, 'mlld', name);
-    const whole = await fs.readFile(file);
-    await fs.writeFile(file, spoil(whole));
+    const files = (await cacheFiles(env.XDG_CACHE_HOME)).map((name) => path.join(env.XDG_CACHE_HOME, 'mlld', name));
+    const whole = await Promise.all(files.map((file) => fs.readFile(file)));
+    await Promise.all(files.map((file, i) => fs.writeFile(file, spoil(whole[i] as Buffer))));
     expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
-    expect((await fs.readFile(file)).length).toBeGreaterThan(whole.length / 2 + 1000);
+    for (const [i, { length }] of whole.entries())
+      expect((await fs.readFile(files[i] as string)).length).toBeGreaterThan(length / 2 + 1000);
   });
 
   it.each([
@@ -160,7 +180,9 @@ describe('the compiled-code cache', () => {
     const cwd = await projectFolder();
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     await runCli([command, '--help'], { cwd, env });
-    expect(await cacheFiles(env.XDG_CACHE_HOME)).toEqual([expect.stringMatching(new RegExp(`-${command}\\.cache$`))]);
+    const files = await cacheFiles(env.XDG_CACHE_HOME);
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect(file).toMatch(new RegExp(`-${command}\\.cache$`));
   });
 
   it('is not written by a command that failed', async () => {
@@ -168,5 +190,27 @@ describe('the compiled-code cache', () => {
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     await runCli(['nofile.mld'], { cwd, env });
     expect(await cacheFiles(env.XDG_CACHE_HOME)).toEqual([]);
+  });
+});
+
+describe('a run of a script over files', () => {
+  it('reads one part of the program', async () => {
+    const cwd = await projectFolder({
+      'llm/run/ask.mld': 'exe llm @ask(p) = js { return "answer to " + p }\nshow @ask("one")\n',
+      'llm/run/ask-more.mld': 'exe llm @ask(p) = js { return "answer to " + p }\nshow @ask("one")\nshow @ask("two")\n',
+      'wrong.mld': 'show @nothing\n',
+    });
+    const alone = path.join(cwd, 'program');
+    await fs.mkdir(alone);
+    for (const file of ['mlld.cjs', 'cli.cjs'])
+      await fs.copyFile(new URL(`../../../dist/${file}`, import.meta.url), path.join(alone, file));
+    const mlld = async (words: string) => inShell(`node program/mlld.cjs ${words}`, cwd);
+    const one = { stdout: 'answer to one\n', status: 0 };
+    expect(await mlld('llm/run/ask.mld')).toMatchObject(one);
+    for (const flag of ['--checkpoint', '--checkpoint', '--resume', '--resume @ask', '--fresh'])
+      expect(await mlld(`run ask ${flag}`), flag).toMatchObject(one);
+    expect(await mlld('run ask-more --fork ask')).toMatchObject({ stdout: 'answer to one\nanswer to two\n', status: 0 });
+    expect((await mlld('wrong.mld')).stderr).toContain('nothing');
+    expect((await mlld('journal list')).stderr).toContain('commands.cjs');
   });
 });
