@@ -29,7 +29,7 @@ export interface DefinitionPart {
   readonly name: string;
   readonly digest: string;
   readonly preview?: string;
-  /** Code of another language has it: a variable that it lists, or a function that it is given. */
+  /** Code of another language has it, or a member of a value or an argument: older programs did not look there. */
   readonly inCode?: true;
 }
 

@@ -3,8 +3,9 @@
  * outer variables that it captures. Equal fingerprints mean that a call would be executed the same way. Places, comments and layout don't
  * count; neither do ambient values (`@now`, `@mx`, `@payload`). Guards and hooks have a fingerprint made in the same way. design.md 3.
  *
- * FINGERPRINT-1 The variables that code lists, and the functions that it is given, are parts behind all others: the fingerprint of a
- *    function without such code is the one that older programs made.
+ * FINGERPRINT-1 Four kinds of parts are behind all others, because older programs did not look for them: variables that code lists,
+ *    functions that it is given, functions that are members of a value (`@tools.ask(…)`), and functions that are arguments of the call. So
+ *    the fingerprint of a function without these is the one that older programs made.
  */
 import type { Code, Template } from '../../grammar/ast.js';
 import { sha256 } from '../../journal/canonical.js';
@@ -15,13 +16,14 @@ import type { Definable } from '../runtime/definitions/definable.js';
 import type { DefinitionShape, Definition } from '../runtime/definitions/definition.js';
 import { Executable } from '../runtime/definitions/executable.js';
 import type { Module } from '../runtime/module.js';
-import { createReach, addReach, type MutableReach } from '../runtime/definitions/reachable-operations.js';
+import { createReach, addReach, type MutableReach, type Reach } from '../runtime/definitions/reachable-operations.js';
 import type { Scope } from '../runtime/scope.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { shortened } from '../values/shortened.js';
 import { compactText } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 import { calledFrom, codeIn, listedBy } from '../runtime/definitions/used-by-code.js';
+import { functionsIn, functionsReached, usesIn } from '../runtime/definitions/uses.js';
 
 /** Digests secret texts with the key of the project. */
 export type KeyedDigest = (text: string) => Promise<string>;
@@ -43,13 +45,48 @@ export function withParts(definition: Definition, more: readonly DefinitionPart[
   return { ...definition, fingerprint: fingerprintOf(parts), parts };
 }
 
+/** Adds the functions among the arguments of a call to its definition: it would be executed with them. */
+export function withPassedFunctions(
+  definition: Awaitable<Definition>,
+  inputs: readonly Value[],
+  keyed: KeyedDigest,
+  secrets?: SecretRegistry,
+): Awaitable<Definition> {
+  const passed = inputs.flatMap((input) => functionsIn(input));
+  return passed.length === 0 ? definition : Promise.resolve(definition).then(async (own) => withFunctions(own, passed, keyed, secrets));
+}
+
+async function withFunctions(
+  own: Definition,
+  passed: readonly Executable[],
+  keyed: KeyedDigest,
+  secrets: SecretRegistry | undefined,
+): Promise<Definition> {
+  const found: DefinitionPart[] = [];
+  const reach = createReach();
+  addNames(reach, own.reach);
+  for (const definable of passed) {
+    const { parts, reach: reached } = await definitionOf(definable, keyed, secrets);
+    for (const [i, part] of parts.entries()) addLate(found, own.parts, i === 0 ? { ...part, kind: 'function' } : part);
+    addNames(reach, reached);
+    addNames(reach, { functions: new Set([definable.name]), operations: operationsOf(definable), labels: new Set(definable.labels) });
+  }
+  return { ...withParts(own, found), reach };
+}
+
 async function define(definable: Definable, keyed: KeyedDigest, secrets: SecretRegistry | undefined): Promise<Definition> {
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];
   const reach = createReach();
   const codes: UsedCode[] = [];
+  const members: Executable[] = [];
   const done = new Set<Definable>();
-  await collect(definable, { parts, codes, reach, done, seen, keyed, secrets }, 'body');
+  await collect(definable, { parts, codes, members, reach, done, seen, keyed, secrets }, 'body');
+  const later: DefinitionPart[] = [];
+  // Functions that are found on the way are at the end of the list.
+  for (const member of members) await collect(member, { parts: later, codes, members, reach, done, seen, keyed, secrets }, 'function');
+  const known = [...parts];
+  for (const part of later) addLate(parts, known, part);
   for (const code of codes) parts.push(...(await partsOfCode(code, parts, keyed, secrets)));
   const definition = { fingerprint: fingerprintOf(parts), parts, reach };
   definable.derived.definition = { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) };
@@ -66,6 +103,8 @@ interface UsedCode {
 interface Collection {
   readonly parts: DefinitionPart[];
   readonly codes: UsedCode[];
+  /** Functions that are reached as members of values. */
+  readonly members: Executable[];
   readonly reach: MutableReach;
   readonly done: Set<Definable>;
   readonly seen: Map<Scope, number>;
@@ -74,12 +113,12 @@ interface Collection {
 }
 
 async function collect(definable: Definable, collection: Collection, kind: 'body' | 'function'): Promise<void> {
-  const { parts, codes, reach, done, seen, keyed, secrets } = collection;
+  const { parts, codes, members, reach, done, seen, keyed, secrets } = collection;
   if (done.has(definable)) return;
   done.add(definable);
   const { scope } = definable.module;
   seen.set(scope, scope.version);
-  const { tree, names, code } = shapeOf(definable);
+  const { tree, uses, code } = shapeOf(definable);
   if (code.length > 0) codes.push({ code, module: definable.module, params: definable.params });
   const schema = definable instanceof Executable ? definable.schema : undefined;
   parts.push({ kind, name: definable.name, digest: await digestOf(definable, keyed) });
@@ -90,19 +129,38 @@ async function collect(definable: Definable, collection: Collection, kind: 'body
   addReach(reach, [tree, written]);
   if (kind === 'function' && definable instanceof Executable) {
     reach.functions.add(definable.name);
-    for (const label of definable.labels) reach.operations.add(label);
+    for (const operation of operationsOf(definable)) reach.operations.add(operation);
     for (const label of definable.labels) reach.labels.add(label);
-    if (definable.code) reach.operations.add(definable.code.language);
   }
-  const captured = written ? [...names, ...namesIn(written)] : names;
-  for (const name of new Set(captured)) {
+  const captured = written ? [...uses, ...usesIn(written)] : uses;
+  for (const name of new Set(captured.map((use) => use.name))) {
     if (definable.params.includes(name)) continue;
     const binding = scope.own(name);
     if (!binding) continue;
-    const data = dataOf(binding.value);
+    const { value } = binding;
+    const data = dataOf(value);
     if (data instanceof Executable) await collect(data, collection, 'function');
-    else parts.push(await variablePart(name, binding.value, keyed, secrets));
+    else {
+      parts.push(await variablePart(name, value, keyed, secrets));
+      for (const use of captured) if (use.name === name) members.push(...functionsReached(value, use));
+    }
   }
+}
+
+function operationsOf({ labels, code }: Executable): ReadonlySet<string> {
+  return new Set(code ? [...labels, code.language] : labels);
+}
+
+function addNames(reach: MutableReach, names: Reach | undefined): void {
+  for (const name of names?.functions ?? []) reach.functions.add(name);
+  for (const name of names?.operations ?? []) reach.operations.add(name);
+  for (const name of names?.labels ?? []) reach.labels.add(name);
+}
+
+/** Adds a part that older programs did not look for, unless it is there already. */
+function addLate(parts: DefinitionPart[], known: readonly DefinitionPart[], part: DefinitionPart): void {
+  const isSame = (each: DefinitionPart): boolean => each.kind === part.kind && each.name === part.name && each.digest === part.digest;
+  if (!known.some(isSame) && !parts.some(isSame)) parts.push({ ...part, inCode: true });
 }
 
 /** Returns a part for each variable that code lists, and for each function that it is given, without those that are in `known` already. */
@@ -113,10 +171,7 @@ export async function partsOfCode(
   secrets?: SecretRegistry,
 ): Promise<readonly DefinitionPart[]> {
   const found: DefinitionPart[] = [];
-  const add = (part: DefinitionPart): void => {
-    const isSame = (each: DefinitionPart): boolean => each.kind === part.kind && each.name === part.name && each.digest === part.digest;
-    if (!known.some(isSame) && !found.some(isSame)) found.push({ ...part, inCode: true });
-  };
+  const add = (part: DefinitionPart): void => addLate(found, known, part);
   for (const name of listedBy(code)) {
     const binding = params.includes(name) ? undefined : module.scope.own(name);
     if (binding && !(dataOf(binding.value) instanceof Executable)) add(await variablePart(name, binding.value, keyed, secrets));
@@ -142,7 +197,7 @@ function shapeOf(definable: Definable): DefinitionShape {
   const { derived } = definable;
   if (derived.shape) return derived.shape;
   const tree = treeOf(definable);
-  const shape = { tree, digest: sha256(JSON.stringify(tree, withoutPlaces)), names: namesIn(tree), code: codeIn(tree) };
+  const shape = { tree, digest: sha256(JSON.stringify(tree, withoutPlaces)), uses: usesIn(tree), code: codeIn(tree) };
   derived.shape = shape;
   return shape;
 }
@@ -168,18 +223,4 @@ function treeOf(definable: Definable): readonly unknown[] {
 
 function withoutPlaces(key: string, value: unknown): unknown {
   return key === 'at' || key === 'nameAt' || key === 'written' ? undefined : value;
-}
-
-/** Names of references and pipeline stages anywhere in a tree. */
-export function namesIn(tree: unknown): string[] {
-  const names: string[] = [];
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    if (Array.isArray(node)) return node.forEach(visit);
-    const { kind, name } = node as { kind?: unknown; name?: unknown };
-    if ((kind === 'reference' || kind === 'call-stage') && typeof name === 'string') names.push(name);
-    Object.values(node).forEach(visit);
-  };
-  visit(tree);
-  return names;
 }

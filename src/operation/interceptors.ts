@@ -14,7 +14,7 @@ import { definitionOf, withParts, type KeyedDigest } from './fingerprint.js';
 /** Returns the definition that the call would be executed with now. */
 export function definitionFor({ run, operation, llm, suppress }: CacheableCall): Awaitable<Definition> {
   const { interceptors, cache, secrets } = run;
-  const own = llm.definition();
+  const own = llm.definition(operation.inputs);
   if (!interceptors.active || suppress === 'all') return own;
   const held = (definition: Definition): readonly Interceptor[] => interceptors.holding(operation, definition.reach, suppress);
   if (!(own instanceof Promise) && held(own).length === 0) return own;

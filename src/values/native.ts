@@ -146,8 +146,17 @@ function copyEntries(entries: Iterable<[unknown, unknown]>, above: Set<object>):
   return object;
 }
 
-/** Returns plain JSON for journals and call keys: the text of what JSON cannot hold, null for `undefined`. Shares what needs no change. */
+/** Returns plain JSON for journals: the text of what JSON cannot hold, null for `undefined`. Shares what needs no change. */
 export function toJson(value: Value): Json {
+  return jsonOf(value, textOf);
+}
+
+/** As `toJson`, for arguments that identify a call. The text of a function has its name: two with equal parameters are two arguments. */
+export function toIdentifyingJson(value: Value): Json {
+  return jsonOf(value, ({ name, params }) => `<function ${name}(${params.join(', ')})>`);
+}
+
+function jsonOf(value: Value, functionText: (callable: Callable) => string): Json {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -158,22 +167,23 @@ export function toJson(value: Value): Json {
       return null;
   }
   if (value === null) return null;
-  if (value instanceof Annotated) return toJson(value.data);
-  if (value instanceof Callable || value instanceof HostObject) return textOf(value);
-  if (Array.isArray(value)) return arrayToJson(value);
-  return objectToJson(value as DataObject);
+  if (value instanceof Annotated) return jsonOf(value.data, functionText);
+  if (value instanceof Callable) return functionText(value);
+  if (value instanceof HostObject) return textOf(value);
+  if (Array.isArray(value)) return arrayToJson(value, functionText);
+  return objectToJson(value as DataObject, functionText);
 }
 
-function arrayToJson(array: readonly Value[]): Json {
-  const copy = array.map(toJson);
+function arrayToJson(array: readonly Value[], functionText: (callable: Callable) => string): Json {
+  const copy = array.map((element) => jsonOf(element, functionText));
   return copy.every((element, i) => element === array[i]) ? (array as readonly Json[]) : copy;
 }
 
-function objectToJson(object: DataObject): Json {
+function objectToJson(object: DataObject, functionText: (callable: Callable) => string): Json {
   let changed = false;
   const copy: Record<string, Json> = {};
   for (const [key, entry] of Object.entries(object)) {
-    const json = toJson(entry);
+    const json = jsonOf(entry, functionText);
     changed ||= json !== entry;
     putEntry(copy, key, json);
   }

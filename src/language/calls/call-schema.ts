@@ -5,7 +5,7 @@ import type { Json } from '../../../journal/event.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
-import { namesIn } from '../../operation/fingerprint.js';
+import { usesIn } from '../../runtime/definitions/uses.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -19,7 +19,7 @@ const FOLDERS = ['root', 'base'];
 
 /** Loads a schema that is the same for all calls, when its function is declared: a bad one is an error before any call. */
 export async function loadFixedSchema({ schemaOption }: Executable, frame: Frame): Promise<ResultSchema | undefined> {
-  if (!schemaOption || namesIn(schemaOption).some((name) => !FOLDERS.includes(name))) return undefined;
+  if (!schemaOption || usesIn(schemaOption).some(({ name }) => !FOLDERS.includes(name))) return undefined;
   return loadSchema(schemaOption, frame);
 }
 

@@ -1,7 +1,7 @@
 /** Calls a function of the script, a built-in function or a function of Node. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { definitionOf, withParts } from '../../operation/fingerprint.js';
+import { definitionOf, withParts, withPassedFunctions } from '../../operation/fingerprint.js';
 import type { CallOptions } from '../../calls/options.js';
 import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
@@ -242,7 +242,9 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
   const { forwarded, code, keyOption, writesOption } = executable;
   const { guarded } = details;
-  const definition = (): Awaitable<Definition> => definitionOf(executable, frame.run.cache.digest, frame.run.secrets);
+  const { cache, secrets } = frame.run;
+  const definition = (inputs: readonly Value[]): Awaitable<Definition> =>
+    withPassedFunctions(definitionOf(executable, cache.digest, secrets), inputs, cache.digest, secrets);
   const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
   const formed = (values: readonly Value[]): FormedCall => ({
     request: {
@@ -261,7 +263,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       return Promise.resolve(own).then((formed) => forwardedCall(formed, { executable, forwarded, inputs, frame: around(), details }));
     },
     ownRequest,
-    definition: guarded ? async () => withParts(await definition(), guarded.parts) : definition,
+    definition: guarded ? async (inputs) => withParts(await definition(inputs), guarded.parts) : definition,
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, around(), details.ambient)),
     }),

@@ -11,8 +11,9 @@ import {
   type OfferedValue,
 } from '../../runtime/calls/offered-call.js';
 import { encodeResult } from '../../operation/encode-result.js';
-import { namesIn } from '../../operation/fingerprint.js';
 import { codeIn, listedBy } from '../../runtime/definitions/used-by-code.js';
+import type { Use } from '../../runtime/definitions/definition.js';
+import { functionsReached, usesIn } from '../../runtime/definitions/uses.js';
 import { sourceName } from '../../operation/sources.js';
 import type { CallDetails } from '../../runtime/ports.js';
 import { Executable } from '../../runtime/definitions/executable.js';
@@ -129,24 +130,27 @@ function mainOf(module: Module, frame: Frame): Module {
 function addReached(executable: Executable, reached: Set<Executable>): void {
   if (reached.has(executable)) return;
   reached.add(executable);
-  for (const name of namesOf(executable)) {
-    const data = dataOf(executable.module.scope.own(name)?.value);
-    if (data instanceof Executable) addReached(data, reached);
+  for (const use of usesOf(executable)) {
+    for (const each of functionsReached(executable.module.scope.own(use.name)?.value, use)) addReached(each, reached);
   }
 }
 
-const NAMES = new WeakMap<Executable, readonly string[]>();
+const USES = new WeakMap<Executable, readonly Use[]>();
 
 /** The trees of functions don't change. */
-function namesOf(executable: Executable): readonly string[] {
-  const known = NAMES.get(executable);
+function usesOf(executable: Executable): readonly Use[] {
+  const known = USES.get(executable);
   if (known) return known;
   const { node, params, template } = executable;
   const trees = [node.body, ...node.options.map(({ value }) => value), template?.template];
-  const found = new Set(trees.flatMap((tree) => [...namesIn(tree), ...listedBy(codeIn(tree))]));
-  const names = [...found].filter((name) => !params.includes(name));
-  NAMES.set(executable, names);
-  return names;
+  const listed = (tree: unknown): readonly Use[] => listedBy(codeIn(tree)).map((name) => ({ name, members: [] }));
+  const uses = trees.flatMap((tree) => [...usesIn(tree), ...listed(tree)]).filter(({ name }) => !params.includes(name));
+  USES.set(executable, uses);
+  return uses;
+}
+
+function namesOf(executable: Executable): ReadonlySet<string> {
+  return new Set(usesOf(executable).map(({ name }) => name));
 }
 
 function* variablesOf(executable: Executable): Generator<[name: string, value: Value]> {

@@ -3,7 +3,7 @@ import { canonicalJson, sha256 } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { losesDigits } from '../../values/formats/exact-numbers.js';
-import { toJson } from '../../values/native.js';
+import { toIdentifyingJson } from '../../values/native.js';
 import { Annotated, type Value } from '../../values/value.js';
 
 /** The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2. */
@@ -29,6 +29,6 @@ export function callKey({ fn, args, via, attempt }: CallRequest): CallKey {
 export function callArguments(inputs: readonly Value[]): Json[] {
   return inputs.map((input) => {
     const text = input instanceof Annotated && typeof input.data !== 'string' ? input.text : undefined;
-    return text !== undefined && losesDigits(text) ? text : toJson(input);
+    return text !== undefined && losesDigits(text) ? text : toIdentifyingJson(input);
   });
 }

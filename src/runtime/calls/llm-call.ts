@@ -33,7 +33,8 @@ export interface LlmCall extends LlmFacts {
   request(inputs: readonly Value[]): Awaitable<FormedCall>;
   /** The request without the arguments that a wrapper passes on: their evaluation may have effects, and happens once. */
   ownRequest?(inputs: readonly Value[]): Awaitable<FormedCall>;
-  definition(): Awaitable<Definition>;
+  /** Functions among the inputs are a part of it. */
+  definition(inputs: readonly Value[]): Awaitable<Definition>;
   /** Returns true when the body reads `@mx.call.problem`, and needs no note about it. */
   mentionsProblem?(): boolean;
   /** Returns the options of the function about its calls; parameters may stand in them. */

@@ -19,11 +19,17 @@ export interface DerivedCache {
   definition: DatedDefinition | undefined;
 }
 
-/** The tree of a definition without places, and the names and the blocks of code in it. */
+/** A name, and the members that are read of it, as far as they are written: of `@tools.ask(…)` it is `ask`. */
+export interface Use {
+  readonly name: string;
+  readonly members: readonly string[];
+}
+
+/** The tree of a definition without places, and the uses of names and the blocks of code in it. */
 export interface DefinitionShape {
   readonly tree: readonly unknown[];
   readonly digest: string;
-  readonly names: readonly string[];
+  readonly uses: readonly Use[];
   readonly code: readonly Code[];
 }
 

@@ -10,6 +10,38 @@ const LISTED = 'var @depth = "4 m"\nexe llm @sound(x) = sh (@depth) { echo "at $
 const GIVEN =
   'exe @unit(n) = js { return n + " m" }\nexe js = { unit }\nexe llm @sound(x) = js { return "at " + unit(4) }\nshow @sound("a")\n';
 
+const MODULE = 'import "./depths.mld" as @depths\nexe llm @sound(x) = [\n  => @depths.at(@x)\n]\nshow @sound("4 m")\n';
+const MEMBER =
+  'exe @tide(x) = `at @x`\nvar @tools = { tide: @tide, depth: "4 m" }\nexe llm @sound(x) = [\n  let @use = @tools.tide\n  => @use(@x)\n]\nshow @sound("4 m")\n';
+const PASSED = 'exe @tide(x) = `at @x`\nexe llm @sound(use, x) = [\n  => @use(@x)\n]\nshow @sound(@tide, "4 m")\n';
+
+describe('a result of a function', () => {
+  it.each([
+    ['a module that it uses under a name', MODULE, MODULE, '@at'],
+    ['a member of an object', MEMBER, MEMBER.replace('at @x', 'by @x'), '@tide'],
+    ['a function that it gets as an argument', PASSED, PASSED.replace('at @x', 'by @x'), '@tide'],
+  ])('is from before an edit of %s', async (_, before, now, changed) => {
+    const cwd = await projectFolder({ 'job.mld': before, 'depths.mld': DEPTHS });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await fs.writeFile(path.join(cwd, 'job.mld'), now);
+    await fs.writeFile(path.join(cwd, 'depths.mld'), DEPTHS.replace('at @x', 'by @x'));
+    const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect(reused.stdout).toBe('at 4 m\n');
+    expect(withoutSummary(reused.stderr)).toContain(`edited (${changed} was edited)`);
+    expect((await runCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe('by 4 m\n');
+  });
+
+  it('is not from before an edit of another function of the module', async () => {
+    const cwd = await projectFolder({ 'job.mld': MODULE, 'depths.mld': DEPTHS });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await fs.writeFile(path.join(cwd, 'depths.mld'), DEPTHS.replace('not used', 'never used'));
+    const { stdout, stderr } = await runCli(['job.mld', '--changed', 'ask'], { cwd });
+    expect([stdout, stderr]).toEqual(['at 4 m\n', expect.stringContaining('1 reused')]);
+  });
+});
+
+const DEPTHS = 'exe @at(x) = `at @x`\nexe @other(x) = `not used`\nexport { @at, @other }\n';
+
 describe('a result of code', () => {
   it.each([
     ['a variable that the code lists', LISTED, LISTED.replace('4 m', '5 m'), '@depth was 4 m, is 5 m', 'at 5 m'],
@@ -31,26 +63,29 @@ describe('a result of code', () => {
     expect((await runCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe(`${fresh}\n`);
   });
 
-  it.each([LISTED, GIVEN])('of an older program, which did not record what code has, is reused without a word', async (script) => {
-    const recorded = await projectFolder({ 'job.mld': script });
-    await runCli(['job.mld', '--checkpoint'], { cwd: recorded });
-    const store = openFileStore(recorded);
-    const [{ ref } = { ref: undefined }] = await store.runs(workflowOf('job.mld'));
-    const facts: Fact[] = [];
-    await store.scan(ref as RunRef, (event) => {
-      const { v: _, seq: __, ts: ___, hash: ____, ...fact } = event;
-      facts.push(asOlder(fact as Fact));
-    });
-    const cwd = await projectFolder({ 'job.mld': script });
-    const older = await openFileStore(cwd).create(ref as RunRef);
-    for (const fact of facts) await older.append(fact);
-    await older.close();
-    for (const argv of [['--changed', 'ask'], ['--checkpoint']]) {
-      const { stdout, stderr } = await runCli(['job.mld', ...argv], { cwd });
-      expect([stdout, withoutSummary(stderr), stderr]).toEqual(['at 4 m\n', '', expect.stringContaining('1 reused')]);
-    }
-    expect((await runCli(['job.mld', '--plan', '--changed', 'ask'], { cwd })).stdout).not.toContain('edited');
-  });
+  it.each([LISTED, GIVEN, MEMBER])(
+    'of an older program, which did not record what code or a member has, is reused without a word',
+    async (script) => {
+      const recorded = await projectFolder({ 'job.mld': script });
+      await runCli(['job.mld', '--checkpoint'], { cwd: recorded });
+      const store = openFileStore(recorded);
+      const [{ ref } = { ref: undefined }] = await store.runs(workflowOf('job.mld'));
+      const facts: Fact[] = [];
+      await store.scan(ref as RunRef, (event) => {
+        const { v: _, seq: __, ts: ___, hash: ____, ...fact } = event;
+        facts.push(asOlder(fact as Fact));
+      });
+      const cwd = await projectFolder({ 'job.mld': script });
+      const older = await openFileStore(cwd).create(ref as RunRef);
+      for (const fact of facts) await older.append(fact);
+      await older.close();
+      for (const argv of [['--changed', 'ask'], ['--checkpoint']]) {
+        const { stdout, stderr } = await runCli(['job.mld', ...argv], { cwd });
+        expect([stdout, withoutSummary(stderr), stderr]).toEqual(['at 4 m\n', '', expect.stringContaining('1 reused')]);
+      }
+      expect((await runCli(['job.mld', '--plan', '--changed', 'ask'], { cwd })).stdout).not.toContain('edited');
+    },
+  );
 });
 
 /** The fingerprint was another one then, because it is made of the parts. */

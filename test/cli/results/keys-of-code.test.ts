@@ -127,3 +127,20 @@ describe('the call key of code under `var llm`', () => {
     expect(await fs.readFile(path.join(cwd, 'calls.log'), 'utf8')).toBe('masked\n');
   });
 });
+
+describe('the call key of a function that gets functions', () => {
+  const functions = 'exe @up(x) = `up @x`\nexe @down(x) = `down @x`\n';
+  const direct = `${functions}exe llm @apply(f, x) = [\n  => @f(@x)\n]\n`;
+  const member = `${functions}exe llm @apply(o, x) = [\n  let @f = @o.go\n  => @f(@x)\n]\n`;
+
+  it.each([
+    ['as arguments', direct, '@up', '@down'],
+    ['in an object', member, '{ go: @up }', '{ go: @down }'],
+  ])('tells them apart %s', async (_, script, first, second) => {
+    const cwd = await projectFolder({ 'job.mld': `${script}show @apply(${first}, 1)\nshow @apply(${second}, 1)\n` });
+    for (const counted of ['2 executed', '2 reused']) {
+      const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+      expect([stdout, stderr]).toEqual(['up 1\ndown 1\n', expect.stringContaining(counted)]);
+    }
+  });
+});
