@@ -25,8 +25,12 @@ export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, comm
   });
 }
 
-/** The option that a flag resembles. */
+/** Names under which a budget is looked for: without a word, a run would cost what it costs. `maxCost` is an option of a function. */
+const MEANS_BUDGET = ['max-cost', 'max-budget', 'max-budget-usd'];
+
+/** The option that a flag resembles, or means. */
 export function resembledOption(flag: string, form: CommandForm): string | undefined {
+  if (MEANS_BUDGET.some((name) => resembles(flag, name))) return 'budget';
   return suggestedFlags(form).find((option) => resembles(flag, option));
 }
 

@@ -2,6 +2,8 @@
 import { isObject } from '../../journal/json-object.js';
 import { MlldError } from '../errors.js';
 import { parseDuration } from '../values/durations.js';
+import { withoutUndefined } from '../values/without-undefined.js';
+import type { Cost } from './budget/budget.js';
 import { parseBudget } from './budget/limits.js';
 import { isRetries, RETRIES_WANTED } from './retries.js';
 
@@ -21,6 +23,7 @@ const oneOf = (...words: readonly string[]): OptionValues => ({
 const BOOLEAN: OptionValues = { takes: (value) => typeof value === 'boolean', wanted: 'true or false' };
 const TEXT: OptionValues = { takes: isText, wanted: 'a text' };
 
+export const COST_WANTED = 'a number of dollars, "0.5usd" or "200ktok"';
 const ADAPTERS = oneOf('claude', 'codex', 'gemini', 'opencode', 'openai', 'anthropic', 'text');
 
 const VALUES: { readonly [name: string]: OptionValues } = {
@@ -35,7 +38,7 @@ const VALUES: { readonly [name: string]: OptionValues } = {
   timeout: { takes: isDuration, wanted: 'a duration: 500ms, 30s, 5m, 1h, or a number of milliseconds' },
   lane: TEXT,
   model: TEXT,
-  maxCost: { takes: isCost, wanted: 'a number of dollars, "0.5usd" or "200ktok"' },
+  maxCost: { takes: (value) => costIn(value) !== undefined, wanted: COST_WANTED },
   onFailure: oneOf('error', 'marker', 'value'),
   files: oneOf('keep', 'ignore'),
 };
@@ -50,13 +53,16 @@ function isDuration(value: unknown): boolean {
   return typeof value === 'number' ? value >= 0 : typeof value === 'string' && parseDuration(value) !== undefined;
 }
 
-function isCost(value: unknown): boolean {
-  if (typeof value !== 'string') return typeof value === 'number' && value > 0;
+/** Returns the cost that `0.5usd`, `200ktok`, or a number of dollars says; undefined for anything else. */
+export function costIn(value: unknown): Cost | undefined {
+  if (typeof value === 'number') return value > 0 && Number.isFinite(value) ? { usd: value } : undefined;
+  if (typeof value !== 'string') return undefined;
   try {
-    const { calls, ms } = parseBudget(value, 'maxCost');
-    return calls === undefined && ms === undefined;
+    const { usd, tokens, calls, ms, shared } = parseBudget(value, 'maxCost');
+    const isCost = calls === undefined && ms === undefined && shared === undefined;
+    return isCost ? withoutUndefined<Cost>({ usd, tokens }) : undefined;
   } catch (error) {
-    if (error instanceof MlldError) return false;
+    if (error instanceof MlldError) return undefined;
     throw error;
   }
 }

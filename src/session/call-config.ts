@@ -66,7 +66,10 @@ function budgetIn(calls: JsonObject): BudgetLimits | undefined {
     return parseBudget(text, 'calls.budget');
   } catch (cause) {
     if (!(cause instanceof MlldError)) throw cause;
-    throw new MlldError('CONFIG_INVALID', `"calls.budget" in mlld-config.json must be ${wanted}`, { cause, hint: cause.message });
+    throw new MlldError('CONFIG_INVALID', `"calls.budget" in mlld-config.json is "${text}", and must be ${wanted}`, {
+      cause,
+      hint: cause.hint,
+    });
   }
 }
 
@@ -120,7 +123,7 @@ function positive(object: JsonObject, key: string, within: string): number | und
 function duration(object: JsonObject, key: string, within: string): number | undefined {
   const value = object[key];
   if (value === undefined) return undefined;
-  const ms = typeof value === 'number' ? value : isText(value) ? parseDuration(value) : undefined;
+  const ms = typeof value === 'number' && Number.isFinite(value) ? value : isText(value) ? parseDuration(value) : undefined;
   if (ms === undefined || !(ms >= 0)) throw invalid(`${within}.${key}`, DURATION_WANTED);
   return ms;
 }

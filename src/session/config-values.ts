@@ -29,4 +29,4 @@ export const isTexts = (value: unknown): value is readonly string[] =>
 /** A whole number of at least 1. */
 export const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 1;
 /** A price may be 0. */
-export const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+export const isAmount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -10,6 +10,15 @@ describe('the text of a budget', () => {
     expect(budgetText({})).toBe('');
   });
 
+  it('has amounts that can be counted against', () => {
+    expect(parseBudget('1.1Mtok,0.5usd', '--budget')).toEqual({ tokens: 1_100_000, usd: 0.5 });
+    for (const text of [`${'9'.repeat(400)}usd`, `${'9'.repeat(20)}calls`, '1.5calls', '1.5tok', '0usd', '1eur', '5']) {
+      expect(() => parseBudget(text, '--budget')).toThrow(
+        expect.objectContaining({ code: 'BUDGET', hint: expect.stringContaining('5usd') }),
+      );
+    }
+  });
+
   it('reads as the same limits', () => {
     const limits = fc.record(
       {

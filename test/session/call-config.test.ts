@@ -63,10 +63,21 @@ describe('calls and prices of mlld-config.json', () => {
     [{ calls: { files: 'no' } }, /"calls.files" .* true, false, or an object/],
     [{ calls: { files: { count: 0 } } }, /"calls.files.count" .* at least 1/],
     [{ calls: { files: { totalMiB: 0 } } }, /"calls.files.totalMiB" .* above 0/],
+    [{ calls: { stallAfter: Infinity } }, /"calls.stallAfter"/],
+    [{ prices: { 'gpt-5': { input: Infinity } } }, /"prices.gpt-5.input"/],
     [{ prices: { 'gpt-5': 3 } }, /"prices.gpt-5" .* US dollars/],
     [{ prices: { 'gpt-5': { output: 3 } } }, /"prices.gpt-5.input"/],
     [{ prices: { 'gpt-5': { input: 1, output: -3 } } }, /"prices.gpt-5.output"/],
   ])('refuses %j', (config, message) => {
     expect(() => callConfig(config as Parameters<typeof callConfig>[0])).toThrow(message);
+  });
+
+  it('says what a budget takes', () => {
+    expect(() => callConfig({ calls: { budget: '1eur' } })).toThrow(
+      expect.objectContaining({
+        message: '"calls.budget" in mlld-config.json is "1eur", and must be a list of limits: "5usd,2Mtok,300calls,3h"',
+        hint: 'a list of limits, each at most once: 5usd, 2Mtok (k, M), 300calls, 3h (s, m, h)',
+      }),
+    );
   });
 });

@@ -21,7 +21,9 @@ const HINT = 'a list of limits, each at most once: 5usd, 2Mtok (k, M), 300calls,
 /** The name of a shared budget begins with a letter, where a limit begins with a digit. */
 const SHARED_NAME = /^[A-Za-z][\w.-]{0,99}$/;
 
-const UNITS: readonly (readonly [pattern: RegExp, limit: LimitKind, factor: number])[] = [
+type UnitRow = readonly [pattern: RegExp, limit: LimitKind, factor: number];
+
+const UNITS: readonly UnitRow[] = [
   [/^usd$/i, 'usd', 1],
   [/^tok(?:ens)?$/, 'tokens', 1],
   [/^ktok(?:ens)?$/, 'tokens', 1_000],
@@ -37,8 +39,8 @@ export function isSharedName(text: string): boolean {
   return SHARED_NAME.test(text) && !UNITS.some(([unit]) => unit.test(text));
 }
 
-/** MlldError BUDGET for a text that is not such a list; `written` is where it stands, as `--budget`. */
-export function parseBudget(text: string, written: string): BudgetLimits {
+/** MlldError BUDGET for a text that is not such a list; `written` is where it stands, as `--budget`, and `hint` what is taken there. */
+export function parseBudget(text: string, written: string, hint = HINT): BudgetLimits {
   const limits: { -readonly [L in keyof BudgetLimits]: BudgetLimits[L] } = {};
   for (const part of text.split(',')) {
     const name = part.trim();
@@ -48,13 +50,23 @@ export function parseBudget(text: string, written: string): BudgetLimits {
     }
     const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)([A-Za-z]+)\s*$/.exec(part) ?? [];
     const row = UNITS.find(([pattern]) => pattern.test(unit));
-    if (!row || !(Number(number) > 0)) throw new MlldError('BUDGET', `${written}: "${text}" is not a budget`, { hint: HINT });
-    const [, limit, factor] = row;
+    const amount = row && amountOf(Number(number), row);
+    if (amount === undefined) throw new MlldError('BUDGET', `${written}: "${text}" is not a budget`, { hint });
+    const [, limit] = row as UnitRow;
     if (limits[limit] !== undefined)
-      throw new MlldError('BUDGET', `${written}: "${text}" is a budget with two limits of one kind`, { hint: HINT });
-    limits[limit] = Number(number) * factor;
+      throw new MlldError('BUDGET', `${written}: "${text}" is a budget with two limits of one kind`, { hint });
+    limits[limit] = amount;
   }
   return limits;
+}
+
+/** Undefined for an amount that nothing can be counted against: none, a part of a call or of a token, or more than numbers hold exactly. */
+function amountOf(number: number, [, limit, factor]: UnitRow): number | undefined {
+  const amount = number * factor;
+  if (!(amount > 0) || amount > Number.MAX_SAFE_INTEGER) return undefined;
+  if (limit === 'usd') return amount;
+  const whole = Math.round(amount);
+  return Math.abs(amount - whole) < 1e-6 ? whole : undefined; // 1.1Mtok
 }
 
 /** Writes limits as `parseBudget` reads them, each in its largest whole unit. */

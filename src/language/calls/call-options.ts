@@ -1,8 +1,8 @@
 /** Evaluates what a function says about its calls in `with { … }`. calls.md 11.1 and 12.1. */
 import type { Expression } from '../../../grammar/ast.js';
 import type { Cost } from '../../calls/budget/budget.js';
-import { parseBudget } from '../../calls/budget/limits.js';
 import { programLane, UNKNOWN } from '../../calls/lanes/program-lane.js';
+import { COST_WANTED, costIn } from '../../calls/option-values.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
 import { isRetries, RETRIES_WANTED } from '../../calls/retries.js';
 import { MlldError } from '../../errors.js';
@@ -45,7 +45,7 @@ export async function callOptions(executable: Executable, frame: Frame, only: re
     timeoutMs: timeout && durationOf(timeout.value, locationOf(frame.module, executable.node.at)),
     lane: lane ? textOf(lane.value) : defaultLane(executable, model && textOf(model.value)),
     model: model && textOf(model.value),
-    maxCost: maxCost && costIn(maxCost),
+    maxCost: maxCost && maxCostIn(maxCost),
     onFailure: onFailure && oneOf(onFailure, ['error', 'marker', 'value']),
     partial: partial && isTruthy(partial.value),
     files: files && oneOf(files, ['keep', 'ignore']),
@@ -101,13 +101,8 @@ function retriesIn({ value, refuse }: Given): Retries {
   throw refuse(RETRIES_WANTED);
 }
 
-/** `0.5usd`, `200ktok`, or a number of dollars. */
-function costIn({ value, refuse }: Given): Cost {
-  const data = dataOf(value);
-  if (typeof data === 'number' && data > 0) return { usd: data };
-  const wanted = 'a number of dollars, "0.5usd" or "200ktok"';
-  if (typeof data !== 'string') throw refuse(wanted);
-  const { usd, tokens, calls, ms } = parseBudget(data, 'maxCost');
-  if (calls !== undefined || ms !== undefined) throw refuse(wanted);
-  return withoutUndefined<Cost>({ usd, tokens });
+function maxCostIn({ value, refuse }: Given): Cost {
+  const cost = costIn(dataOf(value));
+  if (cost === undefined) throw refuse(COST_WANTED);
+  return cost;
 }

@@ -14,6 +14,8 @@ const MISSPELT = [
   ['--structred', '--structured'],
   ['--nostream', '--no-stream'],
   ['--metric', '--metrics'],
+  ['--max-cost', '--budget'],
+  ['--max-budget-usd', '--budget'],
 ] as const;
 
 describe('a flag that resembles an option', () => {

@@ -120,6 +120,7 @@ describe.skipIf(noServer !== undefined)(`a shared budget${noServer === undefined
     ] as const) {
       const result = await runCli(['store', 'budget', ...words], { cwd, env });
       expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+      expect(result.stderr).not.toContain('3h (s, m, h)'); // a shared budget limits no time
     }
   });
 });

@@ -36,6 +36,8 @@ it.each([
   ['retries: { "quota": 2 }', '{ " The option retries is {"quota":2}'],
   ['timeout: "soon"', '"so The option timeout is "soon", which it does not take; timeout takes a duration'],
   ['maxCost: "5m"', '"5m The option maxCost is "5m"'],
+  ['maxCost: "1eur"', '"1e The option maxCost is "1eur", which it does not take; maxCost takes a number of dollars'],
+  ['maxCost: "cheap"', '"ch The option maxCost is "cheap", which it does not take; maxCost takes a number of dollars'],
   ['maxCost: 0', '0 } The option maxCost is 0'],
   ['onFailure: "ignore"', '"ig The option onFailure is "ignore", which it does not take; onFailure takes "error", "marker", "value"'],
   ['files: "kept"', '"ke The option files is "kept", which it does not take; files takes "keep", "ignore"'],

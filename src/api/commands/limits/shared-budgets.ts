@@ -64,7 +64,7 @@ function required(store: JournalStore): SharedBudgets {
 }
 
 function sumOf(amount: string): { readonly unit: BudgetUnit; readonly total: number } {
-  const { usd, tokens, calls, ms, shared } = parseBudget(amount, 'mlld store budget');
+  const { usd, tokens, calls, ms, shared } = parseBudget(amount, 'mlld store budget', AMOUNT_HINT);
   const sums = [
     ...(usd === undefined ? [] : [{ unit: 'usd' as const, total: usd }]),
     ...(tokens === undefined ? [] : [{ unit: 'tok' as const, total: tokens }]),
