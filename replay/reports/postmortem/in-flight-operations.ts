@@ -8,7 +8,8 @@
 import type { EventOf } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { countFailure, type FailureGroups } from './failure-groups.js';
-import { ancestorsOf, iterationOf, nameIn } from '../../fold/op-path.js';
+import { ancestorsOf, nameIn } from '../../fold/op-path.js';
+import { beginIteration, countCall, countWaiting, pauseIteration, type CountedIteration, type LoopCount } from './loop-counts.js';
 
 /** An operation that has not ended, or one of the chain. */
 export interface Step {
@@ -24,26 +25,13 @@ export interface Step {
   readonly seq: Seq;
   /** Loops only. */
   readonly loop: LoopCount | undefined;
-  /** Iterations only: the number of calls inside, by function. */
-  readonly calls: Map<string, number> | undefined;
+  /** Iterations only. */
+  readonly iteration: CountedIteration | undefined;
   /** Operations directly inside that have not ended. */
   inside: number;
   call: InFlightCall | undefined;
   /** The llm function that it calls, until its first attempt starts. */
   waitsFor: string | undefined;
-}
-
-export interface LoopCount {
-  readonly total: number;
-  begun: number;
-  /** Iterations that a pause ended; they do not count as begun. */
-  pausedBegun: number;
-  ended: number;
-  /** Number of calls inside, by function; those of iterations that a pause ended are apart. */
-  readonly calls: Map<string, number>;
-  readonly paused: Map<string, number>;
-  /** Number of calls, by function, that had not started when a pause ended what would have made them. */
-  readonly waiting: Map<string, number>;
 }
 
 export interface InFlightCall {
@@ -93,17 +81,12 @@ export function inFlight(state: InFlightOperations): readonly Step[] {
 
 export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
   const { op, kind, name, item, group: phase, site, seq, total } = event;
-  const loop: LoopCount | undefined =
-    total === undefined
-      ? undefined
-      : { total, begun: 0, pausedBegun: 0, ended: 0, calls: new Map(), paused: new Map(), waiting: new Map() };
+  const loop: LoopCount | undefined = total === undefined ? undefined : { total, kinds: new Map() };
   const around = nearest(state, op);
   if (around !== undefined) around.inside += 1;
-  const isIteration = kind === 'for:iteration';
-  if (isIteration && around?.loop !== undefined) around.loop.begun += 1;
-  const calls = isIteration ? new Map<string, number>() : undefined;
+  const iteration = kind === 'for:iteration' && around?.loop !== undefined ? beginIteration(around.loop) : undefined;
   const waitsFor = kind === 'exe' && event.labels?.includes('llm') === true ? nameIn(op) : undefined;
-  state.steps.set(op, { op, kind, name, item, phase, site, startedMs, seq, loop, calls, inside: 0, call: undefined, waitsFor });
+  state.steps.set(op, { op, kind, name, item, phase, site, startedMs, seq, loop, iteration, inside: 0, call: undefined, waitsFor });
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
@@ -115,10 +98,7 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   const around = nearest(state, op);
   if (around !== undefined) {
     around.inside -= 1;
-    if (around.loop !== undefined && iterationOf(op) !== undefined) {
-      around.loop.ended += 1;
-      if (message === PAUSED) takeBack(around.loop, step); // POSTMORTEM-5
-    }
+    if (around.loop !== undefined && step?.iteration !== undefined && message === PAUSED) pauseIteration(around.loop, step.iteration); // POSTMORTEM-5
   }
   const wasCounted = state.counted.delete(op);
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
@@ -141,19 +121,28 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
 /** The message of what waited for a stopped lane or a spent budget when its run paused. */
 const PAUSED = 'The run was paused';
 
-function noteWaiting({ steps }: InFlightOperations, op: OpPath, fn: string): void {
-  for (const path of ancestorsOf(op)) {
-    const waiting = steps.get(path)?.loop?.waiting;
-    waiting?.set(fn, (waiting.get(fn) ?? 0) + 1);
+function noteWaiting(state: InFlightOperations, op: OpPath, fn: string): void {
+  for (const { loop, iteration } of loopsAround(state, op)) countWaiting(loop, iteration, fn);
+}
+
+/** Counts a call in the iterations and loops around it; `by` is -1 for a start that was withdrawn. */
+export function countInLoops(state: InFlightOperations, op: OpPath, fn: string, by: 1 | -1 = 1): void {
+  for (const { loop, iteration } of loopsAround(state, op)) {
+    iteration.calls.set(fn, (iteration.calls.get(fn) ?? 0) + by);
+    countCall(loop, iteration, fn, by);
   }
 }
 
-function takeBack(loop: LoopCount, iteration: Step | undefined): void {
-  loop.begun -= 1;
-  loop.pausedBegun += 1;
-  for (const [fn, count] of iteration?.calls ?? []) {
-    loop.calls.set(fn, (loop.calls.get(fn) ?? 0) - count);
-    loop.paused.set(fn, (loop.paused.get(fn) ?? 0) + count);
+/** The innermost first, each with its iteration that the operation lies in. */
+function* loopsAround(
+  { steps }: InFlightOperations,
+  op: OpPath,
+): Generator<{ readonly loop: LoopCount; readonly iteration: CountedIteration }> {
+  let iteration: CountedIteration | undefined;
+  for (const path of ancestorsOf(op)) {
+    const step = steps.get(path);
+    if (step?.loop !== undefined && iteration !== undefined) yield { loop: step.loop, iteration };
+    iteration = step?.iteration ?? iteration;
   }
 }
 

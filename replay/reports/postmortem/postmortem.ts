@@ -20,9 +20,8 @@ import {
   type GuardDenial,
   type HookFailure,
 } from './failure-groups.js';
-import { ancestorsOf } from '../../fold/op-path.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
-import { callAround, endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
+import { callAround, countInLoops, endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../fold/call-concurrency.js';
 import { dispatchState, type DispatchState } from './dispatch-state.js';
 import { previewOf } from '../../fold/preview.js';
@@ -249,13 +248,6 @@ function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
   state.resolved.set(key, had);
   state.unresolved.delete(key);
   forgetFailures(state, key);
-}
-
-function countInLoops(state: PostMortem, op: OpPath, fn: string, by: 1 | -1 = 1): void {
-  for (const path of ancestorsOf(op)) {
-    const step = state.steps.get(path);
-    for (const calls of [step?.calls, step?.loop?.calls]) calls?.set(fn, (calls.get(fn) ?? 0) + by);
-  }
 }
 
 /** Counts failed commands of the script itself; a command for which a call fails is counted with the call. */

@@ -3,7 +3,8 @@ import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
 import { isInside } from '../../fold/op-path.js';
-import { causeChain, type LoopCount } from './in-flight-operations.js';
+import { causeChain } from './in-flight-operations.js';
+import { callsAhead, knowsRestOfPaused, type LoopCount } from './loop-counts.js';
 import type { ResolvedCall, PostMortem, Rate, Unresolved } from './postmortem.js';
 
 export interface ResumeEstimate {
@@ -66,22 +67,10 @@ export function estimateResume(
 /** Estimates the calls that the unfinished loops of a run had not started, by function: each iteration makes what those before it made. */
 export function aheadInLoops(state: PostMortem): ReadonlyMap<string, number> {
   const ahead = new Map<string, number>();
-  for (const { total, begun, calls, pausedBegun, paused, waiting } of unfinishedLoops(state)) {
-    // If a pause ended all iterations that had begun, they are the only measure, with what still waited in them.
-    const [seenBegun, seenCalls] = begun > 0 ? [begun, calls] : [pausedBegun, added(paused, waiting)];
-    if (seenBegun === 0) continue;
-    for (const [fn, count] of seenCalls) {
-      const expected = Math.max(0, Math.max(0, total - begun) * (count / seenBegun) - (paused.get(fn) ?? 0));
-      ahead.set(fn, (ahead.get(fn) ?? 0) + expected);
-    }
+  for (const loop of unfinishedLoops(state)) {
+    for (const [fn, calls] of callsAhead(loop)) ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
   }
   return ahead;
-}
-
-function added(counts: ReadonlyMap<string, number>, more: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const sum = new Map(counts);
-  for (const [fn, count] of more) sum.set(fn, (sum.get(fn) ?? 0) + count);
-  return sum;
 }
 
 /**
@@ -90,7 +79,7 @@ function added(counts: ReadonlyMap<string, number>, more: ReadonlyMap<string, nu
  */
 function unfinishedLoops(state: PostMortem): readonly LoopCount[] {
   const known = [...new Set([...state.steps.values(), ...causeChain(state)])].flatMap(({ op, loop }) => (loop ? [{ op, loop }] : []));
-  const covering = known.filter(({ loop }) => loop.begun > 0 && loop.pausedBegun > 0);
+  const covering = known.filter(({ loop }) => knowsRestOfPaused(loop));
   return known.filter(({ op }) => !covering.some((around) => op !== around.op && isInside(op, around.op))).map(({ loop }) => loop);
 }
 

@@ -5,7 +5,7 @@ import { causeOf } from '../../../replay/reports/postmortem/failure-cause.js';
 import { causeChain, inFlight } from '../../../replay/reports/postmortem/in-flight-operations.js';
 import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { fold } from '../../../replay/fold/projection.js';
-import { estimateResume } from '../../../replay/reports/postmortem/resume-estimate.js';
+import { aheadInLoops, estimateResume } from '../../../replay/reports/postmortem/resume-estimate.js';
 import { call, entries, finished, loop, runRef, started } from '../../support/written-runs.js';
 
 const REF = runRef(1);
@@ -67,6 +67,27 @@ describe('POSTMORTEM-5: a pause', () => {
       finished('paused'),
     ]);
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 10, notStarted: 10 });
+  });
+
+  it('takes what some iterations make for no measure of others that call another function', () => {
+    const path = (n: number) => `main/for#0[${n}]`;
+    // Each of these makes three calls of one function, those behind them one call of another, whose lane was stopped.
+    const long = (n: number): Fact[] => [
+      iteration(n),
+      ...['one', 'two', 'three'].flatMap((text, m) => call(`${path(n)}/read#${m}`, `${text} ${n}`, { fn: 'read' })),
+      ok(path(n)),
+    ];
+    const short = (n: number): Fact[] => [
+      iteration(n),
+      ...call(`${path(n)}/look#0`, `look ${n}`, { fn: 'look' }),
+      { ...begin(`${path(n)}/ask#0`), labels: ['llm'] } as Fact,
+      fail(`${path(n)}/ask#0`, PAUSED),
+      fail(path(n), PAUSED),
+    ];
+    const all = [0, 1, 2, 3].flatMap(long).concat([4, 5, 6].flatMap(short));
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 7 })], all, [fail('main/for#0', PAUSED), finished('paused')]);
+    expect(Object.fromEntries([...aheadInLoops(state)].filter(([, calls]) => calls > 0))).toEqual({ ask: 3 });
+    expect(estimateResume(state, undefined)).toMatchObject({ reused: 15, notStarted: 3 });
   });
 
   it('leaves all elements where the first one met it', () => {

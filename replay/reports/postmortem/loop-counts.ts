@@ -1,0 +1,111 @@
+/**
+ * Counts the calls in the iterations of a loop, and estimates those that are left.
+ *
+ * LOOP-COUNT-1 The iterations of a loop may call different functions. They are counted by kind, which is the function that an iteration
+ *    calls first: what one kind makes is no measure for another one.
+ * LOOP-COUNT-2 An iteration that a pause ended will make as many calls as whole ones of its kind, and at least those that waited.
+ */
+
+type CallsByFunction = Map<string, number>;
+
+export interface LoopCount {
+  readonly total: number;
+  /** By the function that an iteration calls first; '' for iterations that have called none. */
+  readonly kinds: Map<string, IterationKind>;
+}
+
+interface IterationKind {
+  /** Iterations that have begun, but for those that a pause ended. */
+  begun: number;
+  readonly calls: CallsByFunction;
+  /** Iterations that a pause ended. */
+  paused: number;
+  readonly pausedCalls: CallsByFunction;
+  /** Calls that had not started when a pause ended what would have made them. */
+  readonly waiting: CallsByFunction;
+}
+
+export interface CountedIteration {
+  kind: string;
+  readonly calls: CallsByFunction;
+}
+
+export function beginIteration(loop: LoopCount): CountedIteration {
+  kindIn(loop, '').begun += 1;
+  return { kind: '', calls: new Map() };
+}
+
+/** Counts a call at its start in a loop around it; `by` is -1 for a start that was withdrawn. */
+export function countCall(loop: LoopCount, iteration: CountedIteration, fn: string, by: 1 | -1): void {
+  addTo(kindOf(loop, iteration, fn).calls, fn, by);
+}
+
+export function countWaiting(loop: LoopCount, iteration: CountedIteration, fn: string): void {
+  addTo(kindOf(loop, iteration, fn).waiting, fn, 1);
+}
+
+export function pauseIteration(loop: LoopCount, iteration: CountedIteration): void {
+  const kind = kindIn(loop, iteration.kind);
+  kind.begun -= 1;
+  kind.paused += 1;
+  for (const [fn, count] of iteration.calls) {
+    addTo(kind.calls, fn, -count);
+    addTo(kind.pausedCalls, fn, count);
+  }
+}
+
+/** True where whole iterations say what those will make that a pause ended, with all that is inside them. */
+export function knowsRestOfPaused({ kinds }: LoopCount): boolean {
+  return [...kinds.values()].some(({ begun, paused }) => begun > 0 && paused > 0);
+}
+
+/** Estimates the calls that the loop has not started, by function. */
+export function callsAhead({ total, kinds }: LoopCount): ReadonlyMap<string, number> {
+  const ahead: CallsByFunction = new Map();
+  const all: CallsByFunction = new Map();
+  let seen = 0;
+  for (const [name, kind] of kinds) {
+    const rest = restOfPaused(kind);
+    for (const [fn, count] of rest) addTo(ahead, fn, count);
+    for (const counts of [kind.calls, kind.pausedCalls, rest]) for (const [fn, count] of counts) addTo(all, fn, count);
+    seen += kind.begun + (name === '' ? 0 : kind.paused); // what made nothing before the pause is as one that has not begun
+  }
+  // Iterations that have not begun may be of any kind: each counts as the mean of those that have.
+  const left = seen === 0 ? 0 : Math.max(0, total - seen) / seen;
+  for (const [fn, count] of all) addTo(ahead, fn, count * left);
+  return ahead;
+}
+
+/** LOOP-COUNT-2 */
+function restOfPaused({ begun, calls, paused, pausedCalls, waiting }: IterationKind): ReadonlyMap<string, number> {
+  const rest: CallsByFunction = new Map(waiting);
+  if (begun === 0 || paused === 0) return rest;
+  for (const [fn, count] of calls) {
+    const left = paused * (count / begun) - (pausedCalls.get(fn) ?? 0);
+    rest.set(fn, Math.max(left, waiting.get(fn) ?? 0));
+  }
+  return rest;
+}
+
+/** The first call decides the kind of an iteration. */
+function kindOf(loop: LoopCount, iteration: CountedIteration, fn: string): IterationKind {
+  if (iteration.kind !== '') return kindIn(loop, iteration.kind);
+  kindIn(loop, '').begun -= 1;
+  iteration.kind = fn;
+  const kind = kindIn(loop, fn);
+  kind.begun += 1;
+  return kind;
+}
+
+function kindIn({ kinds }: LoopCount, name: string): IterationKind {
+  let kind = kinds.get(name);
+  if (kind === undefined) {
+    kind = { begun: 0, calls: new Map(), paused: 0, pausedCalls: new Map(), waiting: new Map() };
+    kinds.set(name, kind);
+  }
+  return kind;
+}
+
+function addTo(counts: CallsByFunction, fn: string, count: number): void {
+  counts.set(fn, (counts.get(fn) ?? 0) + count);
+}
