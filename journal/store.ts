@@ -193,14 +193,15 @@ export interface IndexFiles {
   write(workflow: Workflow, pieces: Iterable<Uint8Array>): Promise<string>;
   remove(workflow: Workflow, name: string): Promise<void>;
   /**
-   * Does what `scan` of the store does, without waiting: a file that turns out damaged is made good from the runs. Absent where files can't
-   * become damaged once they are open.
+   * Does what `scan` of the store does, without waiting: a file that turns out damaged is made good from the runs. Absent where that can't
+   * be: who looks a result up in a file that was damaged since it was opened gets an error, and the next start fetches it again.
    */
   scanNow?(ref: RunRef, visit: (event: JournalEvent, position: Position) => void): void;
 }
 
 export interface WantedIndexFile {
   readonly name: string;
+  readonly bytes: number;
   isWhole(file: IndexFile): boolean;
 }
 

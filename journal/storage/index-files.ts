@@ -11,10 +11,12 @@ import type { IndexFile, IndexFiles, ListedIndexFile } from '../store.js';
 /** So many bytes are written before the event loop continues. */
 const PAUSE_BYTES = 4 * 1024 * 1024;
 
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 /** Files in a folder of this machine. */
 export interface IndexFolder extends IndexFiles {
   /** Writes a file under a name that another machine gave it. */
-  put(workflow: Workflow, name: string, pieces: Iterable<Uint8Array>): Promise<void>;
+  put(workflow: Workflow, name: string, pieces: Pieces): Promise<void>;
 }
 
 /** Undefined for what is not a name for a part of an index. Names begin with the time at which the part was written. */
@@ -27,7 +29,7 @@ export function openIndexFiles(disk: Disk, journal: string): IndexFolder & Requi
     if (partNameOf(name) === undefined) throw new Error(`not a name for a part of an index: ${name}`);
     return tierPath(journal, workflow, name);
   };
-  async function put(workflow: Workflow, name: string, pieces: Iterable<Uint8Array>): Promise<void> {
+  async function put(workflow: Workflow, name: string, pieces: Pieces): Promise<void> {
     const path = pathOf(workflow, name);
     try {
       await makeDurableFolder(disk, dirname(path));
@@ -90,13 +92,13 @@ class OpenIndexFile implements IndexFile {
 }
 
 /** Temporary file, fdatasync, rename, sync of the folder. */
-async function writePieces(disk: Disk, path: string, pieces: Iterable<Uint8Array>): Promise<void> {
+async function writePieces(disk: Disk, path: string, pieces: Pieces): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const file = disk.create(temporary);
   try {
     try {
       let unpaused = 0;
-      for (const piece of pieces) {
+      for await (const piece of pieces) {
         writeAll(disk, file, piece);
         unpaused += piece.length;
         if (unpaused < PAUSE_BYTES) continue;

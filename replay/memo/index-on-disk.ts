@@ -6,6 +6,7 @@
  * INDEX-WRITE-3 tiers that no index names go with a later index, an hour after they were made: until then another process may name them
  * INDEX-WRITE-4 an index that can't be read or written costs reading and folding, never a result, and is made again
  */
+import { JournalError } from '../../journal/errors.js';
 import type { RunRef, Workflow } from '../../journal/ids.js';
 import type { IndexFile, IndexFiles, JournalStore, ListedIndexFile, RunFile } from '../../journal/store.js';
 import { memo } from './memo.js';
@@ -65,7 +66,11 @@ export class IndexOnDisk {
     const content = await this.store.readDerived(this.workflow, INDEX);
     const { indexFiles: files } = this.store;
     if (files?.fetch === undefined) return content;
-    const wanted = tiersNamedIn(content).map((info) => ({ name: info.name, isWhole: (file: IndexFile) => Tier.isWhole(file, info) }));
+    const wanted = tiersNamedIn(content).map((info) => ({
+      name: info.name,
+      bytes: info.pagesBytes + info.endBytes,
+      isWhole: (file: IndexFile) => Tier.isWhole(file, info),
+    }));
     await files.fetch(this.workflow, wanted);
     return content;
   }
@@ -84,7 +89,8 @@ export class IndexOnDisk {
     try {
       await this.replace(captured, tiers);
     } catch (error) {
-      if (error instanceof DamagedTier) await this.discard(); // else the index is as it was
+      // Else the index is as it was. Where files are copies, the next start fetches the damaged one again.
+      if (error instanceof DamagedTier && this.store.indexFiles?.fetch === undefined) await this.discard();
     }
   }
 
@@ -167,10 +173,17 @@ export class IndexOnDisk {
       this.named.add(info.name);
     }
     return new TieredRows(opened, () => {
+      if (files.scanNow === undefined) throw damagedCopy();
       void this.discard();
       return foldCovered(files, this.workflow, covered);
     });
   }
+}
+
+function damagedCopy(): JournalError {
+  return new JournalError('JOURNAL_IO', 'a file of the index below .mlld/cache can no longer be read as it was a moment ago', {
+    hint: 'check the disk, and what else writes there; run it again, which fetches the file again and reuses what is recorded',
+  });
 }
 
 const NO_TIERS = new TieredRows([], () => []);

@@ -1,7 +1,8 @@
 /**
  * All tiers of an index together. A newer tier has the members of a row that changed since the older ones.
  *
- * TIERS-1 a damaged page costs time and nothing else: from then on the rows are those of the fold of the runs
+ * TIERS-1 a damaged page costs time and nothing else: from then on the rows are those of the fold of the runs. Where that throws, each
+ *    look into a damaged page does
  */
 import type { CallKey } from '../../../journal/ids.js';
 import { mergeRows } from './merge-rows.js';
@@ -61,8 +62,9 @@ export class TieredRows implements RowsBelow {
       return read();
     } catch (error) {
       if (!(error instanceof DamagedTier)) throw error;
-      this.folded = new Map();
-      for (const row of this.fold()) this.folded.set(row.key, row);
+      const folded = new Map<CallKey, Row>();
+      for (const row of this.fold()) folded.set(row.key, row);
+      this.folded = folded; // not before: where the runs can't be read either, no call is taken for one that was never made
       return again();
     }
   }

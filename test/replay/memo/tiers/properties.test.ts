@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Fact } from '../../../../journal/event.js';
+import type { JournalStore } from '../../../../journal/store.js';
 import { eventOf } from '../../../../replay/fold/projection.js';
 import { followIndex, saveIndex, withoutPriorRuns } from '../../../../replay/memo/load.js';
 import { tiersOf } from '../../../../replay/memo/tiers/changed-rows.js';
@@ -145,6 +146,25 @@ it('finds every result when a tier is damaged while it is open', { timeout: 120_
     }
   }
   expect(discarded).toBeGreaterThan(100);
+});
+
+it('says that a tier is damaged where the runs can not be read without waiting, and takes no result from it', async () => {
+  const root = temporaryFolder();
+  await pastWithTiers(root);
+  const store = openStore(root);
+  const { scanNow: _scanNow, ...indexFiles } = store.indexFiles!;
+  const prior = await load(Object.assign(Object.create(store) as JournalStore, { indexFiles }), NEVER);
+  for (const file of tiersIn(root)) fs.writeFileSync(file, '');
+  let failed = 0;
+  for (const text of [...texts, ...texts]) {
+    try {
+      expect(prior.memo.entries.get(callKeyOf(text))).toMatchObject({ fn: 'ask', preview: text }); // of no tier
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'JOURNAL_IO' });
+      failed++;
+    }
+  }
+  expect(failed).toBeGreaterThan(10);
 });
 
 it('finds every result when its files are deleted while they are open', async () => {
