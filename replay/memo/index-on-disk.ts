@@ -61,6 +61,11 @@ export class IndexOnDisk {
     return this.below.calls;
   }
 
+  /** The store can keep tiers. */
+  get hasFiles(): boolean {
+    return this.store.indexFiles !== undefined;
+  }
+
   /** Undefined when there is none. The tiers that it names can be opened then. */
   async content(): Promise<Uint8Array | undefined> {
     const content = await this.store.readDerived(this.workflow, INDEX);

@@ -13,7 +13,7 @@ import { IndexOnDisk, type IndexLimits } from './index-on-disk.js';
 import { memo, type Memo } from './memo.js';
 import { scanInOrder } from './scan-in-order.js';
 import { captureIndex, index, type CapturedIndex, type Covered, type Index } from './snapshot.js';
-import { changeCount, detach, tiersOf } from './tiers/changed-rows.js';
+import { changeCount, detach, isOverIndex, tiersOf } from './tiers/changed-rows.js';
 
 export interface PriorRuns extends Index {
   readonly workflow: Workflow;
@@ -97,9 +97,12 @@ function sizesOf(files: readonly RunFile[]): ReadonlyMap<RunId, number> {
   return new Map(files.map(({ ref, bytes }) => [ref.run, bytes]));
 }
 
-/** Writing the index must cost less than reading the events again, or every small run would pay for all calls ever made. */
-function isWorthAnIndex({ limits }: IndexOnDisk, newEvents: number, { memo: state }: Index): boolean {
-  return newEvents >= limits.events && newEvents >= changeCount(state);
+/**
+ * Writing the index must cost less than reading the events again, or every small run would pay for all calls ever made. One of a long past
+ * that could have tiers gets them at the first occasion: until then each start reads all of it.
+ */
+function isWorthAnIndex({ limits, hasFiles }: IndexOnDisk, newEvents: number, { memo: state }: Index): boolean {
+  return newEvents >= limits.events && ((hasFiles && isOverIndex(state)) || newEvents >= changeCount(state));
 }
 
 /** The index holds all that the fold knows where there are no tiers below it, or one of them has a damaged page. */

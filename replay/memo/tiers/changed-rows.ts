@@ -21,6 +21,11 @@ export function tiersOf({ entries }: Memo): TieredRows | undefined {
   return below instanceof TieredRows ? below : undefined;
 }
 
+/** Says that the memo looks its calls up in an index without tiers, as a store without files has it, or an older program wrote it. */
+export function isOverIndex({ entries }: Memo): boolean {
+  return entries instanceof TieredMap && entries.below !== undefined && !(entries.below instanceof TieredRows);
+}
+
 /** Takes all out of the rows below, so that all counts as changed. */
 export function detach({ entries, within, calledIn }: Memo): void {
   for (const states of [entries, within, calledIn]) if (states instanceof TieredMap) states.detach();

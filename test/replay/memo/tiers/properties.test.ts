@@ -106,6 +106,25 @@ async function pastWithTiers(root: string): Promise<void> {
   expect(tiersIn(root)).toHaveLength(2);
 }
 
+it('of a long past gets tiers with the next events that are worth an index, where an older program wrote it without', async () => {
+  const root = temporaryFolder();
+  const older = Object.assign(Object.create(openStore(root)) as JournalStore, { indexFiles: undefined });
+  const calls = texts.flatMap((text, number) => call(`main/for#0[${number}]/ask#0`, text));
+  await append(older, 1, [started(runRef(1)), ...calls, finished()]);
+  await load(older);
+  expect([indexFiles(root).length, tiersIn(root).length]).toEqual([1, 0]);
+  await load(openStore(root)); // nothing is new
+  expect(tiersIn(root)).toEqual([]);
+  await append(older, 2, [started(runRef(2)), finished()]);
+  await load(openStore(root), NEVER); // too little is new
+  expect(tiersIn(root)).toEqual([]);
+  await load(openStore(root));
+  expect(tiersIn(root)).toHaveLength(1);
+  const loaded = await load(openStore(root));
+  expect(tiersOf(loaded.memo)).toBeDefined();
+  expect(essence(loaded)).toEqual(essence(await folded(openStore(root))));
+});
+
 /** The first row, and the keys and digests of the pages behind the last, are cut at each byte. */
 function isNearAnEnd(at: number, size: number): boolean {
   return at < 200 || at > size - 400;
