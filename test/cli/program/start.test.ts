@@ -204,7 +204,7 @@ describe('a run of a script over files', () => {
     await fs.mkdir(alone);
     for (const file of ['mlld.cjs', 'cli.cjs'])
       await fs.copyFile(new URL(`../../../dist/${file}`, import.meta.url), path.join(alone, file));
-    const mlld = async (words: string) => inShell(`node program/mlld.cjs ${words}`, cwd);
+    const mlld = async (words: string) => inShell(`"$1" program/mlld.cjs ${words}`, cwd);
     const one = { stdout: 'answer to one\n', status: 0 };
     expect(await mlld('llm/run/ask.mld')).toMatchObject(one);
     for (const flag of ['--checkpoint', '--checkpoint', '--resume', '--resume @ask', '--fresh'])
@@ -212,5 +212,21 @@ describe('a run of a script over files', () => {
     expect(await mlld('run ask-more --fork ask')).toMatchObject({ stdout: 'answer to one\nanswer to two\n', status: 0 });
     expect((await mlld('wrong.mld')).stderr).toContain('nothing');
     expect((await mlld('journal list')).stderr).toContain('commands.cjs');
+  });
+
+  it('loads little of Node where it reads no other file', async () => {
+    const cwd = await projectFolder({
+      'one.mld': 'show "hello"\n',
+      'loaded.cjs': `process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')));`,
+    });
+    const loadedBy = async (command: string) => {
+      const { stderr, status } = await inShell(`NODE_OPTIONS="-r ./loaded.cjs" ${command}`, cwd);
+      expect(status).toBe(0);
+      return stderr.split('\n');
+    };
+    const before = await loadedBy('"$1" -e 0');
+    const loaded = (await loadedBy('"$@" one.mld')).filter((name) => !before.includes(name));
+    expect(loaded).toContain('NativeModule v8');
+    expect(loaded.join('\n')).not.toMatch(/ (internal\/fs\/promises|crypto|zlib|perf_hooks)$/m);
   });
 });
