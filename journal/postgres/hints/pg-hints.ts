@@ -123,14 +123,16 @@ class Pacer {
   ) {}
 
   request(): void {
-    this.timer ??= setTimeout(
-      () => {
-        this.timer = undefined;
-        this.sentMs = performance.now();
-        this.send();
-      },
-      Math.max(0, this.sentMs + this.restMs - performance.now()),
-    );
+    if (this.timer !== undefined) return;
+    const restMs = this.sentMs + this.restMs - performance.now();
+    if (restMs <= 0) this.sendNow();
+    else this.timer = setTimeout(() => this.sendNow(), restMs);
+  }
+
+  private sendNow(): void {
+    this.timer = undefined;
+    this.sentMs = performance.now();
+    this.send();
   }
 
   stop(): void {

@@ -132,12 +132,13 @@ export class RunOffers implements Offers {
     try {
       const { row } = this.rows;
       if (row === undefined) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the run yet');
-      const answers = await this.sendOffers(
+      const offering = this.sendOffers(
         row,
         sent.map(({ request }) => request),
       );
+      this.hints.send(); // goes right behind the offers, and not behind those that come while they are made. HINTS-1
+      const answers = await offering;
       for (const { request, resolve } of sent) resolve(answers.get(request.key));
-      if (answers.size < sent.length) this.hints.send();
     } catch (error) {
       const reason = await this.rows.refusal(error);
       for (const { reject } of sent) reject(reason);
