@@ -9,8 +9,12 @@ export const TURN_LINES_MAX = 5000;
 export const ORDERED_DELAY_MS = 20;
 /** The end of a line: its hash, a quote and a brace. */
 const LINE_END = HASH_DIGITS + 2;
-/** The key of a call, which begins the line behind its type (CODEC-1), is no blob: most lines would name nothing else. */
-const DIGEST_IN_LINE = /"(sha256:[0-9a-f]{64})"(?<!^\{"v":\d{1,9},"seq":\d{1,16},"type":"call\.[a-z]{1,20}","key":.{73})/gm;
+/**
+ * The key of a call, which begins the line behind its type (CODEC-1), is no blob, nor is the digest of a request or of a definition: most
+ * lines name nothing else.
+ */
+const DIGEST_IN_LINE =
+  /"(sha256:[0-9a-f]{64})"(?<!"(?:request|fingerprint)":.{73}|^\{"v":\d{1,9},"seq":\d{1,16},"type":"call\.[a-z]{1,20}","key":.{73})/gm;
 
 /** The end of what a run has. */
 export interface Head {
