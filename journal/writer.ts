@@ -19,6 +19,7 @@
  * WRITER-9 To a sink that keeps lines only from a sync on (`RunSink.survivesFrom`), each write is followed by one; `written` waits for it.
  * WRITER-10 The memory of lines is used again only after a sync that covered them was acknowledged: until then they may have to be written
  *    once more.
+ * WRITER-11 To such a sink all that one turn of the event loop brings goes together: calls that end together begin the next ones together.
  */
 import { bodyOf } from './codec.js';
 import { journalError, type JournalError } from './errors.js';
@@ -251,7 +252,7 @@ export class RunWriter implements Journal {
   private writeThisTick(): void {
     if (this.writesAtEndOfTick) return;
     this.writesAtEndOfTick = true;
-    process.nextTick(() => this.endTick());
+    (this.survivesWrite() ? process.nextTick : setImmediate)(() => this.endTick()); // WRITER-11
   }
 
   private endTick(): void {

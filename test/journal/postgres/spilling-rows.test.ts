@@ -265,3 +265,19 @@ describe('lines on their way to the database', () => {
     },
   );
 });
+
+describe('WRITER-11', () => {
+  it('appends what ends in one turn of the event loop together', async () => {
+    const { journal, server } = open(0, 'before');
+    await journal.append(started);
+    for (const n of [1, 2, 3]) await journal.append(callStarted(n));
+    const { statements } = server;
+    const end = async (n: number): Promise<void> => {
+      await new Promise<void>((resolve) => setImmediate(resolve)); // what has waited for one so runs in the same turn, one after the other
+      await journal.append(callCompleted(n));
+    };
+    await Promise.all([1, 2, 3].map(end));
+    expect(server.statements - statements).toBe(1);
+    await journal.append(finished);
+  });
+});
