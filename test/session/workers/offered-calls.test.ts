@@ -58,6 +58,7 @@ function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOff
   const { signal } = stop;
   let inFlight = 0;
   const takenBack: CallKey[] = [];
+  const pausesMs: number[] = [];
   const offered: OfferedCall[] = [];
   const outcomes = new Map(outcome && [[key, outcome]]);
   const offers: Partial<Offers> = {
@@ -85,7 +86,9 @@ function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOff
         throw error;
       });
     },
-    pause: async () => undefined,
+    async pause(ms = 0) {
+      pausesMs.push(ms);
+    },
     read: async () => event,
     learn: async () => undefined,
     mustStop: () => signal.aborted,
@@ -114,8 +117,19 @@ function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOff
     monotonicMs: () => performance.now(),
     stderr: () => undefined,
   });
-  return { calls, stop, takenBack, offered, inFlight: () => inFlight };
+  return { calls, stop, takenBack, offered, pausesMs, inFlight: () => inFlight };
 }
+
+describe('a run that waits for workers', () => {
+  it('looks soon after a hint where no call had ended lately', async () => {
+    const { calls, stop, pausesMs } = offering({ claim: async () => ({ kind: 'claimed', replaces: undefined }) });
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(() => pausesMs.length).toBeGreaterThan(5);
+    expect(Math.max(...pausesMs.slice(1, 6))).toBeLessThanOrEqual(5);
+    stop.abort();
+    await claimed;
+  });
+});
 
 describe('OFFERED-4', () => {
   it('takes back what no worker executes when no call may start any more', async () => {

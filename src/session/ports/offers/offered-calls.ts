@@ -28,8 +28,9 @@ import { OfferWriter, type OfferWriterPorts } from './offer-writer.js';
 import { OfferReports } from './offer-reports.js';
 import type { Workflow } from '../../../../journal/ids.js';
 
-/** Ended calls are looked for so often at most. */
+/** Ended calls are looked for so often at most, and more often while no look finds any: a hint is of one that has just ended. */
 const LOOK_FIRST_MS = 20;
+const LOOK_HINTED_MS = 5;
 /** A look may come later while so many times more calls wait than have ended since the last one: workers have enough to do. */
 const DEEP = 8;
 const LOOK_DEEP_MS = 60;
@@ -276,7 +277,7 @@ export class OfferedCalls implements CallOffers {
           continue;
         }
         if (dispatch.stoppedBy !== undefined) await this.takeBack(() => true); // OFFERED-4
-        gapMs = found > 0 && this.pending.size > DEEP * found ? LOOK_DEEP_MS : LOOK_FIRST_MS;
+        gapMs = found === 0 ? LOOK_HINTED_MS : this.pending.size > DEEP * found ? LOOK_DEEP_MS : LOOK_FIRST_MS;
         delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
         await this.lookAtWorkers();
         await this.reports.report(found > 0);
