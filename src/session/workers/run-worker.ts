@@ -18,6 +18,7 @@ import type { WithWorkers } from '../../../journal/postgres/open-store.js';
 import type { OfferingRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
+import type { OfferedCall } from '../../runtime/calls/offered-call.js';
 import { VERSION } from '../../version.js';
 import { makeWorkerFolder, removeFolder } from '../../world/files/worker-folders.js';
 import { hostFacts, randomFraction } from '../../world/host.js';
@@ -214,7 +215,7 @@ class Worker {
     for (const { first, ...of } of unserved) {
       const offered = readOffer(first.call);
       if (offered === undefined) await this.ask(() => this.workers.decline(first, this.facts.name, UNREADABLE));
-      else await this.ask(() => this.serve(of, offered.budgets ?? [])); // all offers of a run have the same
+      else await this.ask(() => this.serve(of, offered));
     }
   }
 
@@ -241,11 +242,13 @@ class Worker {
       });
   }
 
-  private async serve(of: OfferingRun, budgets: readonly string[]): Promise<void> {
+  private async serve(of: OfferingRun, first: OfferedCall): Promise<void> {
     const served = await this.workers.serve(of, this.facts, {
       onOutage: (error) => (error ? this.outages.began(error) : this.outages.ended()),
     });
-    this.served.set(of.id, await ServedCalls.open(this.ports(of), served, budgets));
+    const calls = await ServedCalls.open(this.ports(of), served, first.budgets ?? []); // all offers of a run have the same
+    this.served.set(of.id, calls);
+    calls.prepare(first);
   }
 
   private ports(of: OfferingRun): ServedPorts {

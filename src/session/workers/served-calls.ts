@@ -24,7 +24,7 @@ import { execute } from '../../language/evaluate.js';
 import type { CallClaims, ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import { ExecutedElsewhere } from '../../runtime/calls/executed-elsewhere.js';
-import { OTHER_KEY } from '../../runtime/calls/offered-call.js';
+import { OTHER_KEY, type OfferedCall } from '../../runtime/calls/offered-call.js';
 import type { RunState } from '../../runtime/frame.js';
 import { OpNode } from '../../runtime/op-node.js';
 import { SecretRegistry, WITHHELD } from '../../runtime/secrets/secret-registry.js';
@@ -225,6 +225,11 @@ export class ServedCalls {
     const { calls, served } = this.parts;
     calls.dispatcher.stop({ class: 'journal', message: error.message, error });
     served.hurry();
+  }
+
+  /** Builds the function of a call while it is taken. Where that fails, it is tried again, and reported, when the call is executed. */
+  prepare(offered: OfferedCall): void {
+    void this.parts.functions.find(offered).catch(() => undefined);
   }
 
   /** Must be called when the offer was taken: nobody else has the call from here on. */
