@@ -13,7 +13,7 @@ import { durationOf } from '../../values/durations.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 
-const STARTS_BETWEEN_YIELDS = 64;
+const STARTS_BETWEEN_YIELDS = 32;
 
 export interface Pool {
   readonly from: number;
