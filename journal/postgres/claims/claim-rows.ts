@@ -131,6 +131,10 @@ export class RunClaims implements Claims {
     return [...this.held.keys()];
   }
 
+  holds(key: CallKey): boolean {
+    return this.held.has(key);
+  }
+
   /** The claim was made with an offer that this run took; `lapses` are those of its lease when it was about to take. */
   hold(key: CallKey, lapses = UNSURE): void {
     this.held.set(key, lapses);

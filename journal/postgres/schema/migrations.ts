@@ -4,19 +4,20 @@ import { salvageSchema } from './0002-salvage.js';
 import { claimsSchema } from './0003-claims.js';
 import { limitsSchema } from './0004-limits.js';
 import { lanesSchema } from './0005-lanes.js';
-import { workersSchema } from './0006-workers.js';
-import { heldOffersSchema } from './0007-held-offers.js';
-import { fairWorkersSchema } from './0008-fair-workers.js';
-import { servedRunsSchema } from './0009-served-runs.js';
-import { takingSchema } from './0010-taking.js';
-import { steadyPlansSchema } from './0011-steady-plans.js';
+import { workersSchema } from './workers/0006-workers.js';
+import { heldOffersSchema } from './workers/0007-held-offers.js';
+import { fairWorkersSchema } from './workers/0008-fair-workers.js';
+import { servedRunsSchema } from './workers/0009-served-runs.js';
+import { takingSchema } from './workers/0010-taking.js';
+import { steadyPlansSchema } from './workers/0011-steady-plans.js';
 import { lateEndsSchema } from './0012-late-ends.js';
 import { shortAppendsSchema } from './0013-short-appends.js';
 import { lateStartsSchema } from './0014-late-starts.js';
 import { unknownCostsSchema } from './0015-unknown-costs.js';
 import { plainHeadsSchema } from './0016-plain-heads.js';
-import { reasonsOfWorkersSchema } from './0017-reasons-of-workers.js';
+import { reasonsOfWorkersSchema } from './workers/0017-reasons-of-workers.js';
 import { endlessRowsSchema } from './0018-endless-rows.js';
+import { takingTogetherSchema } from './workers/0019-taking-together.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, title: 'appends that evaluate no check of the table of runs', statements: plainHeadsSchema, minClient: 3 },
   { version: 17, title: 'reasons of workers that every run can read', statements: reasonsOfWorkersSchema, minClient: 3 },
   { version: 18, title: 'leases that end, and totals that are amounts', statements: endlessRowsSchema, minClient: 3 },
+  { version: 19, title: 'offers that workers take together', statements: takingTogetherSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -5,8 +5,7 @@ import { OFFERS, type HintWatch, type Hints } from '../../storage/hints.js';
 import type { FirstOffer, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
 import type { CreateOptions } from '../../store.js';
 import type { Row, Sql } from '../connection.js';
-import type { RunRow } from '../run-rows.js';
-import type { PgServedRun } from './served-run.js';
+import type { PgServedRun, TakingRow } from './served-run.js';
 
 export interface WorkersPorts {
   readonly sql: Sql;
@@ -27,8 +26,8 @@ export class PgWorkers implements TeamWorkers {
   }
 
   async take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking> {
-    const mine: { [of: string]: RunRow & { readonly held: readonly CallKey[] } } = {};
-    const taking = new Map<string, (taken: readonly CallKey[]) => void>();
+    const mine: { [of: string]: TakingRow } = {};
+    const taking = new Map<string, (taken: TakenOffer) => void>();
     for (const each of served) {
       const own = this.rows.get(each);
       const row = own?.row();
@@ -44,7 +43,7 @@ export class PgWorkers implements TeamWorkers {
     );
     const inState = (state: string): readonly Row[] => found.filter((row) => row['state'] === state);
     const taken = inState('claimed').map(takenIn);
-    for (const { of, key } of taken) taking.get(of.id)?.([key]);
+    for (const offer of taken) taking.get(offer.of.id)?.(offer);
     return { taken, unserved: offeringRuns(inState('new')), sealed: offeringRuns(inState('sealed')) };
   }
 

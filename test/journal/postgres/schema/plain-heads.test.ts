@@ -29,7 +29,7 @@ describe.skipIf(noServer !== undefined)(`heads of runs${noServer === undefined ?
   it('have no checks, which the server would plan and evaluate with each append', async () => {
     const checks = await database.query(
       `select conname from pg_constraint where contype = 'c'
-         and conrelid in ('mlld.runs'::regclass, 'mlld.events'::regclass, 'mlld.answers'::regclass, 'mlld.claims'::regclass)`,
+         and conrelid in ('mlld.runs'::regclass, 'mlld.events'::regclass, 'mlld.answers'::regclass, 'mlld.claims'::regclass, 'mlld.offers'::regclass)`,
       [],
     );
     expect(checks).toEqual([]);

@@ -1,5 +1,6 @@
 /** Offers of calls, and what workers take of them, on a server. team-store.md 7. */
 import { hostname } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../journal/canonical.js';
 import type { CallKey } from '../../../../journal/ids.js';
@@ -183,6 +184,48 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     // A run of which nothing is executed comes before one that has calls at workers.
     expect(await second.offers?.offer({ key: keyOf(104), lane: '', call: '{"n":104}' })).toBeUndefined();
     expect(await takeOf(1)).toEqual([104]);
+  });
+
+  it('are found again by the worker that gave one back, and by others that took later ones', async () => {
+    const { url, run, served, take, other } = await offering(6);
+    const numbersOf = ({ taken }: { readonly taken: readonly { readonly call: string }[] }): readonly number[] =>
+      taken.map(({ call }) => (JSON.parse(call) as { n: number }).n);
+    const hold = (by: ServedRun, ns: readonly number[]): void => {
+      for (const n of ns) by.hold(keyOf(n));
+    };
+    expect(numbersOf(await take(2))).toEqual([1, 2]);
+    hold(served, [1, 2]);
+    const second = open(url);
+    const of = { id: served.of.id, ref: run.ref };
+    const servedToo = await second.workers.serve(of, { ...FACTS, name: 'bay' }, {});
+    await servedToo.journal.append(started);
+    const takeToo = (slots: number) => second.workers.take('bay', { '': slots }, [servedToo]);
+    expect(numbersOf(await takeToo(2))).toEqual([3, 4]);
+    hold(servedToo, [3, 4]);
+    const giveBack = async (n: number): Promise<void> => {
+      served.giveBack(keyOf(n));
+      await turn();
+      await other.workers.living([of]); // is answered behind it
+    };
+    await giveBack(1);
+    expect(numbersOf(await take(1))).toEqual([1]);
+    hold(served, [1]);
+    await giveBack(2);
+    expect(numbersOf(await takeToo(3))).toEqual([2, 5, 6]);
+  });
+
+  it('show a run to all workers that look at the same moment and do not serve it yet', async () => {
+    const url = database.project();
+    const [store, other] = [open(url), open(url)];
+    const run = await store.create(runRef(1));
+    await run.append(started);
+    await run.offers?.offer({ key: keyOf(1), lane: '', call: '{"n":1}', refused: undefined });
+    const project = new URL(url).searchParams.get('project');
+    await database.query('begin');
+    const seen = await database.query(`select state from mlld.take_offers($1, 'hut', '{"": 1}', '{}')`, [project]);
+    expect((await other.workers.take('bay', { '': 1 }, [])).unserved).toMatchObject([{ ref: run.ref }]);
+    await database.query('rollback');
+    expect(seen).toEqual([{ state: 'new' }]);
   });
 
   it('are collected with the line of their result, without a look at all offers', async () => {
