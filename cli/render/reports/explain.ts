@@ -69,12 +69,12 @@ const ENDINGS: { readonly [O in Exclude<ReportedCall['outcome'], 'reused'>]: str
 };
 
 function lineOf(call: ReportedCall, run: string, style: Style): string {
-  const { op, fn, preview, attempt, phase, site, hit, miss, resembles, outcome } = call;
+  const { op, fn, preview, attempt, phase, site, hit, miss, outcome } = call;
   const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}${phase === undefined ? '' : ` [${phase}]`}`;
   const ended = outcome === 'reused' ? 'executed' : ENDINGS[outcome];
   const verdict = hit
     ? `${hit.worker === undefined ? style.green('reused') : `${style.yellow('executed')} by the worker ${atHost(hit.worker, hit.workerHost)},`} ${reusedFrom(hit, run)}`
-    : `${style.yellow(ended)}: ${miss ? because(miss, run, resembles, isOfJavaScript(op)) : ''}`;
+    : `${style.yellow(ended)}: ${miss ? because(miss, run, call) : ''}`;
   return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}${placeOfCall(op, site, style)}`;
 }
 
@@ -84,11 +84,12 @@ function reusedFrom({ from, edited, changes }: Hit, run: string): string {
   return edited ? `${where}, from before ${describeEdit(changes)}` : where;
 }
 
-function because(miss: Miss, run: string, resembles: Resembles | undefined, records: boolean): string {
+function because(miss: Miss, run: string, { op, resembles, attempt }: ReportedCall): string {
+  const records = isOfJavaScript(op);
   const inRun = (at: { readonly run: string }): string => (at.run === run ? 'in this run' : `in run ${at.run}`);
   switch (miss.why) {
     case 'new':
-      return resembles === undefined ? 'no recorded run made this call' : changed(resembles);
+      return resembles === undefined ? 'no recorded run made this call' : changed(resembles, attempt);
     case 'invalidated':
       return `--resume ${miss.selector} invalidated its result ${inRun(miss)}`;
     case 'refused':
@@ -145,10 +146,13 @@ function upstream({ upstream: calls, run: at }: Extract<Miss, { why: 'upstream' 
   return at === run ? needed : `it was not executed in run ${at}: ${needed}`;
 }
 
-function changed({ preview, differences, changes = [] }: Resembles): string {
+function changed({ preview, differences, changes = [] }: Resembles, attempt: number | undefined): string {
   if (differences === undefined)
     return `the arguments changed${preview === undefined ? '' : `; before: ${clip(preview, PREVIEW_UNITS_MAX)}`}`;
-  if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
+  if (differences.length === 0) {
+    const what = attempt === undefined ? 'what it forwards' : 'the hint of its retry, or what it forwards,';
+    return `${what} changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
+  }
   const shown = differences.slice(0, DIFFERENCES_SHOWN).map(describeDifference);
   const more = differences.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;

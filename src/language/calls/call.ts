@@ -1,5 +1,6 @@
 /** Calls a function of the script, a built-in function or a function of Node. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
+import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { definitionOf, withParts, withPassedFunctions } from '../../operation/fingerprint.js';
 import type { CallOptions } from '../../calls/options.js';
@@ -39,7 +40,7 @@ import { writtenPaths } from './declared-outputs.js';
 import { executeBlockWith, withApplied } from './with-options.js';
 import { withCallersNames } from './missing-arguments.js';
 import { hasWrittenOptions } from './written-options.js';
-import { mentionsProblem } from './mentions-problem.js';
+import { mentionsHint, mentionsProblem } from './mentions.js';
 
 /** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */
 export function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
@@ -246,13 +247,17 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
   const definition = (inputs: readonly Value[]): Awaitable<Definition> =>
     withPassedFunctions(definitionOf(executable, cache.digest, secrets), inputs, cache.digest, secrets);
   const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
+  const { attempt, stage } = frame.context;
+  // A wrapper passes the hint on among its arguments, or doesn't.
+  const hint = stage?.hint == null || keyOption || forwarded || !mentionsHint(executable) ? undefined : stage.hint;
   const formed = (values: readonly Value[]): FormedCall => ({
     request: {
       fn: executable.name,
       args: callArguments(values),
-      ...(frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {}),
+      ...(attempt > 1 && { attempt }),
+      ...(hint !== undefined && { hint: callArguments([hint])[0] as Json }),
     },
-    hasSecret: values.some(isSecret),
+    hasSecret: isSecret(hint) || values.some(isSecret),
   });
   const ownRequest = (inputs: readonly Value[]): Awaitable<FormedCall> =>
     keyOption ? keyValues(executable, inputs, around()).then(formed) : formed(withoutMissing(inputs));

@@ -6,20 +6,25 @@ import { losesDigits } from '../../values/formats/exact-numbers.js';
 import { toIdentifyingJson } from '../../values/native.js';
 import { Annotated, type Value } from '../../values/value.js';
 
-/** The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2. */
+/**
+ * The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2; `hint` is that of the
+ * retry, where the body reads it.
+ */
 export interface CallRequest {
   readonly fn: string;
   readonly args: readonly Json[];
   readonly via?: { readonly fn: string; readonly args: readonly Json[] };
   readonly attempt?: number;
+  readonly hint?: Json;
 }
 
 /** checkpoint-resume.md 6: members in this order, object members inside the arguments sorted by name. */
-export function callKey({ fn, args, via, attempt }: CallRequest): CallKey {
+export function callKey({ fn, args, via, attempt, hint }: CallRequest): CallKey {
   const list = (values: readonly Json[]): string => `[${values.map(canonicalJson).join(',')}]`;
   const viaText = via ? `,"via":{"fn":${JSON.stringify(via.fn)},"args":${list(via.args)}}` : '';
   const attemptText = attempt === undefined ? '' : `,"attempt":${attempt}`;
-  return sha256(`{"fn":${JSON.stringify(fn)},"args":${list(args)}${viaText}${attemptText}}`) as string as CallKey;
+  const hintText = hint === undefined ? '' : `,"hint":${canonicalJson(hint)}`;
+  return sha256(`{"fn":${JSON.stringify(fn)},"args":${list(args)}${viaText}${attemptText}${hintText}}`) as string as CallKey;
 }
 
 /**
