@@ -6,6 +6,7 @@
  * POSTMORTEM-5 an operation that the pause of its run ended has not failed; an iteration that it ended counts as not begun
  */
 import type { EventOf } from '../../../journal/event.js';
+import type { FailureClass } from '../../../journal/facts/call-event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { countFailure, type FailureGroups } from './failure-groups.js';
 import { ancestorsOf, nameIn } from '../../fold/op-path.js';
@@ -32,6 +33,8 @@ export interface Step {
   call: InFlightCall | undefined;
   /** The llm function that it calls, until its first attempt starts. */
   waitsFor: string | undefined;
+  /** The class in which its call failed; undefined also where something else failed around the call, as a guard. */
+  failedIn: FailureClass | undefined;
 }
 
 export interface InFlightCall {
@@ -86,7 +89,22 @@ export function startStep(state: InFlightOperations, event: EventOf<'op.started'
   if (around !== undefined) around.inside += 1;
   const iteration = kind === 'for:iteration' && around?.loop !== undefined ? beginIteration(around.loop) : undefined;
   const waitsFor = kind === 'exe' && event.labels?.includes('llm') === true ? nameIn(op) : undefined;
-  state.steps.set(op, { op, kind, name, item, phase, site, startedMs, seq, loop, iteration, inside: 0, call: undefined, waitsFor });
+  state.steps.set(op, {
+    op,
+    kind,
+    name,
+    item,
+    phase,
+    site,
+    startedMs,
+    seq,
+    loop,
+    iteration,
+    inside: 0,
+    call: undefined,
+    waitsFor,
+    failedIn: undefined,
+  });
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {

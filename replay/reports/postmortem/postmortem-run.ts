@@ -1,5 +1,6 @@
 /** Reports why one recorded run did not complete and what a resume would take: reads that run and the source lines it names. */
 import type { EventOf } from '../../../journal/event.js';
+import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
@@ -67,6 +68,8 @@ export interface ChainLink {
   readonly item: string | undefined;
   readonly site: string | undefined;
   readonly source: string | undefined;
+  /** The class in which the call failed that the operation is. */
+  readonly class?: FailureClass;
 }
 
 export interface Pending {
@@ -212,7 +215,8 @@ async function errorOf(finished: PostMortem['finished'], lines: SourceLines): Pr
 
 async function linksOf(steps: readonly Step[], lines: SourceLines): Promise<readonly ChainLink[]> {
   const links: ChainLink[] = [];
-  for (const { op, kind, name, item, site } of steps) links.push({ op, kind, name, item, site, source: await lines(site) });
+  for (const { op, kind, name, item, site, failedIn } of steps)
+    links.push({ op, kind, name, item, site, source: await lines(site), ...(failedIn !== undefined && { class: failedIn }) });
   return links;
 }
 

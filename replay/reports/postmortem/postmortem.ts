@@ -233,13 +233,14 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   const step = state.steps.get(op);
   const open = state.unresolved.get(key);
   const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
-  countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : event.class);
+  countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : ended?.cause);
   for (const command of step?.call?.failedCommands ?? []) forgetFailure(state.failures, command);
   const why = denied === true ? 'denied' : ended?.outcome === 'not-executed' ? 'not-executed' : 'failed';
   if (open !== undefined) open.why = why;
   else if (why === 'not-executed' && !state.resolved.has(key)) state.unresolved.set(key, { fn: what, preview: undefined, why });
   if (step !== undefined) {
     step.call = undefined;
+    if (denied !== true) step.failedIn = event.class;
     state.counted.add(op);
   }
 }

@@ -15,8 +15,15 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
       forks.map((fork) => fork.workflow),
     )}`,
   'run.finished': ({ status, error, totals }) => {
-    const { executed, reused, failed } = recordedCounts(totals) ?? totals;
-    return `run ${status}${error === undefined ? '' : `: ${error.message}`} (${executed} executed, ${reused} reused, ${failed} failed)`;
+    const { executed, reused, failed, accepted = 0, denied = 0, notExecuted = 0 } = recordedCounts(totals) ?? totals;
+    const parts = [
+      `${executed} executed`,
+      `${reused} reused`,
+      `${failed} failed${accepted === 0 ? '' : ` (${accepted} of them accepted)`}`,
+      ...(denied === 0 ? [] : [`${denied} denied`]),
+      ...(notExecuted === 0 ? [] : [`${notExecuted} not executed`]),
+    ];
+    return `run ${status}${error === undefined ? '' : `: ${error.message}`} (${parts.join(', ')})`;
   },
   'source.loaded': ({ role, path, module }) =>
     module === undefined

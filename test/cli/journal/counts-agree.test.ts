@@ -50,7 +50,9 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
   expect(counts(((await json('diff', run, run)) as { left: Counts }).left)).toEqual(counts(listed));
   expect(((await json('stats')) as { total: Counts }).total.failed).toBe(2 * number);
   const { stdout: shown } = await runCli(['journal', 'show', run], { cwd });
-  expect(shown).toContain(`(${listed.executed} executed, ${listed.reused} reused, ${listed.failed} failed)`);
+  expect(shown).toContain(
+    `(${listed.executed} executed, ${listed.reused} reused, ${listed.failed} failed (1 of them accepted), ${listed.denied} denied)`,
+  );
   const { stdout: csv } = await runCli(['journal', 'export', run, '--format', 'csv'], { cwd });
   const outcomes = csv
     .split('\n')

@@ -31,6 +31,8 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toContain('1 x crash in ask: 429 rate limit');
     expect(stdout).toContain('Resuming reuses 2 results and makes 1 call:');
     expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
+    // The same as the summary of the run said, whatever error the failed call had.
+    expect(/To continue\n +(.*?) +#/.exec(stdout)?.[1]).toBe("mlld run tide --place 'the pier' --resume failed");
   });
 
   it('reads a journal whose last line was cut off', async () => {
