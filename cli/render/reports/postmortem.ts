@@ -168,12 +168,20 @@ function inFlightOf(report: PostMortemReport): string[] {
   if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
   else if (!pipeline && status !== 'completed') lines.push('No checkpoint was reached.');
   if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
-  for (const { what, preview, phase, durationMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
+  for (const pending of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
+    const { what, preview, phase, op } = pending;
     lines.push(
-      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`}${phase === undefined ? '' : ` [${oneLine(phase)}]`} for ${duration(durationMs)}  ${op}`,
+      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`}${phase === undefined ? '' : ` [${oneLine(phase)}]`} ${sinceWhen(pending)}  ${op}`,
     );
   }
   return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
+}
+
+/** An offered call is executed elsewhere, or not at all: for how long is not known to the run. */
+function sinceWhen({ offered, worker, durationMs }: PostMortemReport['inFlight'][number]): string {
+  if (offered !== true) return `for ${duration(durationMs)}`;
+  const begun = worker === undefined ? 'which no worker had begun' : `which the worker ${oneLine(worker)} had begun`;
+  return `offered to workers, ${begun}`;
 }
 
 /** Says what stopped the run from starting attempts, the lanes that held it up, and the costs that nobody settled. */

@@ -3,7 +3,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import type { Workflow } from '../../../journal/ids.js';
+import type { CallKey, Workflow } from '../../../journal/ids.js';
 import { countingRuns } from '../../memo/load.js';
 import { endRun, type CallCounts, type CallFigures } from '../../fold/call-counts.js';
 import { reportTeam, type TeamReport } from '../team/team-calls.js';
@@ -15,6 +15,7 @@ import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { stopOf, unsettledIn, type LaneNow, type DispatchStop, type Unsettled } from './dispatch-state.js';
 import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
 import { causeChain, inFlight, type Step } from './in-flight-operations.js';
+import { begunByWorkers, type BegunByWorker } from './offered-calls.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type Price, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
@@ -80,6 +81,10 @@ export interface Pending {
   readonly preview: string | undefined;
   /** The phase of a call of a workflow script. */
   readonly phase?: string;
+  /** The call was offered to workers, and the run got no end of it. */
+  readonly offered?: true;
+  /** The worker that had begun it. */
+  readonly worker?: string;
   readonly durationMs: number;
 }
 
@@ -107,6 +112,7 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     torn,
     usual: lastComplete(runs, file),
     now: await recordedNow(memoOf, own, state, file),
+    begun: await begunByWorkers(store, file, runs, new Set(state.offered.values())),
     isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
     successor: await successorOf(store, file, runs),
     lines: sourceLines(store, state.sources),
@@ -138,6 +144,8 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
 
 interface Known {
   readonly nowMs: number;
+  /** The offered calls without an end that workers had begun. */
+  readonly begun: ReadonlyMap<CallKey, BegunByWorker>;
   readonly torn: boolean;
   readonly usual: RunFile | undefined;
   readonly now: RecordedNow;
@@ -149,6 +157,10 @@ interface Known {
 
 async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, known: Known): Promise<PostMortemReport> {
   const { started, finished } = state;
+  for (const key of known.begun.keys()) {
+    const call = state.unresolved.get(key);
+    if (call?.why === 'offered') call.why = 'in-flight';
+  }
   const status = reportedStatus(finished?.status, liveness);
   const startedMs = started === undefined ? undefined : Date.parse(started.ts);
   const untilMs = status === 'running' ? known.nowMs : state.lastMs;
@@ -168,14 +180,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     // Nothing failed in what a pause ended.
     chain: state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines),
     checkpoint: state.checkpoint && { ...state.checkpoint, resumable: known.isPrior },
-    inFlight: inFlight(state).map(({ op, kind, name, item, phase, call, startedMs: begunMs }) => ({
-      op,
-      kind,
-      what: call === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${call.fn}`,
-      preview: call === undefined ? item : call.preview,
-      ...(phase !== undefined && { phase }),
-      durationMs: untilMs - (call?.startedMs ?? begunMs),
-    })),
+    inFlight: inFlight(state).map((step) => pendingOf(step, state, known.begun, untilMs)),
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],
     denials: [...state.denials.values()],
@@ -187,6 +192,27 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     team: reportTeam(state.team),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
+  };
+}
+
+function pendingOf(
+  { op, kind, name, item, phase, call, startedMs: begunMs }: Step,
+  { offered, unresolved }: PostMortem,
+  begun: Known['begun'],
+  untilMs: number,
+): Pending {
+  const key = call === undefined ? offered.get(op) : undefined;
+  const at = key && begun.get(key);
+  const fn = call?.fn ?? (key && unresolved.get(key)?.fn);
+  return {
+    op,
+    kind,
+    what: fn === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${fn}`,
+    preview: call === undefined ? (at?.preview ?? item) : call.preview,
+    ...(phase !== undefined && { phase }),
+    ...(key !== undefined && { offered: true as const }),
+    ...(at && { worker: at.worker }),
+    durationMs: untilMs - (call?.startedMs ?? begunMs),
   };
 }
 

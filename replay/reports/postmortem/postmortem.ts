@@ -27,8 +27,11 @@ import { dispatchState, type DispatchState } from './dispatch-state.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
-/** The reason for which a call has no reusable result. `invalidated`: it had one when the run ended, and has none now. */
-export type Unresolved = 'in-flight' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated';
+/**
+ * The reason for which a call has no reusable result. `offered`: no worker had begun it; `invalidated`: it had one when the run ended, and
+ * has none now.
+ */
+export type Unresolved = 'in-flight' | 'offered' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated';
 
 /** A call that had a result when the run ended. */
 export interface ResolvedCall {
@@ -59,8 +62,8 @@ export interface PostMortem extends InFlightOperations {
   /** Phases of a workflow script that its calls named: each is reached once. */
   readonly phases: Set<string>;
   readonly ledger: CallLedger;
-  /** The operations whose calls wait for workers: each is counted already. */
-  readonly offered: Set<OpPath>;
+  /** The calls that wait for workers: each is counted already. */
+  readonly offered: Map<OpPath, CallKey>;
   readonly team: TeamCalls;
   readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
@@ -92,7 +95,7 @@ export const postMortem: Projection<PostMortem> = {
     dispatch: dispatchState.initial(),
     resolved: new Map(),
     unresolved: new Map(),
-    offered: new Set(),
+    offered: new Map(),
     rates: new Map(),
     concurrency: noConcurrency(),
   }),
@@ -122,9 +125,7 @@ export const postMortem: Projection<PostMortem> = {
         endStep(state, event);
         break;
       case 'call.offered':
-        state.unresolved.set(event.key, { fn: event.fn, preview: undefined, why: 'in-flight' });
-        state.offered.add(event.op);
-        countInLoops(state, event.op, event.fn);
+        offerCall(state, event);
         break;
       case 'call.started':
         startCall(state, event);
@@ -176,6 +177,14 @@ function reachPhase(state: PostMortem, name: string, seq: Seq): void {
   if (state.phases.has(name)) return;
   state.phases.add(name);
   state.checkpoint = { name, seq, closed: false };
+}
+
+function offerCall(state: PostMortem, { op, key, fn }: EventOf<'call.offered'>): void {
+  state.unresolved.set(key, { fn, preview: undefined, why: 'offered' });
+  state.offered.set(op, key);
+  const step = state.steps.get(op);
+  if (step !== undefined) step.waitsFor = undefined; // it is counted as made, here and where a pause ends it
+  countInLoops(state, op, fn);
 }
 
 function startCall(state: PostMortem, event: EventOf<'call.started'>): void {

@@ -6,7 +6,11 @@ import { causeChain, inFlight } from '../../../replay/reports/postmortem/in-flig
 import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { aheadInLoops, estimateResume } from '../../../replay/reports/postmortem/resume-estimate.js';
-import { call, entries, finished, loop, runRef, started } from '../../support/written-runs.js';
+import { renderPostMortem } from '../../../cli/render/reports/postmortem.js';
+import { styleFor } from '../../../cli/render/style.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
+import { call, callKeyOf, entries, finished, JOB, loop, runRef, started } from '../../support/written-runs.js';
 
 const REF = runRef(1);
 const stateOf = (...facts: readonly Fact[][]): PostMortem => fold(postMortem, entries(REF, [started(REF), ...facts.flat()]));
@@ -138,6 +142,56 @@ describe('the chain of a post-mortem', () => {
 
   it('is empty for a run that completed', () => {
     expect(paths(stateOf(failing('main/ask#0', 'ebb', 'no'), [finished()]))).toEqual([]);
+  });
+});
+
+describe('a call that was offered to workers', () => {
+  const offer = (op: string, text: string): Fact[] => [
+    begin(op, { labels: ['llm'], name: 'ask' }),
+    { type: 'call.offered', key: callKeyOf(text), op: opPath(op), fn: 'ask' },
+  ];
+
+  it('is in flight at the worker that had begun it, and else only offered', async () => {
+    const store = openMemoryStore();
+    const write = async (number: number, facts: readonly Fact[]): Promise<void> => {
+      const journal = await store.create(runRef(number));
+      for (const fact of facts) await journal.append(fact);
+      await journal.close();
+    };
+    await write(1, [started(REF), ...offer('main/ask#0', 'ebb'), ...offer('main/ask#1', 'flow')]);
+    const worker = { for: REF.run, name: 'w1' };
+    await write(2, [started(runRef(2)), ...call('main/ask#0', 'ebb', { outcome: 'killed' }), { ...finished(), worker } as Fact]);
+    const [file] = await store.runs(JOB);
+    const report = await postMortemOf(store, file!, { nowMs: 0, onDefect: () => expect.unreachable() });
+    expect(report.inFlight).toMatchObject([
+      { what: '@ask', preview: 'ebb', offered: true, worker: 'w1' },
+      { what: '@ask', offered: true },
+    ]);
+    expect(report.inFlight[1]).not.toHaveProperty('worker');
+    expect(report.resume.unresolved.map(({ why }) => why)).toEqual(['in-flight', 'offered']);
+    const text = renderPostMortem(report, styleFor(false));
+    expect(text).toContain('@ask(ebb) offered to workers, which the worker w1 had begun  main/ask#0\n');
+    expect(text).toContain('@ask offered to workers, which no worker had begun  main/ask#1\n');
+  });
+
+  it('is counted once where a pause ended it', () => {
+    const iteration = (n: number): Fact[] => [
+      begin(`main/for#0[${n}]`, { kind: 'for:iteration' }),
+      ...offer(`main/for#0[${n}]/ask#0`, `item ${n}`),
+      ...[`main/for#0[${n}]/ask#0`, `main/for#0[${n}]`].map((op) => fail(op, 'The run was paused')),
+    ];
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 2 })], iteration(0), iteration(1), [
+      fail('main/for#0', 'The run was paused'),
+      finished('paused'),
+    ]);
+    expect(estimateResume(state, undefined)).toMatchObject({ unresolved: [{ why: 'offered' }, { why: 'offered' }], notStarted: 0 });
+  });
+});
+
+describe('a call that failed without a class', () => {
+  it('has the one that other reports count it in', () => {
+    const [group] = stateOf(failing('main/ask#0', 'ebb', 'the guard around it broke')).failures.values();
+    expect(group).toMatchObject({ cause: 'crash', count: 1 });
   });
 });
 

@@ -131,7 +131,7 @@ it('counts calls that still wait for a worker in what a resume makes, and the ru
   const { resume } = await postMortemOf(store, file!, { nowMs: 0, onDefect: () => undefined });
   expect(resume.unresolved).toMatchObject([
     { fn: 'ask', why: 'failed' },
-    { fn: 'ask', why: 'in-flight' },
+    { fn: 'ask', why: 'offered' }, // no worker had begun it
   ]);
   expect(resume).toMatchObject({ notStarted: 0, comparedWith: undefined });
 });
