@@ -121,13 +121,18 @@ describe('the compiled-code cache', () => {
     const cache = path.join(cwd, 'cache');
     const env = { XDG_CACHE_HOME: cache };
     const written = async () =>
-      Promise.all((await cacheFiles(cache)).map(async (name) => ({ name, ...(await fs.stat(path.join(cache, 'mlld', name))) })));
+      Promise.all(
+        (await cacheFiles(cache)).map(async (name) => {
+          const { mtimeMs, ino, mode } = await fs.stat(path.join(cache, 'mlld', name));
+          return { name, mtimeMs, ino, mode };
+        }),
+      );
     expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
     const files = await written();
     expect(files.map(({ name }) => /-(\w+)-cjs-journal\.cache$/.exec(name)?.[1])).toEqual(['cli', 'commands']);
     for (const { mode } of files) expect(mode & 0o077).toBe(0);
     expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
-    expect(await written()).toEqual(files.map((file) => ({ ...file, atime: expect.any(Date), atimeMs: expect.any(Number) })));
+    expect(await written()).toEqual(files);
   });
 
   it('is used for a part that a long run asks for late', async () => {
