@@ -13,6 +13,7 @@ import type { StaleHit } from './result-cache.js';
 export function staleHitWarnings(
   staleHits: ReadonlyMap<string, StaleHit>,
   recorded: readonly { readonly definitions: Definitions }[],
+  isPipeline: boolean,
 ): readonly string[] {
   const definitionOf = (fingerprint: Fingerprint): RecordedDefinition | undefined =>
     recorded.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
@@ -20,6 +21,8 @@ export function staleHitWarnings(
     const changes = [...editions].flatMap(([before, now]) => definitionChanges(definitionOf(before), definitionOf(now)));
     const [results, them] = count === 1 ? ['1 result', 'it'] : [`${count} results`, 'them'];
     const changed = changes.length > 0 && changes.every(isInterceptor) ? 'ask-guards' : 'ask';
-    return `@${fn}: ${results} reused from before ${describeEdit(changes)}; --resume @${fn} or --changed ${changed} runs ${them} again`;
+    // A pipeline has neither functions to resume from nor --changed.
+    const remedy = isPipeline ? 'a run without --checkpoint' : `--resume @${fn} or --changed ${changed}`;
+    return `@${fn}: ${results} reused from before ${describeEdit(changes)}; ${remedy} runs ${them} again`;
   });
 }
