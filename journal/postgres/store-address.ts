@@ -104,6 +104,7 @@ function parsed(text: string): URL {
   } catch {
     throw badAddress('it is not a URL', EXAMPLE);
   }
+  if (url.hash !== '' || text.trimEnd().endsWith('#')) throw badAddress('it has a #, behind which nothing would be read', 'write # as %23');
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw badAddress('it does not begin with postgres://', EXAMPLE);
   return url;
 }

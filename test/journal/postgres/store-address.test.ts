@@ -55,6 +55,8 @@ it.each([
   ['postgres://u:1?100%25@db/mlld?project=p', 'STORE_ADDRESS'],
   ['postgres://db/mlld?project=p&project=q', 'STORE_ADDRESS'],
   ['postgres://db/mlld?project=p%00', 'STORE_ADDRESS'],
+  ['postgres://db/mlld?project=team#1', 'STORE_ADDRESS'],
+  ['postgres://db/mlld?project=team#', 'STORE_ADDRESS'],
 ])('refuses %s', (url, code) => {
   expect(() => parseStoreAddress(url, { environment })).toThrow(
     expect.objectContaining({ code, message: expect.not.stringContaining('100%') }),
