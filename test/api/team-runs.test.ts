@@ -211,5 +211,12 @@ describe('costs', () => {
 });
 
 it('has nothing of a store where runs are kept in files', async () => {
-  expect(await readStoreActivity(openMemoryStore())).toEqual({ isShared: false, writers: [], lanes: [], sharedLanes: [], budgets: [] });
+  expect(await readStoreActivity(openMemoryStore())).toEqual({
+    isShared: false,
+    writers: [],
+    lanes: [],
+    sharedLanes: [],
+    budgets: [],
+    damaged: [],
+  });
 });
