@@ -6,18 +6,16 @@ import { isTruthy } from '../../values/truth.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type DataObject, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
-import { evaluateCall } from '../expressions/reference.js';
 import { frameOfValueBlock, valueOfBlockEnd } from '../statements/block.js';
 
-/** `labels` are those of the `var` whose right side the call is. */
-export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
+export async function evaluateWith(node: With, frame: Frame): Promise<Value> {
   const { value: operand, frame: guarded } = await withoutGuards(node, frame);
   if (operand.kind === 'with' && operand.value.kind === 'block') {
     const { value: block, options } = operand;
     return valueOfBlockEnd(await executeBlockWith(block.statements, options, frameOfValueBlock(guarded)), block, guarded);
   }
   const { value, frame: applied } = await optionsApplied(operand, guarded);
-  return evaluateOperand(value, applied, labels);
+  return applied.evaluate(value, applied);
 }
 
 /** Takes the clause off an expression: what is left of it, and the frame in which that is evaluated. */
@@ -48,10 +46,6 @@ async function streamed(options: Options, frame: Frame): Promise<Frame> {
   const streaming = await option(options, 'stream', frame);
   const isStreaming = streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming;
   return isStreaming ? { ...frame, streaming: true } : frame;
-}
-
-function evaluateOperand(value: Expression, frame: Frame, labels: readonly string[] | undefined): Promise<Value> {
-  return labels && value.kind === 'reference' ? evaluateCall(value, frame, { labels }) : frame.evaluate(value, frame);
 }
 
 /**

@@ -19,7 +19,10 @@ import { bound } from './control-flow.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import { evaluateCall } from '../expressions/reference.js';
-import { evaluateWith } from '../calls/with-options.js';
+import { withApplied } from '../calls/with-options.js';
+
+/** Expressions that are a call or a command, or begin with one. */
+const HEADS: readonly Expression['kind'][] = ['reference', 'code', 'pipeline', 'stream'];
 
 export async function evaluateVarLlm(node: Var, frame: Frame): Promise<Value> {
   return evaluateCallAtHead(node.value, node.labels, frame);
@@ -36,10 +39,9 @@ async function evaluateCallAtHead(node: Expression, labels: readonly string[], f
     case 'stream':
       return evaluateCallAtHead(node.value, labels, { ...frame, streaming: true });
     case 'with': {
-      const stdin = node.options.find(({ name }) => name === 'stdin')?.value;
-      if (node.value.kind === 'code') return labelledCode(stdin ? { ...node.value, stdin } : node.value, labels, frame);
-      if (node.value.kind === 'reference') return evaluateWith(node, frame, labels);
-      return bound(node, frame);
+      if (!HEADS.includes(node.value.kind)) return bound(node, frame);
+      const { value, frame: applied } = await withApplied(node, frame);
+      return evaluateCallAtHead(value, labels, applied);
     }
     default:
       return bound(node, frame);

@@ -144,3 +144,18 @@ describe('the call key of a function that gets functions', () => {
     }
   });
 });
+
+it.each([
+  '@ask("a") | @loud',
+  '@ask("a") | @loud with { parallel: 2 }',
+  '@ask("a") with { pipeline: [@loud] }',
+  'stream @ask("a") | @loud with { delay: 1ms }',
+])('`var llm @x = %s` makes the call at its head one that is recorded', async (right) => {
+  const cwd = await projectFolder({
+    'job.mld': `exe @ask(x) = js { return "saw " + x }\nexe @loud(x) = \`@x!\`\nvar llm @x = ${right}\nshow @x\n`,
+  });
+  for (const counted of ['1 executed', '1 reused']) {
+    const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect([stdout, stderr]).toEqual(['saw a!\n', expect.stringContaining(counted)]);
+  }
+});
