@@ -9,6 +9,8 @@
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
  * START-4 the flags of V8 are the same whenever a part of the program is compiled, read from a cache or put there: V8 refuses a cache that
  *    was made under other flags. A long run changes some, so they are set back for that time.
+ * START-5 all parts are opened at the start: a run of hours that asks for one late reads that of its own version, whatever was installed
+ *    in its place meanwhile.
  */
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -88,29 +90,46 @@ function kindOf(words: readonly string[]): string {
 /** Returns the `require` of the program, which loads each part of it once, through the cache of the kind of command. */
 function partLoader(kind: string, compiling: Compiling): (name: string) => unknown {
   const plain = createRequire(__filename);
+  const opened = new Map(MLLD_PARTS.map((part) => [`./${part}`, openPart(path.join(__dirname, part))])); // START-5
   const parts = new Map<string, { exports: Exports }>();
   const load = (name: string): unknown => {
-    if (!name.startsWith('./') || !MLLD_PARTS.includes(name.slice('./'.length))) return plain(name);
     const loaded = parts.get(name);
     if (loaded) return loaded.exports;
+    const part = opened.get(name);
+    if (!part) return plain(name);
+    const wrapped = compile(part, kind, compiling);
     const module = { exports: {} };
     parts.set(name, module); // before it runs: parts ask each other for modules
-    const file = path.join(__dirname, name);
-    compile(file, kind, compiling)(module.exports, partRequire, module, file, __dirname);
+    wrapped(module.exports, partRequire, module, part.file, __dirname);
     return module.exports;
   };
   const partRequire = Object.assign(load, plain);
   return partRequire;
 }
 
-function compile(file: string, kind: string, compiling: Compiling): Wrapped {
-  const { mtimeMs, size } = fs.statSync(file);
+interface Part {
+  readonly file: string;
+  /** Undefined for a file that can't be opened; it is looked for again when it is asked for. */
+  readonly descriptor: number | undefined;
+}
+
+function openPart(file: string): Part {
+  try {
+    return { file, descriptor: fs.openSync(file, 'r') };
+  } catch {
+    return { file, descriptor: undefined };
+  }
+}
+
+function compile({ file, descriptor = fs.openSync(file, 'r') }: Part, kind: string, compiling: Compiling): Wrapped {
+  const { mtimeMs, size } = fs.fstatSync(descriptor);
   // V8 itself compares only the length of the source.
   const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
   const cacheFile = cacheFileFor(file, kind);
   const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
   // The build sees to it that it is ASCII, and an expression whose value is the function that Node puts around a module.
-  const source = fs.readFileSync(file, 'latin1');
+  const source = fs.readFileSync(descriptor, 'latin1');
+  fs.closeSync(descriptor);
   const script = compiling(() => new vm.Script(source, { filename: file, ...(cachedData ? { cachedData } : {}) }));
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {

@@ -219,6 +219,17 @@ describe('a run of a script over files', () => {
     expect((await mlld('journal list')).stderr).toContain('commands.cjs');
   });
 
+  it('goes on with its own parts where another program is put in its place', async () => {
+    const cwd = await projectFolder({
+      'long.mld': 'run sh { mv other.cjs program/packages.cjs && rm program/commands.cjs }\nvar @x = <notes/*.md>\nshow @x.length\n',
+      'other.cjs': '(function () { throw new Error("of another version") })',
+      'notes/a.md': 'a',
+      'notes/b.md': 'b',
+    });
+    await fs.cp(new URL('../../../dist', import.meta.url), path.join(cwd, 'program'), { recursive: true });
+    expect(await inShell('"$1" program/mlld.cjs long.mld', cwd)).toEqual({ stdout: '2\n', stderr: '', status: 0 });
+  });
+
   it('loads little of Node where it reads no other file', async () => {
     const cwd = await projectFolder({
       'one.mld': 'show "hello"\n',
