@@ -63,7 +63,8 @@ async function withFailuresBefore(call: CacheableCall, execute: Execute): Promis
 function findOrExecute(call: CacheableCall, formed: FormedCall, execute: Execute, failures: readonly FailedCall[] = []): Awaitable<Found> {
   const { run, operation } = call;
   const { request, body, recordedAs, hasSecret: readsSecret = false } = formed;
-  const hasSecret = readsSecret || call.secret || operation.inputs.some(isSecret) || run.secrets.contains(request.args);
+  const { args, hint = null } = request;
+  const hasSecret = readsSecret || call.secret || operation.inputs.some(isSecret) || run.secrets.contains([...args, hint]);
   const plainKey = recordedAs ?? keyOf(request);
   if (plainKey === undefined) {
     run.warn(`an argument of @${request.fn} is nested too deeply for the journal: this call is neither recorded nor reused`);

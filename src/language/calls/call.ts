@@ -247,15 +247,14 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
   const definition = (inputs: readonly Value[]): Awaitable<Definition> =>
     withPassedFunctions(definitionOf(executable, cache.digest, secrets), inputs, cache.digest, secrets);
   const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
-  const { attempt, stage } = frame.context;
-  // A wrapper passes the hint on among its arguments, or doesn't.
-  const hint = stage?.hint == null || keyOption || forwarded || !mentionsHint(executable) ? undefined : stage.hint;
+  const { attempt } = frame.context;
+  const hint = keyOption || forwarded ? undefined : hintReadBy(executable, frame);
   const formed = (values: readonly Value[]): FormedCall => ({
     request: {
       fn: executable.name,
       args: callArguments(values),
       ...(attempt > 1 && { attempt }),
-      ...(hint !== undefined && { hint: callArguments([hint])[0] as Json }),
+      ...hintPart(hint),
     },
     hasSecret: isSecret(hint) || values.some(isSecret),
   });
@@ -322,13 +321,22 @@ async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, f
     const value = await callValue(target, passed, bodyFrame, { at: call.at, called: path });
     return flow(value, received, executable.labels, executable.sources);
   };
-  const { attempt, ...request } = own.request;
   const via = { fn: target.name, args: callArguments(withoutMissing(args)) };
+  // A hint that the wrapper passes on is among the arguments.
+  const hint = executable.keyOption ? undefined : hintReadBy(target, frame);
   return {
-    request: { ...request, via, ...(attempt === undefined ? {} : { attempt }) },
+    request: { ...own.request, via, ...hintPart(hint) },
     body,
-    hasSecret: own.hasSecret === true || args.some(isSecret),
+    hasSecret: own.hasSecret === true || isSecret(hint) || args.some(isSecret),
   };
+}
+
+function hintReadBy(callee: Callable, { context: { stage } }: Frame): Value {
+  return stage?.hint != null && callee instanceof Executable && mentionsHint(callee) ? stage.hint : undefined;
+}
+
+function hintPart(hint: Value): { readonly hint?: Json } {
+  return hint === undefined ? {} : { hint: callArguments([hint])[0] as Json };
 }
 
 /** Returns the arguments that identify the call: its own, or the values of the option `key`. */

@@ -21,7 +21,9 @@ describe('a retry', () => {
   it.each([
     ['in a template', 'exe llm @draft(q) = `@q [@mx.hint]`'],
     ['in code', 'exe llm @draft(q) = js { const { hint } = mx; return `${q} [${hint ?? ""}]` }'],
+    ['by a name in brackets', 'exe llm @draft(q) = [\n  let @h = @mx["hint"]\n  => `@q [@h]`\n]'],
     ['in a function that it uses', 'exe @text(q) = `@q [@mx.hint]`\nexe llm @draft(q) = `@text(@q)`'],
+    ['in the function that it only calls', 'exe @text(q) = `@q [@mx.hint]`\nexe llm @draft(q) = @text(@q)'],
   ])('is another call with another hint, where the body reads it %s', async (_, functions) => {
     expect(await runs(functions, ['short', 'short', 'long', 'short'])).toEqual([
       'a [short]: 2 executed',
@@ -33,6 +35,8 @@ describe('a retry', () => {
 
   it.each([
     ['reads only the number of the attempt', 'exe llm @draft(q) = js { return q + mx.try }', 'a2'],
+    ['reads only that in a template', 'exe llm @draft(q) = `@q @mx.try`', 'a 2'],
+    ['only calls one that reads no hint', 'exe @text(q) = `@q @mx.try`\nexe llm @draft(q) = @text(@q)', 'a 2'],
     ['has keys of its own', 'exe llm @draft(q) = `@q` with { key: [@q] }', 'a'],
   ])('is the same call with another hint, where the function %s', async (_, functions, shown) => {
     expect(await runs(functions, ['short', 'long'])).toEqual([`${shown}: 2 executed`, `${shown}: 2 reused`]);
