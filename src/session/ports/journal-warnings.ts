@@ -135,3 +135,8 @@ export function unkeptNotice(count: number): string | undefined {
   const results = count === 1 ? '1 result is secret and was' : `${count} results are secret and were`;
   return `${results} not kept for later runs: MLLD_JOURNAL_KEY has the value "none"; unset it, or set a key (openssl rand -hex 32), to keep them sealed`;
 }
+
+/** True of a store that this program can't use until somebody migrates it or installs another version: to wait for it is no use. */
+export function isOfOtherVersion({ code }: JournalError): boolean {
+  return code === 'STORE_MIGRATE' || code === 'STORE_NEWER';
+}

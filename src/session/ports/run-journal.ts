@@ -29,7 +29,7 @@ import type { World } from '../../world/world.js';
 import { splitInvalidation } from './fit-facts.js';
 import { createRun } from './create-run.js';
 import { changedFilesWarnings } from './files/changed-files.js';
-import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
+import { createJournalWarnings, isOfOtherVersion, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';
 import { offeredSources, refuseWorkers, workersOf } from './offers/workers-of-run.js';
 import { learnedPace } from '../script/learned-pace.js';
@@ -87,7 +87,7 @@ export interface JournalPorts {
   readonly signal: AbortSignal;
 }
 
-/** Throws what `--resume`, `--fork` and the sealing key can be wrong about, SCRIPT_UNNAMED, ORPHANS_LEFT and INTERRUPTED. */
+/** Throws what `--resume`, `--fork`, store and sealing key can be wrong about, SCRIPT_UNNAMED, ORPHANS_LEFT and INTERRUPTED. */
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
   const { stderr } = options.io;
   const refused = refusedRecording(options, script);
@@ -208,7 +208,7 @@ async function readPriorRuns({
       resolveTarget: options.workflow?.resolveTarget,
     });
   } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
+    if (!(error instanceof JournalError) || isOfOtherVersion(error)) throw error;
     onLost(error);
     return undefined;
   }
