@@ -46,7 +46,7 @@ const CALLS: readonly (readonly [line: string, call: Call])[] = [
   ['@f(@names)', { fn: 'f', args: [{ é: 1, z: 2, '🌊': 3, '\uffee': 4 }] }],
   ['@f(<tide.txt>)', { fn: 'f', args: ['high at 6\n'] }],
   ['@f(<pier.json>)', { fn: 'f', args: [{ open: true, berths: [1, 2] }] }],
-  ['@f(@g)', { fn: 'f', args: ['<function(x, y)>'] }],
+  ['@f(@g)', { fn: 'f', args: ['<function g(x, y)>'] }],
   ['@wrapped("calm")', { fn: 'wrapped', args: ['calm'], via: { fn: 'f', args: ['calm', 'sonnet'] } }],
   ['@keyed("calm", "out.txt")', { fn: 'keyed', args: ['calm', 1] }],
 ];

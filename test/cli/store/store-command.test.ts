@@ -254,6 +254,7 @@ show @ask("three")
       schema: { version: SCHEMA_VERSION, minClient: MIGRATIONS.at(-1)?.minClient },
       bytes: expect.any(Number),
       runs: { total: 0, alive: 0 },
+      damaged: [],
       budgets: [],
       offers: { waiting: 0, oldestS: null, lanes: [] },
     });
