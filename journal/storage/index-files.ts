@@ -1,10 +1,10 @@
 /** Keeps the parts of an index in files beside it. See `IndexFiles`. */
 import { randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makeDurableFolder, syncFile, writeAll, type Disk } from './disk.js';
 import { codeOf, journalError } from '../errors.js';
 import type { Workflow } from '../ids.js';
-import { runPath, tierOfFile, tierPath, workflowFolder } from './layout.js';
+import { runPath, tierOfFile, tierPath, unfinishedTier, unfinishedTierPath, workflowFolder } from './layout.js';
 import { scanFileNow } from '../reader.js';
 import type { IndexFile, IndexFiles, ListedIndexFile } from '../store.js';
 
@@ -17,6 +17,8 @@ type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 export interface IndexFolder extends IndexFiles {
   /** Writes a file under a name that another machine gave it. */
   put(workflow: Workflow, name: string, pieces: Pieces): Promise<void>;
+  /** Removes what killed processes have left of files that they began so long ago. */
+  removeUnfinished(workflow: Workflow, ageMs: number): Promise<void>;
 }
 
 /** Undefined for what is not a name for a part of an index. Names begin with the time at which the part was written. */
@@ -63,6 +65,13 @@ export function openIndexFiles(disk: Disk, journal: string): IndexFolder & Requi
       return name;
     },
     put,
+    async removeUnfinished(workflow, ageMs) {
+      const folder = workflowFolder(journal, workflow);
+      for (const file of await disk.list(folder)) {
+        const begunMs = unfinishedTier(file);
+        if (begunMs !== undefined && Date.now() - begunMs > ageMs) await disk.remove(join(folder, file));
+      }
+    },
     remove: (workflow, name) => disk.remove(pathOf(workflow, name)),
     scanNow: (ref, visit) => void scanFileNow(disk, runPath(journal, ref), ref, visit),
   };
@@ -93,7 +102,7 @@ class OpenIndexFile implements IndexFile {
 
 /** Temporary file, fdatasync, rename, sync of the folder. */
 async function writePieces(disk: Disk, path: string, pieces: Pieces): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const temporary = unfinishedTierPath(path, Date.now(), randomBytes(6).toString('hex'));
   const file = disk.create(temporary);
   try {
     try {

@@ -16,6 +16,7 @@ const DIGEST_DIGITS = 40;
 const RUN_SUFFIX = '.ndjson';
 const BLOBS = 'blobs';
 const TIER_FILE = /^([0-9a-z]{1,12}-[0-9a-f]{8})\.tier$/;
+const UNFINISHED_TIER = /^[0-9a-z]{1,12}-[0-9a-f]{8}\.tier\.([0-9a-f]{12})[0-9a-f]{12}\.tmp$/;
 const PACK_SUFFIX = '.pack';
 const PACK_FILE = /^(\d{1,9}-[0-9a-f]{8})\.pack$/;
 
@@ -32,6 +33,15 @@ export const tierPath = (journal: string, workflow: Workflow, name: string): str
 /** Returns the part of an index that a file holds; undefined for other files. */
 export function tierOfFile(fileName: string): string | undefined {
   return TIER_FILE.exec(fileName)?.[1];
+}
+
+export const unfinishedTierPath = (path: string, begunMs: number, digits: string): string =>
+  `${path}.${begunMs.toString(16).padStart(12, '0')}${digits}.tmp`;
+
+/** Returns when a part of an index was begun that was not written to its end; undefined for other files. */
+export function unfinishedTier(fileName: string): number | undefined {
+  const digits = UNFINISHED_TIER.exec(fileName)?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 16);
 }
 
 export const blobsFolder = (journal: string): string => join(journal, BLOBS);

@@ -4,7 +4,8 @@
  *
  * PARTS-1 `write` resolves when the database has the part, so no index names one that is only here; a copy may be missing at any time
  * PARTS-2 a part is used when all of it is what the index says, wherever it came from: a damaged copy is fetched again
- * PARTS-3 the next start removes copies that the index no longer names: of a run that was redacted elsewhere they may hold text
+ * PARTS-3 the next start removes copies that the index no longer names: of a run that was redacted elsewhere they may hold text; and, when
+ *    it is an hour old, what a process that was killed has left of a copy
  * PARTS-4 a large part is several rows, and neither they nor its copy are ever in memory together: `index/NAME`, `index/NAME/1` and so on.
  *    A kill between two of them leaves rows of a part that no index names; they go as one, like all such parts (INDEX-WRITE-3)
  */
@@ -18,6 +19,8 @@ import { followed, inRows } from './part-rows.js';
 const PREFIX = 'index/';
 /** Another process of this machine may have read an older index a moment ago. */
 const UNNAMED_MS = 60_000;
+/** A large part may be on its way to another process of this machine for so long. */
+const UNFINISHED_MS = 3_600_000;
 /** A larger row would be held several times by client and server while it is on its way. PARTS-4 */
 const ROW_BYTES_MAX = 4 * 1024 * 1024;
 /** A larger copy stays on the disk, and is read page by page. */
@@ -68,19 +71,24 @@ export function openIndexParts({ reader, side, project, copies }: IndexPartsPort
     const { name, isWhole } = wanted;
     const rows = followed(rowsOf(workflow, wanted));
     await copies?.put(workflow, name, rows.each).catch(() => undefined); // PARTS-1
-    if (rows.error instanceof Incomplete) return undefined;
-    if (rows.error !== undefined) throw rows.error;
-    const copy = wholeCopy(workflow, wanted);
-    if (copy) return copy;
-    const contents: Uint8Array[] = []; // no copy can be kept here
-    for await (const content of rowsOf(workflow, wanted)) contents.push(content);
-    const part = fileOf(Buffer.concat(contents));
-    return isWhole(part) ? part : undefined;
+    try {
+      if (rows.error !== undefined) throw rows.error;
+      const copy = wholeCopy(workflow, wanted);
+      if (copy) return copy;
+      const contents: Uint8Array[] = []; // no copy can be kept here
+      for await (const content of rowsOf(workflow, wanted)) contents.push(content);
+      const part = fileOf(Buffer.concat(contents));
+      return isWhole(part) ? part : undefined;
+    } catch (error) {
+      if (error instanceof Incomplete) return undefined;
+      throw error;
+    }
   }
 
   /** PARTS-3 */
   async function removeUnnamed(workflow: Workflow, wanted: readonly WantedIndexFile[]): Promise<void> {
     const named = new Set(wanted.map(({ name }) => name));
+    await copies?.removeUnfinished(workflow, UNFINISHED_MS);
     const unnamed = ((await copies?.list(workflow)) ?? []).filter(({ name, ageMs }) => !named.has(name) && ageMs > UNNAMED_MS);
     for (const { name } of unnamed) await copies?.remove(workflow, name);
   }

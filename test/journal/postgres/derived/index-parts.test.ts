@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { TeamStore, TeamStoreOptions } from '../../../../journal/postgres/open-store.js';
 import { realDisk } from '../../../../journal/storage/disk.js';
 import { openIndexFiles } from '../../../../journal/storage/index-files.js';
@@ -46,6 +46,7 @@ describe.skipIf(noServer !== undefined)(`parts of an index${noServer === undefin
           .filter((file) => file.endsWith('.tier'))
       : [];
   const write = async (parts: IndexFiles): Promise<string> => parts.write(JOB, [Buffer.from('rows '), Buffer.from('of calls')]);
+  afterEach(() => void vi.useRealTimers());
   afterAll(() => Promise.all(opened.map((store) => store.close())));
 
   it('are opened on another machine, which keeps a copy', async () => {
@@ -100,6 +101,27 @@ describe.skipIf(noServer !== undefined)(`parts of an index${noServer === undefin
     expect(copiesIn(here).map((file) => path.basename(file))).toEqual([`${name}.tier`]); // another process may just have read its name
     await parts.remove(JOB, name);
     expect([copiesIn(here), await parts.list(JOB)]).toEqual([[], []]);
+  });
+
+  it('leave nothing of a copy whose process was killed, once it is so old that no other one is writing it', async () => {
+    const [url, here] = [database.project(), temporaryFolder()];
+    const parts = await partsOf(url, here);
+    async function* cutOff(): AsyncGenerator<Buffer> {
+      yield Buffer.from('text that was redacted elsewhere');
+      await new Promise(() => undefined); // the process is gone
+    }
+    void openIndexFiles(realDisk, here).put(JOB, OLD, cutOff());
+    const left = (): readonly string[] =>
+      fs
+        .readdirSync(here, { recursive: true })
+        .map(String)
+        .filter((file) => file.endsWith('.tmp'));
+    await expect.poll(left).toHaveLength(1);
+    await parts.fetch(JOB, []);
+    expect(left()).toHaveLength(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_700_000 });
+    await parts.fetch(JOB, []);
+    expect(left()).toEqual([]);
   });
 
   it('make no difference to what is loaded, on whichever machine', async () => {

@@ -128,6 +128,12 @@ describe.skipIf(noServer !== undefined)(`large parts of an index${noServer === u
     await machine.fetch(JOB, [wanted]);
     expect(machine.open(JOB, name)).toBeUndefined();
     expect(fs.readdirSync(there, { recursive: true }).filter((file) => String(file).includes('.tier'))).toEqual([]);
+    const nowhere = temporaryFolder();
+    fs.rmSync(nowhere, { recursive: true, force: true });
+    fs.writeFileSync(nowhere, 'no folder');
+    const without = open(url, nowhere);
+    await without.fetch(JOB, [wanted]);
+    expect(without.open(JOB, name)).toBeUndefined();
     expect((await parts.list(JOB)).map((each) => each.name)).toEqual([name]);
     await parts.remove(JOB, name);
     expect(await rows()).toEqual([]);
