@@ -101,6 +101,22 @@ describe.skipIf(noServer !== undefined)(`damaged rows${noServer === undefined ? 
     expect(await run('hi.mld', '--checkpoint', '--budget', 'nightly')).toMatchObject({ status: 0, stdout: 'hi\n' });
   });
 
+  it('a budget whose largest cost is no amount, which attempts of an unknown cost reserve', async () => {
+    const { store, ref, journal, project } = await open();
+    await store.budgets.set('nightly', { unit: 'usd', total: 50 });
+    await database.query(
+      `update mlld.budgets b set largest = 'NaN' from mlld.projects p where p.project_id = b.project_id and p.name = $1`,
+      [project],
+    );
+    expect(await readStoreActivity(store)).toMatchObject({ damaged: [SUMS], budgets: [] });
+    await journal.append(finished());
+    await journal.close();
+    expect(await store.rebuild({ dryRun: false })).toMatchObject({ kind: 'rebuilt' });
+    expect(await readStoreActivity(store)).toMatchObject({ damaged: [], budgets: [{ name: 'nightly' }] });
+    expect(await store.budgets.reserve({ run: ref, key: 'key', try: 1, names: ['nightly'] })).toBeUndefined();
+    await store.close();
+  });
+
   it('totals that are no amounts, and times without an end, are refused where they are written', async () => {
     const { store, journal, change, project } = await open();
     await store.budgets.set('nightly', { unit: 'usd', total: 50 });

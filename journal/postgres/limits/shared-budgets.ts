@@ -80,8 +80,13 @@ const IDLE_SWEEPS_MAX = 12;
 const SUMS = `b.name, b.unit, b.period, b.total::float8 as total, b.reserved::float8 as reserved,
   (case when b.began < mlld.period_start(b.period) then 0 else b.spent end)::float8 as spent`;
 
-/** NaN comes behind every other number, and a larger sum may be none of a float8. */
-const IS_READABLE = ['total', 'spent', 'reserved'].map((sum) => `b.${sum} > -1e30 and b.${sum} < 1e30`).join(' and ');
+/**
+ * NaN comes behind every other number, and a larger sum may be none of a float8. An attempt whose cost nobody knows reserves the `largest`
+ * one (UNKNOWN-1), which is null until there is one.
+ */
+const IS_READABLE = ['b.total', 'b.spent', 'b.reserved', 'coalesce(b.largest, 0)']
+  .map((sum) => `${sum} > -1e30 and ${sum} < 1e30`)
+  .join(' and ');
 
 /** The names, in order. SHARED-BUDGETS-3 */
 export async function damagedBudgets(sql: Sql, project: string): Promise<readonly string[]> {

@@ -200,6 +200,7 @@ const BUDGETS = String.raw`with mine as materialized (${MINE}),
       order by e.seq limit 1) first on true
     where first.withdrawn is not true)
   update mlld.budgets b set began = greatest(b.began, mlld.period_start(b.period)),
+    largest = case when b.largest > -1e30 and b.largest < 1e30 then b.largest end,
     reserved = coalesce((select sum(v.amount) from mlld.reservations v where v.project_id = b.project_id and v.name = b.name and v.counted is null), 0),
     spent = coalesce((select sum(coalesce(case b.unit when 'usd' then a.usd when 'tok' then a.tok else 1 end, 0)) from attempts a
       where a.name = b.name and a.ts >= mlld.period_start(b.period)), 0)
