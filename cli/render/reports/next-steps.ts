@@ -59,7 +59,7 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
 /** Unresolved calls, and what comes after them, are all that is left: as the summary of the run says. calls.md 14.5. */
 function areCallsLeft(report: PostMortemReport): boolean {
   const { status, unresolved, error, chain, checkpoint } = report;
-  const isOfCall = error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED' || chain.at(-1)?.class !== undefined;
+  const isOfCall = error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED' || chain.some((link) => link.class !== undefined);
   const endedByCall = status === 'failed' && unresolved > 0 && isOfCall;
   return (isIncomplete(report) || endedByCall) && checkpoint?.name !== FAILED;
 }

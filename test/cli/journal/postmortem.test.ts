@@ -35,6 +35,17 @@ describe('mlld journal postmortem', () => {
     expect(/To continue\n +(.*?) +#/.exec(stdout)?.[1]).toBe("mlld run tide --place 'the pier' --resume failed");
   });
 
+  it('names the command of the summary where a function failed that the call uses', async () => {
+    const cwd = await projectFolder({
+      'job.mld': 'exe @deep(x) = js { throw new Error("boom") }\nexe llm @ask(x) = [\n  => @deep(@x)\n]\nshow @ask(1)\n',
+    });
+    const { stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    const named = /To continue\n +(.*?) +#/.exec(stdout)?.[1];
+    expect(named).toBe('mlld job.mld --resume failed');
+    expect(stderr).toContain(`; next: ${named}\n`);
+  });
+
   it('reads a journal whose last line was cut off', async () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
