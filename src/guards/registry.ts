@@ -114,8 +114,8 @@ export class GuardRegistry {
         matches.push({ guard, index: 0 });
     }
     const kept = guards ? matches.filter(({ guard }) => !isSwitchedOff(guard, guards)) : matches;
-    if (phase === 'after' || !trail) return kept;
-    return kind === STAGE ? kept : kept.filter(({ guard }) => !trail.hasReplaced(guard.number));
+    const isOutside = phase === 'before' ? kind === STAGE : kind !== 'code';
+    return isOutside || !trail ? kept : kept.filter(({ guard }) => !trail.hasReplaced(guard.number, phase));
   }
 }
 

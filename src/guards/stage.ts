@@ -64,7 +64,7 @@ class OperationGuards implements GuardWatch {
       const about = { phase: 'before', operation, output, input, involved } as const;
       const verdict = refusals.add(match, await this.decide(match, frame, about, first));
       if (!changes(verdict) || match.path !== undefined) continue;
-      if (received.trail) received.trail.addReplacing(match.guard.number);
+      received.trail?.addReplacing(match.guard.number, 'before');
       current = replacedIn(current, match, allowed(verdict, match, first));
     }
     this.conclude(frame, 'before', { ...received, ...current }, refusals);
@@ -81,6 +81,7 @@ class OperationGuards implements GuardWatch {
       const about = { phase: 'after', operation: received, output: () => current, input, involved: [...involved, current] } as const;
       const verdict = refusals.add(match, await this.decide(match, frame, about, current));
       if (!changes(verdict) || match.path !== undefined) continue;
+      received.trail?.addReplacing(match.guard.number, 'after');
       if (match.piece === undefined) output = allowed(verdict, match, output);
       else if (pieces) {
         pieces = withPiece(pieces, match.piece, allowed(verdict, match, first));

@@ -49,7 +49,7 @@ export interface GuardContext {
 
 export class GuardTrail {
   private readonly entries: GuardDecision[] = [];
-  private readonly replacing = new Set<number>();
+  private readonly replacing = { before: new Set<number>(), after: new Set<number>() };
 
   /** `began` is told of each trail that follows this one when the operation is executed again. */
   constructor(private readonly began?: (trail: GuardTrail) => void) {
@@ -65,13 +65,16 @@ export class GuardTrail {
     this.entries.push(entry);
   }
 
-  /** Remembers a guard that replaced an input of a pipeline's stage: it does not look at the call of that stage. */
-  addReplacing(guard: number): void {
-    this.replacing.add(guard);
+  /**
+   * Remembers a guard that replaced a value. One that replaced an input of a pipeline's stage, or of code under `var llm`, does not look at
+   * the call of that stage, or at the code inside; one that replaced the result of that code does not look at it again.
+   */
+  addReplacing(guard: number, timing: GuardDecision['timing']): void {
+    this.replacing[timing].add(guard);
   }
 
-  hasReplaced(guard: number): boolean {
-    return this.replacing.has(guard);
+  hasReplaced(guard: number, timing: GuardDecision['timing']): boolean {
+    return this.replacing[timing].has(guard);
   }
 
   /** A copy, so that who reads it does not see what is decided later. */

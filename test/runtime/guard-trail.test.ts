@@ -45,9 +45,10 @@ describe('the trail of guards', () => {
   it('reports each execution of the operation, and remembers replacements of its own only', () => {
     const begun: GuardTrail[] = [];
     const first = new GuardTrail((trail) => void begun.push(trail));
-    first.addReplacing(7);
+    first.addReplacing(7, 'before');
     const second = first.again();
     expect(begun).toEqual([first, second]);
-    expect([first.hasReplaced(7), second.hasReplaced(7)]).toEqual([true, false]);
+    expect([first, second].map((trail) => trail.hasReplaced(7, 'before'))).toEqual([true, false]);
+    expect(first.hasReplaced(7, 'after')).toBe(false);
   });
 });

@@ -7,6 +7,7 @@ import { guarded, guardsOf } from '../../operation/guards/guarded.js';
 import { valueIn } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import type { Frame, JudgedCode } from '../../runtime/frame.js';
+import type { GuardTrail } from '../../runtime/guard-trail.js';
 import type { Operation } from '../../runtime/operation.js';
 import { Scope } from '../../runtime/scope.js';
 import { textOf } from '../../values/text.js';
@@ -75,8 +76,8 @@ export function evaluateInlineCode(node: Code, frame: Frame): Promise<Value> {
   return evaluateGuarded(node, frame);
 }
 
-/** Runs code between the guards that look at `run` statements. `known` is what is evaluated of it already. */
-export async function evaluateGuarded(node: Code, frame: Frame, known?: JudgedCode): Promise<Value> {
+/** Runs code between the guards that look at `run` statements. `known` is what is evaluated of it already, `trail` that of its call. */
+export async function evaluateGuarded(node: Code, frame: Frame, known?: JudgedCode, trail?: GuardTrail): Promise<Value> {
   const { subtype, inputs, path, allowed } = await prepareCode(node, frame, known);
   const operation: Operation = {
     kind: 'run',
@@ -86,6 +87,7 @@ export async function evaluateGuarded(node: Code, frame: Frame, known?: JudgedCo
     subtype,
     inputs,
     path,
+    ...(trail && { trail }),
     ...(frame.guards && { guards: frame.guards }),
   };
   const guards = guardsOf(frame, operation);

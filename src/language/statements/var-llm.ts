@@ -18,6 +18,7 @@ import { evaluateGuarded, prepareCode } from '../calls/inline-code.js';
 import { bound } from './control-flow.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
+import { GuardTrail } from '../../runtime/guard-trail.js';
 import { evaluateCall } from '../expressions/reference.js';
 import { withApplied } from '../calls/with-options.js';
 
@@ -85,10 +86,14 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
     labels,
     sources: [`src:${node.language}`],
   };
-  const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: inputs.values, path, llm };
+  const trail = new GuardTrail();
+  const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: inputs.values, path, llm, trail };
   const run: Body = async (inner, values) => {
     const { node: code, frame: applied } = inputs.withValues(values, inner);
-    return frame.run.interceptors.active ? evaluateGuarded(code, applied, applied.judged) : evaluateCode(code, applied, line);
+    if (!frame.run.interceptors.active) return evaluateCode(code, applied, line);
+    // The text of a command has its values in it already: a guard that replaced one has to look at the text as well.
+    const isInText = line && values.some((value, i) => value !== inputs.values[i]);
+    return evaluateGuarded(code, applied, applied.judged, isInText ? undefined : trail);
   };
   return valueIn(await perform(frame, operation, run));
 }

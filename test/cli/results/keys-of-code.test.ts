@@ -128,6 +128,22 @@ describe('the call key of code under `var llm`', () => {
   });
 });
 
+describe('a guard that replaces values', () => {
+  const RIGHT = ['js (@v) { return v }', 'sh (@v) { echo "$v" }', 'sh { cat } with { stdin: @v }'];
+
+  it.each(RIGHT.flatMap((right) => ['before', 'after', 'always'].map((timing) => [timing, right] as const)))(
+    '%s replaces those of code under `var llm` as often as those of other code: run %s',
+    async (timing, right) => {
+      const script = (label: string): string =>
+        `guard @g ${timing} pii = when [ * => allow \`[@output]\` ]\nvar pii @v = "Ann"\nvar ${label} @x = run ${right}\nshow @x\n`;
+      const cwd = await projectFolder({ 'plain.mld': script(''), 'llm.mld': script('llm') });
+      const plain = await runCli(['plain.mld'], { cwd });
+      expect(plain.stdout).toContain('[Ann]');
+      expect((await runCli(['llm.mld'], { cwd })).stdout).toBe(plain.stdout);
+    },
+  );
+});
+
 describe('the call key of a function that gets functions', () => {
   const functions = 'exe @up(x) = `up @x`\nexe @down(x) = `down @x`\n';
   const direct = `${functions}exe llm @apply(f, x) = [\n  => @f(@x)\n]\n`;
