@@ -1,7 +1,8 @@
 /**
  * Lets a worker take several offers by few statements, which were several for each of them. team-store.md 7.1.
  *
- * TOGETHER-1 Calls that nobody has claimed are claimed by one statement; the others one by one, as before. The look for results comes
+ * TOGETHER-1 Calls that nobody has claimed are claimed by one statement; the others one by one, as before, and without a wait: who holds
+ *    claims that were new and waits for one of the dead would wait in a circle with a worker that does the same. The look for results comes
  *    behind it, in a statement of its own, which sees those that were swapped in meanwhile. All of it is one transaction: a kill leaves
  *    claims that the worker may not know of, and finds again as its own.
  * TOGETHER-2 A worker says behind which offers of a run its last ones were, and looks there first: before them are mostly those that
@@ -114,10 +115,12 @@ begin
           and r.fence = (p_mine -> o.run_id::text ->> 'fence')::int offset 0) m
       order by o.workflow_id, o.key, o.offer_id
     loop
-      insert into mlld.claims as c (workflow_id, key, run_id) values (v.workflow_id, v.key, v.run_id)
-        on conflict on constraint claims_pkey do update set run_id = excluded.run_id, claimed_at = excluded.claimed_at
-          where c.run_id <> excluded.run_id
+      perform from mlld.claims c where c.workflow_id = v.workflow_id and c.key = v.key for update skip locked;
+      if found then
+        update mlld.claims c set run_id = v.run_id, claimed_at = clock_timestamp()
+          where c.workflow_id = v.workflow_id and c.key = v.key and c.run_id <> v.run_id
             and not exists (select from mlld.runs r where r.run_id = c.run_id and not r.finished and mlld.is_alive(r.lease_until, r.lease_s));
+      end if;
     end loop;
   end if;
   v_late := array(

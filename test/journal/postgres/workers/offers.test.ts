@@ -214,6 +214,25 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect(numbersOf(await takeToo(3))).toEqual([2, 5, 6]);
   });
 
+  it('are taken over from the dead without a wait for another worker that does so', async () => {
+    const { run, served, take } = await offering(3);
+    const dead = await open(database.project()).create(runRef(7)); // a run whose lease has run out
+    await dead.append(started);
+    await database.query(`update mlld.runs set lease_until = '-infinity' where run = $1`, [runRef(7).run]);
+    await database.query(
+      `insert into mlld.claims (workflow_id, key, run_id) select f.workflow_id, u.key, d.run_id
+       from mlld.runs r join mlld.workflows f using (workflow_id), mlld.runs d, unnest($2::text[]) as u (key)
+       where r.run = $1 and r.run_id = $3::bigint and d.run = $4`,
+      [run.ref.run, [keyOf(1), keyOf(2)], served.of.id, runRef(7).run],
+    );
+    await database.query('begin');
+    await database.query('select from mlld.claims where key = $1 for update', [keyOf(1)]);
+    expect((await take(3)).taken.map(({ key }) => key)).toEqual([keyOf(2), keyOf(3)]);
+    await database.query('rollback');
+    for (const n of [2, 3]) served.hold(keyOf(n));
+    expect((await take(3)).taken.map(({ key }) => key)).toEqual([keyOf(1)]);
+  });
+
   it('show a run to all workers that look at the same moment and do not serve it yet', async () => {
     const url = database.project();
     const [store, other] = [open(url), open(url)];
