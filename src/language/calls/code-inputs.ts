@@ -80,7 +80,7 @@ const UNCOUNTED: ReadonlySet<string> = new Set(['usage', 'cost', 'checkpoint', '
 /** Counts the index alone for `mx.for.index`, and not the rest of `mx.for`: with one more item, the items before make the same calls. */
 function countedContext(node: Code, frame: Frame): [string, Json][] {
   const found = new Map<string, Json>();
-  for (const [name, inner] of mentionedIn(node, frame)) {
+  for (const [name, inner] of mentionedIn(node, frame.module)) {
     if (name === undefined) {
       const all = contextValue(undefined, frame) as DataObject;
       for (const [each, value] of Object.entries(all)) if (!UNCOUNTED.has(each)) found.set(each, jsonOf(value));
@@ -96,17 +96,22 @@ function countedContext(node: Code, frame: Frame): [string, Json][] {
 
 /** Returns the members of `@mx` that the code mentions, or all where it mentions `mx` alone. In some code `mx` is a variable. */
 export function contextFor(node: Code, frame: Frame, listed: readonly Variable[]): DataObject | undefined {
-  const names = listed.some(({ name }) => name === 'mx') ? [] : mentionedIn(node, frame).map(([name]) => name);
+  const names = listed.some(({ name }) => name === 'mx') ? [] : mentionedIn(node, frame.module).map(([name]) => name);
   if (names.length === 0) return undefined;
   if (names.includes(undefined)) return contextValue(undefined, frame) as DataObject;
   return Object.fromEntries(names.map((name) => [name, contextValue(name, frame)])) as DataObject;
 }
 
+/** True for code in the body of the function that gets a member of `@mx`. */
+export function readsContext(node: Code, { module, params }: Executable): boolean {
+  return !(node.variables ?? params).includes('mx') && mentionedIn(node, module).length > 0;
+}
+
 /** Returns the members of `mx`, and of these the members, that the code and the functions of its environment mention. */
-function mentionedIn(node: Code, frame: Frame): readonly (readonly [name: string | undefined, inner: string | undefined])[] {
+function mentionedIn(node: Code, module: Frame['module']): readonly (readonly [name: string | undefined, inner: string | undefined])[] {
   const { language } = node;
   if (language !== 'js' && language !== 'node') return [];
-  const { shadow = [] } = shadowOf(node, frame);
+  const { shadow = [] } = shadowOf(node, { module });
   if (shadow.length === 0 && !sourceOf(node).includes('mx')) return []; // mostly, and this is done for each call
   const codes = [sourceOf(node), ...shadow.map(({ code }) => code)].filter((code) => code.includes('mx'));
   return codes.flatMap((code) => [...code.matchAll(MX)].map(([, name, inner]) => [name, inner] as const));
@@ -128,8 +133,11 @@ export function sourceOf(node: Code): string {
 }
 
 /** Returns the functions that code of this language may call: the latest set that the module declared. control.md 7. */
-export function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
-  const functions = frame.module.shadows.get(node.language);
+export function shadowOf(
+  node: Code,
+  { module }: Pick<Frame, 'module'>,
+): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
+  const functions = module.shadows.get(node.language);
   if (!functions || functions.length === 0) return {};
   return { shadow: functions.map(shadowSource) };
 }

@@ -22,6 +22,7 @@ import type { Module } from '../../runtime/module.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { textOf } from '../../values/text.js';
+import { readsContext } from './code-inputs.js';
 import { operationsInside } from './operations-inside.js';
 import { dataOf, labelsOf, sourcesOf, type Value } from '../../values/value.js';
 
@@ -183,7 +184,9 @@ function lookAt(executable: Executable): Look {
     }
     Object.values(node).forEach(visit);
   };
-  visit([executable.node.body, executable.template?.template]);
+  const trees = [executable.node.body, executable.template?.template];
+  visit(trees);
+  if (codeIn(trees).some((code) => readsContext(code, executable))) look.because ??= ONLY_HERE_NAMES['mx'];
   for (const name of namesOf(executable)) {
     if (executable.module.scope.own(name)) continue;
     look.because ??= Object.hasOwn(ONLY_HERE_NAMES, name) ? ONLY_HERE_NAMES[name] : undefined;

@@ -46,8 +46,11 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
           'exe llm @loud(q) = [ => @shout(@q) ]',
           'exe llm @fail(q) = sh { echo "no such lane" >&2; exit 7 }',
           'exe llm @log(q) = [ show "not elsewhere"\n => "@q" ]',
+          'exe llm @place(q) = js { return q + mx.for.index }',
           'var @all = for parallel(3) @q in ["a", "b", "c"] => @ask(@q)',
           'show @all',
+          'var @places = for @q in ["p", "q"] => @place(@q)',
+          'show @places.join(" ")',
           'show @loud("x")',
           'show @here("x")',
           'show @log("only here")',
@@ -63,9 +66,11 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
       expect(run.stdout).toContain('x!');
       expect(run.stdout).toMatch(/\/mlld-worker-\w+\/call-\w+\n0/);
       expect(run.stderr).toContain('calls of @log are executed here: it shows something');
+      expect(run.stdout).toContain('p0 q1\n');
+      expect(run.stderr).toContain('calls of @place are executed here: it reads @mx');
       expect(run.stderr).toContain('no such lane');
       expect(run.stderr).toMatch(/the worker hut on \S+ executed the call/);
-      expect(run.stderr).toMatch(/calls: 5 executed by workers, 1 executed, 1 failed/);
+      expect(run.stderr).toMatch(/calls: 5 executed by workers, 3 executed, 1 failed/);
       expect(run.status).toBe(1);
       const shown = await runCli(['journal', 'show', 'hi'], { cwd: folder, env });
       expect(shown.stdout).toMatch(/@ask.* executed by the worker hut on \S+: reused/);
