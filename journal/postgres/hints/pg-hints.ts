@@ -12,9 +12,9 @@ import { sha256Hex } from '../../sha256.js';
 import { OFFERS, type Hints, type HintWatch, type Topic } from '../../storage/hints.js';
 import type { Sql, SqlClient } from '../connection.js';
 
-/** Results may wait longer: a run that finds some looks again by itself, and each hint wakes every process of the workflow. */
 /** An identifier has at most 63 bytes. */
 const CHANNEL_DIGITS = 40;
+/** Results may wait longer: a run that finds some looks again by itself, and each hint wakes every process of the workflow. */
 const RESULTS_REST_MS = 100;
 const OFFERS_REST_MS = 20;
 /** Nothing waits for a hint to be on the disk of the server. */
