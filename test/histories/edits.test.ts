@@ -14,6 +14,9 @@ import { runScript } from '../../src/session/script/run-script.js';
 import { examples } from '../support/examples.js';
 import { anyProgram } from './any-program.js';
 
+/** Some of the programs start shells. */
+const TIMEOUT_MS = examples(60_000, 600_000);
+
 let project: Project;
 beforeAll(async () => {
   const folder = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), 'mlld-edits-')));
@@ -61,7 +64,7 @@ async function run({ script, module }: { readonly script: string; readonly modul
   return { shown, executed: report.calls?.executed ?? 0 };
 }
 
-it('prints after an edit what a run without a past prints, and executes nothing twice without one', async () => {
+it('prints after an edit what a run without a past prints, and executes nothing twice without one', { timeout: TIMEOUT_MS }, async () => {
   let reused = 0;
   const property = fc.asyncProperty(fc.gen(), fc.nat(), async (gen, edit) => {
     const program = anyProgram((max) => gen(fc.nat, { max }));
