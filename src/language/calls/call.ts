@@ -29,6 +29,7 @@ import { locationOf, rise } from '../../runtime/errors.js';
 import { PIPELINE_NAMES } from '../../runtime/context.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Executable } from '../../runtime/definitions/executable.js';
+import { functionsIn } from '../../runtime/definitions/uses.js';
 import type { CallStack, Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
@@ -248,16 +249,18 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     withPassedFunctions(definitionOf(executable, cache.digest, secrets), inputs, cache.digest, secrets);
   const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
   const { attempt } = frame.context;
-  const hint = keyOption || forwarded ? undefined : hintReadBy(executable, frame);
-  const formed = (values: readonly Value[]): FormedCall => ({
-    request: {
-      fn: executable.name,
-      args: callArguments(values),
-      ...(attempt > 1 && { attempt }),
-      ...hintPart(hint),
-    },
-    hasSecret: isSecret(hint) || values.some(isSecret),
-  });
+  const formed = (values: readonly Value[]): FormedCall => {
+    const hint = keyOption || forwarded ? undefined : hintReadBy(executable, values, frame);
+    return {
+      request: {
+        fn: executable.name,
+        args: callArguments(values),
+        ...(attempt > 1 && { attempt }),
+        ...hintPart(hint),
+      },
+      hasSecret: isSecret(hint) || values.some(isSecret),
+    };
+  };
   const ownRequest = (inputs: readonly Value[]): Awaitable<FormedCall> =>
     keyOption ? keyValues(executable, inputs, around()).then(formed) : formed(withoutMissing(inputs));
   return {
@@ -323,7 +326,7 @@ async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, f
   };
   const via = { fn: target.name, args: callArguments(withoutMissing(args)) };
   // A hint that the wrapper passes on is among the arguments.
-  const hint = executable.keyOption ? undefined : hintReadBy(target, frame);
+  const hint = executable.keyOption ? undefined : hintReadBy(target, args, frame);
   return {
     request: { ...own.request, via, ...hintPart(hint) },
     body,
@@ -331,8 +334,10 @@ async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, f
   };
 }
 
-function hintReadBy(callee: Callable, { context: { stage } }: Frame): Value {
-  return stage?.hint != null && callee instanceof Executable && mentionsHint(callee) ? stage.hint : undefined;
+/** Returns the hint of the retry where the function, or one among its arguments, reads it. */
+function hintReadBy(callee: Callable, args: readonly Value[], { context: { stage } }: Frame): Value {
+  if (stage?.hint == null) return undefined;
+  return [callee, ...args].flatMap(functionsIn).some((each) => mentionsHint(each)) ? stage.hint : undefined;
 }
 
 function hintPart(hint: Value): { readonly hint?: Json } {

@@ -1,6 +1,6 @@
 /** Finds out which members of `@mx` the body of a function reads. */
 import type { Executable } from '../../runtime/definitions/executable.js';
-import { codeIn } from '../../runtime/definitions/used-by-code.js';
+import { calledFrom, codeIn } from '../../runtime/definitions/used-by-code.js';
 import { functionsReached, usesIn } from '../../runtime/definitions/uses.js';
 
 const PROBLEM = 'mx.call.problem';
@@ -24,8 +24,10 @@ export function mentionsHint(executable: Executable, seen = new Set<Executable>(
   DIRECTLY.set(executable, isDirect); // the tree of a function doesn't change
   if (isDirect) return true;
   const { module, params } = executable;
-  const uses = usesIn(treeOf(executable)).filter(({ name }) => !params.includes(name));
-  return uses.some((use) => functionsReached(module.scope.own(use.name)?.value, use).some((each) => mentionsHint(each, seen)));
+  const tree = treeOf(executable);
+  const uses = usesIn(tree).filter(({ name }) => !params.includes(name));
+  const used = uses.flatMap((use) => functionsReached(module.scope.own(use.name)?.value, use));
+  return [...used, ...calledFrom(codeIn(tree), module, params)].some((each) => mentionsHint(each, seen));
 }
 
 /** `mx` alone may be taken apart: `@mx[@name]`, `const { hint } = mx`. */

@@ -23,6 +23,14 @@ describe('a retry', () => {
     ['in code', 'exe llm @draft(q) = js { const { hint } = mx; return `${q} [${hint ?? ""}]` }'],
     ['by a name in brackets', 'exe llm @draft(q) = [\n  let @h = @mx["hint"]\n  => `@q [@h]`\n]'],
     ['in a function that it uses', 'exe @text(q) = `@q [@mx.hint]`\nexe llm @draft(q) = `@text(@q)`'],
+    [
+      'in a function of its environment',
+      'exe @said() = js { return mx.hint ?? "" }\nexe js = { said }\nexe llm @draft(q) = js { return `${q} [${said()}]` }',
+    ],
+    [
+      'in a function among its arguments',
+      'exe @text(q) = `@q [@mx.hint]`\nexe llm @ask(f, q) = [\n  => @f(@q)\n]\nexe @draft(q) = @ask(@text, @q)',
+    ],
     ['in the function that it only calls', 'exe @text(q) = `@q [@mx.hint]`\nexe llm @draft(q) = @text(@q)'],
   ])('is another call with another hint, where the body reads it %s', async (_, functions) => {
     expect(await runs(functions, ['short', 'short', 'long', 'short'])).toEqual([
