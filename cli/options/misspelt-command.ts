@@ -30,7 +30,7 @@ const MEANS_BUDGET = ['max-cost', 'max-budget', 'max-budget-usd'];
 
 /** The option that a flag resembles, or means. */
 export function resembledOption(flag: string, form: CommandForm): string | undefined {
-  if (MEANS_BUDGET.some((name) => resembles(flag, name))) return 'budget';
+  if (MEANS_BUDGET.includes(flag)) return 'budget';
   return suggestedFlags(form).find((option) => resembles(flag, option));
 }
 
