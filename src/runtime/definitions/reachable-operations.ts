@@ -1,6 +1,6 @@
 /**
  * The operations that a definition may perform, by the names that filters of guards and hooks look for. An estimate: not everything that is
- * written is executed, and a function that a call only makes (by a choice from a list, say) is not seen.
+ * written is executed, and a function that is read by a name which the script makes while it runs may be missed.
  */
 
 /** The names of operations, by kind of filter. */
