@@ -199,6 +199,12 @@ describe('lanes of several processes', () => {
     expect(await settle(waiting, 300_000)).toMatchObject({ lane: 'claude' });
   });
 
+  it('let a call start again whose attempt was not executed after all', async () => {
+    const one = await processOf(1, new Log(4), () => 0.5);
+    one.abandon((await settle(begin(one, 1))) as Started);
+    expect(await settle(begin(one, 1))).toMatchObject({ lane: 'claude' });
+  });
+
   it('count no attempt of a process that is gone', async () => {
     const log = new Log(4);
     log.limits = { limit: 1, ceiling: 1 };

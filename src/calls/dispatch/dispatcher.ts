@@ -205,7 +205,7 @@ export class Dispatcher {
     this.inFlight.delete(op);
     if (charge) this.budget?.release(charge);
     this.lanes.open(lane).limiter.left(start);
-    this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => undefined);
+    this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => this.pumpAll()); // SHARED-LANES-5
     this.pumpAll();
     this.pauseIfIdle();
   }
