@@ -183,10 +183,7 @@ export class RunTeamResults implements TeamResults {
       return answer;
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
-      if (error.code === 'STORE_SEALED') {
-        onLost(error); // the next append hears of it as well, but its call may be one that only waits
-        return 'sealed';
-      }
+      if (error.code === 'STORE_SEALED') return 'sealed';
       this.outage ??= { sinceMs: monotonicMs(), isReported: false };
       const lastedMs = monotonicMs() - this.outage.sinceMs;
       if (error.code !== 'STORE_UNREACHABLE' || lastedMs >= claims.waitMs) onLost(error);
