@@ -172,10 +172,14 @@ export type RunFact =
       readonly resume?: EventRef;
       /** The run whose `loop_restart` edge started this one. */
       readonly restartOf?: RunId;
+      /** The number of restarts before this run in its logical run, from 1: its calls are others than those of the runs before. */
+      readonly restarts?: number;
       /** The node at which the walk begins, if not at the entry or behind what finished last. */
       readonly enterAt?: string;
       /** The manager node that supervises this run, and its attempt. */
       readonly parent?: { readonly run: RunId; readonly node: string; readonly op: OpPath };
+      /** The manager's attempt as a place in its walk; absent where it is the first attempt of the only manager. */
+      readonly within?: string;
     }
   /** Last event of a run that ended in order; its absence in a run without a living writer is a crash. */
   | {

@@ -60,6 +60,9 @@ export interface PipelineState {
   startedAt: string;
   pipeline: string;
   runDir: string;
+  /** The restarts before this run, and the manager's attempt around it: they tell its calls from those of other walks of the file. */
+  restarts: number;
+  within: string | undefined;
   gates: readonly string[];
   /** Context values from the command line. */
   given: Json;
@@ -104,6 +107,8 @@ export const pipelineState: Projection<PipelineState> = {
     startedAt: '',
     pipeline: '',
     runDir: '',
+    restarts: 0,
+    within: undefined,
     gates: [],
     given: {},
     status: undefined,
@@ -198,6 +203,8 @@ function startRun(state: PipelineState, event: EventOf<'run.started'>, run: RunI
   state.pipeline = event.pipeline ?? '';
   state.gates = event.gates ?? [];
   state.runDir = event.runDir ?? '';
+  state.restarts = event.restarts ?? 0;
+  state.within = event.within;
   if (state.startedAt === '') state.startedAt = event.ts;
   state.main.enterAt = event.enterAt;
   if (event.resume === undefined) state.given = event.payload;

@@ -27,6 +27,7 @@ import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.j
 import type { StageOutcome } from '../model/outcome.js';
 import { retriesOfNode } from '../model/retry-policy.js';
 import { outcomeContract } from '../stage/outcome-contract.js';
+import { branchAround } from '../stage/place-in-walk.js';
 import { renderPreamble, renderTranscript, type PreambleSource } from '../stage/preamble.js';
 import { statusReport } from '../stage/status-file.js';
 import type { Conversation } from '../stage/threads.js';
@@ -166,7 +167,10 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }:
   const { run, node, branch, visit, attempt, nodeOp } = stage;
   const settings = modelSettingsOf(run.pipeline.graph, node);
   const { model = null, provider = null, effort } = settings;
-  const place = branch === undefined ? null : `${branch.of}[${branch.index}]`;
+  const place = branch === undefined ? null : branchAround(nodeOp);
+  const { restarts, within } = run.ledger.state;
+  // Nothing is added in a first walk, so that its keys are those of older programs.
+  const walk = { ...(restarts > 0 && { restarts }), ...(within !== undefined && { within }) };
   const definition: readonly DefinitionPart[] = [
     part('body', fn, nodeAttribute(node, 'prompt') ?? ''),
     part('variable', 'backend', backend.name),
@@ -180,7 +184,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }:
       const current = textOf(sent);
       // A before-hook that replaced the text has made it another call.
       const words: { [member: string]: Json } = current === text ? { prompt, carryOver: carried.forKey } : { prompt: current };
-      const args = [{ branch: place, visit, attempt, ...words, model, provider, effort }];
+      const args = [{ ...walk, branch: place, visit, attempt, ...words, model, provider, effort }];
       const recordedAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
       return { request: { fn, args }, ...(recordedAs === undefined ? {} : { recordedAs }) };
     },

@@ -8,6 +8,7 @@ import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } 
 import type { Stage } from '../stage/stage.js';
 import type { Handler } from './handler.js';
 
+const TYPE = 'stack.manager_loop';
 const POLL_MS = 45_000;
 const CYCLES_MAX = 1_000;
 const COOLDOWN_MS = 300_000;
@@ -53,6 +54,7 @@ async function childOf(stage: Stage): Promise<ChildRun> {
   return run.startChild({
     node: node.id,
     op: frame.op.path,
+    isOnlyManager: [...graph.nodes.keys()].every((id) => id === node.id || run.pipeline.handlerOf(id) !== TYPE),
     file: path.resolve(run.fileDirectory, written),
     workingDirectory: workdir === undefined ? undefined : path.resolve(run.workingDirectory, workdir),
   });

@@ -18,6 +18,8 @@ export interface ChildRequest {
   readonly node: string;
   /** The path of the manager's attempt: a resume finds by it the child that this attempt started before a crash. */
   readonly op: OpPath;
+  /** No other node of the pipeline starts a child. */
+  readonly isOnlyManager: boolean;
   readonly file: string;
   readonly workingDirectory: string | undefined;
 }

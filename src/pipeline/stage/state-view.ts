@@ -60,6 +60,10 @@ export interface WalkView {
 /** The state changes with every recorded fact: read it anew after each. */
 export interface StateView {
   readonly runId: RunId | undefined;
+  /** The number of restarts before this run in its logical run. */
+  readonly restarts: number;
+  /** The manager's attempt around this run, where it tells the run from others. */
+  readonly within: string | undefined;
   readonly main: WalkView;
   readonly results: ReadonlyMap<string, StageStatus | undefined>;
   readonly artifacts: ReadonlyMap<string, ArtifactView>;

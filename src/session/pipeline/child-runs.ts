@@ -8,6 +8,7 @@ import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage
 import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
 import { StageError } from '../../pipeline/model/outcome.js';
+import { walkWithin } from '../../pipeline/stage/place-in-walk.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
@@ -30,14 +31,15 @@ export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | '
 
 async function startChild(
   { options, store, trace, runGraph, stateOf }: Ports,
-  { node, op, file, workingDirectory }: ChildRequest,
+  { node, op, isOnlyManager, file, workingDirectory }: ChildRequest,
 ): Promise<ChildRun> {
   const depth = (options.parent?.depth ?? 0) + 1;
   if (depth > DEPTH_MAX) throw new StageError('permanent', `pipelines are nested more than ${DEPTH_MAX} deep`);
-  const run = stateOf().runId;
+  const around = stateOf();
+  const run = around.runId;
   if (run === undefined) throw new Error('a child was started before its manager');
   const workflow = workflowFor(options.project, file);
-  const parent = { run, node, op, depth };
+  const parent = { run, node, op, depth, within: walkWithin(around, { op, node, isOnlyManager }) };
   const earlier = await newestChain(store, workflow, isChildOf(parent));
   const resumes = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
   const controller = new AbortController();

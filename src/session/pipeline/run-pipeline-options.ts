@@ -77,7 +77,7 @@ export interface PipelineRunOptions {
   /** Called when `checkpoint.json` was replaced. */
   readonly onCheckpoint?: () => void;
   /** The manager node that starts this run. */
-  readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number };
+  readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number; readonly within: string | undefined };
 }
 
 export interface PipelineReport extends Omit<RunOutcome, 'resume'> {

@@ -12,6 +12,8 @@ import type { ResumePoint } from './history/chain.js';
 /** Describes the run that follows a `loop_restart` edge. */
 export interface Restart {
   readonly restartOf: RunRef['run'];
+  /** Counts the restarts of the logical run, this one included. */
+  readonly restarts: number;
   readonly enterAt: string;
   /** The values of `--set` with which the first run of the logical run was started. */
   readonly set: PipelineRunOptions['set'];
@@ -34,6 +36,8 @@ interface Starting {
 
 export function startFacts({ options, plan, beginning }: Starting, ref: RunRef): Partial<FactOf<'run.started'>> {
   const { resumed, restartOf, number } = beginning;
+  // A resumed run makes the calls of the run before, whichever program began that.
+  const { restarts, within } = resumed?.state ?? { restarts: beginning.restarts ?? 0, within: options.parent?.within };
   const enterAt = resumed?.enterAt ?? beginning.enterAt;
   const { checkpoint, resume, parent, backend } = options;
   return withoutUndefined<Partial<FactOf<'run.started'>>>({
@@ -44,14 +48,16 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
     gates: plan.gates,
     resume: resumed?.from,
     restartOf,
+    restarts: restarts === 0 ? undefined : restarts,
     enterAt,
     parent: parent && { run: parent.run, node: parent.node, op: parent.op },
+    within,
   });
 }
 
-export function restartOf({ journalRun, given, runDir }: PipelineState, enterAt: string): Restart {
+export function restartOf({ journalRun, given, runDir, restarts }: PipelineState, enterAt: string): Restart {
   if (journalRun === undefined) throw new Error('a run was restarted before it began');
-  return { restartOf: journalRun, enterAt, set: given as Restart['set'], runDirBefore: runDir };
+  return { restartOf: journalRun, restarts: restarts + 1, enterAt, set: given as Restart['set'], runDirBefore: runDir };
 }
 
 /** Returns the attributes of the graph with their types, its goal, and the values of `--set`. */
