@@ -1,6 +1,7 @@
 /** Handles a manager node, which supervises the run of another pipeline. graph-pipelines.md 7.8. */
 import path from 'node:path';
 import { parseCondition } from '../../../grammar/parse-dot.js';
+import { pausedElsewhere } from '../../calls/dispatch/paused-elsewhere.js';
 import { holds } from '../model/condition.js';
 import type { ChildRun } from '../stage/child-run.js';
 import { graphAttribute, nodeAttribute } from '../model/graph.js';
@@ -71,7 +72,10 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
   for (let cycle = 0; cycle < (nodeAttribute(node, 'manager.max_cycles') ?? CYCLES_MAX); cycle++) {
     if (actions.has('observe')) observed = await telemetry(child);
     if (actions.has('steer')) await steer();
-    const { status, error } = await child.observe();
+    const { status, error, stop: stopped } = await child.observe();
+    const { calls } = frame.run;
+    // The attempt does not end: a resume repeats it, and with it resumes the child.
+    if (stopped && calls) return pausedElsewhere(calls.dispatcher, stopped, { op: frame.op.path, fn: node.id });
     if (status !== 'running') {
       // A manager that doesn't observe notices the end as well.
       if (actions.has('observe')) observed = await telemetry(child);

@@ -1,4 +1,5 @@
 /** Describes the run of another pipeline, as a manager node supervises it. graph-pipelines.md 7.8. */
+import type { Stop } from '../../calls/dispatch/stop.js';
 import type { OpPath } from '../../../journal/ids.js';
 
 export interface ChildRun {
@@ -25,7 +26,9 @@ export interface ChildRequest {
 }
 
 export interface ChildProgress {
-  readonly status: 'running' | 'completed' | 'failed' | 'interrupted';
+  readonly status: 'running' | 'completed' | 'failed' | 'interrupted' | 'paused';
+  /** Says for status `paused` what stopped its calls. */
+  readonly stop?: Stop;
   readonly outcome: string;
   readonly currentNode: string;
   /** Counts the nodes that have finished. */

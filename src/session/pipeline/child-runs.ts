@@ -9,6 +9,8 @@ import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { walkWithin } from '../../pipeline/stage/place-in-walk.js';
+import type { Stop } from '../../calls/dispatch/stop.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
@@ -41,7 +43,8 @@ async function startChild(
   const workflow = workflowFor(options.project, file);
   const parent = { run, node, op, depth, within: walkWithin(around, { op, node, isOnlyManager }) };
   const earlier = await newestChain(store, workflow, isChildOf(parent));
-  const resumes = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
+  const resumes = earlier !== undefined && earlier.latest.liveness !== 'running';
+  if (resumes && hasEnded(earlier.state)) return endedChild(earlier.state);
   const controller = new AbortController();
   let state: PipelineState | undefined;
   const follow = watchStates();
@@ -92,7 +95,10 @@ async function startChild(
   const known = state;
   return {
     runId: known.runId ?? '',
-    observe: async () => factsOf(known, report ? statusOf(report) : 'running', report?.error),
+    observe: async () => ({
+      ...factsOf(known, report ? statusOf(report) : 'running', report?.error),
+      ...(report?.pause && { stop: stopOf(report.pause) }),
+    }),
     ended,
     interrupt: () => controller.abort('its manager node'),
     stageFolder: async () => stageFolder(options.project.root, known),
@@ -125,12 +131,28 @@ async function findChild({ options, store }: Ports, runId: string): Promise<Chil
   };
 }
 
-function isCutShort({ status }: PipelineState): boolean {
-  return status === undefined || status === 'interrupted' || status === 'timed-out';
+function hasEnded({ status }: PipelineState): boolean {
+  return status === 'completed' || status === 'failed';
+}
+
+/** The child of this attempt had ended, and the process died before the end of its manager was recorded: nothing is executed again. */
+function endedChild(state: PipelineState): ChildRun {
+  return {
+    runId: state.runId ?? '',
+    observe: async () => factsOf(state, state.status === 'completed' ? 'completed' : 'failed', state.error?.message),
+    ended: Promise.resolve(),
+    interrupt: () => undefined,
+    stageFolder: async () => undefined,
+  };
+}
+
+function stopOf({ class: stopClass, lane, resetsAt, message }: NonNullable<PipelineReport['pause']>): Stop {
+  const resetsAtMs = resetsAt === undefined ? undefined : Date.parse(resetsAt);
+  return withoutUndefined<Stop>({ class: stopClass, lane, resetsAtMs, message });
 }
 
 function statusOf({ status }: PipelineReport): ChildProgress['status'] {
-  return status === 'completed' || status === 'failed' ? status : 'interrupted';
+  return status === 'completed' || status === 'failed' || status === 'paused' ? status : 'interrupted';
 }
 
 function factsOf({ main, steps, retriesTotal }: PipelineState, status: ChildProgress['status'], error: unknown): ChildProgress {

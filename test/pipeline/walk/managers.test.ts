@@ -1,6 +1,7 @@
 /** A manager node supervises a new run of its child each time, and after a crash the run that it had started. graph-pipelines.md 7.8. */
 import { afterEach, expect, it } from 'vitest';
-import type { Workflow } from '../../../journal/ids.js';
+import type { OpPath, RunRef, Workflow } from '../../../journal/ids.js';
+import type { Backend } from '../../../src/pipeline/stage/backend.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 const CHILD = pipeline(
@@ -71,4 +72,41 @@ it.each([
     status: 'failed',
     error: { message: expect.stringContaining(`child.dot could not be started: ${why}`) },
   });
+});
+
+it('takes the end of its child where the process died before its own: nothing is executed again', async () => {
+  const shop = withChild('boss [shape=house, "manager.poll_interval"="10ms"]; start -> boss -> exit');
+  const ending = new AbortController();
+  const begun = shop.begin({ signal: ending.signal });
+  await expect.poll(() => shop.read('did.txt'), { timeout: 20_000 }).toBe('w\nx\n');
+  ending.abort();
+  const { journal } = await begun;
+  shop.write('go', '');
+  const parent = { run: (journal as RunRef).run, node: 'boss', op: 'main/boss#0/try#1' as OpPath, depth: 1, within: undefined };
+  const ended = await shop.begin({ file: `${shop.folder}/child.dot`, name: 'child.dot', resume: '', parent });
+  expect(ended.status).toBe('completed');
+  expect((await shop.run({ resume: '' })).report.status).toBe('completed');
+  expect(shop.read('did.txt')).toBe('w\nx\nx\n');
+});
+
+it('is paused with its child, which continues with the resumed run and pays for nothing again', async () => {
+  const child = pipeline('a [prompt="one"]; b [prompt="two"]; start -> a -> b -> exit');
+  const shop = withChild(
+    'boss [shape=house, "manager.poll_interval"="10ms"]; after [prompt="three"]; start -> boss -> after -> exit',
+    child,
+  );
+  const asked: string[] = [];
+  let isUsedUp = true;
+  const execute: Backend['execute'] = async ({ node }) => {
+    asked.push(node.id);
+    if (node.id === 'b' && isUsedUp) throw Object.assign(new Error('used up'), { status: 402 });
+    return { reply: node.id };
+  };
+  const own = { backend: 'own:', backends: new Map([['own', () => ({ name: 'own:', execute })]]) };
+  const { report } = await shop.run(own);
+  expect(report).toMatchObject({ status: 'paused', pause: { class: 'quota' } });
+  isUsedUp = false;
+  expect((await shop.run({ ...own, resume: '' })).report.status).toBe('completed');
+  expect(asked).toEqual(['a', 'b', 'b', 'after']);
+  expect(await childrenOf(shop)).toBe(2);
 });
