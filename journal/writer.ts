@@ -17,8 +17,7 @@
  *    perhaps a torn line behind it.
  * WRITER-8 A fact that can't be a line, because it is too large or not JSON, loses only itself.
  * WRITER-9 To a sink that keeps lines only from a sync on (`RunSink.survivesFrom`), each write is followed by one; `written` waits for it.
- * WRITER-10 The memory of lines is used again only after a sync that covered them was acknowledged: until then they may have to be written
- *    once more.
+ * WRITER-10 The memory of lines is used again only after a sync that covered them was acknowledged: until then they may be written again.
  * WRITER-11 To such a sink all that one turn of the event loop brings goes together: calls that end together begin the next ones together.
  */
 import { bodyOf } from './codec.js';
@@ -218,7 +217,8 @@ export class RunWriter implements Journal {
     }
     this.nextSeq++;
     if (fact.type === 'call.started') this.hasCalls = true;
-    return { seq, ts, hash: this.queue.hash, position: { offset: this.endOffset() - bytes, bytes: bytes - 1 } };
+    const position = { offset: this.endOffset() - bytes, bytes: bytes - 1 }; // by itself: V8 makes a literal in a literal many times slower
+    return { seq, ts, hash: this.queue.hash, position };
   }
 
   private writeQueue(): void {

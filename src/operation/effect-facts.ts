@@ -50,10 +50,10 @@ export function recordEffect<Q extends EffectKind>(
         ? discreetSubject(kind, request, involved, frame)
         : subjectOf(kind, request, isKeptByTheCall ? CALL_CODE_UNITS : CODE_UNITS),
       request: digest,
-      ...(result && { result }),
-      ...(file === undefined ? {} : { file }),
-      ...('error' in outcome ? errorFacts(outcome.error, secrets) : {}),
       elapsedMs: Math.round(outcome.elapsedMs * 1000) / 1000,
+      ...(result && { result }),
+      ...(file !== undefined && { file }),
+      ...('error' in outcome && errorFacts(outcome.error, secrets)),
     });
   if (isSealed) return sealed();
   const stored = kept === undefined ? outputOf(outcome) : cache.payload(kept);

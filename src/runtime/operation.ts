@@ -22,7 +22,7 @@ export interface Operation {
   readonly path?: readonly Value[];
   readonly call?: CallFacts;
   /** Present on a call that carries the label `llm` directly. */
-  readonly llm?: LlmFacts;
+  readonly llm?: LlmFacts | undefined;
   /** Loops: number of items. */
   readonly total?: number;
   /** Iterations: their number, which is in the path instead of an ordinal. */
@@ -75,7 +75,7 @@ export interface CallFacts {
   readonly called: readonly string[];
   readonly params: readonly string[];
   /** The language of a body that is code: guards filter by it. */
-  readonly language?: string;
+  readonly language?: string | undefined;
   /**
    * `file:line:column` of the call; undefined where no code of the user made it. A function, because the place is worked out only for what
    * is recorded.

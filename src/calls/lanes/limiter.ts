@@ -142,8 +142,8 @@ export class Limiter {
     this.measured.starts++;
     this.lastStartMs = Math.max(lastStartMs, nowMs);
     if (waited === 'for the gap') this.shrinkGap(nowMs);
-    const { episode } = this;
-    const start: Start = { atMs: nowMs, inFlight: this.inFlight + 1, episode, waited, before, undo: { lastStartMs, countedMs } };
+    const undo = { lastStartMs, countedMs };
+    const start: Start = { atMs: nowMs, inFlight: this.inFlight + 1, episode: this.episode, waited, before, undo };
     this.flying.add(start);
     return start;
   }

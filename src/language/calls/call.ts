@@ -69,29 +69,23 @@ async function callExecutable(executable: Executable, given: readonly Value[], f
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
   const { deniedBody, code } = executable;
   const name = details.called.at(-1) ?? executable.name;
-  const operationIn = (inner: Frame, inputs: readonly Value[]): CallOperation => ({
-    kind: 'exe',
-    segment: executable.name,
-    name,
-    labels,
-    inputs,
-    call: {
+  // V8 sets a member behind a spread, and makes a literal in a literal, by calling into its runtime. Each call makes these.
+  const operationIn = (inner: Frame, inputs: readonly Value[]): CallOperation => {
+    const called = details.called.length > 1 ? [name, details.called.join('.')] : [name];
+    const call: CallOperation['call'] = {
       declared: executable.name,
-      called: details.called.length > 1 ? [name, details.called.join('.')] : [name],
+      called,
       params: executable.params,
-      ...(code ? { language: code.language } : {}),
+      language: code?.language,
       site: () => siteOf(frame.module, details.at),
       declaredAt: () => siteOf(executable.module, executable.node.at),
       repeatable: details.repeatable ?? false,
-      ...(deniedBody
-        ? {
-            onDenied: async (denied, received, denial) => runDenied(executable, deniedBody, received, { ...denied, stack }, denial),
-          }
-        : {}),
-    },
-    ...(labels.includes('llm') ? { llm: llmCall(executable, labels, inner, stack, details) } : {}),
-    ...(details.guarded?.inputs && { allowed: details.guarded.inputs }),
-  });
+      onDenied:
+        deniedBody && (async (denied, received, denial) => runDenied(executable, deniedBody, received, { ...denied, stack }, denial)),
+    };
+    const llm = labels.includes('llm') ? llmCall(executable, labels, inner, stack, details) : undefined;
+    return { kind: 'exe', segment: executable.name, name, labels, inputs, call, llm, allowed: details.guarded?.inputs };
+  };
   try {
     if (details.isStage) return await performStage(frame, args, operationIn, body);
     return await perform(frame, operationIn(frame, args), body);
@@ -251,13 +245,14 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
   const { attempt } = frame.context;
   const formed = (values: readonly Value[]): FormedCall => {
     const hint = keyOption || forwarded ? undefined : hintReadBy(executable, values, frame);
+    const request = {
+      fn: executable.name,
+      args: callArguments(values),
+      ...(attempt > 1 && { attempt }),
+      ...hintPart(hint),
+    };
     return {
-      request: {
-        fn: executable.name,
-        args: callArguments(values),
-        ...(attempt > 1 && { attempt }),
-        ...hintPart(hint),
-      },
+      request,
       hasSecret: isSecret(hint) || values.some(isSecret),
     };
   };
@@ -271,14 +266,11 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
     },
     ownRequest,
     definition: guarded ? async (inputs) => withParts(await definition(inputs), guarded.parts) : definition,
-    ...(writesOption && {
-      writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, around(), details.ambient)),
-    }),
-    ...(code?.directory && {
-      folder: (inputs) => commandFolder(code.directory ?? [], functionFrame(executable, inputs, around(), details.ambient)),
-    }),
+    writes: writesOption && (async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, around(), details.ambient))),
+    folder:
+      code?.directory && ((inputs) => commandFolder(code.directory ?? [], functionFrame(executable, inputs, around(), details.ambient))),
     fn: executable.name,
-    ...(code ? { language: code.language } : {}),
+    language: code?.language,
     options: (inputs) =>
       executable.callOptions ?? optionsOf(executable, () => functionFrame(executable, inputs, around(), details.ambient)),
     mentionsProblem: () => mentionsProblem(executable),

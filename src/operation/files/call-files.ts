@@ -140,5 +140,6 @@ function pathsOf(
     const given = toJson(input);
     if (!args.includes(given)) all.push(given); // mostly a call is identified by its arguments as they are
   }
-  return namedFiles(all, { root, bases: [root, workingDirectory, folder ?? root] });
+  const bases = [root, workingDirectory, folder ?? root];
+  return namedFiles(all, { root, bases });
 }

@@ -15,9 +15,9 @@ import type { Body } from '../ports.js';
 /** The operation of a function call, with what `perform` needs to execute it. */
 export interface CallOperation extends Operation {
   readonly call?: CallFacts & { readonly onDenied?: DeniedBranch | undefined };
-  readonly llm?: LlmCall;
+  readonly llm?: LlmCall | undefined;
   /** The inputs that its body gets, where guards elsewhere replaced some. */
-  readonly allowed?: readonly Value[];
+  readonly allowed?: readonly Value[] | undefined;
 }
 
 /** The function's own `denied` branch; `inputs` are those that the before-hooks left. */
@@ -28,7 +28,7 @@ export interface LlmCall extends LlmFacts {
   /** The name of the function. */
   readonly fn: string;
   /** The language of a body that is code. */
-  readonly language?: string;
+  readonly language?: string | undefined;
   /** Forms the request from the inputs as the before-hooks left them. */
   request(inputs: readonly Value[]): Awaitable<FormedCall>;
   /** The request without the arguments that a wrapper passes on: their evaluation may have effects, and happens once. */
@@ -40,11 +40,11 @@ export interface LlmCall extends LlmFacts {
   /** Returns the options of the function about its calls; parameters may stand in them. */
   options(inputs: readonly Value[]): Awaitable<CallOptions>;
   /** The folder that its command will run in, where it is another than the project's and known before. */
-  folder?(inputs: readonly Value[]): Promise<string | undefined>;
+  readonly folder?: ((inputs: readonly Value[]) => Promise<string | undefined>) | undefined;
   /** Describes the call for a worker; absent where only the run itself can execute it. */
   describe?(inputs: readonly Value[]): Promise<DescribedCall | NotOffered>;
   /** Absolute paths of the files that the call declares to write. */
-  writes?(inputs: readonly Value[]): Promise<readonly string[]>;
+  readonly writes?: ((inputs: readonly Value[]) => Promise<readonly string[]>) | undefined;
 }
 
 export interface FormedCall {
