@@ -94,7 +94,8 @@ function commandOptions({ run: { cache, recorder, secrets }, op, deadline, secre
 
 /** Never fails: the effect has happened, also when the journal can't hold its request or its result. */
 function record<Q extends EffectKind>(...args: Parameters<typeof recordEffect<Q>>): Promise<void> | undefined {
-  const [{ run }, kind] = args;
+  const { run } = args[0];
+  const kind = args[1];
   const warn = (error: unknown): void =>
     run.warn(
       `the journal can't hold the request or the result of ${kind}: ${(error as Error).message.slice(0, REASON_UNITS)}`,

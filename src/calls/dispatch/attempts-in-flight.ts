@@ -37,6 +37,7 @@ export class AttemptsInFlight<L> {
 
 /** True for a call that the body of `around` makes, at any depth. */
 export function isInside(op: OpPath, around: OpPath): boolean {
+  if (op.length <= around.length) return false; // asked about each attempt in flight, when each call starts
   const next = op[around.length]; // looked at first: the paths of a loop's calls differ at their ends
   return (next === '/' || next === '[') && op.startsWith(around);
 }

@@ -31,10 +31,10 @@ const EXTENSION = /\.(?=[\w-]*[a-z])[\w-]{1,16}$/i;
 /** Returns different words in the order of the arguments. */
 export function pathWords(args: readonly Json[]): readonly string[] {
   let words: FirstAndLast | undefined; // most calls name no file
-  const read = new Set<string>();
+  let read: Set<string> | undefined;
   visitTexts(args, (text) => {
-    if (!MARK_OF_PATH.test(text) || read.has(text)) return;
-    read.add(text);
+    if (!MARK_OF_PATH.test(text) || read?.has(text)) return;
+    (read ??= new Set()).add(text);
     addWords(text, (words ??= new FirstAndLast(WORDS_MAX / 2)));
   });
   return words?.all() ?? NO_WORDS;

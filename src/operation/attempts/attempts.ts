@@ -221,8 +221,9 @@ class Attempts {
   /** With a strict budget the dispatcher stops instead. calls.md 13.4. */
   private warnOfNoCost(cost: Cost | undefined): void {
     const { budget, budgetStrict } = this.calls?.settings ?? {};
+    if (!budget || budgetStrict) return;
     const [first, second] = uncountedBy(budget, cost);
-    if (!first || budgetStrict) return;
+    if (!first) return;
     const kind = second || cost === undefined ? '' : first === 'usd' ? ' in dollars' : ' in tokens';
     this.warnOnce(
       `no cost${kind}`,
