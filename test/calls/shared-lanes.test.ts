@@ -1,12 +1,12 @@
 /** The pace of several processes whose lanes are one, against limits that are not announced, in virtual time. team-store.md 8. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OpPath } from '../../journal/ids.js';
-import type { HeardEvent, LaneExchange, LaneLog, LaneRequest, LearnedLimits } from '../../journal/postgres/limits/shared-lanes.js';
 import { Dispatcher } from '../../src/calls/dispatch/dispatcher.js';
 import type { Started } from '../../src/calls/dispatch/ports.js';
 import { SharedLanes } from '../../src/calls/lanes/shared-lanes.js';
 import { DEFAULT_CALL_SETTINGS } from '../../src/calls/options.js';
 import { runRef } from '../journal/support/facts.js';
+import { FakeLaneLog } from './fake-lane-log.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
@@ -14,49 +14,6 @@ afterEach(() => void vi.useRealTimers());
 const now = (): number => performance.now();
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const LATENCY_MS = 3000;
-
-/** Does the same as the function `exchange` of the store. */
-class Log implements LaneLog {
-  readonly events: { readonly run: string; readonly event: LaneRequest['events'][number]; readonly atMs: number }[] = [];
-  readonly gone = new Set<string>();
-  isAway = false;
-  exchanges = 0;
-  limits: LearnedLimits | undefined;
-
-  constructor(private readonly roundTripMs: number) {}
-
-  async exchange({ run, seen, events, isExact, limits, others }: LaneRequest): Promise<LaneExchange> {
-    this.exchanges++;
-    await sleep(this.roundTripMs / 2);
-    if (this.isAway) throw new Error('away');
-    const behind = this.events.slice(seen).filter((event) => event.run !== run.run);
-    const isTaken = !isExact || behind.length === 0;
-    this.limits = limits ?? this.limits;
-    for (const event of events) if (isTaken || event.kind !== 'start') this.events.push({ run: run.run, event, atMs: now() });
-    const end = this.events.length;
-    await sleep(this.roundTripMs / 2);
-    const heard: HeardEvent[] = behind.map(({ atMs, ...each }) => ({ ...each, agoMs: now() - atMs }));
-    for (const other of others) if (this.gone.has(other)) heard.push({ run: other, event: { kind: 'gone' }, agoMs: 0 });
-    return { seen: end, isTaken, heard };
-  }
-
-  async states() {
-    const ended = new Set(this.events.map(({ run, event }) => (event.kind === 'end' ? `${run} ${event.id}` : '')));
-    const starts = this.events.filter(
-      ({ run, event }) => event.kind === 'start' && !this.gone.has(run) && !ended.has(`${run} ${event.id}`),
-    );
-    return this.events.length === 0
-      ? []
-      : [
-          {
-            lane: 'claude',
-            seen: this.events.length,
-            limits: this.limits,
-            starts: starts.map(({ atMs, ...each }) => ({ ...each, agoMs: now() - atMs })),
-          },
-        ];
-  }
-}
 
 interface Provider {
   /** Attempts at once. */
@@ -111,7 +68,7 @@ function generator(seed: number): () => number {
   };
 }
 
-async function processOf(n: number, log: Log | null, random: () => number): Promise<Dispatcher> {
+async function processOf(n: number, log: FakeLaneLog | null, random: () => number): Promise<Dispatcher> {
   const dispatcher = new Dispatcher({
     settings: DEFAULT_CALL_SETTINGS,
     monotonicMs: now,
@@ -137,7 +94,7 @@ async function call(dispatcher: Dispatcher, op: string, server: Server, random: 
   }
 }
 
-async function play(provider: Provider, { processes = 2, calls = 400, log = new Log(4) as Log | null } = {}) {
+async function play(provider: Provider, { processes = 2, calls = 400, log = new FakeLaneLog(4) as FakeLaneLog | null } = {}) {
   const random = generator(1);
   const server = new Server(provider);
   const beganMs = now();
@@ -166,7 +123,7 @@ describe('lanes of several processes', () => {
   });
 
   it('go each by what it knows while the store is away', async () => {
-    const log = new Log(4);
+    const log = new FakeLaneLog(4);
     log.isAway = true;
     const { share } = await play({ concurrency: 5 }, { calls: 100, log });
     expect(share).toBeGreaterThan(0); // and all have a result
@@ -186,7 +143,7 @@ describe('lanes of several processes', () => {
   }
 
   it('are held by a rejection that another process had, also in one that comes later', async () => {
-    const log = new Log(4);
+    const log = new FakeLaneLog(4);
     const [one, two] = [await processOf(1, log, () => 0.5), await processOf(2, log, () => 0.5)];
     const first = await settle(begin(one, 1));
     two.finish((await settle(begin(two, 1))) as Started, OK);
@@ -200,13 +157,21 @@ describe('lanes of several processes', () => {
   });
 
   it('let a call start again whose attempt was not executed after all', async () => {
-    const one = await processOf(1, new Log(4), () => 0.5);
+    const one = await processOf(1, new FakeLaneLog(4), () => 0.5);
     one.abandon((await settle(begin(one, 1))) as Started);
     expect(await settle(begin(one, 1))).toMatchObject({ lane: 'claude' });
   });
 
+  it('let a call start that waited for the end of another one while the store was away', async () => {
+    const log = new FakeLaneLog(4);
+    log.isAway = true;
+    const one = await processOf(1, log, () => 0.5);
+    one.finish((await settle(begin(one, 1))) as Started, OK);
+    expect(await settle(begin(one, 2))).toMatchObject({ lane: 'claude' });
+  });
+
   it('count no attempt of a process that is gone', async () => {
-    const log = new Log(4);
+    const log = new FakeLaneLog(4);
     log.limits = { limit: 1, ceiling: 1 };
     log.events.push({ run: runRef(9).run, event: { kind: 'start', id: 1, waited: 'not' }, atMs: now() });
     const one = await processOf(1, log, () => 0.5);

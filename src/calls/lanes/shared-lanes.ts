@@ -9,6 +9,8 @@
  * SHARED-LANES-5 An attempt teaches its lane behind what was heard before its end, as in the other processes; until then nothing starts.
  * SHARED-LANES-3 While the store does not answer, each process goes by what it knows.
  * SHARED-LANES-4 Attempts of a process that is gone are in flight no longer: whoever counts them asks for it.
+ * SHARED-LANES-6 Whatever is queued is sent by an exchange, or its caller is told that the store did not answer: nobody waits for an exchange
+ *    that nobody begins.
  */
 import type { HeardEvent, LaneEvent, LaneLog, LaneState, LearnedLimits } from '../../../journal/postgres/limits/shared-lanes.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -141,15 +143,14 @@ export class SharedLanes implements LaneSharing {
     void this.exchange(channel);
   }
 
-  /** One at a time: what comes meanwhile goes with the next. */
+  /** One at a time: what comes meanwhile goes with the next. SHARED-LANES-6 */
   private async exchange(channel: Channel): Promise<void> {
     if (channel.isSending) return;
     channel.isSending = true;
-    try {
-      while ((await this.exchangeOnce(channel)) && (channel.queue.length > 0 || channel.hasLearned));
-    } finally {
-      channel.isSending = false;
-    }
+    let isAnswered: boolean;
+    do isAnswered = await this.exchangeOnce(channel);
+    while (isAnswered && (channel.queue.length > 0 || channel.hasLearned));
+    if (isAnswered) channel.isSending = false; // in the step of the last look; `exchangeOnce` does it where there was no answer
   }
 
   /** False when the store did not answer. */
@@ -183,6 +184,7 @@ export class SharedLanes implements LaneSharing {
       const unsent = [...sent, ...channel.queue];
       const ends = unsent.flatMap(({ event }) => (event.kind === 'end' ? { event, start: undefined, resolve: undefined } : []));
       channel.queue = ends.slice(-UNSENT_MAX); // with the next exchange
+      channel.isSending = false; // SHARED-LANES-6: those who are told now may have something to send
       for (const { resolve } of unsent) resolve?.(true); // SHARED-LANES-3
       return false;
     }
