@@ -1,37 +1,56 @@
-/** Holds the attempts in flight, with their lanes. One that waits for a call inside it leaves its place to that call. */
+/** Holds the attempts in flight, with their lanes, and tells which of them wait for calls inside them. */
 import type { OpPath } from '../../../journal/ids.js';
+import type { Start } from '../lanes/lane-limits.js';
+
+interface InFlight<L> {
+  readonly lane: L;
+  readonly start: Start;
+}
 
 export class AttemptsInFlight<L> {
-  private readonly lanes = new Map<OpPath, L>();
+  private readonly attempts = new Map<OpPath, InFlight<L>>();
 
-  add(op: OpPath, lane: L): void {
-    this.lanes.set(op, lane);
+  add(op: OpPath, lane: L, start: Start): void {
+    this.attempts.set(op, { lane, start });
   }
 
   delete(op: OpPath): void {
-    this.lanes.delete(op);
+    this.attempts.delete(op);
   }
 
   get size(): number {
-    return this.lanes.size;
+    return this.attempts.size;
   }
 
   every(fits: (op: OpPath) => boolean): boolean {
-    for (const op of this.lanes.keys()) if (!fits(op)) return false;
+    for (const op of this.attempts.keys()) if (!fits(op)) return false;
     return true;
+  }
+
+  [Symbol.iterator](): IterableIterator<InFlight<L>> {
+    return this.attempts.values();
   }
 
   /** True when one of them waits for this call. */
   isInner(op: OpPath): boolean {
-    for (const other of this.lanes.keys()) if (isInside(op, other)) return true;
+    for (const other of this.attempts.keys()) if (isInside(op, other)) return true;
     return false;
   }
 
-  /** Returns how many wait for this call; with `lane` only those in it. */
-  around(op: OpPath, lane?: L): number {
-    let count = 0;
-    for (const [other, its] of this.lanes) if ((lane === undefined || its === lane) && isInside(op, other)) count++;
-    return count;
+  ops(): IterableIterator<OpPath> {
+    return this.attempts.keys();
+  }
+
+  /** Returns those that wait for one of these calls. */
+  around(ops: readonly OpPath[]): readonly InFlight<L>[] {
+    const found = new Set<InFlight<L>>();
+    for (const op of ops) {
+      for (const path of pathsAround(op)) {
+        const attempt = this.attempts.get(path);
+        if (attempt !== undefined) found.add(attempt);
+      }
+    }
+    return [...found];
   }
 }
 
@@ -40,4 +59,9 @@ export function isInside(op: OpPath, around: OpPath): boolean {
   if (op.length <= around.length) return false; // asked about each attempt in flight, when each call starts
   const next = op[around.length]; // looked at first: the paths of a loop's calls differ at their ends
   return (next === '/' || next === '[') && op.startsWith(around);
+}
+
+/** Returns the paths of all operations that `op` is inside of. */
+function* pathsAround(op: OpPath): Generator<OpPath> {
+  for (let end = 1; end < op.length; end++) if (op[end] === '/' || op[end] === '[') yield op.slice(0, end) as OpPath;
 }

@@ -13,9 +13,10 @@ import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { Budget, uncountedBy, type Admission } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
-import { AttemptsInFlight, isInside } from './attempts-in-flight.js';
+import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
 import { Lanes } from './lanes.js';
+import { Places } from './places.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started } from './ports.js';
 import { Alarm, Sleepers } from './sleepers.js';
 import { startForAll } from './start-for-all.js';
@@ -28,6 +29,7 @@ const IDLE_CONFIRM_MS = 20;
 export class Dispatcher {
   private readonly lanes: Lanes;
   private readonly inFlight = new AttemptsInFlight<Lane<Started>>();
+  private readonly places: Places;
   private readonly beganMs: number;
   private budget: Budget | undefined;
   private journal: DispatchRecord | undefined;
@@ -46,6 +48,7 @@ export class Dispatcher {
   constructor(private readonly ports: DispatcherPorts) {
     this.beganMs = ports.monotonicMs();
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
+    this.places = new Places(this.lanes, this.inFlight, ports.settings.concurrency);
     this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
     if (ports.settings.budget) this.budget = new Budget(ports.settings.budget);
     ports.signal.addEventListener('abort', () => this.end(), { once: true });
@@ -107,15 +110,18 @@ export class Dispatcher {
     return startForAll(request, {
       sharing,
       start: (each) => this.startHere(each),
-      takeBack: (started) => this.takeBack(started),
+      startAgain: (started, each) => this.startAgain(started, each),
       monotonicMs: this.ports.monotonicMs,
     });
   }
 
-  private takeBack({ op, lane, charge }: Started): void {
+  private startAgain({ op, lane, charge }: Started, request: StartRequest): Started | Promise<Started> {
     this.inFlight.delete(op);
     if (charge) this.budget?.release(charge);
     this.lanes.open(lane).announced.takeBack();
+    const again = this.startHere(request);
+    this.pumpAll(); // where it waits now, its place is free for calls of other lanes
+    return again;
   }
 
   private startHere(request: StartRequest): Started | Promise<Started> {
@@ -129,7 +135,9 @@ export class Dispatcher {
     return new Promise((resolve, reject) => {
       lane.waiting.add({ request, sinceMs: this.ports.monotonicMs(), isInner, waitedForGap: false, resolve, reject });
       this.journal?.sharing?.follow(lane.name);
-      this.pump(lane);
+      if (isInner)
+        this.pumpAll(); // PLACES-1
+      else this.pump(lane);
       this.pauseIfIdle();
     });
   }
@@ -239,8 +247,10 @@ export class Dispatcher {
   /** Waits for the pause of the run: for a call whose lane was stopped. Rejects with INTERRUPTED. */
   refuse(request: StartRequest): Promise<never> {
     if (this.isOver) return Promise.reject(interrupted());
+    const [lane, isInner] = [this.lanes.open(request.lane), this.inFlight.isInner(request.op)];
     return new Promise((_, reject) => {
-      this.lanes.open(request.lane).waiting.add({ request, sinceMs: 0, waitedForGap: false, resolve: () => reject(interrupted()), reject });
+      lane.waiting.add({ request, sinceMs: 0, isInner, waitedForGap: false, resolve: () => reject(interrupted()), reject });
+      if (isInner) this.pumpAll(); // PLACES-1
       this.pauseIfIdle();
     });
   }
@@ -329,19 +339,20 @@ export class Dispatcher {
   ): Started | 'not of this function' | undefined {
     const { ports, budget } = this;
     if (this.isClosed(lane) || this.journal?.sharing?.isSettled(lane.name) === false) return undefined;
-    if (this.isFull(request.op)) return undefined;
+    if (this.places.isFull(request.op)) return undefined;
     const nowMs = ports.monotonicMs();
-    const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.inFlight.around(request.op, lane) : 0);
+    const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.places.leftTo(request.op, lane) : 0);
     if (waitMs > 0) {
       if (waiting && waitMs < Number.POSITIVE_INFINITY) {
         waiting.waitedForGap = true;
         this.alarm.at(nowMs + waitMs);
       }
+      if (waitMs === Number.POSITIVE_INFINITY) this.leavePlaces(request.op);
       return undefined;
     }
     const admit = (isStuck: boolean): Admission | undefined => budget?.admit(request.fn, nowMs - this.beganMs, request.maxCost, isStuck);
     const asked = admit(false);
-    const admission = asked?.kind === 'wait' && this.isStuck(request.op) ? admit(true) : asked;
+    const admission = asked?.kind === 'wait' && this.places.isStuck(request.op) ? admit(true) : asked;
     if (admission?.kind === 'wait') return 'not of this function';
     if (admission?.kind === 'reached') {
       this.stop(budgetStop(admission.limit, ports.settings.budget ?? {}), request.op);
@@ -349,7 +360,7 @@ export class Dispatcher {
     }
     const start = lane.limiter.start(nowMs, waiting === undefined ? 'not' : waiting.waitedForGap ? 'for the gap' : 'otherwise');
     lane.announced.started();
-    this.inFlight.add(request.op, lane);
+    this.inFlight.add(request.op, lane, start);
     const waitedMs = waiting === undefined ? 0 : Math.round(nowMs - waiting.sinceMs);
     const charge = admission?.reserved;
     return {
@@ -362,17 +373,11 @@ export class Dispatcher {
     };
   }
 
-  /** An attempt that waits for a call inside it leaves its place to that call: with one place for both, neither would ever end. */
-  private isFull(op: OpPath): boolean {
-    const { concurrency = Number.POSITIVE_INFINITY } = this.ports.settings;
-    return this.inFlight.size >= concurrency && this.inFlight.size - this.inFlight.around(op) >= concurrency;
-  }
-
-  /** All that is in flight waits for calls inside it: for this one, or for others that wait. */
-  private isStuck(op: OpPath): boolean {
-    const isAround = (other: OpPath): boolean =>
-      isInside(op, other) || [...this.lanes].some(({ waiting }) => waiting.some(({ request }) => isInside(request.op, other)));
-    return this.inFlight.every(isAround);
+  /** The attempts of other processes may wait just so for places that only waiting ones have here. SHARED-LANES-7 */
+  private leavePlaces(op: OpPath): void {
+    const sharing = this.journal?.sharing;
+    if (sharing === undefined || !this.places.isStuck(op)) return;
+    for (const { lane, start } of this.inFlight) sharing.left(lane.name, start);
   }
 
   /** DISPATCH-3 */
@@ -388,13 +393,6 @@ export class Dispatcher {
 
   private isIdle(): boolean {
     if (this.busy > 0 || (!this.stopAll && !this.firstStop)) return false;
-    const stuck: OpPath[] = [];
-    for (const lane of this.lanes) {
-      if (lane.waiting.length === 0) continue;
-      if (!this.stopAll && !lane.stop) return false; // it starts by itself
-      for (const { request } of lane.waiting) stuck.push(request.op);
-    }
-    if (stuck.length === 0) return false;
-    return this.inFlight.every((op) => stuck.some((waiting) => waiting === op || isInside(waiting, op)));
+    return this.places.isIdle(this.stopAll !== undefined);
   }
 }

@@ -7,18 +7,17 @@ interface StartPorts {
   readonly sharing: LaneSharing;
   /** Starts it as far as this process knows. */
   readonly start: (request: StartRequest) => Started | Promise<Started>;
-  readonly takeBack: (started: Started) => void;
+  /** Takes it back, and starts it anew: its place may be another one's by then. */
+  readonly startAgain: (started: Started, request: StartRequest) => Started | Promise<Started>;
   readonly monotonicMs: () => number;
 }
 
 /** A start that others were quicker than is taken back, and then goes before the others that wait here. */
-export async function startForAll(request: StartRequest, { sharing, start, takeBack, monotonicMs }: StartPorts): Promise<Started> {
+export async function startForAll(request: StartRequest, { sharing, start, startAgain, monotonicMs }: StartPorts): Promise<Started> {
   const sinceMs = monotonicMs();
   let started = await start(request);
   if (await sharing.take(started.lane, started.start)) return started;
-  do {
-    takeBack(started);
-    started = await start({ ...request, isRetry: true });
-  } while (!(await sharing.take(started.lane, started.start)));
+  do started = await startAgain(started, { ...request, isRetry: true });
+  while (!(await sharing.take(started.lane, started.start)));
   return { ...started, waitedMs: Math.round(monotonicMs() - sinceMs) };
 }

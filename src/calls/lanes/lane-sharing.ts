@@ -30,6 +30,8 @@ export interface LaneSharing {
   take(lane: string, start: Start): Promise<boolean>;
   /** Calls `learn`, which teaches the limiter, when all that others did before was heard. */
   ended(lane: string, start: Start, end: AttemptEnding, learn: () => void): void;
+  /** The attempt only waits for calls inside it: others need not count it any more. */
+  left(lane: string, start: Start): void;
   /** False while an attempt of this run has ended that the lane has not learned from. */
   isSettled(lane: string): boolean;
   /** The limiter has learned from an attempt of this run. */

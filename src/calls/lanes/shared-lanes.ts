@@ -9,8 +9,10 @@
  * SHARED-LANES-5 An attempt teaches its lane behind what was heard before its end, as in the other processes; until then nothing starts.
  * SHARED-LANES-3 While the store does not answer, each process goes by what it knows.
  * SHARED-LANES-4 Attempts of a process that is gone are in flight no longer: whoever counts them asks for it.
- * SHARED-LANES-6 Whatever is queued is sent by an exchange, or its caller is told that the store did not answer: nobody waits for an exchange
- *    that nobody begins.
+ * SHARED-LANES-6 Whatever is queued is sent by an exchange, or its caller is told that the store did not answer: nobody waits for an
+ *    exchange that nobody begins.
+ * SHARED-LANES-7 The attempts of a process count no longer for the others while all of them wait for calls inside them, and these for
+ *    places: two processes that wait for each other's places would do so for ever. What such attempts do later counts only here.
  */
 import type { HeardEvent, LaneEvent, LaneLog, LaneState, LearnedLimits } from '../../../journal/postgres/limits/shared-lanes.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -119,6 +121,14 @@ export class SharedLanes implements LaneSharing {
     this.send(channel, { event, start: undefined, resolve: learned });
   }
 
+  left(lane: string, start: Start): void {
+    const id = this.ids.get(start);
+    const channel = this.channels.get(lane);
+    if (id === undefined || channel === undefined) return;
+    this.ids.delete(start);
+    this.send(channel, { event: { kind: 'end', id, how: 'other' }, start: undefined, resolve: undefined });
+  }
+
   isSettled(lane: string): boolean {
     return (this.channels.get(lane)?.unlearned ?? 0) === 0;
   }
@@ -130,12 +140,14 @@ export class SharedLanes implements LaneSharing {
 
   follow(lane: string): void {
     const channel = this.channels.get(lane);
-    if (channel === undefined || channel.timer !== undefined) return;
-    channel.timer = setTimeout(() => {
+    if (channel === undefined) return;
+    channel.timer ??= setTimeout(() => {
       channel.timer = undefined;
-      if (!channel.lane.isWaiting()) return;
+      if (!channel.lane.isWaiting() && channel.queue.length === 0) return;
       void this.exchange(channel).then(() => this.follow(lane));
     }, POLL_MS);
+    if (channel.lane.isWaiting()) channel.timer.ref();
+    else channel.timer.unref(); // a run that has ended waits for no store: the others learn from its end that nothing of it is in flight
   }
 
   private send(channel: Channel, queued: Queued): void {
@@ -150,7 +162,9 @@ export class SharedLanes implements LaneSharing {
     let isAnswered: boolean;
     do isAnswered = await this.exchangeOnce(channel);
     while (isAnswered && (channel.queue.length > 0 || channel.hasLearned));
-    if (isAnswered) channel.isSending = false; // in the step of the last look; `exchangeOnce` does it where there was no answer
+    if (isAnswered)
+      channel.isSending = false; // in the step of the last look; `exchangeOnce` does it where there was no answer
+    else if (channel.queue.length > 0) this.follow(channel.lane.name);
   }
 
   /** False when the store did not answer. */
@@ -183,7 +197,7 @@ export class SharedLanes implements LaneSharing {
     } catch {
       const unsent = [...sent, ...channel.queue];
       const ends = unsent.flatMap(({ event }) => (event.kind === 'end' ? { event, start: undefined, resolve: undefined } : []));
-      channel.queue = ends.slice(-UNSENT_MAX); // with the next exchange
+      channel.queue = ends.slice(-UNSENT_MAX); // with the next exchange: others count these attempts until they hear of their ends
       channel.isSending = false; // SHARED-LANES-6: those who are told now may have something to send
       for (const { resolve } of unsent) resolve?.(true); // SHARED-LANES-3
       return false;

@@ -81,3 +81,10 @@ it('a lane that lets one attempt start holds the outer and the inner call', asyn
   const run = await runCalls([both, both, both], { settings: { lanes: [['provider', { max: 1 }]] } });
   expect(run).toMatchObject({ isPaused: false, results: 3 });
 });
+
+it('a run is paused when outer calls for ever wait for a stopped lane, but not before the others have ended', async () => {
+  const stopped = { ...inner, attempt: () => ({ ms: 10, class: 'quota' as const }) };
+  const outside = { ...inner, fn: 'outside', options: { lane: '@outside' } };
+  const run = await runCalls([{ ...outer, inner: [stopped] }, outside, outside], { settings: { concurrency: 1 } });
+  expect(run).toMatchObject({ isPaused: true, results: 2 });
+});
