@@ -80,7 +80,7 @@ export interface PipelineState {
   readonly retries: Map<string, number>;
   readonly artifacts: Map<string, Artifact>;
   readonly outputs: Map<string, readonly string[]>;
-  /** By path of the attempt, or of the call that it makes to a model. */
+  /** By path of the attempt, or of the call that it makes to a model, or of a call inside that. */
   readonly received: Map<OpPath, Received>;
   readonly questions: Map<string, WaitingQuestion>;
   questionCount: number;
@@ -166,7 +166,10 @@ export const pipelineState: Projection<PipelineState> = {
         receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
         return state;
       case 'call.completed':
-        if (event.unusable === undefined && isModelCall(event.op)) receive(state, event.op, { reply: event.key });
+        if (event.unusable === undefined && isOfModelCall(event.op)) receive(state, event.op, { reply: event.key });
+        return state;
+      case 'call.failed':
+        if (event.retryInMs !== undefined) forgetInside(state, event.op); // its next attempt makes all its calls again
         return state;
       case 'artifact.stored': {
         const { id, name, node, sizeBytes, fileBacked, ts } = event;
@@ -328,9 +331,14 @@ function receive(state: PipelineState, op: OpPath, received: Received): void {
   state.received.set(op, { ...state.received.get(op), ...received });
 }
 
-/** Recognises the call that an attempt makes to a model: `main/plan#0/try#2/model#0`. */
-function isModelCall(op: OpPath): boolean {
-  return /\/try#\d+\/model#0$/.test(op);
+/** Recognises the call that an attempt makes to a model, and calls inside it: `main/plan#0/try#2/model#0`, `…/model#0/ask#0`. */
+function isOfModelCall(op: OpPath): boolean {
+  return /\/try#\d+\/model#0(?:\/|$)/.test(op);
+}
+
+function forgetInside({ received }: PipelineState, op: OpPath): void {
+  if (received.size === 0) return;
+  for (const inner of received.keys()) if (inner.startsWith(`${op}/`)) received.delete(inner);
 }
 
 function branchHistories(walk: Walk, { context_updates }: StageOutcome): NonNullable<HistoryEntry['branches']> {

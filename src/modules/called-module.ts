@@ -1,10 +1,12 @@
 /** Calls a function of a module by name, for what is no script itself: a pipeline, a workflow script. */
 import path from 'node:path';
+import type { CallKey, OpPath } from '../../journal/ids.js';
 import { createModule } from '../language/source-module.js';
 import { displayPath } from '../language/paths.js';
 import { performEffect } from '../operation/perform-effect.js';
 import { recordSource } from '../operation/sources.js';
 import { Executable } from '../runtime/definitions/executable.js';
+import type { ResultCache } from '../runtime/calls/result-cache.js';
 import { callValue } from '../runtime/evaluator-ports.js';
 import type { Frame } from '../runtime/frame.js';
 import type { ModuleExports } from '../runtime/module.js';
@@ -28,16 +30,29 @@ export function namedFunction(written: string): { readonly file: string; readonl
   return file === undefined || name === undefined ? undefined : { file, name };
 }
 
-/** The caller has looked its own call up already: the call of the function is recorded, and not looked up again. */
+interface FunctionCall {
+  readonly file: string;
+  readonly name: string;
+  readonly args: readonly Value[];
+  /** True for a call whose result was recorded at this place before the process died, which had not ended the call around. */
+  readonly isReceived?: (call: { readonly op: OpPath; readonly key: CallKey }) => boolean;
+}
+
+/**
+ * The caller has looked its own call up already: calls of the function are recorded, and not looked up again, because another execution
+ * makes them anew. An execution that a crash cut short continues with the results that it had.
+ */
 export async function callFunctionOf(
-  { file, name, args }: { readonly file: string; readonly name: string; readonly args: readonly Value[] },
+  { file, name, args, isReceived = () => false }: FunctionCall,
   frame: Frame,
   refuse: Refuse,
 ): Promise<Value> {
   const { values } = await loadModuleFile(file, frame, refuse);
   const executable = dataOf(values.get(name));
   if (!(executable instanceof Executable)) throw refuse(`${file} has no function @${name}`);
-  const cache = { ...frame.run.cache, policy: () => ({ records: true, reuses: false }), lookup: () => undefined };
+  const { cache: known } = frame.run;
+  const lookup: ResultCache['lookup'] = (call) => (isReceived(call) ? known.lookup(call) : undefined);
+  const cache = { ...known, policy: () => ({ records: true, reuses: false }), lookup };
   const inner = frame.run.cache.policy().records ? { ...frame, run: { ...frame.run, cache } } : frame;
   return callValue(executable, args, inner, { at: 0, called: [name] });
 }

@@ -1,5 +1,6 @@
 /** Executes model calls by a function of an mlld script: `exe llm @stage(prompt, node, context)`. */
 import path from 'node:path';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { callFunctionOf, namedFunction } from '../../modules/called-module.js';
 import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
@@ -22,7 +23,9 @@ export function executableBackend(written: string): Backend {
       const { model = null, provider = null, effort } = modelSettingsOf(run.pipeline.graph, node);
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
-      const called = { file: path.resolve(run.fileDirectory, file), name, args: [text, about, context as Value] };
+      const { received } = run.ledger.state;
+      const isReceived = ({ op, key }: { readonly op: OpPath; readonly key: CallKey }): boolean => received.get(op)?.reply === key;
+      const called = { file: path.resolve(run.fileDirectory, file), name, args: [text, about, context as Value], isReceived };
       const result = await callFunctionOf(called, frame, (message) => new StageError('permanent', message));
       if (isSecret(result)) throw new StageError('permanent', secretReply(name));
       const data = dataOf(result);

@@ -2,6 +2,7 @@
  * `--plan` of a pipeline: predicts where a run with these options would begin, which nodes it would visit as far as that can be known, and
  * which of their model stages have recorded results. Executes, writes and records nothing.
  */
+import type { OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
@@ -65,7 +66,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
     const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
       if (!callsModel) return null;
-      if ([...state.received.keys()].some((op) => op.startsWith(`main/${node}#${visit}/`))) return 'reused';
+      if ([...state.received.keys()].some((op) => isReplyOf(op, `main/${node}#${visit}`))) return 'reused';
       return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
     };
     return {
@@ -78,6 +79,11 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
   } finally {
     await world.close('the plan is made');
   }
+}
+
+/** A reply may also be that of a call inside the stage's own. */
+function isReplyOf(op: OpPath, nodeOp: string): boolean {
+  return op.startsWith(`${nodeOp}/`) && /^\/try#\d+\/model#0$/.test(op.slice(nodeOp.length));
 }
 
 /** Returns the functions of model stages that have a usable result of this pipeline. */

@@ -74,9 +74,16 @@ describe('the replies of a visit before it ended', () => {
     expect(chain(before, { facts: [begins('main/plan#0'), ends('main/plan#0')] }).received.size).toBe(0);
   });
 
-  it('include none that can’t be used, and none to another prompt', () => {
+  it('include none that can’t be used', () => {
     expect(chain({ facts: [begins('main/plan#0'), replies(model, 'status 1')] }).received.size).toBe(0);
-    expect(chain({ facts: [begins('main/plan#0'), replies(`${model}/review#0`)] }).received.size).toBe(0);
+  });
+
+  it('include those of calls inside under their own paths, until the call around is tried again', () => {
+    const inside = [begins('main/plan#0'), replies(`${model}/review#0`)];
+    expect([...chain({ facts: inside }).received.keys()]).toEqual([`${model}/review#0`]);
+    const failed = { type: 'call.failed', op: opPath(model), key: key(model), elapsedMs: 1, message: 'busy' } as const;
+    expect(chain({ facts: [...inside, failed] }).received.size).toBe(1);
+    expect(chain({ facts: [...inside, { ...failed, retryInMs: 10 }] }).received.size).toBe(0);
   });
 });
 
