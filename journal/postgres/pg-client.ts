@@ -11,7 +11,7 @@ const END_MS = 5000;
  * Functions that a run calls over and over: the server parses and plans the statement once for a connection. Other statements may have a
  * better plan for some values than for others.
  */
-const REPEATED = /\bmlld\.(append|claim|exchange|offer|reserve|take_offers)\(\$1/;
+const REPEATED = /\bmlld\.(append|claim|collect_ended|exchange|offer|reserve|take_offers)\(\$1/;
 /** The server does not know the name of a statement, has another one of that name, or its result has changed: it did nothing. */
 const NAME_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
 

@@ -18,6 +18,7 @@ import { plainHeadsSchema } from './0016-plain-heads.js';
 import { reasonsOfWorkersSchema } from './workers/0017-reasons-of-workers.js';
 import { endlessRowsSchema } from './0018-endless-rows.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
+import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, title: 'reasons of workers that every run can read', statements: reasonsOfWorkersSchema, minClient: 3 },
   { version: 18, title: 'leases that end, and totals that are amounts', statements: endlessRowsSchema, minClient: 3 },
   { version: 19, title: 'offers that workers take together', statements: takingTogetherSchema, minClient: 3 },
+  { version: 20, title: 'results of offers that are found by their place', statements: endsByPlaceSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -32,6 +32,9 @@ export class RunOffers implements Offers {
   private isSending = false;
   private readonly withdrawn = new Set<CallKey>();
   private withdrawing: NodeJS.Immediate | undefined;
+  private readonly seen = new SeenJournals();
+  /** Outcomes whose offers are not withdrawn yet: a call may end before its run has heard that it is offered. */
+  private readonly unused = new Map<CallKey, OfferOutcome>();
 
   constructor(
     private readonly sql: Sql,
@@ -48,6 +51,7 @@ export class RunOffers implements Offers {
 
   offer(request: OfferRequest): Promise<RecordedResult | undefined> {
     this.withdrawn.delete(request.key);
+    this.unused.delete(request.key);
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, resolve, reject });
       if (!this.isSending) setImmediate(() => void this.sendAll());
@@ -58,14 +62,15 @@ export class RunOffers implements Offers {
   async collect(): Promise<ReadonlyMap<CallKey, OfferOutcome>> {
     const { row } = this.rows;
     if (row === undefined) return new Map();
-    const found = await this.sql.query(ENDED, [row.id, ENDED_MAX, HELD_LINE_BYTES_MAX], this.timeoutMs);
-    return new Map(
-      found.map((each) => {
-        const outcome = { ...endedIn(each), kind: 'ended' as const };
-        if (each['line'] !== null) this.hold(outcome.by, each);
-        return [each['key'] as CallKey, outcome];
-      }),
-    );
+    const values = [row.id, JSON.stringify(this.seen.now()), ENDED_MAX, HELD_LINE_BYTES_MAX, LINE_END];
+    const found = await this.sql.query('select * from mlld.collect_ended($1, $2, $3, $4, $5)', values, this.timeoutMs);
+    this.seen.read(found);
+    for (const each of found.filter(({ key }) => key !== null)) {
+      const outcome = { ...endedIn(each), kind: 'ended' as const };
+      if (each['line'] !== null) this.hold(outcome.by, each);
+      this.unused.set(each['key'] as CallKey, outcome);
+    }
+    return new Map(this.unused);
   }
 
   async collectAll(): Promise<{ readonly outcomes: ReadonlyMap<CallKey, OfferOutcome>; readonly count: number }> {
@@ -84,6 +89,7 @@ export class RunOffers implements Offers {
   withdraw(key: CallKey): void {
     this.withdrawing ??= setImmediate(() => void this.sendWithdrawn());
     this.withdrawn.add(key);
+    this.unused.delete(key);
   }
 
   async atWorkers(): Promise<CallsAtWorkers> {
@@ -101,6 +107,8 @@ export class RunOffers implements Offers {
     if (row === undefined) return [];
     const taken = await this.sql.query(
       `delete from mlld.offers o where o.run_id = $1 and o.key = any ($2::text[]) and o.ended_seq is null
+         and not exists (select from mlld.answers a where a.workflow_id = o.workflow_id and a.key = o.key
+           and not (a.run_id is not distinct from o.refused_run and a.seq is not distinct from o.refused_seq))
          and not exists (select from mlld.claims c join mlld.runs r on r.run_id = c.run_id
            where c.workflow_id = o.workflow_id and c.key = o.key and r.role = 'worker' and not r.finished
              and mlld.is_alive(r.lease_until, r.lease_s))
@@ -196,10 +204,26 @@ function outcomeIn(row: Row): OfferOutcome {
   return { kind: row['state'] === 'ended' ? 'ended' : 'answered', by, worker };
 }
 
-/** With the line of each, and the end of the line before it. */
-const ENDED = `select o.key, r.run, o.ended_seq as seq, o.ended_at::float8 as at, o.ended_bytes as bytes,
-    case when r.of_run = $1 then r.worker ->> 'name' end as worker, r.host, e.line,
-    (select right(b.line, ${LINE_END}) from mlld.events b where b.run_id = o.ended_run and b.at < o.ended_at order by b.at desc limit 1) as before
-  from (select * from mlld.offers where run_id = $1 and ended_seq is not null limit $2) o
-    join mlld.runs r on r.run_id = o.ended_run
-    left join mlld.events e on e.run_id = o.ended_run and e.at = o.ended_at and octet_length(e.line) <= $3`;
+/** Longer than a run that has offers waits for a look: one that has not looked for so long had none. */
+const SEEN_MS = 10_000;
+
+/** Holds up to which event each journal was seen in which results of the offers may be. BY-PLACE-1 */
+class SeenJournals {
+  private workers: { readonly [run: string]: number } = {};
+  private others: { readonly [run: string]: number } = {};
+  private lookedMs = -Infinity;
+
+  /** Leaves out what runs that serve others did while this one had no offers. */
+  now(): { readonly [run: string]: number } {
+    if (performance.now() > this.lookedMs + SEEN_MS) this.others = {};
+    return { ...this.workers, ...this.others };
+  }
+
+  read(rows: readonly Row[]): void {
+    this.lookedMs = performance.now();
+    const seenIn = (isWorker: boolean): { readonly [run: string]: number } =>
+      Object.fromEntries(rows.filter((row) => row['is_worker'] === isWorker).map((row) => [String(row['of_run']), Number(row['seen'])]));
+    this.workers = seenIn(true);
+    this.others = seenIn(false);
+  }
+}

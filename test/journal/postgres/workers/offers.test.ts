@@ -61,7 +61,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     const collected = await outcomesOf(run);
     expect(collected?.count).toBe(3);
     expect([...(collected?.outcomes ?? [])]).toMatchObject([
-      [keyOf(1), { kind: 'ended', worker: AT_HUT, by: { run: served.journal.ref.run, seq: 2 } }],
+      [keyOf(1), { kind: 'answered', worker: AT_HUT, by: { run: served.journal.ref.run, seq: 2 } }],
     ]);
     run.offers?.withdraw(keyOf(1));
     expect(await run.offers?.atWorkers()).toEqual({ calls: 2, workers: 1 });
@@ -268,16 +268,65 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect((await run.offers?.collectAll())?.count).toBe(2);
   });
 
-  it('are found by a look at all of them, where a result did not reach them', async () => {
-    const { run, served, take } = await offering(1);
+  it('are collected again until they are withdrawn, because a call may end before its run has heard that it is offered', async () => {
+    const { run, served, take } = await offering(2);
+    for (const { key } of (await take(2)).taken) served.hold(key);
+    await execute(served, 1);
+    for (let look = 0; look < 2; look++) expect([...((await run.offers?.collect())?.keys() ?? [])]).toEqual([keyOf(1)]);
+    run.offers?.withdraw(keyOf(1));
+    await execute(served, 2);
+    expect([...((await run.offers?.collect())?.keys() ?? [])]).toEqual([keyOf(2)]);
+  });
+
+  it('are collected wherever their results are in a long journal, a part at each look', async () => {
+    const { run, served } = await offering(1);
+    const count = 450;
+    for (let n = 2; n <= count; n++) void run.offers?.offer({ key: keyOf(n), lane: '', call: '{}' });
+    await expect.poll(async () => (await outcomesOf(run))?.count).toBe(count);
+    await Promise.all(Array.from({ length: count }, (_, n) => execute(served, n + 1)));
+    const found = new Set<CallKey>();
+    const looks: number[] = [];
+    for (let size = -1; size !== found.size;) {
+      size = found.size;
+      const ended = (await run.offers?.collect()) ?? new Map();
+      looks.push(ended.size);
+      for (const key of ended.keys()) run.offers?.withdraw(found.add(key) && key);
+    }
+    expect(found.size).toBe(count);
+    expect(Math.max(...looks)).toBeLessThanOrEqual(200);
+  });
+
+  it('are collected from other runs of the workflow that are open, and not where those had refused results', async () => {
+    const { run, store } = await offering(3);
+    const other = await store.create(runRef(2));
+    await other.append(started);
+    for (const fact of [callStarted(3), callCompleted(3, 'earlier')]) await other.append(fact);
+    expect(await run.offers?.collect()).toEqual(new Map()); // the journal was seen for the first time
+    for (const fact of [callStarted(1), callCompleted(1, 'theirs')]) await other.append(fact);
+    expect([...((await run.offers?.collect()) ?? [])]).toMatchObject([
+      [keyOf(1), { kind: 'ended', worker: undefined, by: { run: runRef(2).run, seq: 4 } }],
+    ]);
+    expect([...((await outcomesOf(run))?.outcomes.keys() ?? [])].sort()).toEqual([keyOf(1), keyOf(3)].sort());
+  });
+
+  it('are found by a look at all of them, where a result is in the journal of a run that is over', async () => {
+    const { run, store, take } = await offering(1);
+    const other = await store.create(runRef(2));
+    for (const fact of [started, callStarted(1), callCompleted(1, 'theirs'), finished]) await other.append(fact);
+    await other.close();
+    expect(await run.offers?.collect()).toEqual(new Map());
+    expect([...((await run.offers?.collectAll())?.outcomes.values() ?? [])]).toMatchObject([{ kind: 'answered', worker: undefined }]);
+    expect((await take()).taken).toEqual([]);
+  });
+
+  it('are not taken back once they have a result, which the run has not collected yet', async () => {
+    const { run, served, take } = await offering(2);
     const [offer] = (await take()).taken;
     if (!offer) throw new Error('nothing was taken');
     served.hold(offer.key);
     await execute(served, 1);
-    await database.query('update mlld.offers set ended_run = null, ended_seq = null where offer_id = $1', [offer.id]);
-    expect(await run.offers?.collect()).toEqual(new Map());
-    expect([...((await run.offers?.collectAll())?.outcomes.values() ?? [])]).toMatchObject([{ kind: 'answered', worker: AT_HUT }]);
-    expect((await take()).taken).toEqual([]);
+    expect(await run.offers?.takeBack([keyOf(1), keyOf(2)])).toEqual([keyOf(2)]);
+    expect([...((await run.offers?.collect())?.keys() ?? [])]).toEqual([keyOf(1)]);
   });
 
   it('are answered at once by a result that was not refused', async () => {
