@@ -11,6 +11,8 @@ import type { RunRow, RunRows } from '../run-rows.js';
 
 /** A statement takes so many offers at once: each may hold the arguments of its call. */
 const OFFERS_MAX = 500;
+/** So many don't wait for what this turn of the event loop still brings: workers begin while a long loop makes its other calls. */
+const OFFERS_AT_ONCE = 32;
 /** A look fetches so many outcomes with their lines. */
 const ENDED_MAX = 200;
 
@@ -54,8 +56,8 @@ export class RunOffers implements Offers {
     this.unused.delete(request.key);
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, resolve, reject });
-      if (!this.isSending) setImmediate(() => void this.sendAll());
-      this.isSending = true;
+      if (this.waiting.length === 1) setImmediate(() => void this.sendAll());
+      else if (this.waiting.length === OFFERS_AT_ONCE) void this.sendAll();
     });
   }
 
@@ -132,6 +134,8 @@ export class RunOffers implements Offers {
   }
 
   private async sendAll(): Promise<void> {
+    if (this.isSending) return;
+    this.isSending = true;
     while (this.waiting.length > 0) await this.send(this.waiting.splice(0, OFFERS_MAX));
     this.isSending = false;
   }
