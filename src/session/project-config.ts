@@ -1,6 +1,6 @@
 /**
- * Parses `mlld-config.json` into the settings that the program uses. world.md 20: unknown keys are ignored. Reads the file itself, because
- * it is needed before there is a run and its world.
+ * Parses `mlld-config.json` into the settings that the program uses. world.md 20: unknown keys are ignored, and named where only mlld reads
+ * them. Reads the file itself, because it is needed before there is a run and its world.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,6 +12,7 @@ import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import { callConfig } from './call-config.js';
 import { CONFIG_FILE, invalid, isBoolean, isObjects, isText, isTexts, optional } from './config-values.js';
 import { agentConfig, type AgentConfig } from './agent-config.js';
+import { unknownSettings } from './unknown-settings.js';
 
 export { CONFIG_FILE } from './config-values.js';
 
@@ -35,6 +36,8 @@ export interface ProjectConfig {
   readonly store?: { readonly url: string; readonly project?: string };
   /** Settings of calls, where neither the command line nor the script has one. */
   readonly calls?: Partial<CallSettings>;
+  /** Sentences about members that mean nothing. Absent where there are none. */
+  readonly unknown?: readonly string[];
 }
 
 /** The default of `scriptDir`. */
@@ -46,6 +49,7 @@ export function readConfig(root: string): ProjectConfig {
   const resolvers = optional(config, 'resolvers', isObject, 'an object') ?? {};
   const validate = optional(config, 'validate', isObject, 'an object') ?? {};
   const modules = optional(config, 'modules', isObject, 'an object');
+  const unknown = unknownSettings(config);
   const prefixes = [
     ...(optional(resolvers, 'prefixes', isObjects, 'an array of objects') ?? []),
     ...(optional(config, 'resolverPrefixes', isObjects, 'an array of objects') ?? []),
@@ -59,6 +63,7 @@ export function readConfig(root: string): ProjectConfig {
     calls: callConfig(config),
     agent: agentConfig(config),
     store: storeConfig(config),
+    unknown: unknown.length === 0 ? undefined : unknown,
   });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callConfig } from '../../src/session/call-config.js';
+import { unknownSettings } from '../../src/session/unknown-settings.js';
 
 describe('calls and prices of mlld-config.json', () => {
   it('reads every setting', () => {
@@ -17,6 +18,7 @@ describe('calls and prices of mlld-config.json', () => {
       files: { count: 3, eachMiB: 0.5 },
     };
     const prices = { 'local-*': { input: 0, output: 0 }, 'gpt-5': { input: 1, cachedInput: 0.5 } };
+    expect(unknownSettings({ calls, prices })).toEqual([]);
     expect(callConfig({ calls, prices })).toEqual({
       retries: { timeout: 0, crash: 1 },
       timeoutMs: 300_000,
@@ -34,6 +36,18 @@ describe('calls and prices of mlld-config.json', () => {
       files: { keep: true, count: 3, eachBytes: 524_288, totalBytes: 52_428_800 },
       prices,
     });
+  });
+
+  it('names what is no setting', () => {
+    const calls = { budgett: '5usd', lanes: { claude: { maximum: 1, start: 2 } }, backoff: { first: '1s' } };
+    const others = { dependencies: {}, mode: 'strict', lanes: {}, prices: { m: { input: 1, out: 2 } }, store: { adress: 'x' } };
+    expect(unknownSettings({ calls, ...others })).toEqual([
+      '"lanes" in mlld-config.json is no setting, and changes nothing; did you mean "calls.lanes"?',
+      '"calls.budgett" in mlld-config.json is no setting, and changes nothing; did you mean "calls.budget"?',
+      '"calls.lanes.claude.maximum" in mlld-config.json is no setting, and changes nothing',
+      '"prices.m.out" in mlld-config.json is no setting, and changes nothing',
+      '"store.adress" in mlld-config.json is no setting, and changes nothing',
+    ]);
   });
 
   it('leaves out what is not configured', () => {

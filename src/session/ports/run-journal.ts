@@ -21,6 +21,7 @@ import type { RunTrace } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { MlldError } from '../../errors.js';
 import { workflowFor } from '../project.js';
+import { nameUnknownSettings } from '../unknown-settings.js';
 import type { RunOptions } from '../script/run-options.js';
 import { declarationsOf } from '../script/declarations.js';
 import { recordedCallSettings } from '../script/call-settings.js';
@@ -90,6 +91,7 @@ export interface JournalPorts {
 /** Throws what `--resume`, `--fork`, store and sealing key can be wrong about, SCRIPT_UNNAMED, ORPHANS_LEFT and INTERRUPTED. */
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
   const { stderr } = options.io;
+  nameUnknownSettings(options.project.config, stderr);
   const refused = refusedRecording(options, script);
   if (refused !== undefined) {
     const warning = ignoredFlagsWarning(options);

@@ -7,7 +7,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import { findProject, findScript, listScripts, scriptName, workflowFor, type WorkingProject } from '../../../src/session/project.js';
 import { resolveWorkflow } from '../../../src/session/resolve-workflow.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
-import { projectFolder } from '../../support/cli.js';
+import { projectFolder, runCli } from '../../support/cli.js';
 
 /** In the root of an empty project. */
 async function standpoint(): Promise<WorkingProject> {
@@ -23,6 +23,15 @@ describe('the project root', () => {
       expect((await findProject(path.join(outer, 'inner/deep/er'))).root).toBe(path.join(outer, 'inner'));
     },
   );
+
+  it('has a misspelt setting named by each run', async () => {
+    const cwd = await projectFolder({ 'mlld-config.json': '{"calls": {"budgett": "5usd"}}', 'llm/run/job.mld': 'show "done"' });
+    const { status, stdout, stderr } = await runCli(['run', 'job'], { cwd });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'done\n' });
+    expect(stderr).toContain(
+      'warning: "calls.budgett" in mlld-config.json is no setting, and changes nothing; did you mean "calls.budget"?\n',
+    );
+  });
 
   it('has defaults without a configuration', async () => {
     const folder = await projectFolder({ 'mlld-config.json': '{}' });
