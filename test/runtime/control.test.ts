@@ -29,6 +29,22 @@ describe('a loop that never waits', () => {
     expect(yields.step(undefined)).toBeUndefined();
   });
 
+  it('yields in all iterations of a parallel loop once it does in one', async () => {
+    const yields = new CooperativeYield(new AbortController().signal);
+    const first = steps(yields, 256);
+    const second = yields.step(undefined);
+    expect(second).toBeInstanceOf(Promise);
+    await Promise.all([first, second]);
+    expect(yields.step(undefined)).toBeUndefined();
+  });
+
+  it('gives a joining iteration the deadline of its own hook', async () => {
+    const yields = new CooperativeYield(new AbortController().signal);
+    const first = steps(yields, 256);
+    await expect(yields.step(new BodyDeadline(() => 0))).rejects.toThrow(bodyTimedOut().message);
+    await expect(first).resolves.toBeUndefined();
+  });
+
   it('ends with the run', async () => {
     await expect(steps(new CooperativeYield(AbortSignal.abort()), 256)).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
