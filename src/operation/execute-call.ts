@@ -24,7 +24,7 @@ import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
 import { excerptOf } from './attempts/excerpt.js';
 import { OwnClaim } from './attempts/own-claim.js';
-import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
+import { acceptOrThrow, CalledOff, isAccepted } from './failures/accepted-failure.js';
 import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
 import { CallFileWatch } from './files/call-files.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Execute, type Found, type Lookup } from './cacheable-call.js';
@@ -235,7 +235,7 @@ function factsOfFailure(
     message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
     code: error instanceof MlldError ? error.code : undefined,
     denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,
-    accepted: isAccepted ? true : undefined,
+    accepted: isAccepted || error instanceof CalledOff ? true : undefined,
   });
 }
 

@@ -1,10 +1,19 @@
-/** Makes the marker of a failed call whose function wants one (`onFailure: "marker"`). calls.md 5.5. */
+/** Accepted failures: of functions that want a marker (`onFailure: "marker"`, calls.md 5.5), and of calls that are called off. */
 import type { CallOptions } from '../../calls/options.js';
 import { callFailureOf, markerOf } from '../../runtime/calls/call-failure.js';
 import { Denial } from '../../runtime/denial.js';
 import { endsTheRun } from '../../runtime/errors.js';
 import { flow } from '../../values/value.js';
+import { WorldError } from '../../world/world.js';
 import type { CacheableCall, Found, Lookup } from '../cacheable-call.js';
+
+/** Ends a call whose result is not wanted any more: its failure is accepted, because what it was a part of has ended without it. */
+export class CalledOff extends WorldError {
+  constructor(cause?: unknown) {
+    super('INTERRUPTED', 'interrupted: its stage was ended', { cause });
+    this.name = 'CalledOff';
+  }
+}
 
 export function isAccepted(error: unknown, { onFailure }: CallOptions): boolean {
   return onFailure === 'marker' && callFailureOf(error) !== undefined && !(error instanceof Denial) && !endsTheRun(error);

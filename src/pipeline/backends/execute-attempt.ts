@@ -8,10 +8,11 @@ import { BodyDeadline } from '../../runtime/body-deadline.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import { Denial } from '../../runtime/denial.js';
 import type { Frame } from '../../runtime/frame.js';
+import { CalledOff } from '../../operation/failures/accepted-failure.js';
 import { exceedingOutput } from '../../world/process/output.js';
 import { WorldError } from '../../world/world.js';
 import { nodeAttribute } from '../model/graph.js';
-import { BranchCancelled, PipelineError, StageError } from '../model/outcome.js';
+import { BranchCancelled, DECIDED, PipelineError, StageError } from '../model/outcome.js';
 import type { Backend, ModelReply, ModelRequest } from '../stage/backend.js';
 import type { Stage } from '../stage/stage.js';
 import { startLimit, timedOut } from '../stage/time-limit.js';
@@ -26,7 +27,8 @@ export async function executeAttempt(
   isForeign: boolean,
 ): Promise<ModelReply> {
   const { run, node } = stage;
-  if (stage.signal.aborted) throw new BranchCancelled(); // while the attempt waited in its lane
+  const isCalledOff = (): boolean => stage.signal.reason === DECIDED;
+  if (stage.signal.aborted) throw isCalledOff() ? new CalledOff() : new BranchCancelled(); // while the attempt waited in its lane
   const limitMs = nodeAttribute(node, 'timeout');
   const { path: op } = stage.frame.op;
   const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, stage.signal);
@@ -37,6 +39,7 @@ export async function executeAttempt(
   try {
     return await limit.race(backend.execute({ ...stage, frame: limited(stage.frame), signal: limit.signal }, limited(frame), request));
   } catch (error) {
+    if (isCalledOff()) throw new CalledOff(error);
     if (limit.isOver()) throw failedAttempt('timeout', timedOut(limitMs, error));
     // The deadline reports that a time limit has passed, which is not so when the run or the branch ended the stage.
     const isInterrupted = stage.signal.aborted && error instanceof WorldError && error.code === 'INTERRUPTED';

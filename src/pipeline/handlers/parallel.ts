@@ -4,7 +4,7 @@ import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import { perform } from '../../operation/perform.js';
 import { nodeAttribute } from '../model/graph.js';
 import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';
-import { BranchCancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
+import { BranchCancelled, DECIDED, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { isEngineKey } from '../model/context-keys.js';
 import { branchOutcome } from '../stage/walk-context.js';
@@ -93,7 +93,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
         rule,
         results.map((known) => known?.outcome),
       );
-      if (verdict !== 'open') decided.abort();
+      if (verdict !== 'open') decided.abort(DECIDED);
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: Math.min(width, edges.length) }, lane));

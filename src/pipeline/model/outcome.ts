@@ -41,6 +41,9 @@ export class PipelineError extends Error {
   }
 }
 
+/** Aborts the branches that a decided parallel node does not wait for. */
+export const DECIDED = 'the parallel node is decided';
+
 /** Ends a branch whose parallel node is decided; nothing of the node that was running in it is committed. */
 export class BranchCancelled extends Error {
   constructor() {
