@@ -1,4 +1,5 @@
 /** Gives a run its world, and stops it on a signal, at its deadline, or when it is paused. */
+import { setMaxListeners } from 'node:events';
 import type { RunStatus } from '../../journal/facts/run-event.js';
 import { MlldError } from '../errors.js';
 import { createLiveWorld } from '../world/live.js';
@@ -31,6 +32,7 @@ export async function superviseRun<R>(
 ): Promise<R | { readonly status: 'failed' | StopReason; readonly error: unknown }> {
   const controller = new AbortController();
   const { signal } = controller;
+  setMaxListeners(0, signal); // each command in flight listens, and each restart of a pipeline: Node would warn of a leak at the eleventh
   const stop = (reason: StopReason, why: string): void => {
     if (onStop === 'close-world') void world.close(why);
     controller.abort(reason);

@@ -73,3 +73,16 @@ it('reports an error that a user can cause, and throws any other', async () => {
   expect(await superviseRun(options(), throwing(failure))).toEqual({ status: 'failed', error: failure });
   await expect(superviseRun(options(), throwing(new Error('a broken invariant')))).rejects.toThrow('a broken invariant');
 });
+
+it('lets everything in flight listen to its signal, without a warning of a leak', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', onWarning);
+  const work = async (_world: unknown, signal: AbortSignal): Promise<void> => {
+    for (let n = 0; n < 20; n++) signal.addEventListener('abort', () => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await superviseRun(options(), { onStop: 'abort-signal', work });
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
