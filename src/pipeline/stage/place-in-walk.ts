@@ -6,7 +6,7 @@ import type { StateView } from './state-view.js';
  * Returns a path without the parts that first visits, first attempts and all paths have: `fork[0]` for `main/fork#0[0]`, and `fork#1[0]` in
  * the second visit of the parallel node. Keys of older programs had the node and the number of the branch alone.
  */
-export function placeInWalk(op: OpPath): string {
+function placeInWalk(op: OpPath): string {
   return op
     .replace(/^main\//, '')
     .replaceAll(/#0(?=[[/]|$)/g, '')
