@@ -60,7 +60,7 @@ it('lets a command clean up within the grace time', async () => {
 it('does not wait for a grandchild that left the group and holds the output', async () => {
   const { world, command } = openWorld();
   const folder = await temporaryFolder();
-  const running = command('sh', 'setsid sleep 600 & echo $! >> pids; wait', { directory: folder });
+  const running = command('sh', 'setsid sh -c "echo \\$\\$ >> pids; exec sleep 600" & wait', { directory: folder });
   running.catch(() => undefined);
   const [pid = 0] = await pidsIn(join(folder, 'pids'), 1);
   await world.close('test');
