@@ -61,6 +61,8 @@ function unknownBelow(object: unknown, path: readonly string[], names: readonly 
   return (name === '*' ? Object.keys(object) : [name]).flatMap((key) => unknownBelow(object[key], rest, names, [...above, key]));
 }
 
+/** Quotes names as JSON does, so that one with a line break in it stays within the line of the warning. */
 function told(name: string, near: string | undefined): string {
-  return `"${name}" in ${CONFIG_FILE} is no setting, and changes nothing${near === undefined ? '' : `; did you mean "${near}"?`}`;
+  const hint = near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
+  return `${JSON.stringify(name)} in ${CONFIG_FILE} is no setting, and changes nothing${hint}`;
 }

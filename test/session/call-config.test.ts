@@ -48,6 +48,7 @@ describe('calls and prices of mlld-config.json', () => {
       '"prices.m.out" in mlld-config.json is no setting, and changes nothing',
       '"store.adress" in mlld-config.json is no setting, and changes nothing',
     ]);
+    expect(unknownSettings({ calls: { 'x\ny': 1 } })).toEqual(['"calls.x\\ny" in mlld-config.json is no setting, and changes nothing']);
   });
 
   it('leaves out what is not configured', () => {
