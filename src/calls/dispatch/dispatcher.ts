@@ -129,14 +129,14 @@ export class Dispatcher {
     const lane = this.lanes.open(request.lane);
     const isInner = this.inFlight.isInner(request.op);
     if (lane.waiting.length === 0 || isInner) {
-      const started = this.tryStart(lane, request, undefined);
+      const started = this.tryStart(lane, request, isInner, undefined);
       if (started && started !== 'not of this function') return started;
     }
     return new Promise((resolve, reject) => {
       lane.waiting.add({ request, sinceMs: this.ports.monotonicMs(), isInner, waitedForGap: false, resolve, reject });
       this.journal?.sharing?.follow(lane.name);
-      if (isInner)
-        this.pumpAll(); // PLACES-1
+      // The attempts around it leave their places, also to calls of other lanes: PLACES-1, PLACES-2.
+      if (isInner) this.pumpAll();
       else this.pump(lane);
       this.pauseIfIdle();
     });
@@ -250,7 +250,7 @@ export class Dispatcher {
     const [lane, isInner] = [this.lanes.open(request.lane), this.inFlight.isInner(request.op)];
     return new Promise((_, reject) => {
       lane.waiting.add({ request, sinceMs: 0, isInner, waitedForGap: false, resolve: () => reject(interrupted()), reject });
-      if (isInner) this.pumpAll(); // PLACES-1
+      if (isInner) this.pumpAll(); // PLACES-2
       this.pauseIfIdle();
     });
   }
@@ -314,7 +314,7 @@ export class Dispatcher {
   }
 
   private pump(lane: Lane<Started>): void {
-    for (const inner of lane.waiting.innerOnes()) this.letGo(lane, inner);
+    for (const inner of lane.waiting.innerOnes()) if (!this.letGo(lane, inner)) break; // what holds one back holds all of them: PLACES-1
     const heldBack = new Set<string>();
     for (let head = lane.waiting.head(heldBack); head; head = lane.waiting.head(heldBack)) {
       const started = this.letGo(lane, head);
@@ -324,7 +324,7 @@ export class Dispatcher {
   }
 
   private letGo(lane: Lane<Started>, waiting: Waiting<Started>): ReturnType<Dispatcher['tryStart']> {
-    const started = this.tryStart(lane, waiting.request, waiting);
+    const started = this.tryStart(lane, waiting.request, waiting.isInner === true, waiting);
     if (!started || started === 'not of this function') return started;
     lane.waiting.remove(waiting);
     waiting.resolve(started);
@@ -335,13 +335,14 @@ export class Dispatcher {
   private tryStart(
     lane: Lane<Started>,
     request: StartRequest,
+    isInner: boolean,
     waiting: Waiting<Started> | undefined,
   ): Started | 'not of this function' | undefined {
     const { ports, budget } = this;
     if (this.isClosed(lane) || this.journal?.sharing?.isSettled(lane.name) === false) return undefined;
-    if (this.places.isFull(request.op)) return undefined;
+    if (this.places.isFull(request.op, isInner)) return undefined;
     const nowMs = ports.monotonicMs();
-    const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.places.leftTo(request.op, lane) : 0);
+    const waitMs = lane.waitMs(nowMs, lane.limiter.isFull ? this.places.leftTo(request.op, isInner, lane) : 0);
     if (waitMs > 0) {
       if (waiting && waitMs < Number.POSITIVE_INFINITY) {
         waiting.waitedForGap = true;

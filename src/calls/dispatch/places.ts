@@ -21,16 +21,16 @@ export class Places {
     private readonly concurrency = Number.POSITIVE_INFINITY,
   ) {}
 
-  /** True when the run has no place for this call. */
-  isFull(op: OpPath): boolean {
+  /** True when the run has no place for this call. `isInner`: an attempt in flight waited for it when it asked to start. */
+  isFull(op: OpPath, isInner: boolean): boolean {
     const { size } = this.inFlight;
-    return size >= this.concurrency && size - this.leftTo(op) >= this.concurrency;
+    return size >= this.concurrency && size - this.leftTo(op, isInner) >= this.concurrency;
   }
 
   /** Returns how many attempts leave their places to this call: those of one lane, or of all. */
-  leftTo(op: OpPath, lane?: AnyLane): number {
+  leftTo(op: OpPath, isInner: boolean, lane?: AnyLane): number {
     const { inFlight } = this;
-    const waiting = inFlight.isInner(op)
+    const waiting = isInner
       ? inFlight.around([op, ...this.innerOnes(), ...inFlight.ops()]) // PLACES-1
       : inFlight.around(this.innerOnes((its) => its.stop !== undefined)); // PLACES-2
     return lane === undefined ? waiting.length : waiting.filter((attempt) => attempt.lane === lane).length;
