@@ -27,6 +27,8 @@ it.each([
   ['an empty prompt', "const a = 1\n  await agent('')", '3:9', 'the prompt must be a text that is not empty'],
   ['a prompt that is no text', 'await agent(3)', '2:7', 'the prompt must be a text'],
   ['a model that is no text', "await agent('x', { model: 3 })", '2:7', 'model must be a text'],
+  ['a model that is an option', "await agent('x', { model: '--yolo' })", '2:7', 'model must not begin with "-", but is "--yolo"'],
+  ['a type that is an option', "await agent('x', { agentType: '-y' })", '2:7', 'agentType must not begin with "-", but is "-y"'],
   ['an effort that there is not', "return agent('x', { effort: 'huge' })", '2:8', 'effort must be one of low, medium, high, xhigh, max'],
   ['an isolation that there is not', "await agent('x', { isolation: 'docker' })", '2:7', "isolation must be 'worktree'"],
   ['a time that is none', "await agent('x', { timeoutMs: -1 })", '2:7', 'timeoutMs must be a number of milliseconds above 0'],
@@ -52,6 +54,16 @@ it('says of a spent budget that its tokens are an estimate, where no agent told 
     environment: process.env,
   });
   expect(failure).toEqual({ said: 'the budget of 3 output tokens is spent: 4 are used, as an estimate', place: '3:7' });
+});
+
+it.each([
+  ['given', { model: '--yolo' }],
+  ['configured', { agent: { model: '--yolo' } }],
+])('starts nothing where the model of all agents that is %s would be an option of their program', async (_, settings) => {
+  writeFileSync(join(root, 'job.js'), "export const meta = { name: 'job', description: 'x' }\nawait agent('x')\n");
+  const { report } = await runScript(root, settings);
+  const message = 'the name of a model may not begin with "-": "--yolo"';
+  expect(report).toMatchObject({ status: 'failed', error: { code: 'AGENT_BACKEND', message } });
 });
 
 it('lets a script catch a refusal, with the message in its stack', async () => {

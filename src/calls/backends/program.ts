@@ -45,7 +45,14 @@ export interface ModelProgram {
   readonly agents: AgentWords;
 }
 
-/** Returns an option and its value; nothing for a value that is not set. */
+/** Programs take such a value for an option of its own, so that a name of a model could switch off their questions. */
+export function isLikeOption(value: string): boolean {
+  return value.startsWith('-');
+}
+
+/** Returns an option and its value; nothing for a value that is not set. Throws for a value that the program would take for an option. */
 export function option(name: string, value: string | undefined): readonly string[] {
-  return value === undefined || value === '' ? [] : [name, value];
+  if (value === undefined || value === '') return [];
+  if (isLikeOption(value)) throw new Error(`the value of ${name} is ${JSON.stringify(value)}: it must not begin with "-"`);
+  return [name, value];
 }

@@ -1,8 +1,8 @@
 /** Executes model calls by a known program: its command line is made of words, and its adapter reads the reply. graph-pipelines.md 7.3. */
-import type { ModelProgram, ProgramSetting } from '../../calls/backends/program.js';
+import { isLikeOption, type ModelProgram, type ProgramSetting } from '../../calls/backends/program.js';
 import { furtherWords } from '../../calls/backends/programs.js';
 import { shellWords } from '../../shell-words.js';
-import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
+import { graphAttribute, modelSettingsOf, nodeAttribute, toolsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend } from '../stage/backend.js';
 import { outcomeInReply } from '../stage/outcome-contract.js';
@@ -33,18 +33,20 @@ export function programBackend(program: ModelProgram, rest: string): Backend {
       const { read, report } = await readStageReply(stage, frame, result, { commandLine: shellWords(words), adapter: name });
       const reply = read.text ?? '';
       const outcome = report ?? (contract === undefined ? undefined : await reported(() => outcomeInReply(reply)));
-      return { reply, ...(outcome && { outcome }), ...(read.session !== undefined && { session: read.session }) };
+      return { reply, ...(outcome && { outcome }), ...(isName(read.session) && { session: read.session }) };
     },
   };
+}
+
+/** Behind `--resume`, a session such as `--yolo` would be an option: such a conversation is not continued. */
+function isName(session: string | undefined): session is string {
+  return session !== undefined && !isLikeOption(session);
 }
 
 /** Returns the settings of the node, without those that the program has no option for. */
 function settingsFor({ run, node }: Stage, { name, lacks }: ModelProgram): Parameters<ModelProgram['words']>[0] {
   const { graph } = run.pipeline;
-  const tools = (nodeAttribute(node, 'tools') ?? graphAttribute(graph, 'tools') ?? '')
-    .split(',')
-    .map((tool) => tool.trim())
-    .filter((tool) => tool !== '');
+  const tools = toolsOf(graph, node);
   const isSet: { readonly [S in ProgramSetting]: boolean } = {
     effort: (nodeAttribute(node, 'reasoning_effort') ?? graphAttribute(graph, 'reasoning_effort')) !== undefined,
     tools: tools.length > 0,

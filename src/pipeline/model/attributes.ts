@@ -1,4 +1,5 @@
 /** Lists the attributes that mlld reads, with the types of their values. Other keys are kept and have no effect. */
+import { isLikeOption } from '../../calls/backends/program.js';
 
 /** Reads the text of a value. A quoted string may hold a literal of any type: `max_retries="3"`. */
 export interface AttributeType<T> {
@@ -10,7 +11,7 @@ export interface AttributeType<T> {
   readonly mayBeEmpty: boolean;
 }
 
-type Table = { readonly [key: string]: AttributeType<string | number | boolean> };
+type Table = { readonly [key: string]: AttributeType<string | number | boolean | readonly string[]> };
 export type ValueOf<T> = T extends AttributeType<infer V> ? V : never;
 
 const EFFORTS = ['low', 'medium', 'high'] as const;
@@ -25,6 +26,20 @@ export type Effort = (typeof EFFORTS)[number];
 export type FidelityMode = (typeof FIDELITY_MODES)[number];
 
 const text: AttributeType<string> = { name: 'a text', read: (written) => written, mayBeEmpty: true };
+/** It becomes a word of a program's command line. */
+const word: AttributeType<string> = {
+  name: 'a text that does not begin with "-"',
+  read: (written) => (isLikeOption(written) ? undefined : written),
+  mayBeEmpty: true,
+};
+const tools: AttributeType<readonly string[]> = {
+  name: 'names of tools that do not begin with "-"',
+  read(written) {
+    const names = toolsIn(written);
+    return names.some(isLikeOption) ? undefined : names;
+  },
+  mayBeEmpty: true,
+};
 const boolean: AttributeType<boolean> = {
   name: 'true or false',
   read: (written) => (written === 'true' ? true : written === 'false' ? false : undefined),
@@ -42,8 +57,8 @@ export const GRAPH_ATTRIBUTES = {
   goal: text,
   label: text,
   model_stylesheet: text,
-  llm_model: text,
-  llm_provider: text,
+  llm_model: word,
+  llm_provider: word,
   reasoning_effort: oneOf(EFFORTS),
   default_max_retries: integer({ min: 0 }),
   /** The old name of `default_max_retries`, which wins when both are there. */
@@ -54,7 +69,7 @@ export const GRAPH_ATTRIBUTES = {
   default_fidelity: text,
   default_thread_id: text,
   backend: text,
-  tools: text,
+  tools,
   /** Keys of `--set` whose values are secret, separated by commas. */
   secrets: text,
   max_jumps: integer({ min: 0 }),
@@ -85,12 +100,12 @@ export const NODE_ATTRIBUTES = {
   timeout: duration,
   fidelity: text,
   thread_id: text,
-  llm_model: text,
-  llm_provider: text,
+  llm_model: word,
+  llm_provider: word,
   reasoning_effort: oneOf(EFFORTS),
   backend: text,
   /** Tools that the program of a backend may use without a question, separated by commas. */
-  tools: text,
+  tools,
   tool_command: text,
   join_policy: oneOf(JOIN_POLICIES),
   /** The number of branches that `join_policy=k_of_n` needs. */
@@ -153,4 +168,10 @@ function milliseconds(written: string): number | undefined {
   const perUnit: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
   const value = Number(count) * (perUnit[unit] ?? Number.NaN);
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}
+
+/** Parts the names of tools at commas; `Bash(echo a, b)` is one name. */
+function toolsIn(written: string): readonly string[] {
+  const names = written.match(/(?:\([^)]*\)?|[^,(])+/g) ?? [];
+  return names.map((name) => name.trim()).filter((name) => name !== '');
 }

@@ -129,6 +129,11 @@ export function modelSettingsOf(graph: Graph, node: GraphNode): ModelSettings {
   };
 }
 
+/** Returns the tools that the program of a stage may use without a question. */
+export function toolsOf(graph: Graph, node: GraphNode): readonly string[] {
+  return nodeAttribute(node, 'tools') ?? graphAttribute(graph, 'tools') ?? [];
+}
+
 function bySource(edges: readonly GraphEdge[]): ReadonlyMap<string, readonly GraphEdge[]> {
   const outgoing = new Map<string, GraphEdge[]>();
   for (const edge of edges) {

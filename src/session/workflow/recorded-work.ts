@@ -8,6 +8,7 @@ import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
+import { isLikeOption } from '../../calls/backends/program.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
 import { processorCount } from '../../world/host.js';
 import { isOnPath } from '../../world/files/search-path.js';
@@ -129,9 +130,13 @@ export function installedBackend(options: Pick<RunOptions, 'project' | 'environm
   throw new MlldError('AGENT_BACKEND', `the program ${program} is not on PATH`, { hint: 'install it, or name another backend' });
 }
 
-/** The model of agents that name none. */
-export function modelFor({ project: { config } }: Pick<RunOptions, 'project'>, { model }: AgentSettings): string | undefined {
-  return model ?? config.agent?.model;
+/** The model of agents that name none. Throws AGENT_BACKEND for one that a program would take for an option. */
+export function modelFor({ project: { config } }: Pick<RunOptions, 'project'>, settings: AgentSettings): string | undefined {
+  const model = settings.model ?? config.agent?.model;
+  if (model === undefined || !isLikeOption(model)) return model;
+  throw new MlldError('AGENT_BACKEND', `the name of a model may not begin with "-": ${JSON.stringify(model)}`, {
+    hint: 'write options of a program behind its name, as in --backend "claude: --permission-mode plan"',
+  });
 }
 
 /** Removes what killed runs left, and registers the hooks and guards of the configuration. */

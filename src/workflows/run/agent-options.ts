@@ -1,4 +1,5 @@
 /** Reads prompt and options of an agent call. workflows-js.md 3.1. */
+import { isLikeOption } from '../../calls/backends/program.js';
 import type { Json } from '../../../journal/event.js';
 import { isObject, type JsonObject } from '../../../journal/json-object.js';
 import { COUNT, MILLISECONDS, TEXT, unknownOptions, wrongOption, type OptionTable } from './option-table.js';
@@ -60,7 +61,7 @@ export function readAgentRequest(prompt: Json, given: Json): AgentRequest {
   if (typeof prompt !== 'string' || prompt.trim() === '') throw refusedAgent('the prompt must be a text that is not empty');
   if (!isObject(given)) throw refusedAgent('the options must be an object');
   const options = given as JsonObject;
-  const wrong = wrongOption(options, OPTIONS) ?? flawOf((options['schema'] ?? {}) as JsonObject);
+  const wrong = wrongOption(options, OPTIONS) ?? smuggledOption(options as AgentOptions) ?? flawOf((options['schema'] ?? {}) as JsonObject);
   if (wrong !== undefined) throw refusedAgent(wrong);
   const known = Object.keys(OPTIONS).flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]] as const]));
   const asked = Object.entries(options).filter(([name, value]) => value !== undefined && !NOT_ASKED.has(name));
@@ -70,6 +71,12 @@ export function readAgentRequest(prompt: Json, given: Json): AgentRequest {
     unknown: unknownOptions(options, OPTIONS),
     ...(Object.fromEntries(known) as AgentOptions),
   };
+}
+
+/** Names a member that a program would take for an option of its own, with which a script would give itself rights. workflows-js.md 14. */
+function smuggledOption({ model = '', agentType = '' }: AgentOptions): string | undefined {
+  const smuggled = Object.entries({ model, agentType }).find(([, value]) => isLikeOption(value));
+  return smuggled && `${smuggled[0]} must not begin with "-", but is ${JSON.stringify(smuggled[1])}`;
 }
 
 /** Says why a schema can't be used, as far as a look at its root tells. */

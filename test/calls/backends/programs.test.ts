@@ -43,6 +43,11 @@ describe('the command lines of the programs', () => {
     expect(MODEL_PROGRAMS.find((each) => each.name === name)?.lacks).toEqual(lacks);
   });
 
+  it.each(MODEL_PROGRAMS.map(({ name }) => name))('%s: is never given a value that it would take for an option', (name) => {
+    const dashed = '--dangerously-skip-permissions';
+    for (const call of [{ model: dashed }, { session: dashed }]) expect(() => lineOf(name, call)).toThrow('must not begin with "-"');
+  });
+
   it('opencode: keeps a model that names its provider', () => {
     expect(lineOf('opencode', { model: 'quay/tide-2', provider: 'harbour' })).toContain('-m quay/tide-2');
     expect(lineOf('opencode', { model: 'tide-2' })).toContain('-m tide-2');

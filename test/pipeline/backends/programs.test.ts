@@ -1,5 +1,6 @@
 /** Model stages that a known program executes: its words, its input, and what its reply says. graph-pipelines.md 7.3, calls.md 7 and 17. */
 import { describe, expect, it } from 'vitest';
+import { callModel } from '../../../src/pipeline/backends/call-model.js';
 import { codergen } from '../../../src/pipeline/handlers/codergen.js';
 import { bareStage } from '../../support/bare-stage.js';
 
@@ -68,10 +69,11 @@ describe('each program', () => {
 
   it('gets the settings of its node and the further words of the backend', async () => {
     const world = printing(CLAUDE({ result: 'x' }));
-    const attributes = 'backend="claude: --permission-mode  plan", llm_model="claude-x", reasoning_effort=low, tools="Read, Grep"';
+    const attributes =
+      'backend="claude: --permission-mode  plan", llm_model="claude-x", reasoning_effort=low, tools="Read, Bash(echo a, b)"';
     await codergen.handle(stageOf(attributes, world).stage);
     expect(world.ran[0]?.code).toBe(
-      'claude -p --output-format json --model claude-x --effort low --allowedTools Read,Grep --permission-mode plan',
+      "claude -p --output-format json --model claude-x --effort low --allowedTools 'Read,Bash(echo a, b)' --permission-mode plan",
     );
   });
 
@@ -84,6 +86,14 @@ describe('each program', () => {
     await codergen.handle(stageOf('backend=gemini', world, (line) => void warnings.push(line)).stage);
     expect(warnings).toEqual([]);
   });
+});
+
+it.each([
+  ['s-1', { reply: 'x', session: 's-1' }],
+  ['--yolo', { reply: 'x' }],
+])('a conversation that the program calls %s is continued unless its name would be an option', async (session_id, result) => {
+  const { stage } = stageOf('backend=claude', printing(CLAUDE({ result: 'x', session_id })));
+  expect(await callModel(stage, 'Chart the bay')).toEqual(result);
 });
 
 describe('the outcome', () => {

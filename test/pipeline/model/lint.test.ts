@@ -75,6 +75,8 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   ['attribute_value', 'node [backend="cmd:cat"] a b', 'node [backend="cmd:"] a b', ['error attribute_value 2:15 a']],
   ['attribute_value', 'backend=claude a [backend="codex: --full-auto"]', 'a [backend=claud]', ['error attribute_value 2:12 a']],
   ['attribute_value', 'backend=simulated a [backend="exe:m.mld#f"]', 'a [backend="exe:m.mld"]', ['error attribute_value 2:12 a']],
+  ['attribute_value', 'a [llm_model="m-1"]', 'a [llm_model="--yolo"]', ['error attribute_value 2:14 a']],
+  ['attribute_value', 'tools="Read, Bash(ls -l, -a)" a [tools=""]', 'tools="Read, --yolo"', ['error attribute_value 2:7']],
   ['attribute_value', 'a [goal_gate=true]', 'a [goal_gate=""]', ['error attribute_value 2:14 a']],
   ['attribute_value', 'a [join_policy=wait_all, retry_policy=patient]', 'a [join_policy=most]', ['error attribute_value 2:16 a']],
   ['attribute_value', 'a [retry_delay=1d]', 'a [retry_delay=0s]', ['error attribute_value 2:16 a']],
