@@ -23,7 +23,7 @@ import { executeAttempt } from './execute-attempt.js';
 import { backendFor, backendKind } from './select-backend.js';
 import { toolCaller } from './tool-calls.js';
 import type { Stage } from '../stage/stage.js';
-import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
+import { graphAttribute, modelSettingsOf, nodeAttribute, toolsOf } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
 import { retriesOfNode } from '../model/retry-policy.js';
 import { outcomeContract } from '../stage/outcome-contract.js';
@@ -167,6 +167,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }:
   const { run, node, branch, visit, attempt, nodeOp } = stage;
   const settings = modelSettingsOf(run.pipeline.graph, node);
   const { model = null, provider = null, effort } = settings;
+  const tools = toolsOf(run.pipeline.graph, node);
   const place = branch === undefined ? null : branchAround(nodeOp);
   const { restarts, within } = run.ledger.state;
   // Nothing is added in a first walk, so that its keys are those of older programs.
@@ -176,6 +177,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }:
     part('variable', 'backend', backend.name),
     part('variable', 'model', [model, provider, effort].join(' ')),
     ...(contract === undefined ? [] : [part('variable', 'contract', contract)]),
+    ...(tools.length === 0 ? [] : [part('variable', 'tools', tools.join(', '))]), // none: as in records of older programs
   ];
   const lane = backend.commandLine === undefined ? undefined : programLane(backend.commandLine, settings.model);
   const options = withoutUndefined<CallOptions>({ model: settings.model, lane });
