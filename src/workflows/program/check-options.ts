@@ -1,8 +1,11 @@
 /** Refuses what a program misuses, before anything is asked. */
 import { MlldError } from '../../errors.js';
 import { COUNT, MILLISECONDS, TEXT, unknownOptions, wrongOption, type OptionTable } from '../run/option-table.js';
-import type { StepOptions } from './context.js';
+import type { Context, StepOptions } from './context.js';
 import { jsonOf } from './json.js';
+
+export type ParallelOptions = NonNullable<Parameters<Context['parallel']>[2]>;
+export type CheckpointOptions = NonNullable<Parameters<Context['checkpoint']>[1]>;
 
 const OPTIONS: OptionTable<StepOptions> = {
   key: ['a list of JSON data', Array.isArray],
@@ -13,15 +16,39 @@ const OPTIONS: OptionTable<StepOptions> = {
   writes: ['a list of paths', (value) => Array.isArray(value) && value.every((file) => typeof file === 'string')],
 };
 
+const PARALLEL: OptionTable<ParallelOptions> = {
+  limit: ['a whole number of at least 1', (value) => Number.isInteger(value) && (value as number) >= 1],
+};
+const CHECKPOINT: OptionTable<CheckpointOptions> = {
+  resume: ['one of auto, manual, never', (value) => ['auto', 'manual', 'never'].some((each) => each === value)],
+  ttlMs: MILLISECONDS,
+};
+
 /** Throws BAD_OPTION and NOT_JSON. */
 export function checkOptions(where: string, options: StepOptions): StepOptions {
-  if (typeof options !== 'object' || options === null) throw refused(where, 'the options must be an object');
-  const [unknown] = unknownOptions(options, OPTIONS);
-  if (unknown !== undefined) throw refused(where, `unknown option ${unknown}`, `the options are ${Object.keys(OPTIONS).join(', ')}`);
-  const wrong = wrongOption(options, OPTIONS);
-  if (wrong !== undefined) throw refused(where, wrong);
+  check(where, options, OPTIONS);
   const { key } = options;
   return key === undefined ? options : { ...options, key: key.map((part, index) => jsonOf(part, `part ${index + 1} of the key`)) };
+}
+
+/** Throws BAD_OPTION. */
+export function checkParallel(options: ParallelOptions): ParallelOptions {
+  check('ctx.parallel()', options, PARALLEL);
+  return options;
+}
+
+/** Throws BAD_OPTION: a misspelt `resume` would make a point of return of one that is none. */
+export function checkCheckpoint(options: CheckpointOptions): CheckpointOptions {
+  check('ctx.checkpoint()', options, CHECKPOINT);
+  return options;
+}
+
+function check<T extends object>(where: string, options: T, table: OptionTable<T>): void {
+  if (typeof options !== 'object' || options === null) throw refused(where, 'the options must be an object');
+  const [unknown] = unknownOptions(options, table);
+  if (unknown !== undefined) throw refused(where, `unknown option ${unknown}`, `the options are ${Object.keys(table).join(', ')}`);
+  const wrong = wrongOption(options, table);
+  if (wrong !== undefined) throw refused(where, wrong);
 }
 
 /** Throws BAD_OPTION. */

@@ -2,7 +2,9 @@
  * Gives a program its context, and waits for what it began. workflows-js.md 15.
  *
  * PROGRAM-1  Misuse throws before anything is recorded or asked.
- * PROGRAM-2  The run ends when the program has ended and every call that it made is recorded.
+ * PROGRAM-2  The run ends when the program has ended and every call that it made is recorded. Whatever still runs then can call nothing.
+ * PROGRAM-3  A failed call ends no process, even if the program waits for something else when it fails: what is in flight would be
+ *            lost, and paid for again. The journal has the failure, and the report counts it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../../journal/event.js';
@@ -20,7 +22,7 @@ import { stopped, untilAborted } from '../run/until-aborted.js';
 import { callerOf } from './caller.js';
 import { AgentError, type Context, type StepOptions } from './context.js';
 import { durableCall, signalOf, type DurablePorts, type DurableRequest } from './durable-call.js';
-import { checkOptions, checkText } from './check-options.js';
+import { checkCheckpoint, checkOptions, checkParallel, checkText, type CheckpointOptions, type ParallelOptions } from './check-options.js';
 import { jsonOf } from './json.js';
 import { at, placeIn, type Place } from './place.js';
 
@@ -50,6 +52,8 @@ export interface OpenedProgram {
 export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
   const { run } = root.frame;
   const inFlight = new Set<Promise<unknown>>();
+  const failures = new WeakSet<object>();
+  let hasEnded = false;
   const here = (): Place => placeIn(run) ?? { run, branch: root, call: undefined };
   /** PROGRAM-2. A failure is the caller's to handle. */
   const track = <T>(work: Promise<T>): Promise<T> => {
@@ -59,16 +63,45 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     return work;
   };
 
-  function durable(request: Omit<DurableRequest, 'body'>, body: (...args: readonly Json[]) => unknown): Promise<Json> {
-    if (run.signal.aborted) throw stopped();
+  /** Throws where the run has no place for a further call. */
+  function mayCall(where: string): void {
+    if (run.signal.aborted) throw known(stopped());
+    if (!hasEnded) return;
+    throw new MlldError('BAD_OPTION', `${where} was called after the end of the program's run`, {
+      hint: 'await what the program begins before it returns',
+    });
+  }
+
+  /** The journal or the report says so already. */
+  function known<E>(error: E): E {
+    if (typeof error === 'object' && error !== null) failures.add(error);
+    return error;
+  }
+
+  /** PROGRAM-3. The promise of a call, for a program that may not await it yet. */
+  function called<T>(work: Promise<T>): Promise<T> {
+    const promise = new Promise<T>((resolve, reject) => {
+      work.then(resolve, (error: unknown) => {
+        if (typeof error === 'object' && error !== null && failures.has(error)) promise.catch(() => undefined);
+        reject(error as Error);
+      });
+    });
+    return promise;
+  }
+
+  function durable(where: string, request: Omit<DurableRequest, 'body'>, body: (...args: readonly Json[]) => unknown): Promise<Json> {
+    mayCall(where);
     const { branch } = here();
+    const made = durableCall(ports, branch, {
+      ...request,
+      body(args, { frame, key }) {
+        const place = { key, report: frame.attempt?.report, signal: () => signalOf(frame) };
+        return at({ run, branch: branch.begin(frame), call: place }, () => body(...args));
+      },
+    });
     return track(
-      durableCall(ports, branch, {
-        ...request,
-        body(args, { frame, key }) {
-          const place = { key, report: frame.attempt?.report, signal: () => signalOf(frame) };
-          return at({ run, branch: branch.begin(frame), call: place }, () => body(...args));
-        },
+      made.catch((error: unknown) => {
+        throw known(error);
       }),
     );
   }
@@ -80,16 +113,20 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     const checked = checkOptions(`ctx.${where}()`, options);
     const list = args.map((arg, index) => jsonOf(arg, `argument ${index + 1} of ${name}`));
     const source = Function.prototype.toString.call(body);
-    return durable({ kind: where, fn: name, args: list, options: checked, source, site }, body as (...args: readonly Json[]) => unknown);
+    return durable(
+      `ctx.${where}()`,
+      { kind: where, fn: name, args: list, options: checked, source, site },
+      body as (...args: readonly Json[]) => unknown,
+    );
   }
 
   async function agent(prompt: string, options: object = {}): Promise<Json> {
     const { branch } = here();
-    const site = callerOf(agent, run.settings);
-    if (run.signal.aborted) throw stopped();
+    const site = callerOf(context.agent, run.settings);
+    mayCall('ctx.agent()');
     const result = await track(asking(branch, prompt, jsonOf(options, 'the options of the agent'), site));
     if ('value' in result) return result.value;
-    throw new AgentError((options as { readonly label?: string }).label ?? prompt, result.class, result.unfit ?? result.failed);
+    throw known(new AgentError((options as { readonly label?: string }).label ?? prompt, result.class, result.unfit ?? result.failed));
   }
 
   async function asking(branch: Branch, prompt: string, options: Json, site: CallFacts['site']): ReturnType<typeof askAgent> {
@@ -98,20 +135,21 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
       ports.totals.calls++;
       return await askAgent(ports, branch, request, site);
     } catch (error) {
-      if (error instanceof RequestRefused) throw new MlldError('BAD_OPTION', `ctx.${error.message}`, { cause: error });
-      throw error;
+      if (!(error instanceof RequestRefused)) throw error;
+      if (error.type === 'Error') throw new MlldError('BUDGET', error.message, { cause: error });
+      throw new MlldError('BAD_OPTION', `ctx.${error.message}`, { cause: error });
     }
   }
 
   async function parallel<T, R>(
     items: readonly T[],
     each: (item: T, index: number) => Promise<R> | R,
-    { limit = ports.parallel }: { readonly limit?: number } = {},
+    options: ParallelOptions = {},
   ): Promise<R[]> {
     if (!Array.isArray(items)) throw new MlldError('BAD_OPTION', 'ctx.parallel(): the items must be a list');
     if (typeof each !== 'function') throw new MlldError('BAD_OPTION', 'ctx.parallel(): the second argument must be a function');
-    if (!Number.isInteger(limit) || limit < 1)
-      throw new MlldError('BAD_OPTION', 'ctx.parallel(): limit must be a whole number of at least 1');
+    const { limit = ports.parallel } = checkParallel(options);
+    mayCall('ctx.parallel()');
     const { branch, call: around } = here();
     const results: R[] = [];
     const errors = new Map<number, unknown>();
@@ -133,8 +171,10 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     return results;
   }
 
-  async function checkpoint(name: string, { resume, ttlMs }: Parameters<Context['checkpoint']>[1] = {}): Promise<void> {
+  async function checkpoint(name: string, options: CheckpointOptions = {}): Promise<void> {
     checkText('ctx.checkpoint()', 'the name', name);
+    const { resume, ttlMs } = checkCheckpoint(options);
+    mayCall('ctx.checkpoint()');
     if (here().branch !== root)
       throw new MlldError('CHECKPOINT_PLACE', `checkpoint "${name}" is inside of ctx.parallel() or of a call`, {
         hint: 'put it before or behind them: a checkpoint is a point of the whole program',
@@ -144,12 +184,14 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   async function sleep(time: number | string | Date): Promise<void> {
     const { branch } = here();
-    const site = callerOf(sleep, run.settings);
+    const site = callerOf(context.sleep, run.settings);
     if (time instanceof Date && Number.isNaN(time.getTime())) throw new MlldError('BAD_DURATION', 'Not a time: the date is invalid');
     const written = time instanceof Date ? time.toISOString() : time;
     const ms = time instanceof Date ? undefined : durationOf(time);
     const body = (): string => new Date(ms === undefined ? (time as Date).getTime() : ports.nowMs() + ms).toISOString();
-    const wakes = Date.parse(String(await durable({ kind: 'sleep', fn: SLEEP, args: [written], options: {}, source: SLEEP, site }, body)));
+    const wakes = Date.parse(
+      String(await durable('ctx.sleep()', { kind: 'sleep', fn: SLEEP, args: [written], options: {}, source: SLEEP, site }, body)),
+    );
     if (!run.replayed) await waitUntil(wakes);
     branch.notBefore(wakes);
   }
@@ -158,7 +200,7 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
   async function waitUntil(moment: number): Promise<void> {
     for (let leftMs = moment - ports.nowMs(); leftMs > 0; leftMs = moment - ports.nowMs())
       await delay(Math.min(leftMs, TIMER_MAX_MS), undefined, { signal: run.signal }).catch(() => {
-        throw stopped();
+        throw known(stopped());
       });
   }
 
@@ -170,14 +212,18 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   const context: Context = {
     // A body returned JSON of the type that it declares.
-    llm: async (name, args, body, options) =>
-      call('llm', { name, args, body, options, site: callerOf(context.llm, run.settings) }) as never,
-    step: async (name, args, body, options) =>
-      call('step', { name, args, body, options, site: callerOf(context.step, run.settings) }) as never,
-    agent,
-    parallel,
+    llm: (name, args, body, options) => {
+      const site = callerOf(context.llm, run.settings);
+      return called((async () => call('llm', { name, args, body, options, site }))()) as never;
+    },
+    step: (name, args, body, options) => {
+      const site = callerOf(context.step, run.settings);
+      return called((async () => call('step', { name, args, body, options, site }))()) as never;
+    },
+    agent: (prompt, options) => called(agent(prompt, options)),
+    parallel: (items, each, options) => called(parallel(items, each, options)),
     checkpoint,
-    sleep,
+    sleep: (time) => called(sleep(time)),
     now: () => here().branch.nowMs,
     random: () => here().branch.random(ports.seed),
     uuid: () => here().branch.uuid(ports.seed),
@@ -207,6 +253,7 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
         );
       } finally {
         while (inFlight.size > 0) await Promise.allSettled(inFlight); // PROGRAM-2
+        hasEnded = true;
         if (!run.signal.aborted) await run.closeCheckpoint?.();
       }
     },
