@@ -16,9 +16,11 @@ import { SECRET } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
+import { RequestRefused } from '../run/agent-options.js';
 import type { Branch } from '../run/branch.js';
 import type { AgentPorts } from '../run/ports.js';
 import { definitionOfTexts, sampledCall } from '../run/sampled-call.js';
+import { countTokens, refuseWithoutBudget, type TokenBudget } from '../run/token-budget.js';
 import { stopped, untilAborted } from '../run/until-aborted.js';
 import type { StepOptions } from './context.js';
 import { jsonOf } from './json.js';
@@ -35,7 +37,7 @@ export interface DurableRequest {
   readonly body: (args: readonly Json[], inside: { readonly frame: Frame; readonly key: string }) => unknown;
 }
 
-export interface DurablePorts extends Pick<AgentPorts, 'take' | 'elapsedOf'> {
+export interface DurablePorts extends Pick<AgentPorts, 'take' | 'elapsedOf'>, TokenBudget {
   /** Wall clock, milliseconds since 1970. */
   readonly nowMs: () => number;
   /** The program says which version of it runs. */
@@ -63,11 +65,17 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
       labels,
       definition: () => definitionOf(request, ports),
       options: () => callOptions(request),
+      async request(sent: readonly Value[]) {
+        // A replay asks nobody, whatever the budget of an older program let pass.
+        const isCounted = kind === 'llm' && frame.run.replayed?.call(call.op) === undefined;
+        if (isCounted && !(await call.sample(sent)).isRecorded) refuseWithoutBudget(ports);
+        return call.request(sent);
+      },
       ...(writes && { writes: async () => writes.map((file) => path.resolve(run.settings.projectRoot, file)) }),
     },
   };
   try {
-    const { json } = await call.perform(operation, async (inner, inputs, { key }): Promise<Value> => {
+    const { value, json } = await call.perform(operation, async (inner, inputs, { key }): Promise<Value> => {
       try {
         const sent = inputs.map((input) => toJson(input));
         const made = request.body(sent, { frame: inner, key });
@@ -79,8 +87,10 @@ export async function durableCall(ports: DurablePorts, branch: Branch, request: 
         throw run.signal.aborted ? stopped() : asFailure(error);
       }
     });
+    if (kind === 'llm') countTokens(ports, value, json);
     return jsonOf(json, `the result of ${fn}`); // DURABLE-1
   } catch (error) {
+    if (error instanceof RequestRefused) throw new MlldError('BUDGET', error.message, { cause: error });
     const isOwn = callFailureOf(error)?.op === call.op && 'error' in thrown && !isTimeout(error);
     throw isOwn ? thrown.error : error;
   }

@@ -18,7 +18,7 @@ import type { CallFacts } from '../../runtime/operation.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
-import { metadataOf, type Data, type Value } from '../../values/value.js';
+import type { Data, Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { AgentBackend } from '../backends/backend.js';
 import { refusedAgent, RequestRefused, type AgentRequest } from './agent-options.js';
@@ -26,6 +26,7 @@ import { answerOf, promptFor } from './answers.js';
 import type { Branch } from './branch.js';
 import type { AgentPorts, TakenSample } from './ports.js';
 import { definitionOfTexts, digitsOf, sampledCall } from './sampled-call.js';
+import { countTokens, refuseWithoutBudget } from './token-budget.js';
 import { inWorktree, warnIfGone } from './worktree.js';
 
 const FN = 'agent';
@@ -96,7 +97,7 @@ export async function askAgent(ports: AgentPorts, branch: Branch, request: Agent
       const { key } = await call.sample([request.prompt, request.asked as Data]);
       await warnIfGone(frame, await ports.keptWorktreeOf(key), nameOf(request, run.secrets));
     }
-    count(ports, value, json);
+    countTokens(ports, value, json); // AGENT-1
     return { value: json };
   } catch (error) {
     return failureOf(ports, request, { error, secrets: run.secrets });
@@ -109,12 +110,6 @@ function backendFor(ports: AgentPorts, written: string): AgentBackend {
   } catch (error) {
     throw refusedAgent((error as Error).message);
   }
-}
-
-function refuseWithoutBudget({ totalTokens, totals: { spentTokens, isEstimated } }: AgentPorts): void {
-  if (totalTokens === null || spentTokens < totalTokens) return;
-  const used = `${spentTokens} are used${isEstimated ? ', as an estimate' : ''}`;
-  throw new RequestRefused('Error', `the budget of ${totalTokens} output tokens is spent: ${used}`);
 }
 
 async function schemaOf(schema: Json): Promise<ResultSchema> {
@@ -161,17 +156,6 @@ export function definitionOfAgent(
     ['variable', 'backend', name],
     ...(agentType === undefined ? [] : [['variable', `agent ${agentType}`, definition ?? 'not defined'] as const]),
   ]);
-}
-
-/** AGENT-1. A reply whose length nobody told is counted with a quarter of its characters. */
-function count({ totals }: AgentPorts, value: Value, json: Json): void {
-  const outputTokens = metadataOf(value)?.measured?.()?.usage?.['outputTokens'];
-  if (typeof outputTokens === 'number') {
-    totals.spentTokens += outputTokens;
-    return;
-  }
-  totals.isEstimated = true;
-  totals.spentTokens += Math.ceil((typeof json === 'string' ? json : JSON.stringify(json)).length / 4);
 }
 
 /** The label, else the beginning of the prompt. */
