@@ -1,5 +1,6 @@
 /** Checks the requests of a program before anything happens, because types do not guard a program in JavaScript. */
 import { MlldError } from '../errors.js';
+import { isFolder } from '../world/files/folders.js';
 
 type Kind = keyof typeof IS;
 
@@ -8,6 +9,8 @@ export type Members<T> = { readonly [K in keyof T]-?: Kind | readonly string[] }
 
 const IS = {
   text: isText,
+  /** The record of a run in a folder that there is not would be made in a new one, and nothing would be reused. */
+  'path of a folder': (value) => isText(value) && isFolder(value),
   'true or false': isBoolean,
   'true, false or a text': (value) => isBoolean(value) || isText(value),
   number: (value) => typeof value === 'number' && value >= 0,

@@ -79,7 +79,7 @@ export interface DurableWorkflow<I extends Json, O> {
 }
 
 const SETTINGS: Members<RunSettings> = {
-  project: 'text',
+  project: 'path of a folder',
   store: 'object',
   resume: 'true, false or a text',
   fresh: 'true or false',

@@ -19,7 +19,7 @@ const MEMBERS: Members<PipelineRunRequest> = {
   file: 'text',
   name: 'text',
   project: 'object',
-  workingDirectory: 'text',
+  workingDirectory: 'path of a folder',
   argv: 'list of texts',
   set: 'object',
   backend: 'text',

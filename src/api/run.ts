@@ -29,7 +29,7 @@ const MEMBERS: Members<RunRequest> = {
   mode: ['strict', 'markdown'],
   name: 'text',
   project: 'object',
-  workingDirectory: 'text',
+  workingDirectory: 'path of a folder',
   argv: 'list of texts',
   payload: 'object',
   inject: 'list of texts',

@@ -87,6 +87,7 @@ describe('run', () => {
     [{ script: { kind: 'text', text: '' }, io: { stdout: 'here' } }, 'stdout'],
     [{ script: { kind: 'text', text: '' }, project: {} }, 'project'],
     [{ script: { kind: 'text', text: '' }, checkpoint: true }, 'checkpoint'],
+    [{ script: { kind: 'text', text: '' }, workingDirectory: '/no/such/folder' }, 'workingDirectory'],
   ])('refuses %j, and names what is wrong', async (request, named) => {
     const error = await errorOf(anyRun(request));
     expect(error.code).toBe('BAD_OPTION');
@@ -188,6 +189,7 @@ describe('runPipeline', () => {
     [{ file: 'two.dot', people: 'everyone' }, 'people'],
     [{ file: 'two.dot', set: ['a=b'] }, 'set'],
     [{ file: 'two.dot', io: { readLine: 1 } }, 'readLine'],
+    [{ file: 'two.dot', workingDirectory: '/no/such/folder' }, 'workingDirectory'],
   ])('refuses %j, and names what is wrong', async (request, named) => {
     const error = await errorOf(anyRunPipeline(request));
     expect(error.code).toBe('BAD_OPTION');

@@ -79,6 +79,7 @@ describe('misuse throws before anything is asked', () => {
     ['chekpoint', true],
     ['backend', 'oracle'],
     ['changed', 'all'],
+    ['project', '/no/such/folder'],
   ])('the setting %s: %j', async (name, value) => {
     await expect(run(ask, { [name]: value })).rejects.toBeInstanceOf(MlldError);
     expect(asked).toBe(0);

@@ -1,7 +1,7 @@
 /** Makes the globals of a JavaScript body: a console whose output is captured, a `process` that cannot end the run. */
 import { Console } from 'node:console';
-import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { isFolder } from '../files/folders.js';
 import { LOG_BYTES_MAX, outputTooLarge } from '../process/output.js';
 import { noSuchDirectory } from '../process/process.js';
 import { type EffectOptions, type EffectRequest, type Deadline, WorldError, type CodePlace } from '../world.js';
@@ -86,7 +86,7 @@ export function callFacts({ language, directory, unset }: EffectRequest<'code.ru
 /** Throws when the working directory of a call is not a directory; examines the disk once per directory. */
 export function checkDirectory(known: Set<string>, directory: string | undefined): void {
   if (directory === undefined || known.has(directory)) return;
-  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw noSuchDirectory(directory);
+  if (!isFolder(directory)) throw noSuchDirectory(directory);
   known.add(directory);
 }
 

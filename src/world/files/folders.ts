@@ -1,4 +1,5 @@
-/** Lists and removes folders that the program keeps for itself, outside of any run. */
+/** Looks at folders outside of any run, and lists and removes those that the program keeps for itself. */
+import { statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -8,6 +9,10 @@ export interface KeptFolder {
   readonly files: readonly string[];
   /** The time at which an entry was last made or removed. */
   readonly changedMs: number;
+}
+
+export function isFolder(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Lists the folders in `folder`; those that can't be read, or vanish meanwhile, are left out. */
