@@ -101,6 +101,16 @@ it('continues at the node that failed last, or where the walk was', async () => 
   expect(resumePoint(await chain()).enterAt).toBe('b');
 });
 
+it('continues at the node where the run before was to begin, if that died before it', async () => {
+  const { record, chain, store } = recorded();
+  await record(1, [...WALK.slice(0, 2), begins('main/b#0'), ends('main/b#0', 'fail'), failed]);
+  const journal = await store.create(runRef(2));
+  const before = { run: runRef(1).run, seq: seqOf(5) };
+  await journal.append({ ...started(runRef(2)), pipeline: 'p', resume: before, enterAt: 'b' } as Fact);
+  await journal.close();
+  expect(resumePoint(await chain())).toMatchObject({ enterAt: 'b', from: { run: runRef(2).run, seq: 0 } });
+});
+
 it('continues where the walk was when a limit ended it, whatever had failed before', async () => {
   const { record, chain } = recorded();
   const edge: Fact = { type: 'edge.selected', op: opPath('main'), from: 'b', to: 'c', via: 'weight' };

@@ -97,7 +97,8 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
 }
 
 /**
- * Returns the point at which a bare `--resume` continues: after the node that finished last, or at the node that failed.
+ * Returns the point at which a bare `--resume` continues: after the node that finished last, or at the node that failed. A run that died
+ * before it entered the node where it was to begin leaves that node to the next one.
  *
  * @param stuckAt names a node at which the walk would fail at once
  */
