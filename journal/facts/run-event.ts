@@ -176,8 +176,11 @@ export type RunFact =
       readonly restarts?: number;
       /** The node at which the walk begins, if not at the entry or behind what finished last. */
       readonly enterAt?: string;
-      /** The manager node that supervises this run, and its attempt. */
-      readonly parent?: { readonly run: RunId; readonly node: string; readonly op: OpPath };
+      /**
+       * The manager node that supervises this run, or supervised the run that it resumes, and its attempt. `journalRun` is the run whose
+       * journal has the attempt: a later run of the same chain can have another attempt at this path.
+       */
+      readonly parent?: { readonly run: RunId; readonly node: string; readonly op: OpPath; readonly journalRun?: RunId };
       /** The manager's attempt as a place in its walk; absent where it is the first attempt of the only manager. */
       readonly within?: string;
     }

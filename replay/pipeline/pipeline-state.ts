@@ -63,6 +63,8 @@ export interface PipelineState {
   /** The restarts before this run, and the manager's attempt around it: they tell its calls from those of other walks of the file. */
   restarts: number;
   within: string | undefined;
+  /** The manager's attempt that started the chain. */
+  parent: EventOf<'run.started'>['parent'];
   gates: readonly string[];
   /** Context values from the command line. */
   given: Json;
@@ -109,6 +111,7 @@ export const pipelineState: Projection<PipelineState> = {
     runDir: '',
     restarts: 0,
     within: undefined,
+    parent: undefined,
     gates: [],
     given: {},
     status: undefined,
@@ -208,8 +211,12 @@ function startRun(state: PipelineState, event: EventOf<'run.started'>, run: RunI
   state.runDir = event.runDir ?? '';
   state.restarts = event.restarts ?? 0;
   state.within = event.within;
+  state.parent = event.parent;
   if (state.startedAt === '') state.startedAt = event.ts;
-  state.main.enterAt = event.enterAt;
+  const { main } = state;
+  // A run that died before it entered the node leaves it to the next one.
+  if (event.enterAt !== undefined) main.isReentered = event.flags.resume === '' && (main.enterAt === undefined || main.isReentered);
+  main.enterAt = event.enterAt;
   if (event.resume === undefined) state.given = event.payload;
   else {
     state.degradeNext = true;
@@ -239,14 +246,17 @@ export function beginVisit(
   walk: Walk,
   { op, node, visit }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit'>,
 ): void {
+  const failed = walk.enterAt === node && walk.isReentered ? walk.failed.get(node) : undefined;
   walk.enterAt = undefined;
   walk.context['current_node'] = node;
   if (walk.running?.op !== op) {
-    walk.running = { op, node, visit, retries: 0 };
+    walk.running = { op, node, visit, retries: 0, runs: [], repeats: failed === undefined ? [] : [failed, ...failed.repeats] };
     walk.branches.clear();
     if (state.retries.has(node)) countRetries(state, walk, node, 0);
     state.outputs.delete(node); // its folder is emptied for the visit
   }
+  const { runs } = walk.running;
+  if (state.journalRun !== undefined && !runs.includes(state.journalRun)) runs.push(state.journalRun);
   if (!state.results.has(node)) state.results.set(node, undefined);
 }
 
@@ -269,6 +279,8 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   });
   const choice = outcome.context_updates['human.gate.label'];
   if (typeof choice === 'string') note(walk, { kind: 'answered', node, choice });
+  if (status === 'fail') walk.failed.set(node, { op, runs: walk.running?.runs ?? [], repeats: walk.running?.repeats ?? [] });
+  else walk.failed.delete(node);
   walk.current = node;
   walk.outcome = outcome;
   walk.next = undefined;

@@ -1,7 +1,7 @@
 /** A walk of a pipeline: the main path, or a branch on a copy of the context around it. Found by the paths of operations. */
 import type { EventOf, Json } from '../../journal/event.js';
 import type { BranchRef, StageOutcome, StageStatus } from '../../journal/facts/pipeline-event.js';
-import type { OpPath } from '../../journal/ids.js';
+import type { OpPath, RunId } from '../../journal/ids.js';
 
 export const MAIN = 'main' as OpPath;
 
@@ -25,9 +25,16 @@ export type Notable =
   | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
   | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
 
-/** A visit that has begun and not ended. */
-interface Running {
+/** A visit and the runs that worked on it: more than one where it was interrupted and resumed. */
+export interface VisitInRuns {
   readonly op: OpPath;
+  readonly runs: RunId[];
+  /** The failed visits that it repeats, newest first: a bare resume entered the node again. */
+  readonly repeats: readonly VisitInRuns[];
+}
+
+/** A visit that has begun and not ended. */
+interface Running extends VisitInRuns {
   readonly node: string;
   readonly visit: number;
   retries: number;
@@ -46,11 +53,15 @@ export interface Walk {
   running: Running | undefined;
   /** The node at which the walk begins or continues, whatever the edges say. */
   enterAt: string | undefined;
+  /** It is entered there because the run failed, and not because somebody named the node. */
+  isReentered: boolean;
   readonly history: HistoryEntry[];
   /** Finished visits by node. */
   readonly visits: Map<string, number>;
   /** The latest visit of every node, in the order in which they ended; kept so that no caller goes through the whole history. */
   readonly latest: Map<string, HistoryEntry>;
+  /** The latest visit of every node whose latest visit failed. */
+  readonly failed: Map<string, VisitInRuns>;
   failures: number;
   retried: number;
   /** The last of them, newest last. */
@@ -111,9 +122,11 @@ export function emptyWalk(path: OpPath, context: Context, branch?: BranchRef): W
     next: undefined,
     running: undefined,
     enterAt: undefined,
+    isReentered: false,
     history: [],
     visits: new Map(),
     latest: new Map(),
+    failed: new Map(),
     failures: 0,
     retried: 0,
     notable: [],

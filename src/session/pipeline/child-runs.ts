@@ -1,9 +1,11 @@
 /** Starts, resumes and watches runs of other pipelines for manager nodes. graph-pipelines.md 7.8. */
 import path from 'node:path';
-import type { RunRef } from '../../../journal/ids.js';
+import type { OpPath, RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
+import { parentOf } from '../../../replay/fold/op-path.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import { walkFor, type VisitInRuns } from '../../../replay/pipeline/walk.js';
 import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage/child-run.js';
 import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
@@ -13,8 +15,8 @@ import type { Stop } from '../../calls/dispatch/stop.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
-import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
-import { isChildOf, newestChain, openChain } from './history/chain.js';
+import type { ManagerAttempt, PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
+import { childToContinue, openChain, type Chain } from './history/chain.js';
 
 const DEPTH_MAX = 8;
 
@@ -41,10 +43,18 @@ async function startChild(
   const run = around.runId;
   if (run === undefined) throw new Error('a child was started before its manager');
   const workflow = workflowFor(options.project, file);
-  const parent = { run, node, op, depth, within: walkWithin(around, { op, node, isOnlyManager }) };
-  const earlier = await newestChain(store, workflow, isChildOf(parent));
-  const resumes = earlier !== undefined && earlier.latest.liveness !== 'running';
-  if (resumes && hasEnded(earlier.state)) return endedChild(earlier.state);
+  const within = walkWithin(around, { op, node, isOnlyManager });
+  const parent = withoutUndefined<ManagerAttempt & { readonly depth: number }>({
+    run,
+    node,
+    op,
+    journalRun: around.journalRun,
+    depth,
+    visit: visitAround(around, op),
+  });
+  const earlier = await childToContinue(store, workflow, parent);
+  const resumes = earlier !== undefined && earlier.chain.latest.liveness !== 'running';
+  if (resumes && hasEnded(earlier)) return endedChild(earlier.chain.state);
   const controller = new AbortController();
   let state: PipelineState | undefined;
   const follow = watchStates();
@@ -79,7 +89,7 @@ async function startChild(
       follow.notify();
     },
     environment: trace ? { ...options.environment, TRACEPARENT: trace.operation(op) } : options.environment,
-    parent,
+    parent: { ...parent, within },
   });
   const settled = begun.then(
     (report) => report,
@@ -131,8 +141,16 @@ async function findChild({ options, store }: Ports, runId: string): Promise<Chil
   };
 }
 
-function hasEnded({ status }: PipelineState): boolean {
-  return status === 'completed' || status === 'failed';
+/** A child that failed in an earlier visit of its manager is there to be continued. */
+function hasEnded({ chain, isOwn }: { readonly chain: Chain; readonly isOwn: boolean }): boolean {
+  const { status } = chain.state;
+  return status === 'completed' || (status === 'failed' && isOwn);
+}
+
+function visitAround({ main }: PipelineState, attempt: OpPath): VisitInRuns | undefined {
+  const op = parentOf(attempt);
+  const { running } = op === undefined ? main : walkFor(main, op);
+  return running?.op === op ? running : undefined;
 }
 
 /** The child of this attempt had ended, and the process died before the end of its manager was recorded: nothing is executed again. */

@@ -3,6 +3,7 @@ import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import type { VisitInRuns } from '../../../replay/pipeline/walk.js';
 import type { Backends } from '../../pipeline/stage/backend.js';
 import type { Handlers } from '../../pipeline/handlers/handler.js';
 import type { CustomRule } from '../../pipeline/lint/rule.js';
@@ -23,6 +24,12 @@ export const CANCELLED = 'cancelled';
 export interface PipelineIo extends Omit<RunIo, 'message'> {
   /** Reads one line of a terminal; undefined at its end. Needed if questions are put to the `console`. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
+}
+
+/** The attempt of a manager node that starts a child, or continues one. */
+export interface ManagerAttempt extends NonNullable<EventOf<'run.started'>['parent']> {
+  /** The visit that it belongs to; absent where all children of an attempt at this path are its own. */
+  readonly visit?: VisitInRuns;
 }
 
 export interface PipelineRunOptions {
@@ -77,7 +84,7 @@ export interface PipelineRunOptions {
   /** Called when `checkpoint.json` was replaced. */
   readonly onCheckpoint?: () => void;
   /** The manager node that starts this run. */
-  readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number; readonly within: string | undefined };
+  readonly parent?: ManagerAttempt & { readonly depth: number; readonly within: string | undefined };
 }
 
 export interface PipelineReport extends Omit<RunOutcome, 'resume'> {

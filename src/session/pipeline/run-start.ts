@@ -39,7 +39,8 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
   // A resumed run makes the calls of the run before, whichever program began that.
   const { restarts, within } = resumed?.state ?? { restarts: beginning.restarts ?? 0, within: options.parent?.within };
   const enterAt = resumed?.enterAt ?? beginning.enterAt;
-  const { checkpoint, resume, parent, backend } = options;
+  const { checkpoint, resume, backend } = options;
+  const parent = options.parent ?? resumed?.state.parent;
   return withoutUndefined<Partial<FactOf<'run.started'>>>({
     flags: withoutUndefined<CacheFlags>({ checkpoint: checkpoint || undefined, resume: number > 1 ? undefined : resume }),
     pipeline: plan.graph.name,
@@ -50,7 +51,14 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
     restartOf,
     restarts: restarts === 0 ? undefined : restarts,
     enterAt,
-    parent: parent && { run: parent.run, node: parent.node, op: parent.op },
+    parent:
+      parent &&
+      withoutUndefined<NonNullable<FactOf<'run.started'>['parent']>>({
+        run: parent.run,
+        node: parent.node,
+        op: parent.op,
+        journalRun: parent.journalRun,
+      }),
     within,
   });
 }

@@ -12,10 +12,12 @@ import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../.
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, isPipelineRun, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
+import type { VisitInRuns } from '../../../../replay/pipeline/walk.js';
 import { MlldError } from '../../../errors.js';
 import { effectiveRouting } from '../../../pipeline/model/outcome.js';
 import { closest } from '../../../values/suggest.js';
 import { withoutUndefined } from '../../../values/without-undefined.js';
+import type { ManagerAttempt } from '../run-pipeline-options.js';
 import type { Segment } from './logical-run.js';
 
 type Parent = NonNullable<EventOf<'run.started'>['parent']>;
@@ -59,9 +61,30 @@ export async function newestChain(
 
 const anyRun = (): boolean => true;
 
-/** Matches children of one attempt of a manager node: another attempt starts a child of its own. */
-export function isChildOf({ run, op }: Pick<Parent, 'run' | 'op'>): (started: EventOf<'run.started'>) => boolean {
-  return ({ parent }) => parent?.run === run && parent.op === op;
+/**
+ * Returns the child that an attempt of a manager node continues: the one that it had started before a crash, or, in the first attempt
+ * after a resume entered the failed node again, the last one of the visits that failed. Every other attempt starts a child of its own.
+ */
+export async function childToContinue(
+  store: JournalStore,
+  workflow: Workflow,
+  { run, op, visit }: ManagerAttempt,
+): Promise<{ readonly chain: Chain; readonly isOwn: boolean } | undefined> {
+  const own = await newestChain(store, workflow, ({ parent }) => parent?.run === run && parent.op === op && isOfVisit(parent, visit));
+  if (own !== undefined) return { chain: own, isOwn: true };
+  const repeats = visit?.repeats ?? [];
+  if (repeats.length === 0 || !op.endsWith('/try#1')) return undefined;
+  const before = await newestChain(
+    store,
+    workflow,
+    ({ parent }) => parent?.run === run && repeats.some((each) => parent.op.startsWith(`${each.op}/`) && isOfVisit(parent, each)),
+  );
+  return before && { chain: before, isOwn: false };
+}
+
+/** A resume at a node that was named repeats the walk from there: what visits at the same paths had started before is none of theirs. */
+function isOfVisit({ journalRun }: Parent, visit: VisitInRuns | undefined): boolean {
+  return visit === undefined || journalRun === undefined || visit.runs.includes(journalRun);
 }
 
 export async function openChain(store: JournalStore, latest: RunFile): Promise<Chain> {
@@ -106,7 +129,7 @@ export function resumePoint(
   { state, segments, damage, replies }: Chain,
   stuckAt?: (state: PipelineState) => string | undefined,
 ): ResumePoint {
-  const enterAt = (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
+  const enterAt = state.main.enterAt ?? (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
   return withoutUndefined<ResumePoint>({ state, damage, replies, from: endOf(state, segments), enterAt, invalidated: [] });
 }
 

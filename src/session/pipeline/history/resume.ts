@@ -7,7 +7,7 @@ import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline
 import { nodeToReenter } from '../../../pipeline/walk/reentry.js';
 import { workflowFor } from '../../project.js';
 import type { PipelineRunOptions } from '../run-pipeline-options.js';
-import { isChildOf, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
+import { childToContinue, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
 import type { World } from '../../../world/world.js';
 import { checkEditedGraph } from './edited-graph.js';
 import { runOfManifest } from '../manifest.js';
@@ -27,7 +27,8 @@ export async function findResumption(
   plan: CompiledPipeline,
 ): Promise<Pick<RunBeginning, 'resumed'> | Restart | { readonly notice: string }> {
   const { name, resume: node = '', parent, io } = options;
-  const chain = await newestChain(store, workflowFor(options.project, options.file), parent && isChildOf(parent));
+  const workflow = workflowFor(options.project, options.file);
+  const chain = parent ? (await childToContinue(store, workflow, parent))?.chain : await newestChain(store, workflow);
   if (!chain) throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${name}`, { hint: `start one: mlld run ${name}` });
   const { latest, state } = chain;
   const { run } = latest.ref;
