@@ -40,6 +40,7 @@ describe('misuse throws before anything is asked', () => {
     ['a cycle', (ctx) => ctx.llm('rank', [any(circle)], ask), 'NOT_JSON', 'argument 1 of rank.me is a part of itself'],
     ['a key that is no JSON', (ctx) => ctx.llm('rank', [], ask, { key: [any(Symbol('x'))] }), 'NOT_JSON', 'part 1 of the key is a symbol'],
     ['no name', (ctx) => ctx.llm(' ', [], ask), 'BAD_OPTION', 'ctx.llm(): the name'],
+    ['the name of sleeps', (ctx) => ctx.llm('timer.sleep', ['1h'], ask), 'BAD_OPTION', 'timer.sleep is the name of'],
     ['no list', (ctx) => ctx.llm('rank', any('x'), ask), 'BAD_OPTION', 'must be a list'],
     ['no function', (ctx) => ctx.step('post', [], any('x')), 'BAD_OPTION', 'ctx.step(): post needs a function'],
     ['an unknown option', (ctx) => ctx.llm('rank', [], ask, any({ retry: 2 })), 'BAD_OPTION', 'unknown option retry'],

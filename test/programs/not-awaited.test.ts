@@ -63,6 +63,7 @@ describe('a failed call that nobody awaits yet', () => {
         await later();
         await later();
         void ctx.llm('late', [], async () => null);
+        void ctx.checkpoint('late');
       },
       { signal: stop.signal },
     );

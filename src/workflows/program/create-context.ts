@@ -108,6 +108,7 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   function call(where: 'llm' | 'step', { name, args, body, options = {}, site }: CallOfProgram): Promise<Json> {
     checkText(`ctx.${where}()`, 'the name', name); // PROGRAM-1
+    if (name === SLEEP) throw new MlldError('BAD_OPTION', `ctx.${where}(): ${SLEEP} is the name of the calls of ctx.sleep()`);
     if (!Array.isArray(args)) throw new MlldError('BAD_OPTION', `ctx.${where}(): the arguments of ${name} must be a list`);
     if (typeof body !== 'function') throw new MlldError('BAD_OPTION', `ctx.${where}(): ${name} needs a function that does the work`);
     const checked = checkOptions(`ctx.${where}()`, options);
@@ -222,7 +223,7 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     },
     agent: (prompt, options) => called(agent(prompt, options)),
     parallel: (items, each, options) => called(parallel(items, each, options)),
-    checkpoint,
+    checkpoint: (name, options) => called(checkpoint(name, options)),
     sleep: (time) => called(sleep(time)),
     now: () => here().branch.nowMs,
     random: () => here().branch.random(ports.seed),
