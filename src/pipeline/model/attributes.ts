@@ -170,8 +170,15 @@ function milliseconds(written: string): number | undefined {
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-/** Parts the names of tools at commas; `Bash(echo a, b)` is one name. */
+/** Parts the names of tools at commas that are in no brackets; `Bash(echo (a), b)` is one name. */
 function toolsIn(written: string): readonly string[] {
-  const names = written.match(/(?:\([^)]*\)?|[^,(])+/g) ?? [];
+  const names = [''];
+  let depth = 0;
+  for (const character of written) {
+    if (character === '(') depth++;
+    if (character === ')') depth = Math.max(0, depth - 1);
+    if (character === ',' && depth === 0) names.push('');
+    else names.push(names.pop() + character);
+  }
   return names.map((name) => name.trim()).filter((name) => name !== '');
 }

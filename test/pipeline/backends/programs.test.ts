@@ -70,10 +70,10 @@ describe('each program', () => {
   it('gets the settings of its node and the further words of the backend', async () => {
     const world = printing(CLAUDE({ result: 'x' }));
     const attributes =
-      'backend="claude: --permission-mode  plan", llm_model="claude-x", reasoning_effort=low, tools="Read, Bash(echo a, b)"';
+      'backend="claude: --permission-mode  plan", llm_model="claude-x", reasoning_effort=low, tools="Read,, Bash(echo (a), b) ,Edit"';
     await codergen.handle(stageOf(attributes, world).stage);
     expect(world.ran[0]?.code).toBe(
-      "claude -p --output-format json --model claude-x --effort low --allowedTools 'Read,Bash(echo a, b)' --permission-mode plan",
+      "claude -p --output-format json --model claude-x --effort low --allowedTools 'Read,Bash(echo (a), b),Edit' --permission-mode plan",
     );
   });
 
