@@ -142,12 +142,13 @@ function recordedAt(seq: number): Recorded {
 
 function cacheOver(facts: readonly Fact[], policy: { readonly records: boolean; readonly reuses: boolean }): ResultCache {
   const declined = new Set<CallKey>();
+  const place = placesOfResults(facts);
   return {
     policy: () => policy,
     files: { keepsNewer: false, keep: async () => undefined, content: async () => undefined, wrote: async () => false },
     recordedDefinitions: new Set<Fingerprint>(),
     inFlight: new InFlightCalls(),
-    lookup: ({ key }: CacheQuery) => (policy.reuses && !declined.has(key) ? resultIn(facts, key) : undefined),
+    lookup: ({ key }: CacheQuery) => (policy.reuses && !declined.has(key) ? resultAt(facts, place(key)) : undefined),
     decline: ({ key }) => void declined.add(key),
     recall: (_recorded, _encoded, _call, fresh) => fresh,
     payload: (value: Json): Payload => ({ inline: value }),
@@ -162,11 +163,23 @@ function cacheOver(facts: readonly Fact[], policy: { readonly records: boolean; 
   };
 }
 
-function resultIn(facts: readonly Fact[], key: CallKey): CachedResult | undefined {
-  const seq = facts.findIndex((fact) => fact.type === 'call.completed' && fact.key === key && fact.unusable === undefined);
+/** Finds the first usable result of a key. Facts are only added, so each is looked at once: some tests make thousands of calls. */
+function placesOfResults(facts: readonly Fact[]): (key: CallKey) => number {
+  const places = new Map<CallKey, number>();
+  let seen = 0;
+  return (key) => {
+    for (; seen < facts.length; seen++) {
+      const fact = facts[seen] as Fact;
+      if (fact.type === 'call.completed' && fact.unusable === undefined && !places.has(fact.key)) places.set(fact.key, seen);
+    }
+    return places.get(key) ?? -1;
+  };
+}
+
+function resultAt(facts: readonly Fact[], seq: number): CachedResult | undefined {
   const completed = facts[seq] as FactOf<'call.completed'> | undefined;
   if (completed === undefined || !('inline' in completed.result)) return undefined;
-  const { result, form } = completed;
+  const { key, result, form } = completed;
   return {
     key,
     resultLabels: recordedResultLabels(completed),
