@@ -1,7 +1,7 @@
 /** The names of the project that a word can become: scripts, runs, checkpoints, functions, nodes and operations. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { namesInRun, recordedNames, scriptNames } from '../../src/api/known-names.js';
+import { checkpointTarget, namesInRun, recordedNames, scriptNames } from '../../src/api/known-names.js';
 import { readPages } from '../commands/start/pages.js';
 import type { Completion } from '../command-table/rows.js';
 import type { Io } from '../terminal/io.js';
@@ -37,7 +37,7 @@ const FINDERS: { readonly [C in Exclude<Completion, object>]: Finder } = {
     return [
       { text: 'failed', about: 'execute only the calls that failed or were rejected' },
       ...functions.map((fn) => ({ text: `@${fn}`, about: 'execute the calls of this function again' })),
-      ...checkpoints.map((name) => ({ text: name, about: 'continue from this checkpoint' })),
+      ...checkpoints.map((name) => ({ text: checkpointTarget(name), about: 'continue from this checkpoint' })),
     ];
   },
   'pipeline-node': async (io, { arguments: [file] }) => (file === undefined ? [] : (await namesInRun(io, file)).nodes),

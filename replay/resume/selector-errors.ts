@@ -15,7 +15,7 @@ export function malformedTarget(
   reached: readonly ReachedCheckpoint[],
 ): ReplayError {
   const candidates = [...namesOf(functions), ...reached.map(({ name }) => quoted(name))];
-  const inQuotes = text.startsWith('@') ? `; a name that starts with @ goes in quotes: --resume '"${text}"'` : '';
+  const inQuotes = text.startsWith('@') ? `; a name that starts with @ goes in quotes: --resume ${inShell(`"${text}"`)}` : '';
   const message = `can't read the target ${text} of --resume: ${why}`;
   return new ReplayError('RESUME_TARGET', message + listed('it could name', candidates), {
     hint:
@@ -35,7 +35,7 @@ export function unknownFunction({ text, name }: FunctionSelector, names: Iterabl
   const [near] = known
     .filter((each) => textSimilarity(each, name) >= ALIKE_MIN)
     .sort((left, right) => textSimilarity(right, name) - textSimilarity(left, name));
-  const quotes = `a checkpoint whose name starts with @ goes in quotes: --resume '"${text}"'`;
+  const quotes = `a checkpoint whose name starts with @ goes in quotes: --resume ${inShell(`"${text}"`)}`;
   const hint = near === undefined ? quotes : `did you mean @${near}? ${quotes}`;
   return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates, hint });
 }
@@ -68,7 +68,7 @@ export function ambiguousPrefix({ text, name }: FunctionSelector, sites: Readonl
     {
       hint:
         sites.size > 1
-          ? `pick a call site: --resume '${text.replace(`@${name}`, `@${name}:${first}`)}'`
+          ? `pick a call site: --resume ${inShell(text.replace(`@${name}`, `@${name}:${first}`))}`
           : 'use a longer prefix that matches in one place only',
       candidates,
     },
@@ -116,7 +116,7 @@ export function noExactMatch({ text, exact = '' }: FunctionSelector, texts: Iter
 export function unknownPath({ text }: PathSelector, nearest: string | undefined): ReplayError {
   const candidates = nearest === undefined ? [] : [nearest];
   return new ReplayError('RESUME_PATH', `no recorded run has the operation ${text}${listed('the nearest', candidates)}`, {
-    hint: `mlld journal explain lists the paths of a run's calls; a checkpoint of this name goes in quotes: --resume '"${text}"'`,
+    hint: `mlld journal explain lists the paths of a run's calls; a checkpoint of this name goes in quotes: --resume ${inShell(`"${text}"`)}`,
     candidates,
   });
 }
@@ -159,6 +159,11 @@ export function ambiguousCheckpoint(name: string, matches: readonly ReachedCheck
   return new ReplayError('RESUME_AMBIGUOUS', [`ambiguous checkpoint match ${quoted(name)} — matches:`, ...candidates].join('\n  '), {
     candidates,
   });
+}
+
+/** A shell reads it as this one word. */
+function inShell(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function namesOf(functions: Iterable<string>): string[] {

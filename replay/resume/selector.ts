@@ -42,6 +42,12 @@ export function parseSelector(target: string | undefined): Selector {
   return { kind: 'checkpoint', text: target, name };
 }
 
+/** Returns the words of a target that names this checkpoint, whatever its name looks like: `"failed"` with its quotes. */
+export function checkpointTarget(name: string): string {
+  const read = parseSelector(name);
+  return read.kind === 'checkpoint' && read.name === name && !name.startsWith('-') ? name : `"${name}"`;
+}
+
 function functionSelector(text: string): FunctionSelector | MalformedSelector {
   const groups = FUNCTION_TARGET.exec(text)?.groups;
   if (groups?.name === undefined) return malformed(text, 'it starts with @, but names no function');

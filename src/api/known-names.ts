@@ -8,6 +8,8 @@ import { findProject, listScripts, scriptName, type Project } from '../session/p
 import { openProjectStore, storeUrl } from '../session/project-store.js';
 import { findRun } from '../session/recorded-run.js';
 
+export { checkpointTarget } from '../../replay/resume/selector.js';
+
 /** Older runs are named by `SCRIPT@2`. */
 const RUNS_MAX = 50;
 /** Reading so many events takes about a tenth of a second. */

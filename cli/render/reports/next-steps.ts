@@ -51,7 +51,7 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
     [resumeCommand(report, ...target), target.length > 0 ? 'execute the calls without a result' : 'continue'],
     [resumeCommand(report, ...target, '--plan'), 'print first what that would execute'],
     ...(checkpoint?.resumable === true
-      ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
+      ? [[resumeCommand(report, checkpoint.target), 'execute again what came after the last checkpoint'] as const]
       : []),
   ];
 }
@@ -61,7 +61,7 @@ function areCallsLeft(report: PostMortemReport): boolean {
   const { status, unresolved, error, chain, checkpoint } = report;
   const isOfCall = error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED' || chain.some((link) => link.class !== undefined);
   const endedByCall = status === 'failed' && unresolved > 0 && isOfCall;
-  return (isIncomplete(report) || endedByCall) && checkpoint?.name !== FAILED;
+  return (isIncomplete(report) || endedByCall) && checkpoint?.reached.includes(FAILED) !== true;
 }
 
 const FAILED = 'failed';

@@ -14,6 +14,7 @@ import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { stopOf, unsettledIn, type LaneNow, type DispatchStop, type Unsettled } from './dispatch-state.js';
 import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
+import { checkpointTarget } from '../../resume/selector.js';
 import { causeChain, inFlight, type Step } from './in-flight-operations.js';
 import { begunByWorkers, type BegunByWorker } from './offered-calls.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
@@ -39,8 +40,20 @@ export interface PostMortemReport extends CallFigures {
   readonly torn: boolean;
   /** Operations down to what ended the run, or to what is in flight; outermost first. */
   readonly chain: readonly ChainLink[];
-  /** `resumable`: `--resume NAME` looks for it in this run, the latest that counts. */
-  readonly checkpoint: { readonly name: string; readonly seq: number; readonly closed: boolean; readonly resumable: boolean } | undefined;
+  /** The last one. */
+  readonly checkpoint:
+    | {
+        readonly name: string;
+        readonly seq: number;
+        readonly closed: boolean;
+        /** Names it behind `--resume`: in quotes where the name alone would be read as something else. */
+        readonly target: string;
+        /** All checkpoints that the run reached, in order. */
+        readonly reached: readonly string[];
+        /** `--resume` looks for it in this run, the latest that counts. */
+        readonly resumable: boolean;
+      }
+    | undefined;
   readonly inFlight: readonly Pending[];
   /** The most frequent first. */
   readonly failures: readonly FailureGroup[];
@@ -179,7 +192,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     torn: known.torn,
     // Nothing failed in what a pause ended.
     chain: state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines),
-    checkpoint: state.checkpoint && { ...state.checkpoint, resumable: known.isPrior },
+    checkpoint: state.checkpoint && lastCheckpoint(state.checkpoint, state, known.isPrior),
     inFlight: inFlight(state).map((step) => pendingOf(step, state, known.begun, untilMs)),
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],
@@ -193,6 +206,14 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
   };
+}
+
+function lastCheckpoint(
+  last: NonNullable<PostMortem['checkpoint']>,
+  { phases }: PostMortem,
+  isPrior: boolean,
+): NonNullable<PostMortemReport['checkpoint']> {
+  return { ...last, target: checkpointTarget(last.name), reached: [...phases], resumable: isPrior };
 }
 
 function pendingOf(

@@ -46,6 +46,21 @@ describe('mlld journal postmortem', () => {
     expect(stderr).toContain(`; next: ${named}\n`);
   });
 
+  it.each([
+    ['failed', [], `--resume '"failed"'`],
+    ['@odd', ['--resume', 'failed'], `--resume '"@odd"'`],
+    ['main/for#0', ['--resume', 'failed'], `--resume '"main/for#0"'`],
+    ['-v', ['--resume', 'failed'], `--resume '"-v"'`],
+    [`it's "so"`, ['--resume', 'failed'], `--resume 'it'\\''s "so"'`],
+  ])('names the checkpoint %s so that the command continues from it', async (name, [...first], command) => {
+    const script = SCRIPT.replace('"begun"', `\`${name.replaceAll('@', String.raw`\@`)}\``);
+    const cwd = await projectFolder({ 'llm/run/tide.mld': script });
+    await runCli(['run', 'tide', '--checkpoint'], { cwd });
+    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    expect(stdout).toMatch(new RegExp(`To continue\n +mlld run tide ${first.length > 0 ? first.join(' ') : '--resume'} +#`));
+    expect(stdout).toContain(`mlld run tide ${command} `);
+  });
+
   it('reads a journal whose last line was cut off', async () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'));

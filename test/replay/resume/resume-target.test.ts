@@ -218,6 +218,13 @@ describe('--resume @fn("prefix")', () => {
     expect(dropped('@ask:1("b")', [two])).toEqual(['bark', 'cedar']);
   });
 
+  it('is ambiguous: the hint is one word of a shell, whatever the text has in it', () => {
+    const sites = ['2:40', '3:40'].map((place, index) => askEach(`main/for#${index}`, ["it's"], `job.mld:${place}`));
+    expect(() => resolve('@ask("it\'s")', [run(runRef(1), ...sites)])).toThrow(
+      expect.objectContaining({ hint: String.raw`pick a call site: --resume '@ask:0("it'\''s")'` }),
+    );
+  });
+
   it('reads other values as compact JSON', () => {
     const history = run(runRef(1), call('main/ask#0', { port: 'Oban', berth: 4 }, { site: 'a' }), call('main/ask#1', 12, { site: 'b' }));
     expect(dropped('@ask("{\\"berth")'.replaceAll('\\', ''), [history])).toEqual(['{"berth":4,"port":"Oban"}', '12']);

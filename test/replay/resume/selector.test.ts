@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSelector } from '../../../replay/resume/selector.js';
+import { checkpointTarget, parseSelector } from '../../../replay/resume/selector.js';
 
 describe('--resume target', () => {
   it.each<[string | undefined, unknown]>([
@@ -45,5 +45,11 @@ describe('--resume target', () => {
     `@ask("${'x'.repeat(257)}")`,
   ])('reads %j as malformed and says why', (target) => {
     expect(parseSelector(target)).toEqual({ kind: 'malformed', text: target, why: expect.stringMatching(/./) });
+  });
+
+  it.each(['failed', '@ask', '@', 'main/for#0', '-v', '"x"', 'half way', `it's`, 'f("x")'])('names the checkpoint %j', (name) => {
+    const target = checkpointTarget(name);
+    expect(target.startsWith('-')).toBe(false);
+    expect(parseSelector(target)).toMatchObject({ kind: 'checkpoint', name });
   });
 });
