@@ -53,8 +53,8 @@ function headline(plan: RunPlan): string {
     forwarded === 0
       ? ''
       : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
-  const least = forwarded + later + changedFiles.length === 0 ? '' : 'At least ';
-  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}${behind}${ahead(plan)}.${others}`;
+  const least = forwarded + later + changedFiles.length === 0 && lastRun !== null ? '' : 'At least ';
+  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}${behind}${ahead(plan)}.${others}${beyondForks(plan)}`;
   const aside =
     unused === 0
       ? ''
@@ -65,6 +65,13 @@ function headline(plan: RunPlan): string {
       ? ['comes after them and does so if a result changes', 'its']
       : ['come after them and do so where a result changes', 'their'];
   return `${known} ${later} more ${come} ${their} arguments.${aside}`;
+}
+
+/** Before its first run, only results of forks tell which calls a script makes. */
+function beyondForks({ lastRun }: RunPlan): string {
+  return lastRun === null
+    ? ' This script has no recorded run: other calls that it makes will be executed, and no plan can count them.'
+    : '';
 }
 
 function ahead({ estimate }: RunPlan): string {

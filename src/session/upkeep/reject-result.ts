@@ -166,7 +166,12 @@ async function noCall(store: JournalStore, file: RunFile, path: string): Promise
   const { run } = file.ref;
   const { keys, isRecorded, nearest } = await findCallsAtPath(store, path, { runs: [file], onDefect: () => undefined });
   const about = { hint: `mlld journal explain ${run} lists the paths of its calls` };
-  if (keys.size > 0) return new MlldError('REJECT_PATH', `${path} of run ${run} is not a call: ${keys.size} calls lie in it`, about);
+  if (keys.size > 0)
+    return new MlldError(
+      'REJECT_PATH',
+      `${path} of run ${run} is not a call: ${keys.size === 1 ? '1 call lies' : `${keys.size} calls lie`} in it`,
+      about,
+    );
   if (isRecorded) return new MlldError('REJECT_PATH', `${path} of run ${run} is not a call, and no call lies in it`, about);
   const near = nearest === undefined ? '' : `; the nearest: ${nearest}`;
   return new MlldError('REJECT_PATH', `Run ${run} has no operation ${path}${near}`, about);

@@ -68,6 +68,7 @@ describe('mlld journal reject', () => {
   it.each([
     [['job', 'main/for#0[9]/ask#0'], 'the nearest: main/for#0[0]/ask#0'],
     [['job', 'main/for#0'], '2 calls lie in it'],
+    [['job', 'main/for#0[0]'], '1 call lies in it'],
     [['job', PATH, '--undo'], 'not rejected'],
     [['job', PATH, '--undo', '--reason', 'x'], '--reason'],
     [['nobody', PATH], 'nobody'],

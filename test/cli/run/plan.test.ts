@@ -250,8 +250,13 @@ show @plain(@review("b"))
     write('llm/run/other.mld', 'exe llm @review(file) = sh { exit 3 }\nshow @review("a")\nshow @review("z")\n');
     const forked = async () => JSON.parse((await mlld('run', 'other', '--fork', 'job', '--plan', '--json')).stdout) as RunPlan;
     expect(await forked()).toMatchObject({ usable: 4, again: 0, unresolved: 0 });
+    const lines = (await mlld('run', 'other', '--fork', 'job', '--plan')).stdout;
+    expect(lines).toContain(
+      'At least 0 of 4 calls will run again. This script has no recorded run: other calls that it makes will be executed',
+    );
     await mlld('run', 'other', '--fork', 'job');
     expect(await forked()).toMatchObject({ usable: 1, unused: 3, unresolved: 1, estimate: { calls: 1 } });
+    expect((await mlld('run', 'other', '--fork', 'job', '--plan')).stdout).not.toContain('no recorded run');
   });
 
   it('leaves --json to the script when nothing is planned', async () => {
