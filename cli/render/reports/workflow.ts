@@ -9,8 +9,11 @@ const PROMPT_UNITS = 100;
 
 export function renderWorkflowPlan({ name, reused, toExecute, lastRun, isWhole, notices }: PlanReport): string {
   const lines = [...notices];
-  if (lastRun === null) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
-  else lines.push(`${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute, if it makes the calls of run ${lastRun}`);
+  const counts = `${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute`;
+  if (lastRun === null && reused + toExecute.length === 0) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
+  else if (lastRun === null)
+    lines.push(`${counts}, if it makes the calls of its fork sources; it has no recorded run, so others are not known`);
+  else lines.push(`${counts}, if it makes the calls of run ${lastRun}`);
   for (const { label, phase, prompt } of toExecute.slice(0, SHOWN_MAX)) {
     const about = [
       phase === null ? '' : `[${oneLine(phase)}]`,

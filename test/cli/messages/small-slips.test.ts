@@ -58,6 +58,27 @@ return parallel([1, 2, 3, 4].map((n) => () => agent('pier ' + n)));
   const argv = ['run', 'x.js', '--backend', 'cmd:exit 3'];
   const { stderr } = await runCli(argv, { cwd });
   expect(stderr).toMatch(/^4 of 4 agents failed:\n {2}pier 1 and 3 more: crash: exit status 3\nask just these again/m);
+  expect(stderr).toContain("\nask just these again: mlld run x.js --backend 'cmd:exit 3' --resume failed\n");
   const { stderr: all } = await runCli([...argv, '--verbose'], { cwd });
   expect(all.match(/^ {2}pier \d: crash: exit status 3$/gm)).toHaveLength(4);
+});
+
+it('names the command that asks failed agents again so that it runs, also where a phase is called failed', async () => {
+  const cwd = await projectFolder({
+    'x.js': "export const meta = { name: 'x', description: 'tides' };\nphase('failed');\nreturn parallel([() => agent('pier')]);\n",
+  });
+  const { stderr } = await runCli(['run', 'x.js', '--backend', 'cmd:exit 3', '--retries', '0'], { cwd });
+  const named = /\nask just these again: (.*)\n/.exec(stderr)?.[1];
+  expect(named).toBe("mlld run x.js --backend 'cmd:exit 3' --retries 0 --resume");
+  expect(stderr).toContain(`; next: ${named}\n`);
+});
+
+it('plans the first run of a fork by what its source has', async () => {
+  const script = (name: string): string => `export const meta = { name: '${name}', description: 'tides' };\nreturn agent('pier');\n`;
+  const cwd = await projectFolder({ 'x.js': script('x'), 'y.js': script('y') });
+  const backend = ['--backend', 'simulated'];
+  expect((await runCli(['run', 'y.js', ...backend, '--plan'], { cwd })).stdout).toBe('y.js: no run is recorded, so every agent is asked\n');
+  await runCli(['run', 'x.js', ...backend], { cwd });
+  const { stdout } = await runCli(['run', 'y.js', ...backend, '--fork', 'x.js', '--plan'], { cwd });
+  expect(stdout).toMatch(/^y\.js: 1 reused, 0 to execute, if it makes the calls of its fork sources; it has no recorded run/);
 });
