@@ -31,6 +31,8 @@ export interface DefinitionPart {
   readonly preview?: string;
   /** Code of another language has it, or a member of a value or an argument: older programs did not look there. */
   readonly inCode?: true;
+  /** The function that a stage or an agent has as its backend needs it, or it holds because of that: older programs did not look there. */
+  readonly inBackend?: true;
 }
 
 /** Records what is known about a result, or about a part of it, beside data and labels. */

@@ -46,17 +46,19 @@ export interface DefinitionChange {
 
 /**
  * In the order of `now`, what is gone at the end. Empty when either side is unknown. Where an older program recorded one side, its guards
- * and hooks, or what its code lists and is given, are unknown, and no change of them is claimed.
+ * and hooks, what its code lists and is given, or the function that is its backend are unknown, and no change of them is claimed.
  */
 export function definitionChanges(
   before: RecordedDefinition | undefined,
   now: RecordedDefinition | undefined,
 ): readonly DefinitionChange[] {
   if (before === undefined || now === undefined) return [];
-  const inCode = new Set([...before.parts, ...now.parts].filter((part) => part.inCode).map(idOf));
+  const all = [...before.parts, ...now.parts];
+  const inCode = new Set(all.filter((part) => part.inCode).map(idOf));
+  const inBackend = new Set(isBackendUnknown(before, now) ? all.filter((part) => part.inBackend).map(idOf) : []);
   const comparable = (part: DefinitionPart): boolean => {
     if (isInterceptor(part) && !(before.interceptors && now.interceptors)) return false;
-    return (before.code && now.code) || !inCode.has(idOf(part));
+    return ((before.code && now.code) || !inCode.has(idOf(part))) && !inBackend.has(idOf(part));
   };
   const [old, current] = [byId(before.parts.filter(comparable)), byId(now.parts.filter(comparable))];
   return [...new Set([...current.keys(), ...old.keys()])].flatMap((id) => changeOf(old.get(id) ?? [], current.get(id) ?? []));
@@ -81,6 +83,11 @@ function changeOf(before: Parts, now: Parts): readonly DefinitionChange[] {
 
 function isCodeUnknown(left: RecordedDefinition, right: RecordedDefinition): boolean {
   return left.code !== right.code && [...left.parts, ...right.parts].some(({ inCode }) => inCode);
+}
+
+/** A function that is a backend has a part at least. A call that has none was recorded by an older program, or has another backend. */
+function isBackendUnknown(left: RecordedDefinition, right: RecordedDefinition): boolean {
+  return left.parts.some((part) => part.inBackend) !== right.parts.some((part) => part.inBackend);
 }
 
 export function isSameChange(left: DefinitionChange, right: DefinitionChange): boolean {
@@ -115,7 +122,9 @@ export function editBetween(
   if (changes.length > 0) return { definition: changes.some((each) => !isInterceptor(each)), interceptors, changes };
   // Nothing differs in what both sides recorded: it is an edit, unless an older program did not look for all that the other one names.
   const isUnknown =
-    then !== undefined && current !== undefined && (then.interceptors !== current.interceptors || isCodeUnknown(then, current));
+    then !== undefined &&
+    current !== undefined &&
+    (then.interceptors !== current.interceptors || isCodeUnknown(then, current) || isBackendUnknown(then, current));
   return { definition: !isUnknown, interceptors: false, changes };
 }
 
@@ -167,7 +176,11 @@ function shown(part: DefinitionPart | undefined): string | undefined {
   return preview !== undefined && /^"[^"\\]*"$/.test(preview) ? preview.slice(1, -1) : preview;
 }
 
-/** The function itself is always the first part. Its name is not compared: a renamed function has other call keys. */
-function idOf({ kind, name }: DefinitionPart): string {
-  return kind === 'body' ? 'body' : `${kind} ${name}`;
+/**
+ * The function itself is always the first part. Its name is not compared: a renamed function has other call keys. What a backend uses is
+ * apart from the settings of the call, whose names it may have (`model`).
+ */
+function idOf({ kind, name, inBackend }: DefinitionPart): string {
+  if (kind === 'body') return 'body';
+  return inBackend && !isInterceptor({ kind }) ? `backend ${kind} ${name}` : `${kind} ${name}`;
 }

@@ -1,10 +1,13 @@
 /** Calls a function of a module by name, for what is no script itself: a pipeline, a workflow script. */
 import path from 'node:path';
+import { sha256 } from '../../journal/canonical.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { createModule } from '../language/source-module.js';
 import { displayPath } from '../language/paths.js';
+import { withBackend, withParts } from '../operation/fingerprint.js';
 import { performEffect } from '../operation/perform-effect.js';
 import { recordSource } from '../operation/sources.js';
+import type { Definition } from '../runtime/definitions/definition.js';
 import { Executable } from '../runtime/definitions/executable.js';
 import type { ResultCache } from '../runtime/calls/result-cache.js';
 import { callValue } from '../runtime/evaluator-ports.js';
@@ -25,14 +28,17 @@ export function loadModuleFile(file: string, frame: Frame, refuse: Refuse): Prom
 }
 
 /** Parts `FILE#NAME`, where the name may have its at sign. Undefined for a text that lacks one of them. */
-export function namedFunction(written: string): { readonly file: string; readonly name: string } | undefined {
+export function namedFunction(written: string): NamedFunction | undefined {
   const [, file, name] = /^(.+)#@?([^#]+)$/s.exec(written) ?? [];
   return file === undefined || name === undefined ? undefined : { file, name };
 }
 
-interface FunctionCall {
+interface NamedFunction {
   readonly file: string;
   readonly name: string;
+}
+
+interface FunctionCall extends NamedFunction {
   readonly args: readonly Value[];
   /** True for a call whose result was recorded at this place before the process died, which had not ended the call around. */
   readonly isReceived?: (call: { readonly op: OpPath; readonly key: CallKey }) => boolean;
@@ -47,14 +53,35 @@ export async function callFunctionOf(
   frame: Frame,
   refuse: Refuse,
 ): Promise<Value> {
-  const { values } = await loadModuleFile(file, frame, refuse);
-  const executable = dataOf(values.get(name));
-  if (!(executable instanceof Executable)) throw refuse(`${file} has no function @${name}`);
+  const executable = await functionOf({ file, name }, frame, refuse);
   const { cache: known } = frame.run;
   const lookup: ResultCache['lookup'] = (call) => (isReceived(call) ? known.lookup(call) : undefined);
   const cache = { ...known, policy: () => ({ records: true, reuses: false }), lookup };
   const inner = frame.run.cache.policy().records ? { ...frame, run: { ...frame.run, cache } } : frame;
   return callValue(executable, args, inner, { at: 0, called: [name] });
+}
+
+/**
+ * Adds a named function to the definition of the call that it answers. One that can't be found is another than it was: a recorded result
+ * is reused all the same, and a call that must be executed fails. A replay compares no definitions, and reads nothing for them.
+ */
+export async function withFunctionOf(own: Definition, named: NamedFunction, frame: Frame): Promise<Definition> {
+  const { cache, replayed, secrets, signal } = frame.run;
+  if (replayed) return own;
+  try {
+    const executable = await functionOf(named, frame, (message) => new Error(message));
+    return await withBackend(own, executable, { digest: cache.digest, secrets });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return withParts(own, [{ kind: 'function', name: named.name, digest: sha256('not found'), inBackend: true }]);
+  }
+}
+
+async function functionOf({ file, name }: NamedFunction, frame: Frame, refuse: Refuse): Promise<Executable> {
+  const { values } = await loadModuleFile(file, frame, refuse);
+  const executable = dataOf(values.get(name));
+  if (!(executable instanceof Executable)) throw refuse(`${file} has no function @${name}`);
+  return executable;
 }
 
 async function evaluateFile(file: string, frame: Frame, refuse: Refuse): Promise<ModuleExports> {

@@ -56,6 +56,20 @@ export function withPassedFunctions(
   return passed.length === 0 ? definition : Promise.resolve(definition).then(async (own) => withFunctions(own, passed, keyed, secrets));
 }
 
+/** Adds the function that answers the call in the place of a model, with all that it uses. */
+export async function withBackend(
+  own: Definition,
+  backend: Executable,
+  { digest, secrets }: { readonly digest: KeyedDigest; readonly secrets: SecretRegistry },
+): Promise<Definition> {
+  const { parts, reach: reached } = await definitionOf(backend, digest, secrets);
+  const found = parts.map((part, i): DefinitionPart => ({ ...part, ...(i === 0 && { kind: 'function' }), inBackend: true }));
+  const reach = createReach();
+  addNames(reach, reached);
+  addNames(reach, { functions: new Set([backend.name]), operations: operationsOf(backend), labels: new Set(backend.labels) });
+  return { ...withParts(own, found), reach };
+}
+
 async function withFunctions(
   own: Definition,
   passed: readonly Executable[],

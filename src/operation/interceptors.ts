@@ -12,21 +12,36 @@ import type { CacheableCall } from './cacheable-call.js';
 import { definitionOf, withParts, type KeyedDigest } from './fingerprint.js';
 
 /** Returns the definition that the call would be executed with now. */
-export function definitionFor({ run, operation, llm, suppress }: CacheableCall): Awaitable<Definition> {
+export function definitionFor({ run, op, operation, llm, suppress }: CacheableCall): Awaitable<Definition> {
   const { interceptors, cache, secrets } = run;
-  const own = llm.definition(operation.inputs);
-  if (!interceptors.active || suppress === 'all') return own;
-  const held = (definition: Definition): readonly Interceptor[] => interceptors.holding(operation, definition.reach, suppress);
-  if (!(own instanceof Promise) && held(own).length === 0) return own;
-  return Promise.resolve(own).then((definition) => withInterceptors(definition, held(definition), cache.digest, secrets));
+  if (suppress === 'all') return llm.definition(operation.inputs, op);
+  const holding = (reach: Definition['reach']): readonly Interceptor[] =>
+    interceptors.active ? interceptors.holding(operation, reach, suppress) : [];
+  const own = llm.definition(operation.inputs, op);
+  if (!(own instanceof Promise)) {
+    const held = holding(own.reach);
+    return held.length === 0 ? own : withInterceptors(own, held, cache.digest, secrets);
+  }
+  // The module of a backend, which the definition may have loaded, brings guards and hooks of its own.
+  const known = new Set(holding(undefined));
+  return own.then((definition) => {
+    const held = holding(definition.reach);
+    const late = definition.parts.some((part) => part.inBackend) ? held.filter((each) => !known.has(each)) : [];
+    return withInterceptors(definition, held, cache.digest, secrets, late);
+  });
 }
 
-/** Adds a part for each guard and hook to the definition of a function. */
+/**
+ * Adds a part for each guard and hook to the definition of a function.
+ *
+ * @param late those that hold because of the function that is the backend of the call
+ */
 export async function withInterceptors(
   definition: Definition,
   held: readonly Interceptor[],
   keyed: KeyedDigest,
   secrets?: SecretRegistry,
+  late: readonly Interceptor[] = [],
 ): Promise<Definition> {
   if (held.length === 0) return definition;
   const found: DefinitionPart[] = [];
@@ -37,7 +52,9 @@ export async function withInterceptors(
     names.set(`${kind} ${each.name}`, count);
     const { fingerprint, parts } = await definitionOf(each, keyed, secrets);
     const inCode = parts.some((part) => part.inCode);
-    found.push({ kind, name: count === 1 ? each.name : `${each.name} #${count}`, digest: sha256(fingerprint), ...(inCode && { inCode }) });
+    const inBackend = late.includes(each);
+    const name = count === 1 ? each.name : `${each.name} #${count}`;
+    found.push({ kind, name, digest: sha256(fingerprint), ...(inCode && { inCode }), ...(inBackend && { inBackend }) });
   }
   return withParts(definition, found);
 }

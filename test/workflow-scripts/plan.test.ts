@@ -42,6 +42,25 @@ it.each([
   expect(stderr).toContain(`4 calls: ${4 - again.length} reused, ${again.length} executed`);
 });
 
+it('counts the calls of a backend that is a function which was edited, or a guard of its module', async () => {
+  const ask = 'exe llm @ask(prompt, options) = sh { echo "$prompt" }\nguard @short before op:sh = when [ * => allow ]\nexport { @ask }\n';
+  const cwd = await projectFolder({
+    'mlld-config.json': JSON.stringify({ agent: { backend: 'exe:ask.mld#ask' } }),
+    'job.js': `export const meta = { name: 'job', description: 'x' }\nreturn [await agent('one'), await agent('two', { backend: 'simulated' })]\n`,
+    'ask.mld': ask,
+  });
+  const planned = async (): Promise<unknown> => {
+    const { stdout } = await runCli(['run', 'job.js', '--changed', 'ask', '--plan', '--json'], { cwd });
+    return (JSON.parse(stdout) as { readonly toExecute: readonly { readonly prompt: string }[] }).toExecute.map(({ prompt }) => prompt);
+  };
+  expect(await runCli(['run', 'job.js'], { cwd })).toMatchObject({ status: 0 });
+  expect(await planned()).toEqual([]);
+  writeFileSync(join(cwd, 'ask.mld'), ask.replace('echo', 'echo new'));
+  expect(await planned()).toEqual(['one', 'one']); // the agent, and the call that its function makes
+  writeFileSync(join(cwd, 'ask.mld'), ask.replace('=> allow', '=> deny "no"'));
+  expect(await planned()).toEqual(['one', 'one']); // the agent, and the call that its function makes
+});
+
 it('says that agents are left out that a run which did not reach its end had not asked', async () => {
   const cwd = await projectFolder({
     'job.js': `export const meta = { name: 'job', description: 'x' }\nawait agent('one')\nif (args.stops) throw new Error('no')\nawait agent('two')\n`,

@@ -6,11 +6,12 @@ import { programLane } from '../../calls/lanes/program-lane.js';
 import type { CallOptions } from '../../calls/options.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
-import type { Fingerprint, OpPath } from '../../../journal/ids.js';
+import type { OpPath } from '../../../journal/ids.js';
 import { siteOf } from '../../runtime/position.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
 import { valueIn } from '../../runtime/completion.js';
+import { fingerprintOf } from '../../operation/fingerprint.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secrets/secret-registry.js';
 import { toJson } from '../../values/native.js';
@@ -18,7 +19,7 @@ import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
-import type { Backend, ModelReply, ModelRequest } from '../stage/backend.js';
+import type { ModelReply, ModelRequest, OwnBackend } from '../stage/backend.js';
 import { executeAttempt } from './execute-attempt.js';
 import { backendFor, backendKind } from './select-backend.js';
 import { toolCaller } from './tool-calls.js';
@@ -43,7 +44,7 @@ interface CarryOver {
 }
 
 interface StageCall {
-  readonly backend: Backend;
+  readonly backend: OwnBackend;
   readonly prompt: string;
   readonly carried: CarryOver;
   /** Sent behind the prompt; not a part of the key. */
@@ -89,7 +90,7 @@ async function performModelCall(stage: Stage, { backend, prompt, carried, contra
       labels: ['llm'],
       inputs: [text],
       call: { declared: fn, called: [fn], params: ['prompt'], site, declaredAt: site, repeatable: false },
-      llm: llmCall(stage, { fn, prompt, carried, text, backend, contract }),
+      llm: llmCall(stage, { fn, prompt, carried, text, backend, contract, frame }),
     },
     async (inner, [sent]) => {
       const request: ModelRequest = {
@@ -116,14 +117,14 @@ function withStageBudget({ frame, run, node }: Stage): Frame {
   return { ...frame, run: { ...frame.run, calls: { ...calls, settings: { ...settings, forced: { ...settings.forced, retries: 0 } } } } };
 }
 
-function backendOf({ run, node }: Stage): Backend {
+function backendOf({ run, node }: Stage): OwnBackend {
   const written = run.backend ?? (nodeAttribute(node, 'backend') || graphAttribute(run.pipeline.graph, 'backend'));
   if (written) return backendFor(written, run.backends);
   run.warnOnce('no backend is configured, so model stages are simulated: name one with --backend or the attribute backend');
   return backendFor('simulated');
 }
 
-function carryOver({ run, promptHistory, walks }: Stage, backend: Backend): CarryOver {
+function carryOver({ run, promptHistory, walks }: Stage, backend: OwnBackend): CarryOver {
   const { state } = run.ledger;
   const { mode } = promptHistory.fidelity;
   const source: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
@@ -159,11 +160,12 @@ interface ModelCall {
   readonly prompt: string;
   readonly carried: CarryOver;
   readonly text: string;
-  readonly backend: Backend;
+  readonly backend: OwnBackend;
   readonly contract: string | undefined;
+  readonly frame: Frame;
 }
 
-function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }: ModelCall): LlmCall {
+function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, frame }: ModelCall): LlmCall {
   const { run, node, branch, visit, attempt, nodeOp } = stage;
   const settings = modelSettingsOf(run.pipeline.graph, node);
   const { model = null, provider = null, effort } = settings;
@@ -190,10 +192,10 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract }:
       const recordedAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
       return { request: { fn, args }, ...(recordedAs === undefined ? {} : { recordedAs }) };
     },
-    definition: async () => ({
-      fingerprint: sha256(definition.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint,
-      parts: definition,
-    }),
+    async definition(_inputs, op) {
+      const own = { fingerprint: fingerprintOf(definition), parts: definition };
+      return backend.complete ? backend.complete(own, stage, { ...frame, op }) : own;
+    },
     fn,
     options: () => options,
     isCommand: false,

@@ -1,7 +1,7 @@
 /** Executes model calls by a function of an mlld script: `exe llm @stage(prompt, node, context)`. */
 import path from 'node:path';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
-import { callFunctionOf, namedFunction } from '../../modules/called-module.js';
+import { callFunctionOf, namedFunction, withFunctionOf } from '../../modules/called-module.js';
 import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
@@ -9,15 +9,16 @@ import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { modelSettingsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import { statusReport } from '../stage/status-file.js';
-import type { Backend } from '../stage/backend.js';
+import type { OwnBackend } from '../stage/backend.js';
 
 /** @param written `file.mld#name`, where the file is relative to the pipeline's */
-export function executableBackend(written: string): Backend {
+export function executableBackend(written: string): OwnBackend {
   const named = namedFunction(written);
   if (!named) throw new StageError('permanent', `the backend "exe:${written}" names no function: write exe:FILE#NAME`);
   const { file, name } = named;
   return {
     name: `exe:${written}`,
+    complete: (own, { run }, frame) => withFunctionOf(own, { file: path.resolve(run.fileDirectory, file), name }, frame),
     async execute(stage, frame, { text }) {
       const { run, node, context } = stage;
       const { model = null, provider = null, effort } = modelSettingsOf(run.pipeline.graph, node);

@@ -1,7 +1,7 @@
 /** Finds the backend that the text of a `backend` attribute or option names. graph-pipelines.md 7.3. */
 import { backendParts, MODEL_PROGRAMS } from '../../calls/backends/programs.js';
 import { StageError } from '../model/outcome.js';
-import type { Backend, Backends } from '../stage/backend.js';
+import type { Backend, Backends, OwnBackend } from '../stage/backend.js';
 import { commandBackend } from './command.js';
 import { executableBackend } from './executable.js';
 import { programBackend } from './program.js';
@@ -12,7 +12,7 @@ const simulatedBackend: Backend = {
   execute: async ({ node }) => ({ reply: `[Simulated] Response for stage: ${node.id}` }),
 };
 
-const BUILT_IN: Backends = new Map<string, (rest: string) => Backend>([
+const BUILT_IN: ReadonlyMap<string, (rest: string) => OwnBackend> = new Map<string, (rest: string) => OwnBackend>([
   ['simulated', () => simulatedBackend],
   ...MODEL_PROGRAMS.map((program): [string, (rest: string) => Backend] => [program.name, (rest) => programBackend(program, rest)]),
   ['cmd', (command) => commandBackend('cmd', command)],
@@ -27,7 +27,7 @@ const COMPLETE: ReadonlySet<string> = new Set(['simulated', ...MODEL_PROGRAMS.ma
 const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`;
 
 /** @param own backends of the embedding program, which win over built-in ones. Throws a permanent `StageError` for an unknown kind. */
-export function backendFor(written: string, own: Backends = new Map()): Backend {
+export function backendFor(written: string, own: Backends = new Map()): OwnBackend {
   const { kind, rest } = backendParts(written);
   const added = own.get(kind);
   if (added) return added(rest);

@@ -1,5 +1,6 @@
 /** The contract between model stages and what executes their calls. graph-pipelines.md 7.3, 13.3. */
 import type { Json } from '../../../journal/event.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { StageOutcome } from '../model/outcome.js';
 import type { Stage } from './stage.js';
@@ -15,6 +16,12 @@ export interface Backend {
   readonly readsOutcome?: true;
   /** `frame` is inside the call: its effects are recorded there, and its attempt reads replies. */
   execute(stage: Stage, frame: Frame, request: ModelRequest): Promise<ModelReply>;
+}
+
+/** A backend of this program. The library exports no type of definitions. */
+export interface OwnBackend extends Backend {
+  /** Adds to the definition of a call what it would be executed with beside the name. `frame` is inside the call. */
+  complete?(own: Definition, stage: Stage, frame: Frame): Promise<Definition>;
 }
 
 export interface ModelRequest {

@@ -9,6 +9,7 @@ import type { Denial } from '../denial.js';
 import type { Frame } from '../frame.js';
 import type { CallRequest } from './call-key.js';
 import type { DescribedCall, NotOffered } from './offered-call.js';
+import type { OpNode } from '../op-node.js';
 import type { CallFacts, LlmFacts, Operation } from '../operation.js';
 import type { Body } from '../ports.js';
 
@@ -33,8 +34,8 @@ export interface LlmCall extends LlmFacts {
   request(inputs: readonly Value[]): Awaitable<FormedCall>;
   /** The request without the arguments that a wrapper passes on: their evaluation may have effects, and happens once. */
   ownRequest?(inputs: readonly Value[]): Awaitable<FormedCall>;
-  /** Functions among the inputs are a part of it. */
-  definition(inputs: readonly Value[]): Awaitable<Definition>;
+  /** Functions among the inputs are a part of it. `op` is the call itself: what it takes to find the definition happens inside. */
+  definition(inputs: readonly Value[], op: OpNode): Awaitable<Definition>;
   /** Returns true when the body reads `@mx.call.problem`, and needs no note about it. */
   mentionsProblem?(): boolean;
   /** Returns the options of the function about its calls; parameters may stand in them. */

@@ -17,7 +17,6 @@ import { bindFrontmatter } from '../../language/source-module.js';
 import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
 import { withInterceptors } from '../../operation/interceptors.js';
 import type { Operation } from '../../runtime/operation.js';
-import type { Interceptors } from '../../runtime/ports.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { RunOptions } from './run-options.js';
@@ -92,9 +91,9 @@ export async function currentDefinitions(request: DefinitionsRequest): Promise<R
   return definitionsIn(modules, keyed, frame);
 }
 
-/** Returns the guards and hooks that hold once `load` has loaded a module into the frame. Throws what `load` throws. */
-export async function currentInterceptors(request: DeclaringRequest, load: (frame: Frame) => Promise<unknown>): Promise<Interceptors> {
-  return (await declaring(request, load)).run.interceptors;
+/** Returns a frame with what `load` has loaded into it, guards and hooks too. Throws what `load` throws. */
+export async function currentModules(request: DeclaringRequest, load: (frame: Frame) => Promise<unknown>): Promise<Frame> {
+  return (await declaring(request, load)).frame;
 }
 
 /**

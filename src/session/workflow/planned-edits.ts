@@ -11,7 +11,6 @@ import {
   definitionChanges,
   isInterceptor,
   isRefused,
-  type Parts,
   type RecordedDefinition,
 } from '../../../replay/memo/definitions.js';
 import { usable, type UsableEntry } from '../../../replay/memo/memo.js';
@@ -23,12 +22,14 @@ import { withInterceptors } from '../../operation/interceptors.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Data } from '../../values/value.js';
 import { loadModuleFile } from '../../modules/called-module.js';
+import type { AgentBackend } from '../../workflows/backends/backend.js';
 import { crashed } from '../../workflows/backends/executable.js';
+import { agentBackend } from '../../workflows/backends/select-backend.js';
 import { VERSION } from '../../workflows/program/durable-call.js';
 import type { AgentOptions } from '../../workflows/run/agent-options.js';
 import { definitionOfAgent, labelsOf } from '../../workflows/run/ask-agent.js';
 import type { World } from '../../world/world.js';
-import { currentInterceptors } from '../script/current-definitions.js';
+import { currentModules } from '../script/current-definitions.js';
 import type { RunOptions } from '../script/run-options.js';
 import { agentDefinition } from './workflow-files.js';
 import { backendFor, modelFor, SIMULATED, type AgentSettings } from './recorded-work.js';
@@ -59,7 +60,7 @@ export async function plannedEdits(
 ): Promise<(entry: UsableEntry) => boolean> {
   const { changed = 'serve' } = work.options.cache;
   if (changed === 'serve') return () => false;
-  const held = await interceptorsNow(store, work, now);
+  const there = await programNow(store, work, now);
   const refused = new Set<string>();
   const runs = new Map<string, Promise<ReadonlyMap<CallKey, EventOf<'call.started'>>>>();
   for (const { memo, definitions } of sources) {
@@ -69,8 +70,9 @@ export async function plannedEdits(
       runs.set(ref.run, events);
       const start = (await events).get(key);
       const recorded = start && definitions.get(start.fingerprint);
-      const parts = recorded && (await partsNow(start, recorded, store, work));
-      const changes = parts ? definitionChanges(recorded, completeDefinition([...parts, ...(await held(start))])) : [];
+      const own = recorded && (await definitionNow(start, recorded, { store, work, there }));
+      const parts = own && (await there.withHeld(start, own)).parts;
+      const changes = parts ? definitionChanges(recorded, completeDefinition(parts)) : [];
       const interceptors = changes.some(isInterceptor);
       const definition = changes.some((each) => !isInterceptor(each));
       if (isRefused({ definition, interceptors, changes }, changed)) refused.add(placeOf(entry));
@@ -88,44 +90,66 @@ function placeOf({ result: { ref, seq } }: UsableEntry): string {
   return `${ref.run}:${seq}`;
 }
 
-/** Returns the parts of the guards that would be asked about a recorded call, which are those of the module of the configuration. */
-async function interceptorsNow(
-  store: JournalStore,
-  { options }: PlannedWork,
-  { world, labelOf }: Now,
-): Promise<(start: EventOf<'call.started'>) => Promise<Parts>> {
+/** Completes the definitions of calls by what there is beside their settings. */
+interface ProgramNow {
+  /** Adds the function that is the backend. */
+  complete(own: Definition, backend: AgentBackend): Promise<Definition>;
+  /** Adds the guards that would be asked about a recorded call. */
+  withHeld(start: EventOf<'call.started'>, own: Definition): Promise<Definition>;
+}
+
+/** Reads the modules of the configuration and of backends that are functions. */
+async function programNow(store: JournalStore, { options, settings }: PlannedWork, { world, labelOf }: Now): Promise<ProgramNow> {
   const { root, config } = options.project;
-  const hooks = config.agent?.hooks;
-  if (hooks === undefined) return async () => [];
+  const { hooks, backend, backends = [] } = config.agent ?? {};
+  const named = [...new Set([settings.backend ?? backend, ...backends])].filter((each) => each?.startsWith('exe:') === true);
+  if (hooks === undefined && named.length === 0) return { complete: async (own) => own, withHeld: async (_start, own) => own };
+  const functions = new Map(named.map((written) => agentBackend(written, { directory: root, words: {} })).map((each) => [each.name, each]));
   const module = createModule({ path: path.join(root, options.name), display: options.name, directory: root, text: '', isMain: true });
-  const request = { module, options, world };
-  const interceptors = await currentInterceptors(request, (frame) => loadModuleFile(path.resolve(root, hooks), frame, crashed));
+  const none: Definition = { fingerprint: '' as Fingerprint, parts: [] };
+  const declared = await currentModules({ module, options, world }, async (frame) => {
+    if (hooks !== undefined) await loadModuleFile(path.resolve(root, hooks), frame, crashed);
+    for (const each of functions.values()) await each.complete?.(none, frame); // its guards hold from then on
+  });
   const secrets = await store.knownSecrets().catch(() => undefined);
   const keyed = async (text: string): Promise<string> => secrets?.digest(text) ?? sha256(text);
-  return async ({ op, fn, key, args }) => {
-    const kind = /([a-z]+)~[^/]*$/.exec(op)?.[1] ?? fn;
-    const read = await readPayload(store, args, key);
-    const inputs = 'value' in read && Array.isArray(read.value) ? (read.value as Data[]) : [];
-    const label = labelOf(key);
-    const params = inputs.map((_, index) => `${index + 1}`);
-    const call = { declared: fn, called: [fn], params, site: () => undefined, declaredAt: () => '', repeatable: false };
-    const labels = ['llm', ...(kind === AGENT_FUNCTION ? labelsOf(label) : [])];
-    const operation = { kind, segment: kind, name: label ?? null, labels, inputs, call };
-    const none: Definition = { fingerprint: '' as Fingerprint, parts: [] };
-    return (await withInterceptors(none, interceptors.holding(operation, undefined, 'nothing'), keyed)).parts;
+  const { run } = declared;
+  const frame = { ...declared, run: { ...run, cache: { ...run.cache, digest: keyed } } };
+  return {
+    complete: async (own, { name }) => functions.get(name)?.complete?.(own, frame) ?? own,
+    async withHeld({ op, fn, key, args }, own) {
+      const kind = /([a-z]+)~[^/]*$/.exec(op)?.[1] ?? fn;
+      const read = await readPayload(store, args, key);
+      const inputs = 'value' in read && Array.isArray(read.value) ? (read.value as Data[]) : [];
+      const label = labelOf(key);
+      const params = inputs.map((_, index) => `${index + 1}`);
+      const call = { declared: fn, called: [fn], params, site: () => undefined, declaredAt: () => '', repeatable: false };
+      const labels = ['llm', ...(kind === AGENT_FUNCTION ? labelsOf(label) : [])];
+      const operation = { kind, segment: kind, name: label ?? null, labels, inputs, call };
+      const held = run.interceptors.holding(operation, own.reach, 'nothing');
+      // An older program did not look for some of them, and the plan can't tell for which.
+      return withInterceptors(own, held, keyed, undefined, own.parts.some((part) => part.inBackend) ? held : []);
+    },
   };
 }
 
-/** Undefined where nothing is known. */
-async function partsNow(
+interface ComparedWith {
+  readonly store: JournalStore;
+  readonly work: PlannedWork;
+  readonly there: ProgramNow;
+}
+
+/** Undefined where nothing is known. Its guards are left out. */
+async function definitionNow(
   { args, key }: EventOf<'call.started'>,
   recorded: RecordedDefinition,
-  store: JournalStore,
-  { options, settings, version }: PlannedWork,
-): Promise<Parts | undefined> {
+  { store, work: { options, settings, version }, there }: ComparedWith,
+): Promise<Definition | undefined> {
   const body = recorded.parts.filter(({ kind }) => kind === 'body');
-  if (body.length > 0)
-    return [...body, ...(version === undefined ? [] : [{ kind: 'variable', name: VERSION, digest: sha256(version) } as const])];
+  if (body.length > 0) {
+    const parts = [...body, ...(version === undefined ? [] : [{ kind: 'variable', name: VERSION, digest: sha256(version) } as const])];
+    return { fingerprint: '' as Fingerprint, parts };
+  }
   const read = await readPayload(store, args, key);
   if (!('value' in read) || !Array.isArray(read.value)) return undefined; // it holds a secret
   const request = read.value[1] as AgentOptions; // checked before it was recorded
@@ -133,5 +157,5 @@ async function partsNow(
   const model = request.model ?? modelFor(options, settings);
   const isSimulated = options.script.kind === 'file' && settings.backend === SIMULATED; // as in a run: whatever a script names
   const backend = backendFor(options, isSimulated ? SIMULATED : (request.backend ?? settings.backend));
-  return definitionOfAgent(backend, model, request, definition).parts;
+  return there.complete(definitionOfAgent(backend, model, request, definition), backend);
 }

@@ -1,5 +1,6 @@
 /** The contract between agent calls and what answers them. workflows-js.md 9. */
 import type { Json } from '../../../journal/event.js';
+import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { AgentRequest } from '../run/agent-options.js';
 import type { TakenSample } from '../run/ports.js';
@@ -30,6 +31,8 @@ export interface AgentBackend {
   readonly program?: string;
   /** The schema goes to an option of the program. Otherwise it is said in the prompt. */
   readonly takesSchema?: true;
+  /** Adds to the definition of a call what it would be executed with beside the name. `frame` is inside the call. */
+  complete?(own: Definition, frame: Frame): Promise<Definition>;
   /** Throws the failure of the attempt. */
   ask(frame: Frame, attempt: AgentAttempt): Promise<AgentAnswer>;
 }

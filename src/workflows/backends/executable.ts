@@ -1,6 +1,6 @@
 /** Asks a function of the language: `exe llm @NAME(prompt, options)`. workflows-js.md 9. */
 import path from 'node:path';
-import { callFunctionOf, namedFunction } from '../../modules/called-module.js';
+import { callFunctionOf, namedFunction, withFunctionOf } from '../../modules/called-module.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import { toJson } from '../../values/native.js';
 import { dataOf, type Value } from '../../values/value.js';
@@ -13,6 +13,7 @@ export function executableBackend(written: string, directory: string): AgentBack
   const file = path.resolve(directory, named.file);
   return {
     name: `exe:${written}`,
+    complete: (own, frame) => withFunctionOf(own, { file, name: named.name }, frame),
     async ask(frame, { request, prompt, model }) {
       const { prompt: _prompt, asked: _asked, unknown: _unknown, ...options } = request;
       const about = { ...options, ...(model !== undefined && { model }) } as unknown as Value;

@@ -14,6 +14,7 @@ import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Denial } from '../../runtime/denial.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { OpNode } from '../../runtime/op-node.js';
 import type { CallFacts } from '../../runtime/operation.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { shortened } from '../../values/shortened.js';
@@ -68,9 +69,10 @@ export async function askAgent(ports: AgentPorts, branch: Branch, request: Agent
         if (!(await call.sample(inputs)).isRecorded) refuseWithoutBudget(ports);
         return call.request(inputs);
       },
-      async definition() {
+      async definition(_inputs: readonly Value[], op: OpNode) {
         if (request.agentType !== undefined) definition = await ports.definitionOf(request.agentType);
-        return definitionOfAgent(backend, model, request, definition);
+        const own = definitionOfAgent(backend, model, request, definition);
+        return backend.complete ? backend.complete(own, { ...frame, op }) : own;
       },
       options: async () => callOptions(request, { schema: await schemaOfCall(), backend, model }),
     },

@@ -134,6 +134,30 @@ describe('what code lists and is given', () => {
   });
 });
 
+describe('the function that is a backend', () => {
+  const backend = (digest: string): DefinitionPart => ({ kind: 'function', name: 'ask', digest, inBackend: true });
+  const guard: DefinitionPart = { kind: 'guard', name: '@short', digest: 'g' };
+  const edit = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]) =>
+    editBetween('before' as Fingerprint, 'now' as Fingerprint, (each) => recorded(each === 'now' ? now : before));
+
+  it('counts like other parts, apart from settings of the same name', () => {
+    expect(edit([BODY, backend('a')], [BODY, backend('b')])).toMatchObject({ definition: true, interceptors: false });
+    const own: DefinitionPart = { ...model('opus'), inBackend: true };
+    expect(sentences([BODY, backend('a'), model('sonnet')], [BODY, backend('a'), model('opus'), own])).toEqual([
+      '@model was sonnet, is opus',
+      'it uses @model now',
+    ]);
+  });
+
+  it('is told of only where both sides know it, as are the guards that it brings', () => {
+    expect(edit([BODY], [BODY, backend('a'), { ...guard, inBackend: true }])).toEqual(UNEDITED);
+    expect(edit([BODY, backend('a'), { ...guard, inBackend: true }], [BODY, guard])).toEqual(UNEDITED);
+    expect(edit([BODY, backend('a'), { ...guard, inBackend: true }], [BODY, backend('a')])).toMatchObject({ interceptors: true });
+    expect(edit([BODY, backend('a'), guard], [BODY, backend('a'), { ...guard, inBackend: true }]).changes).toEqual([]);
+    expect(edit([BODY, model('sonnet')], [BODY, model('opus'), backend('a')])).toMatchObject({ definition: true });
+  });
+});
+
 describe('definitions', () => {
   const recorded = (fingerprint: string, digest: string): Fact => ({
     type: 'definition.recorded',
