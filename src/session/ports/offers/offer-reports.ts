@@ -1,6 +1,7 @@
 /** Says what calls wait for that no worker takes. team-store.md 7.2. */
 import type { Offers } from '../../../../journal/storage/offers.js';
 import { JournalError } from '../../../../journal/errors.js';
+import { shellWords } from '../../../shell-words.js';
 
 /** A lane that no worker has is reported after so long; that no worker is there, each time it lasted so long. */
 const LANE_AFTER_MS = 10_000;
@@ -45,15 +46,22 @@ export class OfferReports {
     for (const [lane, count] of counts) {
       if (lane === '' || lanes.has(lane) || this.lanes.has(lane)) continue;
       this.lanes.add(lane);
-      stderr(`${calls(count)} in the lane ${JSON.stringify(lane)}, and no worker has slots for it: mlld worker --lane ${lane}=4\n`);
+      stderr(`${calls(count)} in the lane ${JSON.stringify(lane)}, and no worker has slots for it: ${commandFor([lane])}\n`);
     }
     if (alive > 0) return void (this.nobodySinceMs = undefined);
     this.nobodySinceMs ??= oldestMs;
     if (nowMs - this.nobodySinceMs < NOBODY_EVERY_MS) return;
     this.nobodySinceMs = nowMs;
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    stderr(`${calls(total)} for a worker, and none is at work: start mlld worker --lanes 8, or run again with --lanes 4 as well\n`);
+    const start = commandFor([...counts.keys()].sort());
+    stderr(`${calls(total)} for a worker, and none is at work: start ${start}, or run again with --lanes 4 as well\n`);
   }
+}
+
+/** Starts a worker with slots for these lanes; the empty name stands for calls without one. */
+function commandFor(lanes: readonly string[]): string {
+  const slots = lanes.flatMap((lane) => (lane === '' ? ['--lanes', '8'] : ['--lane', `${lane}=4`]));
+  return shellWords(['mlld', 'worker', ...slots]);
 }
 
 function calls(count: number): string {
