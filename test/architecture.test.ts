@@ -241,11 +241,11 @@ describe('what workflow scripts and programs add below src', () => {
     expect(others.map(({ path }) => path)).toEqual(['journal/event.ts', 'journal/facts/run-event.ts']);
   });
 
-  it('is two folds in replay', () => {
+  it('is three folds in replay', () => {
     const folds = files
       .filter(({ path, text }) => path.startsWith('replay/workflows/') || (path.startsWith('replay/') && text.includes('workflows-js.md')))
-      .flatMap(({ code }) => [...code.matchAll(/^export const (\w+): Projection</gm)].map(([, name]) => name));
-    expect(folds).toEqual(['agentCalls', 'callPhases']);
+      .flatMap(({ code }) => [...code.matchAll(/^(?:export )?const (\w+): Projection</gm)].map(([, name]) => name));
+    expect(folds).toEqual(['agentCalls', 'callPhases', 'innerResults']);
   });
 });
 

@@ -16,6 +16,8 @@ export interface CallQuery {
   readonly fingerprint: Fingerprint;
   /** The parts of the fingerprint, with the guards and hooks that hold now. */
   readonly parts: Parts;
+  /** The result that was recorded for this very call, of those that its key has: no other one is returned. */
+  readonly received?: Pick<UsableEntry, 'fingerprint' | 'result'> | undefined;
 }
 
 export interface OverlayHit {
@@ -62,7 +64,7 @@ export function createOverlay({
     decline({ run: holder, seq }) {
       declined.add(`${holder}:${seq}`);
     },
-    lookup({ key, fingerprint, parts }, policy, nowMs) {
+    lookup({ key, fingerprint, parts, received }, policy, nowMs) {
       if (policy.reuses === 'no') return undefined;
       const editOf = (entry: UsableEntry): Edit =>
         editBetween(entry.fingerprint, fingerprint, (each) => {
@@ -72,14 +74,15 @@ export function createOverlay({
       const mayReuse = (entry: UsableEntry): boolean =>
         isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry), changed));
 
-      if (!own.refused.has(key)) {
+      if (!received && !own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
           const entry = known(memo, key);
           if (entry !== undefined && mayReuse(entry)) return { entry, forkSource: workflow, edit: editOf(entry) };
         }
       }
-      const entry = known(own, key);
-      if (entry === undefined) return undefined;
+      const latest = known(own, key);
+      if (latest === undefined) return undefined; // `received`, if any, was invalidated or rejected
+      const entry = received ? { ...latest, fingerprint: received.fingerprint, result: received.result } : latest;
       const isOfThisRun = entry.result.ref.run === run;
       if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry))) return undefined;
       return { entry, forkSource: undefined, edit: editOf(entry) };

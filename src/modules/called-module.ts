@@ -1,7 +1,6 @@
 /** Calls a function of a module by name, for what is no script itself: a pipeline, a workflow script. */
 import path from 'node:path';
 import { sha256 } from '../../journal/canonical.js';
-import type { CallKey, OpPath } from '../../journal/ids.js';
 import { createModule } from '../language/source-module.js';
 import { displayPath } from '../language/paths.js';
 import { withBackend, withParts } from '../operation/fingerprint.js';
@@ -40,24 +39,19 @@ interface NamedFunction {
 
 interface FunctionCall extends NamedFunction {
   readonly args: readonly Value[];
-  /** True for a call whose result was recorded at this place before the process died, which had not ended the call around. */
-  readonly isReceived?: (call: { readonly op: OpPath; readonly key: CallKey }) => boolean;
+  /** Finds a result that was recorded at this place before the process died, which had not ended the call around. */
+  readonly received: ResultCache['lookup'];
 }
 
 /**
  * The caller has looked its own call up already: calls of the function are recorded, and not looked up again, because another execution
  * makes them anew. An execution that a crash cut short continues with the results that it had.
  */
-export async function callFunctionOf(
-  { file, name, args, isReceived = () => false }: FunctionCall,
-  frame: Frame,
-  refuse: Refuse,
-): Promise<Value> {
+export async function callFunctionOf({ file, name, args, received }: FunctionCall, frame: Frame, refuse: Refuse): Promise<Value> {
   const executable = await functionOf({ file, name }, frame, refuse);
-  const { cache: known } = frame.run;
-  const lookup: ResultCache['lookup'] = (call) => (isReceived(call) ? known.lookup(call) : undefined);
-  const cache = { ...known, policy: () => ({ records: true, reuses: false }), lookup };
-  const inner = frame.run.cache.policy().records ? { ...frame, run: { ...frame.run, cache } } : frame;
+  const known = frame.run.cache;
+  const cache = { ...known, policy: () => ({ records: true, reuses: false }), lookup: received };
+  const inner = known.policy().records ? { ...frame, run: { ...frame.run, cache } } : frame;
   return callValue(executable, args, inner, { at: 0, called: [name] });
 }
 

@@ -5,7 +5,7 @@ import { pipelineState } from '../../replay/pipeline/pipeline-state.js';
 import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/calls/result-cache.js';
 import { limitReuse } from '../../src/session/pipeline/create-runtime.js';
 import type { PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
-import { NO_RESULT_CACHE } from '../../src/session/ports/result-cache.js';
+import { NO_RESULT_CACHE } from '../../src/session/no-result-cache.js';
 
 const lost = sha256('a call whose consequences a crash lost') as CallKey;
 const other = sha256('another call') as CallKey;

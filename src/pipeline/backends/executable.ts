@@ -1,11 +1,11 @@
 /** Executes model calls by a function of an mlld script: `exe llm @stage(prompt, node, context)`. */
 import path from 'node:path';
-import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { callFunctionOf, namedFunction, withFunctionOf } from '../../modules/called-module.js';
 import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
+import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import { modelSettingsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import { statusReport } from '../stage/status-file.js';
@@ -25,8 +25,9 @@ export function executableBackend(written: string): OwnBackend {
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
       const { received } = run.ledger.state;
-      const isReceived = ({ op, key }: { readonly op: OpPath; readonly key: CallKey }): boolean => received.get(op)?.reply === key;
-      const called = { file: path.resolve(run.fileDirectory, file), name, args: [text, about, context as Value], isReceived };
+      const { cache } = frame.run;
+      const found: ResultCache['lookup'] = (call) => (received.get(call.op)?.reply === call.key ? cache.lookup(call) : undefined);
+      const called = { file: path.resolve(run.fileDirectory, file), name, args: [text, about, context as Value], received: found };
       const result = await callFunctionOf(called, frame, (message) => new StageError('permanent', message));
       if (isSecret(result)) throw new StageError('permanent', secretReply(name));
       const data = dataOf(result);

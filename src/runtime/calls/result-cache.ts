@@ -33,6 +33,11 @@ export interface ResultCache {
   readonly offers?: CallOffers;
   /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
+  /**
+   * Finds the result of a call inside another one, which had not ended when the process died: that of this very operation, once.
+   * Absent where nothing is recorded.
+   */
+  readonly lookupInside?: (query: CacheQuery) => Awaitable<CachedResult | undefined>;
   /** Present in a replay: resolves to what the recorded call of this operation used, because a replay repeats no attempt. */
   readonly recordedMeasure?: (op: OpPath) => Promise<MeasuredCall | undefined>;
   /** From now on this run reuses the next recorded result instead of this one. */

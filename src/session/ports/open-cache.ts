@@ -3,6 +3,7 @@ import type { Claims } from '../../../journal/storage/claims.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { createOverlay } from '../../../replay/memo/overlay.js';
+import { loadInnerResults } from '../../../replay/workflows/inner-results.js';
 import type { ResumeMode } from '../../../replay/memo/policy.js';
 import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import type { RunOptions } from '../script/run-options.js';
@@ -61,6 +62,8 @@ export async function openCache({
     forks,
     changed: flags.changed,
   });
+  // A target asks for calls again, and says nothing of those that have no result yet.
+  const isFromTarget = ![undefined, '', 'failed'].includes(flags.resume);
   const memos = [...forks.map(({ memo }) => memo), usable.memo];
   const retrying = isRecorded
     ? retryingStore(store, {
@@ -115,6 +118,7 @@ export async function openCache({
     onOtherKey: createOtherKeyWarning({ store, ref, memos, stderr: io.stderr }),
     ref,
     overlay,
+    loadInside: async () => (isFromTarget ? new Map() : loadInnerResults(store, usable.runs)),
     flags,
     header,
     nowMs: io.nowMs,

@@ -2,7 +2,7 @@
 import type { ExecutingWorker } from '../../../journal/storage/offers.js';
 import { JournalError } from '../../../journal/errors.js';
 import type { Json, Payload } from '../../../journal/event.js';
-import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunRef } from '../../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { readResult, readExceeding, readOutputs } from '../../../replay/memo/read-result.js';
@@ -36,34 +36,10 @@ import { NO_LABELS, NO_METADATA, metadataOf, type MeasuredCall } from '../../val
 import { randomKey } from '../../world/host.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import type { ChangedFiles, RunCallFiles } from './files/call-files.js';
-import { NO_OUTPUT_FILES } from './files/output-files.js';
 import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 
 /** A larger result would not fit into a line. */
 const SPILLED_BYTES_MAX = 32 * 1024 * 1024;
-
-/** For runs that record nothing. */
-export function NO_RESULT_CACHE(): ResultCache {
-  let secrets: Secrets | undefined;
-  return {
-    policy: () => ({ records: false, reuses: false }),
-    inFlight: new InFlightCalls(),
-    recordedDefinitions: new Set(),
-    files: NO_OUTPUT_FILES,
-    lookup: async () => undefined,
-    decline: () => {},
-    recall: (_recorded, _encoded, _fn, fresh) => fresh,
-    payload: async (value) => ({ inline: value }),
-    preview: () => undefined,
-    secretPayload: async () => ({ redacted: 'nothing is recorded' }),
-    secretKeys: async () => (secrets ??= digestingSecrets(randomKey(KEY_BYTES))).callKey,
-    digest: async () => '',
-    hold: () => {},
-    keepText: async () => undefined,
-    enterScope: () => {},
-    warnStaleHit: () => {},
-  };
-}
 
 /** Finds results that other runs record while this one runs, and claims calls. */
 export interface TeamResults {
@@ -99,6 +75,8 @@ export interface CacheSources {
   readonly root: string;
   readonly ref: RunRef;
   readonly overlay: Overlay;
+  /** Reads the results inside calls that had not ended when the process died; absent in a worker. */
+  readonly loadInside?: () => Promise<Map<OpPath, Pick<UsableEntry, 'fingerprint' | 'result'> & { readonly key: CallKey }>>;
   readonly flags: PolicyFlags;
   readonly header: ResumeMode | undefined;
   readonly nowMs: () => number;
@@ -239,6 +217,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   const staleHits = new Map<string, StaleHit>();
   const held = new Map<CallKey, HeldResult & Pick<CachedResult, 'from'>>();
   let { secrets } = sources;
+  let inside: ReturnType<NonNullable<CacheSources['loadInside']>> | undefined;
   const keys = async (): Promise<Secrets> => {
     secrets ??= await store.secrets().catch((error: unknown) => {
       sources.onTrouble(error as Error);
@@ -357,6 +336,19 @@ export function createRunCache(sources: CacheSources): RunCache {
       const read = found && readableResult(sources, found.key, found.hit.entry);
       if (found && read && !(read instanceof Promise)) return hitOf(found, read);
       return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
+    },
+    async lookupInside(query) {
+      if (!allowed.reuses || !sources.loadInside) return undefined;
+      const { op, key: plain, definition } = query;
+      const results = await (inside ??= sources.loadInside());
+      const received = results.get(op);
+      if (!received || (received.key !== plain && received.key !== secrets?.callKey(plain))) return undefined;
+      results.delete(op); // another attempt makes its calls anew
+      const { key } = received;
+      const { fingerprint, parts } = definition;
+      const hit = overlay.lookup({ key, fingerprint, parts, received }, policy, nowMs());
+      const read = hit && (await readableResult(sources, key, hit.entry));
+      return hit && read && hitOf({ key, hit }, read);
     },
     decline: (known) => decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {

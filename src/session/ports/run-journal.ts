@@ -42,7 +42,7 @@ import { createRecorder, isOfOneFact, unrecordedRecorder, type Follower, type Ru
 import { UnrecordedProgress } from '../unrecorded-progress.js';
 import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
 import { readOnlyStore } from './read-only-store.js';
-import { NO_RESULT_CACHE } from './result-cache.js';
+import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import { createTotalsCounter, type TotalsCounter } from './run-totals.js';
 import type { RunCalls } from '../run-calls.js';
 import { sealingKeyFor } from './sealing-key.js';

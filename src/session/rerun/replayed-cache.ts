@@ -13,7 +13,7 @@ import { measuredIn } from '../../operation/measured-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import type { ResultCache, CachedResult } from '../../runtime/calls/result-cache.js';
 import { OutputExceedsText } from '../../world/process/output.js';
-import { NO_RESULT_CACHE } from '../ports/result-cache.js';
+import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import type { EffectResult } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
 import { resultsOf, type Completed } from './recorded-results.js';

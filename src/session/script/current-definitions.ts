@@ -23,7 +23,7 @@ import type { RunOptions } from './run-options.js';
 import { compactJson } from '../../values/text.js';
 import { dataOf, NO_LABELS, LazyData, type Value } from '../../values/value.js';
 import type { EffectKind, World } from '../../world/world.js';
-import { NO_RESULT_CACHE } from '../ports/result-cache.js';
+import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import { createDocument } from './document.js';
 import { rootFrame, createRunState } from './root-frame.js';
 import { NO_RECORDER } from '../ports/recorder.js';

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { callFunctionOf, namedFunction, withFunctionOf } from '../../modules/called-module.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
+import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import { toJson } from '../../values/native.js';
 import { dataOf, type Value } from '../../values/value.js';
 import type { AgentBackend } from './backend.js';
@@ -17,7 +18,8 @@ export function executableBackend(written: string, directory: string): AgentBack
     async ask(frame, { request, prompt, model }) {
       const { prompt: _prompt, asked: _asked, unknown: _unknown, ...options } = request;
       const about = { ...options, ...(model !== undefined && { model }) } as unknown as Value;
-      const result = await callFunctionOf({ file, name: named.name, args: [prompt, about] }, frame, crashed);
+      const received: ResultCache['lookup'] = (call) => frame.run.cache.lookupInside?.(call);
+      const result = await callFunctionOf({ file, name: named.name, args: [prompt, about], received }, frame, crashed);
       const data = dataOf(result);
       return typeof data === 'string' ? { text: data } : { data: toJson(result) };
     },

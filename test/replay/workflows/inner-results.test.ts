@@ -1,0 +1,79 @@
+/** Tests the fold of results inside agents that a crash cut short: INNER-1, INNER-2. */
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { opPath, type RunRef } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { loadInnerResults } from '../../../replay/workflows/inner-results.js';
+import { entries, finished, key, runRef, started } from '../../support/written-runs.js';
+
+const AGENT = 'main/parallel#0[1]/agent~1f2e3d4c#0';
+const FIRST = `${AGENT}/ask#0/first#0`;
+const DEEP = `${FIRST}/deep#0`;
+
+const completed = (path: string): Fact => ({
+  type: 'call.completed',
+  op: opPath(path),
+  key: key(path),
+  result: { inline: 'x' },
+  elapsedMs: 1,
+});
+const failed = (path: string, more: object): Fact => ({
+  type: 'call.failed',
+  op: opPath(path),
+  key: key(path),
+  elapsedMs: 1,
+  message: 'no',
+  ...more,
+});
+
+/** The paths whose results are left, with the number of their run. */
+async function left(...runs: readonly (readonly Fact[])[]): Promise<readonly string[]> {
+  const facts = new Map(runs.map((run, index) => [runRef(index + 1).run, [started(runRef(index + 1)), ...run]]));
+  const store = {
+    async scan(ref: RunRef, visit: (event: unknown, position: unknown) => void) {
+      for (const { event, place } of entries(ref, facts.get(ref.run) ?? [])) visit(event, place.position);
+    },
+  } as unknown as JournalStore;
+  const files = runs.map((_, index) => ({ ref: runRef(index + 1), liveness: 'crashed' }) as unknown as RunFile);
+  const found = await loadInnerResults(store, files);
+  return [...found].map(([op, { result }]) => `${op} of run ${runs.findIndex((_, index) => runRef(index + 1).run === result.ref.run) + 1}`);
+}
+
+describe('results inside an agent', () => {
+  it('are left where it had not ended', async () => {
+    expect(await left([completed(FIRST), completed('main/agent~00000000#0'), completed('main/other#0/first#0')])).toEqual([
+      `${FIRST} of run 1`,
+    ]);
+  });
+
+  it.each([
+    ['it ended', [completed(AGENT)]],
+    ['it failed', [failed(AGENT, { class: 'crash' })]],
+    ['it is tried again', [failed(AGENT, { class: 'quota', retryInMs: 1 })]],
+    ['they were rejected', [{ type: 'memo.invalidated', selector: '@x', keys: [key(FIRST)] } satisfies Fact]],
+    ['the run completed', [finished()]],
+  ])('are not left where %s, in the same run or a later one', async (_why, facts: readonly Fact[]) => {
+    expect(await left([completed(FIRST), ...facts])).toEqual([]);
+    expect(await left([completed(FIRST)], facts)).toEqual([]);
+  });
+
+  it.each([
+    ['the user interrupted it', failed(AGENT, { code: 'INTERRUPTED' })],
+    ['an allowance was used up', failed(AGENT, { class: 'quota' })],
+    ['the budget was spent', failed(AGENT, { class: 'budget' })],
+  ])('are left where %s', async (_why, fact) => {
+    expect(await left([completed(FIRST), fact, finished('paused')])).toEqual([`${FIRST} of run 1`]);
+  });
+
+  it('are left of several runs, each the latest', async () => {
+    const second = `${AGENT}/ask#0/second#0`;
+    const runs = [[completed(FIRST), completed(second)], [completed(second)], []];
+    expect(await left(...runs)).toEqual([`${second} of run 2`, `${FIRST} of run 1`]);
+    expect(await left([completed(FIRST)], [completed(FIRST), finished()], [completed(second)])).toEqual([`${second} of run 3`]);
+  });
+
+  it('are not left inside a call that failed there', async () => {
+    expect(await left([completed(DEEP), failed(FIRST, { class: 'crash' })])).toEqual([]);
+    expect(await left([completed(DEEP)], [failed(FIRST, { class: 'crash' })])).toEqual([]);
+  });
+});
