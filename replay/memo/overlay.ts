@@ -4,6 +4,7 @@ import type { Completeness } from './checkpoints.js';
 import { completeDefinition, editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
 import { usableEntry, type UsableEntry, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
+import type { StoredResult } from './stored-result.js';
 
 export interface ForkSource {
   readonly workflow: Workflow;
@@ -17,7 +18,13 @@ export interface CallQuery {
   /** The parts of the fingerprint, with the guards and hooks that hold now. */
   readonly parts: Parts;
   /** The result that was recorded for this very call, of those that its key has: no other one is returned. */
-  readonly received?: Pick<UsableEntry, 'fingerprint' | 'result'> | undefined;
+  readonly received?: ReceivedResult | undefined;
+}
+
+/** A result and the definition that it was made with, where that was looked for. */
+export interface ReceivedResult {
+  readonly fingerprint?: Fingerprint | undefined;
+  readonly result: StoredResult;
 }
 
 export interface OverlayHit {
@@ -82,7 +89,7 @@ export function createOverlay({
       }
       const latest = known(own, key);
       if (latest === undefined) return undefined; // `received`, if any, was invalidated or rejected
-      const entry = received ? { ...latest, fingerprint: received.fingerprint, result: received.result } : latest;
+      const entry = received ? { ...latest, fingerprint: received.fingerprint ?? latest.fingerprint, result: received.result } : latest;
       const isOfThisRun = entry.result.ref.run === run;
       if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry))) return undefined;
       return { entry, forkSource: undefined, edit: editOf(entry) };

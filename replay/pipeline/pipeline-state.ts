@@ -19,6 +19,7 @@ import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
 import type { Projection } from '../fold/projection.js';
+import { storedResult, type StoredResult } from '../memo/stored-result.js';
 
 export interface Artifact {
   readonly id: string;
@@ -47,6 +48,8 @@ export interface WaitingQuestion {
 /** Outcomes that an attempt had from outside before it ended. */
 export interface Received {
   readonly reply?: CallKey;
+  /** Says which reply it is: two branches can make the same call inside their stages, and have a result each. */
+  readonly result?: StoredResult;
   readonly answer?: { readonly id: string; readonly answer: string; readonly by: EventOf<'question.answered'>['by'] };
 }
 
@@ -134,7 +137,8 @@ export const pipelineState: Projection<PipelineState> = {
     jumps: 0,
     retriesTotal: 0,
   }),
-  apply(state, event, { ref, position }) {
+  apply(state, event, place) {
+    const { ref, position } = place;
     state.seq = event.seq;
     state.timestamp = event.ts;
     switch (event.type) {
@@ -169,7 +173,8 @@ export const pipelineState: Projection<PipelineState> = {
         receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
         return state;
       case 'call.completed':
-        if (event.unusable === undefined && isOfModelCall(event.op)) receive(state, event.op, { reply: event.key });
+        if (event.unusable === undefined && isOfModelCall(event.op))
+          receive(state, event.op, { reply: event.key, result: storedResult(event, place, undefined) });
         return state;
       case 'call.failed':
         if (event.retryInMs !== undefined) forgetInside(state, event.op); // its next attempt makes all its calls again

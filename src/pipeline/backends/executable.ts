@@ -24,10 +24,8 @@ export function executableBackend(written: string): OwnBackend {
       const { model = null, provider = null, effort } = modelSettingsOf(run.pipeline.graph, node);
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
-      const { received } = run.ledger.state;
-      const { cache } = frame.run;
-      const found: ResultCache['lookup'] = (call) => (received.get(call.op)?.reply === call.key ? cache.lookup(call) : undefined);
-      const called = { file: path.resolve(run.fileDirectory, file), name, args: [text, about, context as Value], received: found };
+      const received: ResultCache['lookup'] = (call) => frame.run.cache.lookupInside?.(call);
+      const called = { file: path.resolve(run.fileDirectory, file), name, args: [text, about, context as Value], received };
       const result = await callFunctionOf(called, frame, (message) => new StageError('permanent', message));
       if (isSecret(result)) throw new StageError('permanent', secretReply(name));
       const data = dataOf(result);

@@ -7,7 +7,7 @@
  *             and nothing else.
  * PIPELINE-4  If two processes resume one chain, the second finds the run that the first has started, and is refused.
  */
-import type { RunRef } from '../../../journal/ids.js';
+import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { currentNode, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../errors.js';
@@ -26,6 +26,7 @@ import type { World } from '../../world/world.js';
 import { addRunCalls } from '../ports/run-totals.js';
 import { endRun } from '../end-run.js';
 import { superviseRun } from '../run-lifecycle.js';
+import type { ResultInside } from '../ports/result-cache.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
 import { findResumption, lockToResume, refuseForeignFolder } from './history/resume.js';
 import { createStateKeeper } from './state-keeper.js';
@@ -138,6 +139,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     secrets,
     signal,
     followers: [keeper.follow],
+    inside: (op) => insideStage(keeper.state, op),
     afterStart:
       resumed && resumed.invalidated.length > 0
         ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.invalidated }]
@@ -189,6 +191,11 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
 }
 
 /** A run can die before its context is recorded, or the record be damaged: the run that resumes it adds what is missing. */
+function insideStage({ received }: PipelineState, op: OpPath): ResultInside | undefined {
+  const { reply: key, result } = received.get(op) ?? {};
+  return key && result && { key, result };
+}
+
 function postInitialContext({ pipeline, frame, ledger }: PipelineRuntime, state: PipelineState): void {
   const { context } = state.main;
   if ('graph.goal' in context) return;

@@ -1,7 +1,8 @@
 /** Builds the result cache of a run from the memos of its workflow and fork sources. */
 import type { Claims } from '../../../journal/storage/claims.js';
-import type { RunRef } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
+import type { CacheFlags } from '../../../journal/facts/run-event.js';
+import type { OpPath, RunRef } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { createOverlay } from '../../../replay/memo/overlay.js';
 import { loadInnerResults } from '../../../replay/workflows/inner-results.js';
 import type { ResumeMode } from '../../../replay/memo/policy.js';
@@ -13,11 +14,11 @@ import { createOtherKeyWarning, type JournalWarnings } from './journal-warnings.
 import { RunCallFiles } from './files/call-files.js';
 import { createOutputFiles } from './files/output-files.js';
 import type { OpenedPriorRuns } from './prior-runs.js';
-import { createRunCache, type RunCache } from './result-cache.js';
+import { createRunCache, type ResultInside, type RunCache } from './result-cache.js';
 import { retryingStore } from './retrying-store.js';
 
 interface CacheParts {
-  readonly options: Pick<RunOptions, 'io' | 'cache' | 'project' | 'journalWaitMs'>;
+  readonly options: Pick<RunOptions, 'io' | 'cache' | 'project' | 'journalWaitMs' | 'pipeline'>;
   readonly header: ResumeMode | undefined;
   readonly ref: RunRef;
   readonly store: JournalStore;
@@ -62,8 +63,6 @@ export async function openCache({
     forks,
     changed: flags.changed,
   });
-  // A target asks for calls again, and says nothing of those that have no result yet.
-  const isFromTarget = ![undefined, '', 'failed'].includes(flags.resume);
   const memos = [...forks.map(({ memo }) => memo), usable.memo];
   const retrying = isRecorded
     ? retryingStore(store, {
@@ -118,7 +117,7 @@ export async function openCache({
     onOtherKey: createOtherKeyWarning({ store, ref, memos, stderr: io.stderr }),
     ref,
     overlay,
-    loadInside: async () => (isFromTarget ? new Map() : loadInnerResults(store, usable.runs)),
+    inside: options.pipeline?.inside ?? insideAgents(store, usable.runs, flags),
     flags,
     header,
     nowMs: io.nowMs,
@@ -135,4 +134,19 @@ export async function openCache({
     onGap: warnings.gap,
     onUnreadable: warnings.unreadable,
   });
+}
+
+/** A target asks for calls again, and says nothing of those that have no result yet. Another attempt makes its calls anew. */
+function insideAgents(
+  store: JournalStore,
+  runs: readonly RunFile[],
+  { resume = '' }: CacheFlags,
+): (op: OpPath) => Promise<ResultInside | undefined> {
+  if (resume !== '' && resume !== 'failed') return async () => undefined;
+  let loading: ReturnType<typeof loadInnerResults> | undefined;
+  return async (op) => {
+    const results = await (loading ??= loadInnerResults(store, runs));
+    const found = results.get(op);
+    return found && { ...found, used: () => void results.delete(op) };
+  };
 }

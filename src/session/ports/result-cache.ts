@@ -6,7 +6,7 @@ import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunRef } from '../
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { readResult, readExceeding, readOutputs } from '../../../replay/memo/read-result.js';
-import type { OverlayHit, Overlay } from '../../../replay/memo/overlay.js';
+import type { OverlayHit, Overlay, ReceivedResult } from '../../../replay/memo/overlay.js';
 import { previewOf } from '../../../replay/fold/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
 import { isTooDeep, jsonSize } from '../../../journal/canonical.js';
@@ -40,6 +40,12 @@ import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 
 /** A larger result would not fit into a line. */
 const SPILLED_BYTES_MAX = 32 * 1024 * 1024;
+
+export interface ResultInside extends ReceivedResult {
+  readonly key: CallKey;
+  /** Called when it is reused. */
+  readonly used?: () => void;
+}
 
 /** Finds results that other runs record while this one runs, and claims calls. */
 export interface TeamResults {
@@ -75,8 +81,8 @@ export interface CacheSources {
   readonly root: string;
   readonly ref: RunRef;
   readonly overlay: Overlay;
-  /** Reads the results inside calls that had not ended when the process died; absent in a worker. */
-  readonly loadInside?: () => Promise<Map<OpPath, Pick<UsableEntry, 'fingerprint' | 'result'> & { readonly key: CallKey }>>;
+  /** Finds the result of a call inside another one, which had not ended when the process died; absent in a worker. */
+  readonly inside?: (op: OpPath) => Awaitable<ResultInside | undefined>;
   readonly flags: PolicyFlags;
   readonly header: ResumeMode | undefined;
   readonly nowMs: () => number;
@@ -217,7 +223,6 @@ export function createRunCache(sources: CacheSources): RunCache {
   const staleHits = new Map<string, StaleHit>();
   const held = new Map<CallKey, HeldResult & Pick<CachedResult, 'from'>>();
   let { secrets } = sources;
-  let inside: ReturnType<NonNullable<CacheSources['loadInside']>> | undefined;
   const keys = async (): Promise<Secrets> => {
     secrets ??= await store.secrets().catch((error: unknown) => {
       sources.onTrouble(error as Error);
@@ -338,12 +343,10 @@ export function createRunCache(sources: CacheSources): RunCache {
       return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
     },
     async lookupInside(query) {
-      if (!allowed.reuses || !sources.loadInside) return undefined;
       const { op, key: plain, definition } = query;
-      const results = await (inside ??= sources.loadInside());
-      const received = results.get(op);
+      const received = allowed.reuses ? await sources.inside?.(op) : undefined;
       if (!received || (received.key !== plain && received.key !== secrets?.callKey(plain))) return undefined;
-      results.delete(op); // another attempt makes its calls anew
+      received.used?.();
       const { key } = received;
       const { fingerprint, parts } = definition;
       const hit = overlay.lookup({ key, fingerprint, parts, received }, policy, nowMs());

@@ -2,7 +2,7 @@
 import type { CallsAtWorkers } from '../../../journal/storage/offers.js';
 import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags, RunStatus } from '../../../journal/facts/run-event.js';
-import type { RunRef } from '../../../journal/ids.js';
+import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
 import type { Invalidation } from '../../../replay/resume/invalidation.js';
@@ -12,6 +12,7 @@ import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
 import type { WorkersRequest } from '../ports/offers/offered-calls.js';
 import type { OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
+import type { ResultInside } from '../ports/result-cache.js';
 import type { RunOutcome } from '../run-calls.js';
 
 export type ScriptSource =
@@ -61,6 +62,8 @@ export interface PipelineRecord {
   readonly facts: (ref: RunRef) => Partial<FactOf<'run.started'>>;
   readonly afterStart: readonly FactOf<'memo.invalidated'>[];
   readonly followers: readonly ((event: JournalEvent, position: Position) => void)[];
+  /** Finds the result of a call inside a stage that had not ended when the process died. */
+  readonly inside: (op: OpPath) => ResultInside | undefined;
 }
 
 export interface RunOptions {

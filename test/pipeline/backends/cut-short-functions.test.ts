@@ -31,3 +31,36 @@ it.each([false, true])('continues with the results of calls that had ended (--ch
   // The other stage makes its own calls.
   expect(shop.read('paid.txt')).toBe('first this\nsecond one\nsecond one\nfirst this\nsecond one\n');
 });
+
+const SAME_CALL_IN_BOTH = `
+exe llm @first(text) = sh { date +%N | tee -a paid.txt }
+exe llm @second(one, id) = sh { echo "$id has $one" >> seen.txt; until test -e go; do sleep 0.02; done; echo "two" }
+exe llm @ask(prompt, node, context) = [
+  let @one = @first("this")
+  let @two = @second(@one, @node.id)
+  => @two
+]
+export { @ask }
+`;
+
+it.each([false, true])('gives each branch its own of two equal calls (--checkpoint: %s)', { timeout: 60_000 }, async (checkpoint) => {
+  const graph =
+    'fork [shape=component]; a [prompt="p"]; b [prompt="p"]; m [shape=tripleoctagon]; start -> fork; fork -> a -> m; fork -> b -> m; m -> exit';
+  const shop = workshop(pipeline(graph));
+  place = shop;
+  shop.write('ask.mld', SAME_CALL_IN_BOTH);
+  shop.write('seen.txt', '');
+  const seen = (): readonly string[] => shop.read('seen.txt').split('\n').filter(Boolean).sort();
+  const ending = new AbortController();
+  const own = { backend: 'exe:ask.mld#ask', checkpoint };
+  const begun = shop.begin({ ...own, signal: ending.signal });
+  await expect.poll(() => seen().length, { timeout: 20_000 }).toBe(2);
+  const before = seen();
+  ending.abort();
+  expect((await begun).status).toBe('interrupted');
+  shop.write('seen.txt', '');
+  shop.write('go', '');
+  expect((await shop.run({ ...own, resume: '' })).report.status).toBe('completed');
+  expect(seen()).toEqual(before);
+  expect(shop.read('paid.txt').trim().split('\n')).toHaveLength(2);
+});
