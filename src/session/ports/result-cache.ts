@@ -43,7 +43,7 @@ const SPILLED_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface ResultInside extends ReceivedResult {
   readonly key: CallKey;
-  /** Called when it is reused. */
+  /** Called when it was found: another attempt makes the call anew. */
   readonly used?: () => void;
 }
 
@@ -351,6 +351,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       const { fingerprint, parts } = definition;
       const hit = overlay.lookup({ key, fingerprint, parts, received }, policy, nowMs());
       const read = hit && (await readableResult(sources, key, hit.entry));
+      if (hit && !read) await warnDeclined([hit], 'the call is executed again');
       return hit && read && hitOf({ key, hit }, read);
     },
     decline: (known) => decline(known.from),
