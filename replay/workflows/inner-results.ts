@@ -59,10 +59,9 @@ const innerResults: Projection<RunResults> = {
       case 'call.failed':
         return isStop(event) ? state : end(state, event.op);
       case 'memo.invalidated':
-        for (const key of event.keys) drop(state, key);
-        return state;
+        return drop(state, event.keys);
       case 'result.rejected':
-        return drop(state, event.key);
+        return drop(state, [event.key]);
       case 'run.finished':
         state.isComplete = event.status === 'completed' && event.marked === undefined && event.worker === undefined;
         return state;
@@ -85,9 +84,9 @@ function isStop({ class: failureClass, code, retryInMs }: EventOf<'call.failed'>
   return retryInMs === undefined && (code === 'INTERRUPTED' || STOPS.has(failureClass));
 }
 
-function drop(state: RunResults, key: CallKey): RunResults {
-  state.dropped.add(key);
-  for (const results of state.open.values()) for (const [op, result] of results) if (result.key === key) results.delete(op);
+function drop(state: RunResults, keys: readonly CallKey[]): RunResults {
+  for (const key of keys) state.dropped.add(key);
+  for (const results of state.open.values()) for (const [op, { key }] of results) if (state.dropped.has(key)) results.delete(op);
   return state;
 }
 
