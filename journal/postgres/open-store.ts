@@ -262,7 +262,8 @@ const SETTINGS = `set_config('search_path'::text, 'pg_catalog, pg_temp'::text, f
 
 /**
  * A process of the server that has freed a piece of memory of this size keeps as much of what later statements free. Otherwise, where it
- * has little by chance, its C library returns the memory of each append to the system and asks for it again: a fifth of an append.
+ * has little by chance, its C library returns the memory of each append to the system and asks for it again: forty pages for twenty
+ * results of 7 KB.
  */
 const KEEP_MEMORY = `octet_length(repeat(repeat(' '::text, 1024), 160))`;
 
