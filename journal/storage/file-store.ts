@@ -34,7 +34,7 @@ import { existingRun, inUse, reopenRun } from './reopen-run.js';
 import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
 import type { CreateOptions, IndexFiles, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
-import { describeBeginning, readFirst, readTail } from '../tail.js';
+import { describeBeginning, readFirst, readTail } from './tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
 import { deleteRunFiles } from '../upkeep/delete-runs.js';
 import { RunWriter } from '../writer.js';

@@ -16,7 +16,7 @@ import { withPayloads } from '../secrets/payload-store.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
 import { hasEnded, inUse, isUnknown } from './reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
-import { servingRole } from '../tail.js';
+import { servingRole } from './tail.js';
 
 /**
  * Opens a store that lives as long as the program. Secret results are sealed with `sealingKey`, else with a key that is kept nowhere.

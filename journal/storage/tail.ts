@@ -1,11 +1,11 @@
 /** Reads from a run what is known without reading all of it: its first event, its last one, its size. */
-import { CHAIN_SEED, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
-import type { Disk } from './storage/disk.js';
-import { codeOf } from './errors.js';
-import type { JournalEvent } from './event.js';
-import { LineBuffer, NEWLINE, type Flaw } from './line-buffer.js';
-import { RunBytes } from './segments.js';
-import type { RunFile } from './store.js';
+import { CHAIN_SEED, LINE_BYTES_MAX, PREDECESSOR_BYTES } from '../codec.js';
+import type { Disk } from './disk.js';
+import { codeOf } from '../errors.js';
+import type { JournalEvent } from '../event.js';
+import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
+import { RunBytes } from '../segments.js';
+import type { RunFile } from '../store.js';
 
 const FIRST_WINDOW_BYTES = 4 * 1024;
 /** A longer last line is not looked for: it isn't the short event that ends a run. */
