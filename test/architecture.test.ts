@@ -29,7 +29,7 @@ const MAY_IMPORT: { readonly [L in Layer]: readonly Layer[] } = {
 
 /** The parts outside the library, each with what it may import beside its own files; of `TYPES_ONLY` it may import types alone. */
 const SEES: { readonly [part: string]: readonly string[] } = {
-  'cli/': ['src/api/', 'src/errors.ts', 'src/shell-words.ts', 'src/version.ts', 'grammar/'],
+  'cli/': ['src/api/', 'src/errors.ts', 'journal/shell-words.ts', 'src/version.ts', 'grammar/'],
   'src/server/': ['src/api/', 'src/errors.ts', 'src/world/'],
 };
 

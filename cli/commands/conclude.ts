@@ -3,7 +3,7 @@ import type { RunReport } from '../../src/api/commands/script.js';
 import { renderCallSummary, renderNoCalls } from '../render/call-summary.js';
 import { oneLine } from '../render/one-line.js';
 import { nextCommand } from '../render/resume-command.js';
-import { shellWords } from '../../src/shell-words.js';
+import { shellWords } from '../../journal/shell-words.js';
 import type { Io } from '../terminal/io.js';
 import type { Execution } from './run-script.js';
 

@@ -1,4 +1,5 @@
 /** Reads a line as bash does, up to the word under the cursor, and writes candidates so that bash reads them as the text they are. */
+import { singleQuoted } from '../../journal/shell-words.js';
 
 type Quote = "'" | '"' | undefined;
 
@@ -51,9 +52,9 @@ export function forBash(candidates: readonly string[], { kept, quote }: TypedLin
 function quoted(text: string, quote: Quote): string {
   switch (quote) {
     case undefined:
-      return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+      return singleQuoted(text);
     case "'":
-      return text.replaceAll("'", String.raw`'\''`);
+      return singleQuoted(text).slice(1, -1);
     case '"':
       // No backslash keeps an interactive bash from reading ! as a command of its history.
       return text.replaceAll(/["\\$`]/g, String.raw`\$&`).replaceAll('!', `"'!'"`);

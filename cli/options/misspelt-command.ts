@@ -8,7 +8,7 @@ import type { CommandForm } from '../command-table/rows.js';
 import { suggestedFlags } from '../command-table/run-flags.js';
 import { inCamelCase } from './run-request.js';
 import { resembles } from './resembles.js';
-import { shellWords } from '../../src/shell-words.js';
+import { shellWords } from '../../journal/shell-words.js';
 
 const SHORTEST = 4;
 const EDITS_MAX = 2;

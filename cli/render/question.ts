@@ -2,7 +2,7 @@
 import { answerMeaning, choiceLine } from '../../src/api/reports/choices.js';
 import { isUpload } from '../../src/api/commands/project.js';
 import { oneLine } from './one-line.js';
-import { shellWords } from '../../src/shell-words.js';
+import { shellWords } from '../../journal/shell-words.js';
 import { duration } from './units.js';
 
 interface Question {

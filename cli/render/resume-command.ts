@@ -2,7 +2,7 @@
 import { MlldError } from '../../src/errors.js';
 import { isUpload } from '../../src/api/commands/project.js';
 import { parseRunRequest, resumeArguments } from '../options/run-request.js';
-import { shellWords } from '../../src/shell-words.js';
+import { shellWords } from '../../journal/shell-words.js';
 
 export interface RecordedCommand {
   readonly name: string | undefined;

@@ -1,4 +1,5 @@
 /** Targets of `--resume` that can't be resolved: what was meant, and what there is instead. */
+import { shellWord } from '../../journal/shell-words.js';
 import type { ReachedCheckpoint } from '../memo/checkpoints.js';
 import { ReplayError } from './errors.js';
 import type { FunctionHistory } from '../memo/history.js';
@@ -15,7 +16,7 @@ export function malformedTarget(
   reached: readonly ReachedCheckpoint[],
 ): ReplayError {
   const candidates = [...namesOf(functions), ...reached.map(({ name }) => quoted(name))];
-  const inQuotes = text.startsWith('@') ? `; a name that starts with @ goes in quotes: --resume ${inShell(`"${text}"`)}` : '';
+  const inQuotes = text.startsWith('@') ? `; a name that starts with @ goes in quotes: --resume ${shellWord(`"${text}"`)}` : '';
   const message = `can't read the target ${text} of --resume: ${why}`;
   return new ReplayError('RESUME_TARGET', message + listed('it could name', candidates), {
     hint:
@@ -35,7 +36,7 @@ export function unknownFunction({ text, name }: FunctionSelector, names: Iterabl
   const [near] = known
     .filter((each) => textSimilarity(each, name) >= ALIKE_MIN)
     .sort((left, right) => textSimilarity(right, name) - textSimilarity(left, name));
-  const quotes = `a checkpoint whose name starts with @ goes in quotes: --resume ${inShell(`"${text}"`)}`;
+  const quotes = `a checkpoint whose name starts with @ goes in quotes: --resume ${shellWord(`"${text}"`)}`;
   const hint = near === undefined ? quotes : `did you mean @${near}? ${quotes}`;
   return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates, hint });
 }
@@ -68,7 +69,7 @@ export function ambiguousPrefix({ text, name }: FunctionSelector, sites: Readonl
     {
       hint:
         sites.size > 1
-          ? `pick a call site: --resume ${inShell(text.replace(`@${name}`, `@${name}:${first}`))}`
+          ? `pick a call site: --resume ${shellWord(text.replace(`@${name}`, `@${name}:${first}`))}`
           : 'use a longer prefix that matches in one place only',
       candidates,
     },
@@ -116,7 +117,7 @@ export function noExactMatch({ text, exact = '' }: FunctionSelector, texts: Iter
 export function unknownPath({ text }: PathSelector, nearest: string | undefined): ReplayError {
   const candidates = nearest === undefined ? [] : [nearest];
   return new ReplayError('RESUME_PATH', `no recorded run has the operation ${text}${listed('the nearest', candidates)}`, {
-    hint: `mlld journal explain lists the paths of a run's calls; a checkpoint of this name goes in quotes: --resume ${inShell(`"${text}"`)}`,
+    hint: `mlld journal explain lists the paths of a run's calls; a checkpoint of this name goes in quotes: --resume ${shellWord(`"${text}"`)}`,
     candidates,
   });
 }
@@ -159,11 +160,6 @@ export function ambiguousCheckpoint(name: string, matches: readonly ReachedCheck
   return new ReplayError('RESUME_AMBIGUOUS', [`ambiguous checkpoint match ${quoted(name)} — matches:`, ...candidates].join('\n  '), {
     candidates,
   });
-}
-
-/** A shell reads it as this one word. */
-function inShell(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function namesOf(functions: Iterable<string>): string[] {

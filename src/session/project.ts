@@ -8,7 +8,7 @@ import path from 'node:path';
 import { workflowOf, type Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { shellWords } from '../shell-words.js';
+import { shellWords } from '../../journal/shell-words.js';
 import { CONFIG_FILE, DEFAULT_SCRIPT_DIR, readConfig, type ProjectConfig } from './project-config.js';
 
 export type { ProjectConfig } from './project-config.js';

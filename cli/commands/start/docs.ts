@@ -5,7 +5,7 @@ import { MlldError } from '../../../src/errors.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { renderMarkdown, withoutComments } from '../../render/markdown.js';
 import { clip } from '../../render/one-line.js';
-import { shellWords } from '../../../src/shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import { reportStyle, type Style } from '../../render/style.js';
 import { tableLines } from '../../render/table.js';
 import { wrapAll } from '../../render/wrap.js';

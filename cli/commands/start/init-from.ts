@@ -6,7 +6,7 @@ import { findWorkflow } from '../../../src/api/commands/workflows/files.js';
 import { validateWorkflow, type ValidatedWorkflow } from '../../../src/api/commands/workflows/validate.js';
 import { MlldError } from '../../../src/errors.js';
 import { oneLine } from '../../render/one-line.js';
-import { shellWords } from '../../../src/shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import { reportStyle, type Style } from '../../render/style.js';
 import type { Io } from '../../terminal/io.js';
 import { installedProgram } from './write-starter.js';

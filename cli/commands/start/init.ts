@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installedProgram, wordsToRun, writeStarter, type Starter, type StarterReport } from './write-starter.js';
-import { shellWords } from '../../../src/shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import { reportStyle, type Style } from '../../render/style.js';
 import type { Io } from '../../terminal/io.js';
 

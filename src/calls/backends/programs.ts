@@ -1,5 +1,5 @@
 /** The table of the programs that execute model calls, for every front-end that names one as its backend. */
-import { shellWords } from '../../shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import type { EffectRequest } from '../../world/world.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';

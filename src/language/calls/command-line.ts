@@ -9,6 +9,7 @@
  *            Executed as it is, it is the same command, because a guard may return a changed one.
  */
 import type { Code, HolePart, TemplatePart } from '../../../grammar/ast.js';
+import { shellWord, singleQuoted } from '../../../journal/shell-words.js';
 import { MlldError } from '../../errors.js';
 import { commandText, isDataForCommand } from '../../values/native.js';
 import { isTruthy } from '../../values/truth.js';
@@ -96,7 +97,7 @@ async function writeHole(part: HolePart, frame: Frame, line: Line): Promise<void
   const isText = value !== undefined && !isDataForCommand(value);
   if (isText) refuseOperators(text, part, frame);
   if (isText && part.quoting === 'bare') return writeWords(text, line, readable);
-  line.word(text, readable(wordQuoted(text)), '"');
+  line.word(text, readable(shellWord(text)), '"');
 }
 
 /** Writes each word literally; blanks between words in the value separate them in the command. */
@@ -104,17 +105,8 @@ function writeWords(text: string, line: Line, readable: (quoted: string) => stri
   for (const piece of text.split(/([ \t\r\n]+)/)) {
     if (piece === '') continue;
     if (/^[ \t\r\n]/.test(piece)) line.write(piece.replace(/[\r\n]+/g, ' '));
-    else line.word(piece, readable(wordQuoted(piece)), '"');
+    else line.word(piece, readable(shellWord(piece)), '"');
   }
-}
-
-/** Inside single quotes only the quote itself has a meaning to the shell. */
-function singleQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function wordQuoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : singleQuoted(word);
 }
 
 /** Begins each line with `$()`, which expands to nothing: such a line never ends the document. */

@@ -1,7 +1,7 @@
 /** Executes model calls by a known program: its command line is made of words, and its adapter reads the reply. graph-pipelines.md 7.3. */
 import { isLikeOption, type ModelProgram, type ProgramSetting } from '../../calls/backends/program.js';
 import { furtherWords } from '../../calls/backends/programs.js';
-import { shellWords } from '../../shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute, toolsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend } from '../stage/backend.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MODEL_PROGRAMS } from '../../../src/calls/backends/programs.js';
-import { shellWords } from '../../../src/shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import type { ProgramCall } from '../../../src/calls/backends/program.js';
 import { programLane, UNKNOWN } from '../../../src/calls/lanes/program-lane.js';
 

@@ -5,7 +5,7 @@ import { columnsOf } from '../../../grammar/columns.js';
 import { wrap, widthOf } from '../../../cli/render/wrap.js';
 import { clip, oneLine } from '../../../cli/render/one-line.js';
 import { renderVariables } from '../../../cli/render/reports/replay.js';
-import { shellWords } from '../../../src/shell-words.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import { styleFor, type Style } from '../../../cli/render/style.js';
 import { table, tableLines } from '../../../cli/render/table.js';
 import { duration, money, time } from '../../../cli/render/units.js';

@@ -1,7 +1,7 @@
 /** Says what calls wait for that no worker takes. team-store.md 7.2. */
 import type { Offers } from '../../../../journal/storage/offers.js';
 import { JournalError } from '../../../../journal/errors.js';
-import { shellWords } from '../../../shell-words.js';
+import { shellWords } from '../../../../journal/shell-words.js';
 
 /** A lane that no worker has is reported after so long; that no worker is there, each time it lasted so long. */
 const LANE_AFTER_MS = 10_000;
