@@ -82,6 +82,7 @@ export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-esti
 export type { AttemptDetails, CallDetails, ShownPayload, SpanMoment } from '../../replay/reports/timeline/report-details.js';
 export type { ShownText } from '../../replay/reports/timeline/shown-texts.js';
 export type { AgentConfig } from '../session/agent-config.js';
+export type { StoreConfig } from '../session/store-config.js';
 export type { Effort } from '../workflows/run/agent-options.js';
 export type { CallOptions, CallSettings, FileLimits, LaneSettings, ReplyFunction, ReplyPlace, Retries } from '../calls/options.js';
 export type { BudgetLimits } from '../calls/budget/limits.js';

@@ -1,7 +1,6 @@
 /** Reads `agent` of `mlld-config.json`: settings of workflow scripts. workflows-js.md 12. */
 import { isObject, type JsonObject } from '../../journal/json-object.js';
-import { withoutUndefined } from '../values/without-undefined.js';
-import { isAmount, isCount, isText, isTexts, optional } from './config-values.js';
+import { isAmount, isCount, isText, isTexts, optional, readSettings, setting, type SettingsTable } from './config-values.js';
 
 export interface AgentConfig {
   readonly backend?: string;
@@ -18,23 +17,20 @@ export interface AgentConfig {
   readonly words?: { readonly [program: string]: readonly string[] };
 }
 
-const AGENT = 'agent';
+export const AGENT_SETTINGS: SettingsTable<AgentConfig> = {
+  backend: setting(isText, 'a text'),
+  backends: setting(isTexts, 'a list of texts'),
+  model: setting(isText, 'a text'),
+  parallel: setting(isCount, 'a whole number of at least 1'),
+  retryMs: setting(isAmount, 'a number of milliseconds'),
+  hooks: setting(isText, 'the path of a module'),
+  words: setting(isWords, 'an object with a list of texts for each program'),
+};
 
 /** Undefined where the configuration says nothing about agents. Throws CONFIG_INVALID for a value of the wrong kind. */
 export function agentConfig(config: JsonObject): AgentConfig | undefined {
-  const agent = optional(config, AGENT, isObject, 'an object');
-  return (
-    agent &&
-    withoutUndefined<AgentConfig>({
-      backend: optional(agent, 'backend', isText, 'a text', AGENT),
-      backends: optional(agent, 'backends', isTexts, 'a list of texts', AGENT),
-      model: optional(agent, 'model', isText, 'a text', AGENT),
-      parallel: optional(agent, 'parallel', isCount, 'a whole number of at least 1', AGENT),
-      retryMs: optional(agent, 'retryMs', isAmount, 'a number of milliseconds', AGENT),
-      hooks: optional(agent, 'hooks', isText, 'the path of a module', AGENT),
-      words: optional(agent, 'words', isWords, 'an object with a list of texts for each program', AGENT),
-    })
-  );
+  const agent = optional(config, 'agent', isObject, 'an object');
+  return agent && readSettings(AGENT_SETTINGS, agent, 'agent');
 }
 
 function isWords(value: unknown): value is { readonly [program: string]: readonly string[] } {

@@ -7,94 +7,111 @@ import type { OwnPrice } from '../calls/price/own-prices.js';
 import { MlldError } from '../errors.js';
 import { parseDuration } from '../values/durations.js';
 import { withoutUndefined } from '../values/without-undefined.js';
-import { invalid, isAmount, isBoolean, isCount, isText, optional } from './config-values.js';
+import { invalid, isAmount, isBoolean, isCount, isText, optional, readSettings, setting, type SettingsTable } from './config-values.js';
 
-const CALLS = 'calls';
 const DURATION_WANTED = 'a duration: "500ms", "30s", "5m", "1h"';
+const COUNT = setting(isCount, 'a whole number of at least 1');
+const BOOLEAN = setting(isBoolean, 'true or false');
+
+/** The members of `calls`, as the configuration names them. */
+interface CallsObject {
+  readonly retries: Retries;
+  readonly timeout: number;
+  readonly concurrency: number;
+  readonly budget: BudgetLimits;
+  readonly budgetStrict: boolean;
+  readonly allowFailures: boolean;
+  readonly waitQuota: number;
+  readonly backoff: CallSettings['backoff'];
+  readonly lanes: CallSettings['lanes'];
+  readonly stallAfter: number;
+  readonly files: CallSettings['files'];
+}
+
+export const CALL_SETTINGS: SettingsTable<CallsObject> = {
+  retries: setting(isRetries, RETRIES_WANTED),
+  timeout: positiveDuration,
+  concurrency: COUNT,
+  budget,
+  budgetStrict: BOOLEAN,
+  allowFailures: BOOLEAN,
+  waitQuota: duration,
+  backoff,
+  lanes,
+  stallAfter: positiveDuration,
+  files,
+};
+
+export const BACKOFF_SETTINGS: SettingsTable<{ first: number; max: number }> = { first: duration, max: duration };
+
+export const LANE_SETTINGS: SettingsTable<LaneSettings> = { max: COUNT, start: COUNT };
+
+const MIB = setting(isPositive, 'a number of MiB above 0');
+export const FILES_SETTINGS: SettingsTable<{ count: number; eachMiB: number; totalMiB: number }> = {
+  count: COUNT,
+  eachMiB: MIB,
+  totalMiB: MIB,
+};
+
+const RATE = setting(isAmount, 'a number of US dollars for a million tokens, at least 0');
+export const PRICE_SETTINGS: SettingsTable<OwnPrice> = { input: RATE, cachedInput: RATE, cacheWrite: RATE, output: RATE };
 
 /** Undefined where the configuration says nothing about calls. Throws CONFIG_INVALID for a value of the wrong kind. */
 export function callConfig(config: JsonObject): Partial<CallSettings> | undefined {
-  const calls = optional(config, CALLS, isObject, 'an object');
+  const calls = optional(config, 'calls', isObject, 'an object');
   const prices = optional(config, 'prices', isObject, 'an object');
   if (calls === undefined && prices === undefined) return undefined;
   return withoutUndefined<Partial<CallSettings>>({ ...(calls && settingsIn(calls)), prices: prices && pricesIn(prices) });
 }
 
 function settingsIn(calls: JsonObject): { [S in keyof CallSettings]?: CallSettings[S] | undefined } {
-  return {
-    retries: optional(calls, 'retries', isRetries, RETRIES_WANTED, CALLS) satisfies Retries | undefined,
-    timeoutMs: positive(calls, 'timeout', CALLS),
-    concurrency: optional(calls, 'concurrency', isCount, 'a whole number of at least 1', CALLS),
-    budget: budgetIn(calls),
-    budgetStrict: optional(calls, 'budgetStrict', isBoolean, 'true or false', CALLS),
-    allowFailures: optional(calls, 'allowFailures', isBoolean, 'true or false', CALLS),
-    waitQuotaMs: duration(calls, 'waitQuota', CALLS),
-    backoff: backoffIn(calls),
-    lanes: lanesIn(calls),
-    stallAfterMs: positive(calls, 'stallAfter', CALLS),
-    files: filesIn(calls),
-  };
+  const { timeout: timeoutMs, waitQuota: waitQuotaMs, stallAfter: stallAfterMs, ...others } = readSettings(CALL_SETTINGS, calls, 'calls');
+  return { ...others, timeoutMs, waitQuotaMs, stallAfterMs };
 }
 
 /** Returns what is kept of files that calls wrote. calls.md 22.3. */
-function filesIn(calls: JsonObject): CallSettings['files'] | undefined {
-  const wanted = 'true, false, or an object of limits: { "count": 20, "eachMiB": 10, "totalMiB": 50 }';
-  const is = (value: unknown): value is boolean | JsonObject => isBoolean(value) || isObject(value);
-  const files = optional(calls, 'files', is, wanted, CALLS);
-  if (files === undefined) return undefined;
+function files(value: unknown, name: string): CallSettings['files'] {
   const { files: usual } = DEFAULT_CALL_SETTINGS;
-  if (isBoolean(files)) return { ...usual, keep: files };
-  const bytes = (key: string): number | undefined => {
-    const size = optional(files, key, isPositive, 'a number of MiB above 0', 'calls.files');
-    return size === undefined ? undefined : Math.round(size * 1024 * 1024);
-  };
-  return {
-    keep: true,
-    count: optional(files, 'count', isCount, 'a whole number of at least 1', 'calls.files') ?? usual.count,
-    eachBytes: bytes('eachMiB') ?? usual.eachBytes,
-    totalBytes: bytes('totalMiB') ?? usual.totalBytes,
-  };
+  if (isBoolean(value)) return { ...usual, keep: value };
+  if (!isObject(value)) throw invalid(name, 'true, false, or an object of limits: { "count": 20, "eachMiB": 10, "totalMiB": 50 }');
+  const { count = usual.count, eachMiB, totalMiB } = readSettings(FILES_SETTINGS, value, name);
+  const bytes = (mib: number | undefined): number | undefined => (mib === undefined ? undefined : Math.round(mib * 1024 * 1024));
+  return { keep: true, count, eachBytes: bytes(eachMiB) ?? usual.eachBytes, totalBytes: bytes(totalMiB) ?? usual.totalBytes };
 }
 
-const isPositive = (value: unknown): value is number => isAmount(value) && value > 0;
+function isPositive(value: unknown): value is number {
+  return isAmount(value) && value > 0;
+}
 
-function budgetIn(calls: JsonObject): BudgetLimits | undefined {
+function budget(value: unknown, name: string): BudgetLimits {
   const wanted = 'a list of limits: "5usd,2Mtok,300calls,3h"';
-  const text = optional(calls, 'budget', isText, wanted, CALLS);
-  if (text === undefined) return undefined;
+  if (!isText(value)) throw invalid(name, wanted);
   try {
-    return parseBudget(text, 'calls.budget');
+    return parseBudget(value, name);
   } catch (cause) {
     if (!(cause instanceof MlldError)) throw cause;
-    throw new MlldError('CONFIG_INVALID', `"calls.budget" in mlld-config.json is "${text}", and must be ${wanted}`, {
+    throw new MlldError('CONFIG_INVALID', `"${name}" in mlld-config.json is "${value}", and must be ${wanted}`, {
       cause,
       hint: cause.hint,
     });
   }
 }
 
-function backoffIn(calls: JsonObject): CallSettings['backoff'] | undefined {
-  const backoff = optional(calls, 'backoff', isObject, 'an object: { "first": "1s", "max": "60s" }', CALLS);
-  if (backoff === undefined) return undefined;
+function backoff(value: unknown, name: string): CallSettings['backoff'] {
+  if (!isObject(value)) throw invalid(name, 'an object: { "first": "1s", "max": "60s" }');
   const { firstMs, maxMs } = DEFAULT_CALL_SETTINGS.backoff;
-  const first = duration(backoff, 'first', 'calls.backoff') ?? firstMs;
-  const most = duration(backoff, 'max', 'calls.backoff') ?? Math.max(first, maxMs);
-  if (most < first) throw invalid('calls.backoff.max', 'at least as long as "calls.backoff.first"');
-  return { firstMs: first, maxMs: most };
+  const { first = firstMs, max = Math.max(first, maxMs) } = readSettings(BACKOFF_SETTINGS, value, name);
+  if (max < first) throw invalid(`${name}.max`, `at least as long as "${name}.first"`);
+  return { firstMs: first, maxMs: max };
 }
 
-function lanesIn(calls: JsonObject): CallSettings['lanes'] | undefined {
-  const wanted = 'an object of lanes: { "claude/*": { "max": 8, "start": 4 } }';
-  const lanes = optional(calls, 'lanes', isObject, wanted, CALLS);
-  return (
-    lanes &&
-    Object.entries(lanes).map(([pattern, limits]) => {
-      const name = `calls.lanes.${pattern}`;
-      if (!isObject(limits)) throw invalid(name, 'an object: { "max": 8, "start": 4 }');
-      const limit = (key: string): number | undefined => optional(limits, key, isCount, 'a whole number of at least 1', name);
-      return [pattern, withoutUndefined<LaneSettings>({ max: limit('max'), start: limit('start') })] as const;
-    })
-  );
+function lanes(value: unknown, name: string): CallSettings['lanes'] {
+  if (!isObject(value)) throw invalid(name, 'an object of lanes: { "claude/*": { "max": 8, "start": 4 } }');
+  return Object.entries(value).map(([pattern, limits]) => {
+    const lane = `${name}.${pattern}`;
+    if (!isObject(limits)) throw invalid(lane, 'an object: { "max": 8, "start": 4 }');
+    return [pattern, readSettings(LANE_SETTINGS, limits, lane)] as const;
+  });
 }
 
 function pricesIn(prices: JsonObject): CallSettings['prices'] {
@@ -103,27 +120,22 @@ function pricesIn(prices: JsonObject): CallSettings['prices'] {
       const name = `prices.${model}`;
       const wanted = 'an object of US dollars for a million tokens: { "input": 1, "cachedInput": 0.1, "cacheWrite": 1.25, "output": 5 }';
       if (!isObject(rates)) throw invalid(name, wanted);
-      const rate = (key: string): number | undefined =>
-        optional(rates, key, isAmount, 'a number of US dollars for a million tokens, at least 0', name);
-      const input = rate('input');
+      const { input, ...others } = readSettings(PRICE_SETTINGS, rates, name);
       if (input === undefined) throw invalid(`${name}.input`, 'given: US dollars for a million tokens');
-      const price = { input, cachedInput: rate('cachedInput'), cacheWrite: rate('cacheWrite'), output: rate('output') };
-      return [model, withoutUndefined<OwnPrice>(price)];
+      return [model, { input, ...others }];
     }),
   );
 }
 
-function positive(object: JsonObject, key: string, within: string): number | undefined {
-  const ms = duration(object, key, within);
-  if (ms === 0) throw invalid(`${within}.${key}`, `${DURATION_WANTED}, longer than 0`);
+function positiveDuration(value: unknown, name: string): number {
+  const ms = duration(value, name);
+  if (ms === 0) throw invalid(name, `${DURATION_WANTED}, longer than 0`);
   return ms;
 }
 
 /** A text with a unit, or a number of milliseconds. */
-function duration(object: JsonObject, key: string, within: string): number | undefined {
-  const value = object[key];
-  if (value === undefined) return undefined;
+function duration(value: unknown, name: string): number {
   const ms = typeof value === 'number' && Number.isFinite(value) ? value : isText(value) ? parseDuration(value) : undefined;
-  if (ms === undefined || !(ms >= 0)) throw invalid(`${within}.${key}`, DURATION_WANTED);
+  if (ms === undefined || !(ms >= 0)) throw invalid(name, DURATION_WANTED);
   return ms;
 }

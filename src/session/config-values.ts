@@ -17,6 +17,32 @@ export function optional<T>(
   throw invalid(within === undefined ? key : `${within}.${key}`, wanted);
 }
 
+/** Parses the value of a setting that messages call `name`. Throws CONFIG_INVALID. */
+export type Setting<T> = (value: unknown, name: string) => T;
+
+/**
+ * The settings of one object of the configuration, by their names there. What is read of the object and what means something in it is one
+ * table, so that no setting is read which `unknownSettings` names, and none is named which is read.
+ */
+export type SettingsTable<T = { readonly [name: string]: unknown }> = { readonly [S in keyof T]-?: Setting<Exclude<T[S], undefined>> };
+
+export function setting<T>(is: (value: unknown) => value is T, wanted: string): Setting<T> {
+  return (value, name) => {
+    if (is(value)) return value;
+    throw invalid(name, wanted);
+  };
+}
+
+/** Returns the settings that the object has. `within` names it in messages. */
+export function readSettings<T extends object>(table: SettingsTable<T>, object: JsonObject, within: string): Partial<T> {
+  const read: { -readonly [S in keyof T]?: T[S] } = {};
+  for (const name of Object.keys(table) as (keyof T & string)[]) {
+    const value = object[name];
+    if (value !== undefined) read[name] = table[name](value, `${within}.${name}`);
+  }
+  return read;
+}
+
 export function invalid(name: string, wanted: string): MlldError {
   return new MlldError('CONFIG_INVALID', `"${name}" in ${CONFIG_FILE} must be ${wanted}`);
 }

@@ -12,6 +12,7 @@ import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import { callConfig } from './call-config.js';
 import { CONFIG_FILE, invalid, isBoolean, isObjects, isText, isTexts, optional } from './config-values.js';
 import { agentConfig, type AgentConfig } from './agent-config.js';
+import { storeConfig, type StoreConfig } from './store-config.js';
 import { unknownSettings } from './unknown-settings.js';
 
 export { CONFIG_FILE } from './config-values.js';
@@ -33,7 +34,7 @@ export interface ProjectConfig {
   /** Settings of workflow scripts. */
   readonly agent?: AgentConfig;
   /** The store of a team that the runs are kept in, instead of files. team-store.md 1. */
-  readonly store?: { readonly url: string; readonly project?: string };
+  readonly store?: StoreConfig;
   /** Settings of calls, where neither the command line nor the script has one. */
   readonly calls?: Partial<CallSettings>;
   /** Sentences about members that mean nothing. Absent where there are none. */
@@ -107,14 +108,6 @@ function modulesConfig(root: string, modules: JsonObject): NonNullable<ProjectCo
     folder: absolute,
     registry: optional(modules, 'registry', isText, 'the address of an index of modules', 'modules'),
   });
-}
-
-function storeConfig(config: JsonObject): ProjectConfig['store'] {
-  const store = optional(config, 'store', isObject, 'an object');
-  const url = store && optional(store, 'url', isText, 'the URL of a database', 'store');
-  if (store === undefined || url === undefined) return undefined;
-  const project = optional(store, 'project', isText, 'the name of a project', 'store');
-  return project === undefined ? { url } : { url, project };
 }
 
 /** Ignores prefixes of resolvers that don't map to files of the project. */

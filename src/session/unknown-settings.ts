@@ -1,40 +1,32 @@
 /**
- * Names members of `mlld-config.json` that mean nothing in the parts that only mlld reads: a misspelt budget is no budget, and whoever
- * wrote it must hear of that. Other keys belong to other programs, or to a later version. world.md 20.
+ * Names members of `mlld-config.json` that mean nothing in the parts that only mlld reads: a misspelt budget limits nothing, and its author
+ * must learn of that. Other keys belong to other programs, or to a later version. world.md 20.
  */
 import { isObject, type JsonObject } from '../../journal/json-object.js';
 import { closest } from '../values/suggest.js';
-import { CONFIG_FILE } from './config-values.js';
-
-const CALLS = [
-  'retries',
-  'timeout',
-  'concurrency',
-  'budget',
-  'budgetStrict',
-  'allowFailures',
-  'waitQuota',
-  'backoff',
-  'lanes',
-  'stallAfter',
-  'files',
-];
+import { AGENT_SETTINGS } from './agent-config.js';
+import { BACKOFF_SETTINGS, CALL_SETTINGS, FILES_SETTINGS, LANE_SETTINGS, PRICE_SETTINGS } from './call-config.js';
+import { CONFIG_FILE, type SettingsTable } from './config-values.js';
+import { STORE_SETTINGS } from './store-config.js';
 
 /** `*` stands for any name. */
-const MEMBERS: readonly (readonly [path: string, names: readonly string[]])[] = [
-  ['calls', CALLS],
-  ['calls.backoff', ['first', 'max']],
-  ['calls.lanes.*', ['max', 'start']],
-  ['calls.files', ['count', 'eachMiB', 'totalMiB']],
-  ['prices.*', ['input', 'cachedInput', 'cacheWrite', 'output']],
-  ['agent', ['backend', 'backends', 'model', 'parallel', 'retryMs', 'hooks', 'words']],
-  ['store', ['url', 'project']],
+const TABLES: readonly (readonly [path: string, table: SettingsTable])[] = [
+  ['calls', CALL_SETTINGS],
+  ['calls.backoff', BACKOFF_SETTINGS],
+  ['calls.lanes.*', LANE_SETTINGS],
+  ['calls.files', FILES_SETTINGS],
+  ['prices.*', PRICE_SETTINGS],
+  ['agent', AGENT_SETTINGS],
+  ['store', STORE_SETTINGS],
 ];
 
 /** Returns a sentence about each, without its last point. */
 export function unknownSettings(config: JsonObject): readonly string[] {
-  const misplaced = CALLS.filter((name) => name in config).map((name) => told(name, `calls.${name}`));
-  return [...misplaced, ...MEMBERS.flatMap(([path, names]) => unknownBelow(config, path.split('.'), names, []))];
+  const misplaced = Object.keys(CALL_SETTINGS).filter((name) => name in config);
+  return [
+    ...misplaced.map((name) => unknownSetting(name, `calls.${name}`)),
+    ...TABLES.flatMap(([path, table]) => unknownBelow(config, path.split('.'), Object.keys(table), [])),
+  ];
 }
 
 /** The configurations whose unknown settings were named: a run, its children and the runs of a server have one. */
@@ -55,14 +47,14 @@ function unknownBelow(object: unknown, path: readonly string[], names: readonly 
       .filter((key) => !names.includes(key))
       .map((key) => {
         const near = closest(key, names);
-        return told([...above, key].join('.'), near && [...above, near].join('.'));
+        return unknownSetting([...above, key].join('.'), near && [...above, near].join('.'));
       });
   }
   return (name === '*' ? Object.keys(object) : [name]).flatMap((key) => unknownBelow(object[key], rest, names, [...above, key]));
 }
 
 /** Quotes names as JSON does, so that one with a line break in it stays within the line of the warning. */
-function told(name: string, near: string | undefined): string {
+function unknownSetting(name: string, near: string | undefined): string {
   const hint = near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
   return `${JSON.stringify(name)} in ${CONFIG_FILE} is no setting, and changes nothing${hint}`;
 }

@@ -40,12 +40,20 @@ describe('calls and prices of mlld-config.json', () => {
 
   it('names what is no setting', () => {
     const calls = { budgett: '5usd', lanes: { claude: { maximum: 1, start: 2 } }, backoff: { first: '1s' } };
-    const others = { dependencies: {}, mode: 'strict', lanes: {}, prices: { m: { input: 1, out: 2 } }, store: { adress: 'x' } };
+    const others = {
+      dependencies: {},
+      mode: 'strict',
+      lanes: {},
+      prices: { m: { input: 1, out: 2 } },
+      agent: { modle: 'x' },
+      store: { adress: 'x' },
+    };
     expect(unknownSettings({ calls, ...others })).toEqual([
       '"lanes" in mlld-config.json is no setting, and changes nothing; did you mean "calls.lanes"?',
       '"calls.budgett" in mlld-config.json is no setting, and changes nothing; did you mean "calls.budget"?',
       '"calls.lanes.claude.maximum" in mlld-config.json is no setting, and changes nothing',
       '"prices.m.out" in mlld-config.json is no setting, and changes nothing',
+      '"agent.modle" in mlld-config.json is no setting, and changes nothing; did you mean "agent.model"?',
       '"store.adress" in mlld-config.json is no setting, and changes nothing',
     ]);
     expect(unknownSettings({ calls: { 'x\ny': 1 } })).toEqual(['"calls.x\\ny" in mlld-config.json is no setting, and changes nothing']);
