@@ -3,56 +3,12 @@
  * script has them now; which calls are really made is known only during the run.
  */
 import { addUsd } from '../../journal/facts/add-usd.js';
-import type { CallKey, Fingerprint } from '../../journal/ids.js';
-import { predictCalls } from './predict-calls.js';
-import {
-  completeDefinition,
-  definitionChanges,
-  isInterceptor,
-  isRefused,
-  isSameChange,
-  UNEDITED,
-  type DefinitionChange,
-  type Edit,
-  type Parts,
-  type RecordedDefinition,
-} from '../memo/definitions.js';
-import type { ForkSource } from '../memo/overlay.js';
+import type { CallKey } from '../../journal/ids.js';
+import { isSameChange, type DefinitionChange } from '../memo/definitions.js';
+import type { MemoEntry } from '../memo/memo.js';
+import { decideReuse, NO_RESULT, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
 import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
-import type { LatestRun } from './latest-run.js';
-import { usableEntry, type UsableEntry, type MemoEntry } from '../memo/memo.js';
-import type { StoredResult } from '../memo/stored-result.js';
-import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
-import type { Index } from '../memo/snapshot.js';
-
-/** The reason for which a result that is usable now would not be reused. */
-export type WhyNotReused =
-  | 'invalidated'
-  | 'reset'
-  | 'edited'
-  | 'expired'
-  | 'incomplete'
-  | 'manual'
-  | 'off'
-  | 'outputs'
-  | 'file gone'
-  | 'rejected'
-  | 'schema'
-  | 'reply';
-
-/** The definition of a function as the script has it now. */
-export interface CurrentDefinition {
-  readonly fingerprint: Fingerprint;
-  readonly parts: Parts;
-  /** Captured variables whose values are known only during the run. */
-  readonly unknown: readonly string[];
-  /** Guards that hold for some of its calls, by the labels of their arguments: known only during the run. */
-  readonly guardsByLabel: readonly string[];
-  /** Its body is one call and nothing else: what it forwards is part of the call key. */
-  readonly forwards: boolean;
-  /** It declares output files. */
-  readonly writes: boolean;
-}
+import { predictCalls } from './predict-calls.js';
 
 export interface PlannedFunction {
   readonly fn: string;
@@ -110,24 +66,7 @@ export interface Plan {
   readonly estimate: Estimate | undefined;
 }
 
-export interface PlanFacts {
-  /** Before the flags were looked at. */
-  readonly before: Index;
-  readonly forks: readonly ForkSource[];
-  readonly invalidatedKeys: ReadonlySet<CallKey>;
-  readonly invalidatedForkedKeys: ReadonlySet<CallKey>;
-  readonly flags: PolicyFlags;
-  readonly header: ResumeMode | undefined;
-  /** Options of checkpoints as the script has them now, by name; for other checkpoints those of the last run count. */
-  readonly scopes: ReadonlyMap<string, Scope>;
-  readonly nowMs: number;
-  readonly latest: LatestRun | undefined;
-  /** By the name of the function; several where modules declare the same name. */
-  readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
-  /** Results that can't be reused because of the files of their calls. */
-  readonly outdated: ReadonlyMap<StoredResult, 'outputs' | 'file gone'>;
-  /** Results that don't fit an option of their function as it is now. */
-  readonly unfit?: ReadonlyMap<StoredResult, 'schema' | 'reply'>;
+export interface PlanFacts extends ReuseFacts {
   /** Costs of results in runs before the last one. */
   readonly earlierCosts?: CostsByFunction;
   /** Calls that the unfinished loops of the last run had ahead, by function. */
@@ -179,7 +118,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
   const reused: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
   let [firstEnd, savedUsd]: [number, number | null] = [Number.POSITIVE_INFINITY, null];
   const decisions = new Map<CallKey, Decision>();
-  for (const [key, entry] of everyEntry(facts)) decisions.set(key, decisionOf(key, entry, facts));
+  for (const [key, entry] of everyEntry(facts)) decisions.set(key, decideReuse(key, entry, facts));
   const predicted = predictCalls(
     facts.before.memo,
     facts.forks.map(({ memo }) => memo),
@@ -187,7 +126,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
   );
   for (const [key, { fn, preview }] of everyEntry(facts)) {
     const entry = entryOf(fn);
-    const decision = decisions.get(key) ?? NOTHING;
+    const decision = decisions.get(key) ?? NO_RESULT;
     const isPredicted = predicted.has(key);
     now.set(key, {
       fn,
@@ -270,129 +209,6 @@ function* everyEntry({ before, forks }: PlanFacts): Generator<readonly [CallKey,
       yield [key, entry];
     }
   }
-}
-
-const NOTHING: Decision = { kind: 'none' };
-
-type Decision =
-  | { readonly kind: 'none' }
-  | {
-      readonly kind: 'reused';
-      readonly result: UsableEntry['result'];
-      readonly edited: boolean;
-      readonly forwards: boolean;
-      readonly changes: readonly DefinitionChange[];
-    }
-  | {
-      readonly kind: 'again';
-      readonly result: UsableEntry['result'];
-      readonly why: WhyNotReused;
-      readonly changes: readonly DefinitionChange[];
-    };
-
-/** Looks a result up as `createOverlay` does: forked ones, then the own one; returns the first reason of the first that is there. */
-function decisionOf(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision {
-  const { before, forks, invalidatedForkedKeys, invalidatedKeys, flags } = facts;
-  const forked =
-    before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => usableEntry(memo, key)).find(Boolean);
-  const own = usableEntry(before.memo, key);
-  let decision = NOTHING;
-  for (const [entry, isOwn] of [
-    [forked, false],
-    [own, true],
-  ] as const) {
-    if (entry === undefined) continue;
-    const edit = editOf(entry, facts);
-    const invalid = isOwn ? whyOwnIsInvalid(invalidatedKeys.has(key), flags) : invalidatedForkedKeys.has(key) ? 'invalidated' : undefined;
-    const why = invalid ?? whyNotReused(entry, entry.scope, isOwn, edit, facts) ?? whyUnfit(entry.result, facts);
-    if (why === undefined) return { kind: 'reused', result: entry.result, ...edit };
-    if (decision.kind === 'none') decision = { kind: 'again', result: entry.result, why, changes: edit.changes };
-  }
-  return decision.kind === 'none' ? rejectedDecision(key, entry, facts) : decision;
-}
-
-function whyUnfit(result: StoredResult, { unfit, outdated }: PlanFacts): WhyNotReused | undefined {
-  return unfit?.get(result) ?? outdated.get(result);
-}
-
-/** A rejected result is there, and only the person who marked it can say that it is usable. */
-function rejectedDecision(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision {
-  const { before, forks, flags } = facts;
-  const rejection = before.memo.rejected.get(key);
-  if (rejection === undefined || flags.fresh === true) return NOTHING;
-  const known =
-    rejection.result === undefined ? forks.map(({ memo }) => usableEntry(memo, key)).find(Boolean) : { ...entry, result: rejection.result };
-  return known === undefined ? NOTHING : { kind: 'again', result: known.result, why: 'rejected', changes: editOf(known, facts).changes };
-}
-
-function whyOwnIsInvalid(isSelected: boolean, { fresh }: PolicyFlags): WhyNotReused | undefined {
-  if (fresh === true) return 'reset';
-  return isSelected ? 'invalidated' : undefined;
-}
-
-function whyNotReused(
-  { result }: UsableEntry,
-  scopeName: string | undefined,
-  isOwn: boolean,
-  edit: PlannedEdit,
-  facts: PlanFacts,
-): WhyNotReused | undefined {
-  const { flags, header, nowMs, before, latest, scopes } = facts;
-  const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
-  const then = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
-  const scope = (scopeName === undefined ? undefined : scopes.get(scopeName)) ?? then;
-  const { reuses, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
-  if (reuses === 'no') return 'off';
-  if (reuses === 'this-run' && isOwn) return 'manual';
-  if (ttlMs !== undefined && Math.max(0, nowMs - result.endedMs) >= ttlMs) return 'expired';
-  if (requireComplete !== undefined && before.complete.get(requireComplete) !== true) return 'incomplete';
-  return isRefused(edit, flags.changed ?? 'serve') ? 'edited' : undefined;
-}
-
-interface PlannedEdit extends Edit {
-  /** Any of the two. */
-  readonly edited: boolean;
-  /** The edit may be part of what the function forwards. */
-  readonly forwards: boolean;
-}
-
-const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false };
-
-/** Compares with the definition of this name that is nearest to the one that the result was made with. */
-function editOf({ fn, fingerprint }: UsableEntry, { current, before, forks }: PlanFacts): PlannedEdit {
-  const now = current.get(fn) ?? [];
-  if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
-    return UNEDITED_PLAN;
-  const recorded =
-    before.definitions.get(fingerprint) ?? forks.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
-  const edits = now.map((definition) => editAgainst(recorded, definition));
-  return edits.reduce((nearest, edit) =>
-    edit.edited && (!nearest.edited || nearest.changes.length <= edit.changes.length) ? nearest : edit,
-  );
-}
-
-function editAgainst(
-  recorded: RecordedDefinition | undefined,
-  { parts, unknown, guardsByLabel, forwards }: CurrentDefinition,
-): PlannedEdit {
-  if (recorded === undefined) {
-    const isKnown = unknown.length === 0;
-    return { definition: isKnown, interceptors: false, edited: isKnown, forwards: forwards && isKnown, changes: [] };
-  }
-  // A name whose value is unknown may be a function, with everything behind it: then nothing can be compared.
-  if (recorded.parts.some(({ kind, name }) => kind !== 'variable' && !isInterceptor({ kind }) && unknown.includes(name)))
-    return UNEDITED_PLAN;
-  const changes = definitionChanges(recorded, completeDefinition(parts)).filter(({ kind, name, how }) => {
-    if (kind === 'guard') return how === 'changed' || !guardsByLabel.includes(name);
-    return kind !== 'variable' || !unknown.includes(name);
-  });
-  return {
-    definition: changes.some((change) => !isInterceptor(change)),
-    interceptors: changes.some(isInterceptor),
-    edited: changes.length > 0,
-    forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'),
-    changes,
-  };
 }
 
 function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {

@@ -1,7 +1,8 @@
 /** Renders `--plan`: the number that matters first, then function by function, then the estimate. */
 import type { BudgetVerdict, RunPlan } from '../../../src/api/commands/plan.js';
 import { budgetText, describeChange } from '../../../src/api/commands/words.js';
-import type { WhyNotReused, PlannedFunction } from '../../../replay/resume/plan.js';
+import type { WhyNotReused } from '../../../replay/resume/decide-reuse.js';
+import type { PlannedFunction } from '../../../replay/resume/plan.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { wrapAll } from '../wrap.js';

@@ -5,7 +5,7 @@
  */
 import type { Guard, Hook, Script, Statement } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
-import type { CurrentDefinition } from '../../../replay/resume/plan.js';
+import type { CurrentDefinition } from '../../../replay/resume/decide-reuse.js';
 import type { CallOptions } from '../../calls/options.js';
 import { callOptions } from '../../language/calls/call-options.js';
 import { execute } from '../../language/evaluate.js';
