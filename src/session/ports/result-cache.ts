@@ -202,16 +202,12 @@ function preferred(first: Candidate | undefined, second: Candidate | undefined):
   return isLater ? second : first;
 }
 
-/** Results of one function that were reused although it was edited, or other guards or hooks hold. */
-export interface StaleHit {
-  count: number;
-  /** Maps the definitions that they were made with to those of now. */
-  readonly editions: Map<Fingerprint, Fingerprint>;
-}
+/** Results of one function that were reused although it is defined otherwise now, by the definition that they were made with. */
+export type StaleHits = Map<Fingerprint, { readonly now: Fingerprint; readonly count: number }>;
 
 export interface RunCache extends ResultCache {
   /** By the name of the function. */
-  readonly staleHits: ReadonlyMap<string, StaleHit>;
+  readonly staleHits: ReadonlyMap<string, StaleHits>;
   /** By the name of the function: files of reused calls that have other content now. */
   changedFiles(): ReadonlyMap<string, ChangedFiles>;
   /** Counts the secret results that no later run will have, because there is no key to seal them. */
@@ -220,7 +216,7 @@ export interface RunCache extends ResultCache {
 
 export function createRunCache(sources: CacheSources): RunCache {
   const { store, ref, overlay, flags, header, nowMs } = sources;
-  const staleHits = new Map<string, StaleHit>();
+  const staleHits = new Map<string, StaleHits>();
   const held = new Map<CallKey, HeldResult & Pick<CachedResult, 'from'>>();
   let { secrets } = sources;
   const keys = async (): Promise<Secrets> => {
@@ -383,9 +379,8 @@ export function createRunCache(sources: CacheSources): RunCache {
       enter({ name, resume, ttlMs, complete: hasComplete });
     },
     warnStaleHit(fn, recorded, now) {
-      const hits = staleHits.get(fn) ?? { count: 0, editions: new Map<Fingerprint, Fingerprint>() };
-      hits.count++;
-      hits.editions.set(recorded, now);
+      const hits: StaleHits = staleHits.get(fn) ?? new Map();
+      hits.set(recorded, { now, count: (hits.get(recorded)?.count ?? 0) + 1 });
       staleHits.set(fn, hits);
     },
   };

@@ -335,7 +335,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
     notices() {
       const unkept = unkeptNotice(cache.unkeptCount());
       return [
-        ...staleHitWarnings(cache.staleHits, [usable, ...forks], options.pipeline !== undefined),
+        ...staleHitWarnings(cache, [usable, ...forks], options.pipeline !== undefined),
         ...changedFilesWarnings(cache.changedFiles()),
         ...(unkept === undefined ? [] : [unkept]),
       ];

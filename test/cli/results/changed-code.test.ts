@@ -31,6 +31,25 @@ describe('a result of a function', () => {
     expect((await runCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe('by 4 m\n');
   });
 
+  it('that another function of the same name had made is called so, until one of them is edited', async () => {
+    const module = (word: string): string => `exe llm @sound(x) = \`${word} @x\`\nexport { @sound }\n`;
+    const cwd = await projectFolder({
+      'job.mld': 'import "./a.mld" as @a\nimport "./b.mld" as @b\nshow @a.sound("1")\nshow @b.sound("1")\n',
+      'a.mld': module('at'),
+      'b.mld': module('by'),
+    });
+    const shared = '@sound: 1 result reused that another @sound of this run had made with the same arguments; give each function a name';
+    for (const _ of ['executed', 'reused']) {
+      const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+      expect(stdout).toBe('at 1\nat 1\n');
+      expect(stderr).toContain(shared);
+      expect(stderr).not.toContain('edited');
+    }
+    await fs.writeFile(path.join(cwd, 'a.mld'), module('from'));
+    const { stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect(stderr).toContain('@sound: 2 results reused from before its body was edited; --resume @sound');
+  });
+
   it('is not from before an edit of another function of the module', async () => {
     const cwd = await projectFolder({ 'job.mld': MODULE, 'depths.mld': DEPTHS });
     await runCli(['job.mld', '--checkpoint'], { cwd });
