@@ -26,7 +26,7 @@ import type { World } from '../../world/world.js';
 import { addRunCalls } from '../ports/run-totals.js';
 import { endRun } from '../end-run.js';
 import { superviseRun } from '../run-lifecycle.js';
-import type { ResultInside } from '../ports/result-cache.js';
+import type { ResultInside } from '../ports/results/result-cache.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
 import { findResumption, lockToResume, refuseForeignFolder } from './history/resume.js';
 import { createStateKeeper } from './state-keeper.js';

@@ -31,7 +31,7 @@ import { splitInvalidation } from './fit-facts.js';
 import { createRun } from './create-run.js';
 import { changedFilesWarnings } from './files/changed-files.js';
 import { createJournalWarnings, isOfOtherVersion, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
-import { openCache } from './open-cache.js';
+import { openCache } from './results/open-cache.js';
 import { offeredSources, refuseWorkers, workersOf } from './offers/workers-of-run.js';
 import { learnedPace } from '../script/learned-pace.js';
 import { checkSharedBudgets, openSharedBudgets } from '../script/shared-budgets.js';
@@ -48,7 +48,7 @@ import type { RunCalls } from '../run-calls.js';
 import { sealingKeyFor } from './sealing-key.js';
 import { runTrace, traceparentWarning } from './run-trace.js';
 import { settleOrphans } from './settle-orphans.js';
-import { staleHitWarnings } from './stale-hits.js';
+import { staleHitWarnings } from './results/stale-hits.js';
 import { startedFact } from './started-fact.js';
 
 export interface OpenedJournal {

@@ -12,7 +12,7 @@ import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
 import type { WorkersRequest } from '../ports/offers/offered-calls.js';
 import type { OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
-import type { ResultInside } from '../ports/result-cache.js';
+import type { ResultInside } from '../ports/results/result-cache.js';
 import type { RunOutcome } from '../run-calls.js';
 
 export type ScriptSource =

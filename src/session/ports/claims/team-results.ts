@@ -22,7 +22,7 @@ import type { PriorRuns } from '../../../../replay/memo/load.js';
 import type { OverlayHit } from '../../../../replay/memo/overlay.js';
 import { storedResult } from '../../../../replay/memo/stored-result.js';
 import type { ClaimedCall, ClaimedCallState, LostClaim } from '../../../runtime/calls/result-cache.js';
-import type { TeamResults } from '../result-cache.js';
+import type { TeamResults } from '../results/result-cache.js';
 import { WaitForCall } from './wait-for-call.js';
 
 /** A shorter wait is not reported. */

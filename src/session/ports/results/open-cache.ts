@@ -1,19 +1,19 @@
 /** Builds the result cache of a run from the memos of its workflow and fork sources. */
-import type { Claims } from '../../../journal/storage/claims.js';
-import type { CacheFlags } from '../../../journal/facts/run-event.js';
-import type { OpPath, RunRef } from '../../../journal/ids.js';
-import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { createOverlay } from '../../../replay/memo/overlay.js';
-import { loadInnerResults } from '../../../replay/workflows/inner-results.js';
-import type { ResumeMode } from '../../../replay/memo/policy.js';
-import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
-import type { RunOptions } from '../script/run-options.js';
-import type { RunTeamResults } from './claims/team-results.js';
-import type { WorkersParts } from './offers/workers-of-run.js';
-import { createOtherKeyWarning, type JournalWarnings } from './journal-warnings.js';
-import { RunCallFiles } from './files/call-files.js';
-import { createOutputFiles } from './files/output-files.js';
-import type { OpenedPriorRuns } from './prior-runs.js';
+import type { Claims } from '../../../../journal/storage/claims.js';
+import type { CacheFlags } from '../../../../journal/facts/run-event.js';
+import type { OpPath, RunRef } from '../../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../../journal/store.js';
+import { createOverlay } from '../../../../replay/memo/overlay.js';
+import { loadInnerResults } from '../../../../replay/workflows/inner-results.js';
+import type { ResumeMode } from '../../../../replay/memo/policy.js';
+import { DEFAULT_CALL_SETTINGS } from '../../../calls/options.js';
+import type { RunOptions } from '../../script/run-options.js';
+import type { RunTeamResults } from '../claims/team-results.js';
+import type { WorkersParts } from '../offers/workers-of-run.js';
+import { createOtherKeyWarning, type JournalWarnings } from '../journal-warnings.js';
+import { RunCallFiles } from '../files/call-files.js';
+import { createOutputFiles } from '../files/output-files.js';
+import type { OpenedPriorRuns } from '../prior-runs.js';
 import { createRunCache, type ResultInside, type RunCache } from './result-cache.js';
 import { retryingStore } from './retrying-store.js';
 
@@ -74,8 +74,8 @@ export async function openCache({
       })
     : store;
   const workflows = [ref.workflow, ...forks.map(({ workflow }) => workflow)];
-  const team = claims && (await import('./claims/team-results.js')).RunTeamResults;
-  const offering = workers && (await import('./offers/offered-calls.js')).OfferedCalls;
+  const team = claims && (await import('../claims/team-results.js')).RunTeamResults;
+  const offering = workers && (await import('../offers/offered-calls.js')).OfferedCalls;
   let results: RunTeamResults | undefined;
   return createRunCache({
     team:

@@ -9,8 +9,8 @@ import {
   type DefinitionChange,
   type Definitions,
   type RecordedDefinition,
-} from '../../../replay/memo/definitions.js';
-import type { Fingerprint } from '../../../journal/ids.js';
+} from '../../../../replay/memo/definitions.js';
+import type { Fingerprint } from '../../../../journal/ids.js';
 import type { RunCache } from './result-cache.js';
 
 /** Returns a line per function and cause. A definition is looked up in all memos: its fingerprint names it. */

@@ -1,45 +1,34 @@
-/** The result cache of a run: finds reusable results by the folds of prior runs, reads them from the journal, and stores new ones. */
-import type { ExecutingWorker } from '../../../journal/storage/offers.js';
-import { JournalError } from '../../../journal/errors.js';
-import type { Json, Payload } from '../../../journal/event.js';
-import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunRef } from '../../../journal/ids.js';
-import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
-import type { JournalStore } from '../../../journal/store.js';
-import { readResult, readExceeding, readOutputs } from '../../../replay/memo/read-result.js';
-import type { OverlayHit, Overlay, ReceivedResult } from '../../../replay/memo/overlay.js';
-import { previewOf } from '../../../replay/fold/preview.js';
-import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
-import { isTooDeep, jsonSize } from '../../../journal/canonical.js';
-import type { UsableEntry } from '../../../replay/memo/memo.js';
-import type { StoredResult } from '../../../replay/memo/stored-result.js';
-import { NO_RESULT_LABELS, recordedResultLabels, type ResultLabels } from '../../runtime/calls/result-labels.js';
-import { measuredIn } from '../../operation/measured-result.js';
-import { decodeResult } from '../../operation/encode-result.js';
-import { metadataFrom } from '../../operation/result-metadata.js';
-import type { RecordedResult } from '../../../journal/storage/claims.js';
+/** The result cache of a run: finds reusable results by the folds of prior runs, and says why others are not reused. */
+import { jsonSize } from '../../../../journal/canonical.js';
+import type { Json, Payload } from '../../../../journal/event.js';
+import type { CallKey, EventRef, Fingerprint, OpPath, RunRef } from '../../../../journal/ids.js';
+import type { RecordedResult } from '../../../../journal/storage/claims.js';
+import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import { previewOf } from '../../../../replay/fold/preview.js';
+import type { Overlay, OverlayHit, ReceivedResult } from '../../../../replay/memo/overlay.js';
+import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../../replay/memo/policy.js';
+import { readOutputs } from '../../../../replay/memo/read-result.js';
+import { decodeResult } from '../../../operation/encode-result.js';
+import type { Awaitable } from '../../../runtime/awaitable.js';
+import { InFlightCalls } from '../../../runtime/calls/in-flight-calls.js';
+import type { CallOffers } from '../../../runtime/calls/offered-call.js';
 import type {
+  CachedResult,
+  CacheQuery,
   CallClaims,
   ClaimedCall,
   ClaimedCallState,
-  LostClaim,
-  ResultCache,
-  CacheQuery,
   HeldResult,
-  CachedResult,
+  LostClaim,
   OutputFiles,
-} from '../../runtime/calls/result-cache.js';
-import type { Awaitable } from '../../runtime/awaitable.js';
-import type { CallOffers } from '../../runtime/calls/offered-call.js';
-import { InFlightCalls } from '../../runtime/calls/in-flight-calls.js';
-import type { Outcome } from '../../runtime/completion.js';
-import { NO_LABELS, NO_METADATA, metadataOf, type MeasuredCall } from '../../values/value.js';
-import { randomKey } from '../../world/host.js';
-import { OutputExceedsText } from '../../world/process/output.js';
-import type { ChangedFiles, RunCallFiles } from './files/call-files.js';
+  ResultCache,
+} from '../../../runtime/calls/result-cache.js';
+import { metadataOf, NO_METADATA } from '../../../values/value.js';
+import type { ChangedFiles, RunCallFiles } from '../files/call-files.js';
 import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
-
-/** A larger result would not fit into a line. */
-const SPILLED_BYTES_MAX = 32 * 1024 * 1024;
+import { readableResult, type ReadableResult, type ReadingPorts } from './readable-result.js';
+import { createResultStorage, type StoragePorts } from './result-storage.js';
 
 export interface ResultInside extends ReceivedResult {
   readonly key: CallKey;
@@ -69,16 +58,11 @@ export interface OffersBase {
   readonly sealed?: (value: Json, about: string) => Promise<Payload>;
 }
 
-export interface CacheSources {
+export interface CacheSources extends ReadingPorts, StoragePorts {
   /** Present in the store of a team. `reusesAll` says whether results of other runs may be reused now. */
   readonly team?: ((reusesAll: () => boolean) => TeamResults) | undefined;
   /** Present where workers execute calls of the run. */
   readonly offers?: ((cache: OffersBase) => CallOffers) | undefined;
-  readonly store: JournalStore;
-  /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
-  readonly retrying: JournalStore;
-  /** The project's folder. */
-  readonly root: string;
   readonly ref: RunRef;
   readonly overlay: Overlay;
   /** Finds the result of a call inside another one, which had not ended when the process died; absent in a worker. */
@@ -88,79 +72,10 @@ export interface CacheSources {
   readonly nowMs: () => number;
   readonly files: OutputFiles;
   readonly callFiles: RunCallFiles;
-  readonly onTrouble: (error: Error) => void;
-  /** Called when something could not be stored that no result depends on. */
-  readonly onGap: (error: Error) => void;
   /** Called when a stored result can't be read any more; `remedy` says what happens instead. */
   readonly onUnreadable: (fn: string, remedy: string) => void;
-  /** Undefined when nothing was recorded with a key yet. */
-  readonly secrets: Secrets | undefined;
   /** Called when a stored result can't be opened, or a call with secrets has none: another key may be the reason. */
   readonly onOtherKey: (call: Pick<CacheQuery, 'fn'>) => Promise<void>;
-}
-
-interface ReadableResult {
-  /** Reads the value; for a large result, not before a script uses it. */
-  value(): Outcome;
-  readonly labels: ResultLabels;
-  readonly isInner?: true;
-  readonly files?: CachedResult['files'];
-  readonly measured?: CachedResult['measured'];
-}
-
-/** Undefined when the journal doesn't hold the result any more as it was written. Waits for the disk only if it must. */
-function readableResult(sources: CacheSources, key: CallKey, { result: stored, fn }: UsableEntry): Awaitable<ReadableResult | undefined> {
-  const { immediate } = sources.store;
-  const { ref, position, form } = stored;
-  const isInline = stored.sizeBytes === position.bytes;
-  if (!immediate || !isInline || stored.sealed || stored.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
-    return readValue(sources, key, stored, fn);
-  if (!immediate.holds(ref, position, key)) return undefined;
-  const place = { ref, key, position, form, fn };
-  if (!stored.hasUsage) return { value: () => lazyResult(immediate, place), labels: NO_RESULT_LABELS };
-  const measured = (): MeasuredCall | undefined => {
-    const event = immediate.readAt(ref, position);
-    return event?.type === 'call.completed' ? measuredIn(event) : undefined;
-  };
-  return {
-    value: () => lazyResult(immediate, place, { labels: NO_LABELS, sources: NO_LABELS, measured }),
-    labels: NO_RESULT_LABELS,
-    measured,
-  };
-}
-
-async function readValue(
-  { store, root }: CacheSources,
-  key: CallKey,
-  stored: StoredResult,
-  fn: string,
-): Promise<ReadableResult | undefined> {
-  const exceeding = await readExceeding(store, key, stored);
-  if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), labels: NO_RESULT_LABELS };
-  const { immediate } = store;
-  const { ref, position, form } = stored;
-  const place = { ref, key, position, form, fn };
-  const read = await readResult(store, key, stored);
-  if (!read) return undefined;
-  const { result, event } = read;
-  const known = measuredIn(event);
-  const about = {
-    labels: recordedResultLabels(event),
-    measured: known && (() => known),
-    ...(event.reply?.inner && { isInner: true as const }),
-    ...(event.files && { files: event.files }),
-  };
-  // A word that steers the script (continue, done) is used at once.
-  if (immediate && stored.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
-    const metadata = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
-    return { value: () => lazyResult(immediate, place, metadata), ...about };
-  }
-  const value = decodeResult(result, root);
-  return { value: () => value, ...about };
-}
-
-function fail(error: Error): never {
-  throw error;
 }
 
 interface Candidate {
@@ -218,25 +133,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   const { store, ref, overlay, flags, header, nowMs } = sources;
   const staleHits = new Map<string, StaleHits>();
   const held = new Map<CallKey, HeldResult & Pick<CachedResult, 'from'>>();
-  let { secrets } = sources;
-  const keys = async (): Promise<Secrets> => {
-    secrets ??= await store.secrets().catch((error: unknown) => {
-      sources.onTrouble(error as Error);
-      return digestingSecrets(randomKey(KEY_BYTES)); // no later run finds anything by this key, and nothing leaks
-    });
-    return secrets;
-  };
-  const notStored = (error: unknown, isPaid: boolean): Payload => {
-    if (isPaid || isTooDeep(error)) sources.onTrouble(error as Error);
-    else sources.onGap(error as Error);
-    return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
-  };
-  /** A store that is away for too long takes no blob, but its spill takes lines: what was paid for goes there as it is. */
-  const kept = (value: Json, error: unknown, isPaid: boolean): Payload => {
-    const fallback = notStored(error, isPaid);
-    const isAway = error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
-    return isPaid && isAway && jsonSize(value) <= SPILLED_BYTES_MAX ? { inline: value } : fallback;
-  };
+  const { knownSecrets, ...storage } = createResultStorage(sources);
   const warnDeclined = async (declined: readonly OverlayHit[], remedy: string): Promise<void> => {
     for (const { entry } of declined) {
       if (entry.result.sealed) await sources.onOtherKey(entry);
@@ -266,6 +163,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   };
   const next = (query: CacheQuery): Candidate | undefined => {
     const plain = candidate(query.key, query);
+    const secrets = knownSecrets();
     return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(query.key), query));
   };
 
@@ -306,23 +204,14 @@ export function createRunCache(sources: CacheSources): RunCache {
     },
   };
 
-  const payload = (value: Json, isPaid = false): Awaitable<Payload> => {
-    try {
-      const stored = (isPaid ? sources.retrying : store).payload(value, isPaid);
-      return stored instanceof Promise ? stored.catch((error: unknown) => kept(value, error, isPaid)) : stored;
-    } catch (error) {
-      return notStored(error, isPaid);
-    }
-  };
-  const secretPayload: ResultCache['secretPayload'] = (value, about, isPaid = false) =>
-    (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid));
   const offers = sources.offers?.({
     reusesAll: () => policy.reuses === 'all',
-    payload: (value) => payload(value, true),
-    ...(store.hasSharedKey && { sealed: (value, about) => secretPayload(value, about, true) }),
+    payload: (value) => storage.payload(value, true),
+    ...(store.hasSharedKey && { sealed: (value, about) => storage.secretPayload(value, about, true) }),
   });
 
   return {
+    ...storage,
     ...(claims && { claims }),
     ...(offers && { offers }),
     staleHits,
@@ -341,7 +230,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     async lookupInside(query) {
       const { op, key: plain, definition } = query;
       const received = allowed.reuses ? await sources.inside?.(op) : undefined;
-      if (!received || (received.key !== plain && received.key !== secrets?.callKey(plain))) return undefined;
+      if (!received || (received.key !== plain && received.key !== knownSecrets()?.callKey(plain))) return undefined;
       received.used?.();
       const { key } = received;
       const { fingerprint, parts } = definition;
@@ -356,25 +245,12 @@ export function createRunCache(sources: CacheSources): RunCache {
       const { text: _, ...metadata } = metadataOf(fresh) ?? NO_METADATA;
       return lazyResult(store.immediate, { ref, key, position, form, fn }, metadata);
     },
-    payload,
     preview: (args) => previewOf({ inline: args as Json }),
-    secretPayload,
-    secretKeys: async () => (await keys()).callKey,
-    digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, stored) {
       held.set(key, { ...stored, from: { run: ref.run, seq } });
     },
     changedFiles: () => sources.callFiles.changed(),
     unkeptCount: () => held.size,
-    newBlob: () => store.newBlob(),
-    async keepText(text): Promise<BlobId | undefined> {
-      try {
-        return (await store.putBlob(text)).blob;
-      } catch (error) {
-        sources.onGap(error as Error);
-        return undefined;
-      }
-    },
     enterScope({ name, resume, ttlMs, hasComplete }) {
       enter({ name, resume, ttlMs, complete: hasComplete });
     },

@@ -1,8 +1,8 @@
 /** Retries to store results while the disk takes nothing: what was paid for is only in memory until it is stored. */
-import { codeOf, JournalError } from '../../../journal/errors.js';
-import type { Payload } from '../../../journal/event.js';
-import type { JournalStore } from '../../../journal/store.js';
-import { JOURNAL_WAIT_MS } from '../../../journal/writer.js';
+import { codeOf, JournalError } from '../../../../journal/errors.js';
+import type { Payload } from '../../../../journal/event.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import { JOURNAL_WAIT_MS } from '../../../../journal/writer.js';
 
 const RETRY_FIRST_MS = 10;
 const RETRY_MAX_MS = 1000;

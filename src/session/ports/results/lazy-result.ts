@@ -1,11 +1,11 @@
 /** Leaves large results in the journal until a script reads them. */
-import type { Json, ResultMetadata } from '../../../journal/event.js';
-import type { CallKey, RunRef } from '../../../journal/ids.js';
-import type { ImmediateReads, Position } from '../../../journal/store.js';
-import { MlldError } from '../../errors.js';
-import { decodeValue } from '../../operation/encode-result.js';
-import type { Encoded } from '../../runtime/calls/result-cache.js';
-import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, type Value } from '../../values/value.js';
+import type { Json, ResultMetadata } from '../../../../journal/event.js';
+import type { CallKey, RunRef } from '../../../../journal/ids.js';
+import type { ImmediateReads, Position } from '../../../../journal/store.js';
+import { MlldError } from '../../../errors.js';
+import { decodeValue } from '../../../operation/encode-result.js';
+import type { Encoded } from '../../../runtime/calls/result-cache.js';
+import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, type Value } from '../../../values/value.js';
 
 /** Smaller results are held in memory: remembering their place would cost almost as much. */
 export const HELD_BYTES_MAX = 1024;

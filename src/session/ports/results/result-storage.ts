@@ -1,0 +1,76 @@
+/**
+ * Stores what goes into calls and comes back from them, for the facts that name it. A payload that can't be stored fails no call: it is
+ * reported, and recorded as missing.
+ */
+import { isTooDeep, jsonSize } from '../../../../journal/canonical.js';
+import { JournalError } from '../../../../journal/errors.js';
+import type { Json, Payload } from '../../../../journal/event.js';
+import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../../journal/secrets/sealing.js';
+import type { JournalStore } from '../../../../journal/store.js';
+import type { ResultCache } from '../../../runtime/calls/result-cache.js';
+import { randomKey } from '../../../world/host.js';
+
+/** A larger result would not fit into a line. */
+const SPILLED_BYTES_MAX = 32 * 1024 * 1024;
+
+export interface StoragePorts {
+  readonly store: JournalStore;
+  /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
+  readonly retrying: JournalStore;
+  /** Undefined when nothing was recorded with a key yet. */
+  readonly secrets: Secrets | undefined;
+  readonly onTrouble: (error: Error) => void;
+  /** Called when something could not be stored that no result depends on. */
+  readonly onGap: (error: Error) => void;
+}
+
+export interface ResultStorage extends Pick<ResultCache, 'payload' | 'secretPayload' | 'secretKeys' | 'digest' | 'newBlob' | 'keepText'> {
+  /** Undefined while nothing was recorded with a key. */
+  knownSecrets(): Secrets | undefined;
+}
+
+export function createResultStorage({ store, retrying, secrets: recorded, onTrouble, onGap }: StoragePorts): ResultStorage {
+  let secrets = recorded;
+  const keys = async (): Promise<Secrets> => {
+    secrets ??= await store.secrets().catch((error: unknown) => {
+      onTrouble(error as Error);
+      return digestingSecrets(randomKey(KEY_BYTES)); // no later run finds anything by this key, and nothing leaks
+    });
+    return secrets;
+  };
+  const notStored = (error: unknown, isPaid: boolean): Payload => {
+    if (isPaid || isTooDeep(error)) onTrouble(error as Error);
+    else onGap(error as Error);
+    return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
+  };
+  /** A store that is away for too long takes no blob, but its spill takes lines: what was paid for goes there as it is. */
+  const kept = (value: Json, error: unknown, isPaid: boolean): Payload => {
+    const fallback = notStored(error, isPaid);
+    const isAway = error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
+    return isPaid && isAway && jsonSize(value) <= SPILLED_BYTES_MAX ? { inline: value } : fallback;
+  };
+  return {
+    knownSecrets: () => secrets,
+    payload(value, isPaid = false) {
+      try {
+        const stored = (isPaid ? retrying : store).payload(value, isPaid);
+        return stored instanceof Promise ? stored.catch((error: unknown) => kept(value, error, isPaid)) : stored;
+      } catch (error) {
+        return notStored(error, isPaid);
+      }
+    },
+    secretPayload: (value, about, isPaid = false) =>
+      (isPaid ? retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
+    secretKeys: async () => (await keys()).callKey,
+    digest: async (text) => (await keys()).digest(text),
+    newBlob: () => store.newBlob(),
+    async keepText(text) {
+      try {
+        return (await store.putBlob(text)).blob;
+      } catch (error) {
+        onGap(error as Error);
+        return undefined;
+      }
+    },
+  };
+}
