@@ -12,7 +12,7 @@ import type { RunState } from '../runtime/frame.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import { pausedError, pauseOf } from './pause-error.js';
 import { concealError } from './ports/conceal.js';
-import type { OpenedJournal } from './ports/run-journal.js';
+import type { OpenedJournal } from './ports/opened-journal.js';
 import { timedOut } from './run-lifecycle.js';
 import { outcomeOf } from './run-outcome.js';
 import type { RunOptions, RunReport } from './script/run-options.js';

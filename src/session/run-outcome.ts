@@ -4,7 +4,7 @@ import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import { callFailureOf } from '../runtime/calls/call-failure.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import { pauseOf } from './pause-error.js';
-import type { OpenedJournal } from './ports/run-journal.js';
+import type { OpenedJournal } from './ports/opened-journal.js';
 import type { RunOutcome } from './run-calls.js';
 
 interface Ended {

@@ -18,7 +18,7 @@ import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { randomFraction } from '../../world/host.js';
 import type { World } from '../../world/world.js';
 import { baseFolder } from '../project.js';
-import type { OpenedJournal } from '../ports/run-journal.js';
+import type { OpenedJournal } from '../ports/opened-journal.js';
 import { childRuns } from './child-runs.js';
 import { interviewerFor } from './interviewers.js';
 import type { StateKeeper } from './state-keeper.js';

@@ -36,6 +36,16 @@ export function concealValue(value: Value, secrets: SecretRegistry): Value {
   return secrets.appearIn(text) ? secrets.redact(text) : value;
 }
 
+/** The name of a lane may be made of arguments, and the reason of a stop is what a provider said. calls.md 16.3. */
+export function concealDispatch<F extends { readonly lane?: string; readonly message?: string }>(fact: F, secrets: SecretRegistry): F {
+  const { lane, message } = fact;
+  return {
+    ...fact,
+    ...(lane !== undefined && { lane: secrets.redact(lane) }),
+    ...(message !== undefined && { message: secrets.redact(message) }),
+  };
+}
+
 /** Returns the fact itself if there is nothing to hide. */
 export function conceal(fact: Fact, secrets: SecretRegistry): Fact {
   if (secrets.isEmpty) return fact;

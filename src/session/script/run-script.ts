@@ -14,7 +14,7 @@ import type { Module } from '../../runtime/module.js';
 import type { World } from '../../world/world.js';
 import { endRun } from '../end-run.js';
 import { callSettings, headerBudget } from './call-settings.js';
-import type { OpenedJournal } from '../ports/run-journal.js';
+import type { OpenedJournal } from '../ports/opened-journal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { executeScript } from './execute-script.js';

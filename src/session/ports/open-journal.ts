@@ -1,0 +1,144 @@
+/**
+ * Opens the journal of a run: decides whether it records, opens the store, reads the prior runs, and creates the run. What comes first in
+ * it is decided in `start-recording.ts`.
+ */
+import type { Script } from '../../../grammar/ast.js';
+import { JournalError } from '../../../journal/errors.js';
+import type { Journal, JournalStore } from '../../../journal/store.js';
+import { cachePolicy } from '../../../replay/memo/policy.js';
+import { MlldError } from '../../errors.js';
+import type { World } from '../../world/world.js';
+import { openRecordingStore, storeUrl } from '../project-store.js';
+import { workflowFor } from '../project.js';
+import { declarationsOf } from '../script/declarations.js';
+import type { RunOptions } from '../script/run-options.js';
+import { checkSharedBudgets } from '../script/shared-budgets.js';
+import { nameUnknownSettings } from '../unknown-settings.js';
+import { createRun } from './create-run.js';
+import { createJournalWarnings, isOfOtherVersion } from './journal-warnings.js';
+import { refuseWorkers } from './offers/workers-of-run.js';
+import type { JournalPorts, OpenedJournal } from './opened-journal.js';
+import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
+import { readOnlyStore } from './read-only-store.js';
+import { ignoredFlagsWarning, recordPath, refusedRecording } from './recording.js';
+import { sealingKeyFor } from './sealing-key.js';
+import { settleOrphans } from './settle-orphans.js';
+import { startRecording, type AddedFacts, type BegunRun } from './start-recording.js';
+import { unrecordedRun } from './unrecorded-run.js';
+
+/** Throws what `--resume`, `--fork`, store and sealing key can be wrong about, SCRIPT_UNNAMED, ORPHANS_LEFT and INTERRUPTED. */
+export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
+  const { stderr } = options.io;
+  nameUnknownSettings(options.project.config, stderr);
+  const refused = refusedRecording(options, script);
+  if (refused !== undefined) {
+    const warning = ignoredFlagsWarning(options);
+    if (warning !== undefined) stderr(`${warning}\n`);
+    refuseWorkers(options, undefined);
+    await checkSharedBudgets(ports.calls, undefined);
+    return unrecordedRun(refused, options, ports);
+  }
+  const path = recordPath(options.script);
+  const warnings = createJournalWarnings(stderr);
+  const onLost = (error: Error, remains?: string): void => {
+    if (options.unrecorded !== true && error instanceof JournalError) {
+      ports.calls.dispatcher.stop({ class: 'journal', message: error.message, error });
+    }
+    warnings.error(error, remains);
+  };
+  const store = await openStore(options, ports.world);
+  refuseWorkers(options, store);
+  await checkSharedBudgets(ports.calls, store);
+  const prior = await readPriorRuns({ options, script, store, path, warnings, onLost });
+  if (!prior) return unrecordedRun('failed', options, ports);
+  const { keepOrphans = false } = options.cache;
+  const settled = await settleOrphans(prior.loaded, { keepOrphans, stderr, signal: ports.signal });
+  for (const notice of prior.notices) stderr(`${notice}\n`);
+  const notice = options.workflow?.notice(prior);
+  if (notice !== undefined) stderr(`${notice}\n`);
+  const added: AddedFacts = { follow: () => undefined };
+  const journal = await beginRun({ options, script, store, prior, warnings, onLost, added });
+  return startRecording({
+    options,
+    script,
+    ports,
+    warnings,
+    onLost,
+    added,
+    prior,
+    settled,
+    journal,
+    store: journal ? store : readOnlyStore(store),
+  });
+}
+
+/** Throws STORE_UNRECORDED. */
+async function openStore({ project, environment, io, unrecorded, openStore: open }: RunOptions, world: World): Promise<JournalStore> {
+  if (unrecorded === true && !open && storeUrl({ project, environment }) !== undefined) {
+    throw new MlldError(
+      'STORE_UNRECORDED',
+      "--unrecorded can't be used with the store of a team: no colleague would find what was paid for",
+      {
+        hint: 'MLLD_STORE=files in front of the command records on this machine',
+      },
+    );
+  }
+  const sealingKey = await sealingKeyFor({ project, environment }, world);
+  if (open) return open(sealingKey);
+  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
+}
+
+type Opening = Pick<BegunRun, 'options' | 'script' | 'store' | 'warnings' | 'onLost'>;
+
+/** Undefined when the journal can't be read. */
+async function readPriorRuns({
+  options,
+  script,
+  store,
+  path,
+  warnings,
+  onLost,
+}: Opening & { readonly path: string }): Promise<OpenedPriorRuns | undefined> {
+  const { project, workingDirectory, cache } = options;
+  try {
+    return await openPriorRuns({
+      store,
+      project: { ...project, workingDirectory },
+      workflow: workflowFor(project, path),
+      cache,
+      declarations: declarationsOf(script),
+      onDefect: warnings.defect,
+      resolveTarget: options.workflow?.resolveTarget,
+    });
+  } catch (error) {
+    if (!(error instanceof JournalError) || isOfOtherVersion(error)) throw error;
+    onLost(error);
+    return undefined;
+  }
+}
+
+/** Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
+async function beginRun({
+  options,
+  script,
+  store,
+  prior: { loaded, forks },
+  warnings,
+  onLost,
+  added,
+}: Opening & { readonly prior: OpenedPriorRuns; readonly added: AddedFacts }): Promise<Journal | undefined> {
+  try {
+    return await createRun(store, loaded, options.io.nowMs, {
+      waitMs: options.journalWaitMs,
+      onOutage: warnings.outage,
+      onLost: (error) => warnings.error(error),
+      onAdded: (fact, recorded) => added.follow(fact, recorded),
+    });
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    const { reuses } = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined });
+    const mayReuse = !options.pipeline && reuses !== 'no' && loaded.runs.length + forks.length > 0;
+    onLost(error, mayReuse ? 'but results of earlier runs are reused' : undefined);
+    return undefined;
+  }
+}
