@@ -114,8 +114,9 @@ function possibleUntil(lastMs, firstMs, changesAtMs = Number.POSITIVE_INFINITY, 
 async function startProvider(folder, config) {
   const ready = join(folder, 'ready');
   const provider = spawn(process.execPath, [PROVIDER, '--config', JSON.stringify(config), '--ready', ready], { stdio: 'ignore' });
-  while (!existsSync(ready)) await sleep(20);
-  return { provider, url: readFileSync(ready, 'utf8') };
+  const url = () => (existsSync(ready) ? readFileSync(ready, 'utf8') : ''); // the file is there before it has its text
+  while (url() === '') await sleep(20);
+  return { provider, url: url() };
 }
 
 function script(count) {
