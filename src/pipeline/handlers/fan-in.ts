@@ -1,4 +1,5 @@
 /** Handles a fan-in, where branches meet: picks the best of them. graph-pipelines.md 7.6. */
+import { shellWords } from '../../../journal/shell-words.js';
 import { callModel } from '../backends/call-model.js';
 import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageStatus } from '../model/outcome.js';
@@ -24,12 +25,23 @@ export const fanIn: Handler = {
     }
     const candidates = results.filter(({ outcome }) => CANDIDATES.includes(outcome));
     const ranked = [...candidates].sort(byRank)[0];
-    if (!ranked) throw new StageError('permanent', `every branch before ${stage.node.id} failed`);
+    if (!ranked) throw new StageError('permanent', `every branch before ${stage.node.id} failed${remedyFor(stage)}`);
     const { best, notes } = await chosen(stage, candidates, ranked);
     const updates = { 'parallel.fan_in.best_id': best.id, 'parallel.fan_in.best_outcome': best.outcome };
     return outcomeOf('success', { context_updates: updates, notes });
   },
 };
+
+/**
+ * A bare `--resume` enters the node that failed, which would find the same results; a node inside a branch can't be named.
+ * graph-pipelines.md 10.3.
+ */
+function remedyFor({ run: { pipeline }, branch, node, walks }: Stage): string {
+  if (branch !== undefined) return '';
+  const isBefore = (id: string): boolean => pipeline.has(id) && pipeline.handlerOf(id) === 'parallel' && pipeline.joinOf(id) === node.id;
+  const parallel = walks[0]?.history.findLast(({ node_id: id }) => isBefore(id));
+  return parallel === undefined ? '' : `; ${shellWords(['--resume', parallel.node_id])} runs them again`;
+}
 
 function byRank(a: BranchResult, b: BranchResult): number {
   return CANDIDATES.indexOf(a.outcome) - CANDIDATES.indexOf(b.outcome) || b.score - a.score || (a.id < b.id ? -1 : 1);

@@ -26,6 +26,14 @@ describe('a fan-in', () => {
     await expect(fanIn.handle(meeting())).rejects.toMatchObject({ kind: 'permanent', message: expect.stringContaining('no results') });
     await expect(fanIn.handle(meeting(branch('x', 'fail')))).rejects.toMatchObject({ message: 'every branch before a failed' });
   });
+
+  it('names the parallel node to resume at, which a bare resume would not enter', async () => {
+    const body = 'f [shape=component]; g [shape=component]; x; a [shape=tripleoctagon]; start -> f -> x -> a -> exit; a -> g -> exit';
+    const { stage } = bareStage(body, { context: { 'parallel.results': [branch('x', 'fail')] } });
+    const history = ['start', 'g', 'f', 'a'].map((node_id) => ({ node_id, outcome: 'fail' as const, visit: 0, attempts: 1 }));
+    const failing = { ...stage, walks: [{ ...pipelineState.initial().main, history }] };
+    await expect(fanIn.handle(failing)).rejects.toMatchObject({ message: 'every branch before a failed; --resume f runs them again' });
+  });
 });
 
 describe('a parallel node', () => {
