@@ -6,6 +6,7 @@ import { runPipeline as runWhole } from '../session/pipeline/run-pipeline.js';
 import { WHO_ANSWERS, type PipelineReport, type PipelineIo, type PipelineRunOptions } from '../session/pipeline/run-pipeline-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, type Members } from './check.js';
+import { guardedListeners, guardedOutputs } from './host-functions.js';
 import { checkIo, defined, projectFor } from './run.js';
 import { watch, type Watched } from './watch.js';
 
@@ -87,7 +88,7 @@ export function watchPipeline(request: Omit<PipelineRunRequest, 'onEvent' | 'onC
 
 async function optionsFor(where: string, request: PipelineRunRequest): Promise<PipelineRunOptions> {
   checkMembers(where, request, MEMBERS, ['file']);
-  const { io, people } = request;
+  const { io, people, onFindings, onEvent, onProgress, onState, onCheckpoint } = request;
   checkIo(where, io, IO);
   if (typeof people === 'string' && !WHO_ANSWERS.includes(people)) {
     throw badOption(where, `people is ${JSON.stringify(people)}`, `it is one of ${WHO_ANSWERS.join(', ')}, or an interviewer`);
@@ -95,6 +96,7 @@ async function optionsFor(where: string, request: PipelineRunRequest): Promise<P
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const file = path.resolve(workingDirectory, request.file);
+  const outputs = guardedOutputs({ ...defaults.io, ...defined(io ?? {}) });
   return {
     argv: [],
     set: {},
@@ -104,9 +106,10 @@ async function optionsFor(where: string, request: PipelineRunRequest): Promise<P
     signal: new AbortController().signal,
     name: displayPath(file, { workingDirectory }),
     ...defined(request),
+    ...guardedListeners(defined({ onFindings, onEvent, onProgress, onState, onCheckpoint }), outputs),
     file,
     project: await projectFor(where, request.project, path.dirname(file)),
     workingDirectory,
-    io: { ...defaults.io, ...defined(io ?? {}) },
+    io: outputs,
   };
 }

@@ -1,0 +1,77 @@
+/** The functions that a program hands to a run break nothing of it: HOST-1 and HOST-2 of `src/api/host-functions.ts`. */
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore, run, runPipeline, type RunRequest } from '../../src/api/index.js';
+import { projectFolder } from '../support/cli.js';
+import { pipeline } from '../support/pipeline-run.js';
+
+const TEXT = 'exe llm @ask(q) = js { return "A:" + q }\nfor @q in ["ebb", "flood"] => show @ask(@q)\n';
+
+/** As an async function does, which JavaScript takes for one that returns nothing. */
+const rejecting = (message: string): void => Promise.reject(new Error(message)) as unknown as undefined;
+
+async function runWith(members: Partial<RunRequest>) {
+  const said: string[] = [];
+  const report = await run({
+    script: { kind: 'text', text: TEXT, name: 'tide.mld' },
+    workingDirectory: await projectFolder({}),
+    cache: { checkpoint: true },
+    openStore: async () => openMemoryStore(),
+    ...members,
+    io: { stdout: () => undefined, ...members.io, stderr: (text) => void said.push(text) },
+  });
+  return { report, said };
+}
+
+describe.each([
+  ['throws', (): void => expect.unreachable('no boat')],
+  ['returns a promise that rejects', (): void => rejecting('no boat')],
+])('a function that %s', (_, broken) => {
+  it.each(['onEvent', 'onProgress'])('as %s is told once, and the run goes on', async (name) => {
+    let calls = 0;
+    const listener = (): unknown => {
+      calls++;
+      return broken();
+    };
+    const { report, said } = await runWith({ [name]: listener });
+    expect(report).toMatchObject({ status: 'completed', calls: { executed: 2 } });
+    expect(said.filter((text) => text.startsWith('warning'))).toEqual([
+      expect.stringMatching(`^warning: ${name} failed, and the run goes on: .*no boat`),
+    ]);
+    expect(calls).toBeGreaterThan(2);
+  });
+
+  it('as a listener of a pipeline is told once, and the run goes on', async () => {
+    const cwd = await projectFolder({ 'ferry.dot': pipeline('a [shape=parallelogram, tool_command="true"]; start -> a -> exit') });
+    const said: string[] = [];
+    const io = { stdout: () => undefined, stderr: (text: string): void => void said.push(text) };
+    const { status } = await runPipeline({
+      file: 'ferry.dot',
+      workingDirectory: cwd,
+      io,
+      onEvent: broken,
+      onState: broken,
+      onCheckpoint: broken,
+    });
+    expect(status).toBe('completed');
+    const told = said.flatMap((text) => /^warning: (\w+) failed/.exec(text)?.[1] ?? []);
+    expect(told.toSorted()).toEqual(['onCheckpoint', 'onEvent', 'onState']);
+  });
+});
+
+describe('an output', () => {
+  it('that throws fails the script in order, and what was paid for is kept', async () => {
+    const stdout = (): void => {
+      throw new Error('the pipe is closed');
+    };
+    const { report } = await runWith({ io: { stdout } });
+    expect(report).toMatchObject({ status: 'failed', calls: { executed: 1 } });
+    expect(report.error).toMatchObject({ code: 'OUTPUT_FAILED', message: 'io.stdout threw: the pipe is closed' });
+  });
+
+  it('whose promise rejects is told once, and the run goes on', async () => {
+    const stdout = (): void => rejecting('the pipe is closed');
+    const { report, said } = await runWith({ io: { stdout } });
+    expect(report.status).toBe('completed');
+    expect(said).toContain('warning: io.stdout failed, and the run goes on: the pipe is closed\n');
+  });
+});
