@@ -1,5 +1,5 @@
 /** Writes rows as CSV (RFC 4180); the first line names the columns. */
-import type { CallFigures } from '../../replay/fold/call-counts.js';
+import type { CallFigures } from '../../replay/fold/calls/call-counts.js';
 import { visible } from './terminal-text.js';
 
 /** The columns of counts that reports have in common; other columns may stand between the two groups. */

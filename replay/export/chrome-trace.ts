@@ -3,7 +3,8 @@
  * track must lie inside or behind each other there, so operations that run side by side get tracks of their own.
  */
 import type { RunRef } from '../../journal/ids.js';
-import { attemptsInFlight, type CallCounts } from '../fold/call-counts.js';
+import type { CallCounts } from '../fold/calls/call-counts.js';
+import { attemptsInFlight } from '../fold/calls/call-ledger.js';
 import { sumUsd } from '../../journal/facts/add-usd.js';
 import { costOfCall } from '../reports/timeline/call-cost.js';
 import { callsOf, endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';

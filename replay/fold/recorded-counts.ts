@@ -1,6 +1,6 @@
 /** Reads the counts of calls in the last line of a run. */
 import type { RunTotals } from '../../journal/facts/run-event.js';
-import type { CallFigures } from './call-counts.js';
+import type { CallFigures } from './calls/call-counts.js';
 
 /** The counts that the last line of a run has. */
 export type RecordedCounts = CallFigures & { readonly model: string | null };

@@ -1,5 +1,5 @@
 /** Folds what each result of a run had cost, all attempts of its call included, by function. Results of unknown cost are left out. */
-import { emptyLedger, followCall, type CallLedger } from './call-counts.js';
+import { emptyLedger, followCall, type CallLedger } from './calls/call-ledger.js';
 import type { Projection } from './projection.js';
 
 export interface ResultCosts {

@@ -44,20 +44,12 @@ export type {
   WantedIndexFile,
 } from '../../journal/store.js';
 export type { Secrets } from '../../journal/secrets/sealing.js';
-export type {
-  AttemptInFlight,
-  CallCounts,
-  CallFigures,
-  CallLedger,
-  CallOutcome,
-  CountedCall,
-  EndedCall,
-  EndOfCall,
-  FailedCall,
-} from '../../replay/fold/call-counts.js';
+export type { CallCounts, CallFigures } from '../../replay/fold/calls/call-counts.js';
+export type { AttemptInFlight, CallLedger, CountedCall, FailedCall } from '../../replay/fold/calls/call-ledger.js';
+export type { CallOutcome, EndedCall, EndOfCall } from '../../replay/fold/calls/ended-call.js';
 export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
-export type { FailedInStage, StageRetries } from '../../replay/fold/stage-retries.js';
-export type { CallCause } from '../../replay/fold/failure-class.js';
+export type { FailedInStage, StageRetries } from '../../replay/fold/calls/stage-retries.js';
+export type { CallCause } from '../../replay/fold/calls/failure-class.js';
 export type { CountedStatus, ReportedStatus } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
 export type { WaitingQuestion } from '../../replay/pipeline/pipeline-state.js';

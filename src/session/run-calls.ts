@@ -1,7 +1,7 @@
 /** Declares what the report of a run says about its calls, and about what is left to do. calls.md 14. */
 import type { Pause } from '../../journal/facts/run-event.js';
-import type { CallCounts } from '../../replay/fold/call-counts.js';
-import type { CallCause } from '../../replay/fold/failure-class.js';
+import type { CallCounts } from '../../replay/fold/calls/call-counts.js';
+import type { CallCause } from '../../replay/fold/calls/failure-class.js';
 
 /** The calls of a run as its report has them; the members are those of `journal list --json`. */
 export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {

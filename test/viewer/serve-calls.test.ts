@@ -1,6 +1,6 @@
 /** The page of a server words in its list what the calls of a run came to. */
 import { describe, expect, it } from 'vitest';
-import { noCalls } from '../../replay/fold/call-counts.js';
+import { noCalls } from '../../replay/fold/calls/call-counts.js';
 import { hasCalls, listWords } from '../../viewer/serve/calls.js';
 
 const { callsMs: _, failedByClass: __, ...NONE } = noCalls();

@@ -2,7 +2,7 @@
 import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import type { RunId } from '../../../src/api/ids.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
-import type { CallFigures } from '../../../replay/fold/call-counts.js';
+import type { CallFigures } from '../../../replay/fold/calls/call-counts.js';
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
 import type { OpenQuestion } from '../../../replay/pipeline/progress.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';

@@ -2,7 +2,8 @@
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { emptyLedger, endRun, followCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
+import { emptyLedger, endRun, followCall } from '../../fold/calls/call-ledger.js';
 import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
 import { reportTeam, teamCalls, type TeamReport } from '../team/team-calls.js';
 import { loadWorkflow } from '../../memo/load.js';

@@ -8,9 +8,9 @@
 import type { EventOf, Payload, Usage } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
-import { endedCall, type CallOutcome } from '../../fold/call-counts.js';
+import { endedCall, type CallOutcome } from '../../fold/calls/ended-call.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
-import type { CallCause } from '../../fold/failure-class.js';
+import type { CallCause } from '../../fold/calls/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import { dropOldest } from '../team/team-calls.js';
@@ -38,7 +38,7 @@ export interface AuditedCall extends Common {
   readonly preview?: string;
   /** The number of the attempt. Absent for a reused result and a call that was not executed. */
   readonly try?: number;
-  /** As `call-counts.ts` has it; `unfinished`: it was in flight when the events ended. */
+  /** As `ended-call.ts` has it; `unfinished`: it was in flight when the events ended. */
   readonly outcome: CallOutcome | 'unfinished';
   /** The class of a failed attempt. */
   readonly class?: CallCause;

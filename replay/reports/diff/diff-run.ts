@@ -18,8 +18,9 @@ import { argumentDifferences, resultDifferences, type ArgumentDifference } from 
 import { align } from './align.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
 import { readResult } from '../../memo/read-result.js';
-import type { CallCause } from '../../fold/failure-class.js';
-import { attemptsInFlight, type CallFigures } from '../../fold/call-counts.js';
+import type { CallCause } from '../../fold/calls/failure-class.js';
+import type { CallFigures } from '../../fold/calls/call-counts.js';
+import { attemptsInFlight } from '../../fold/calls/call-ledger.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';

@@ -18,7 +18,7 @@ import {
   type Seq,
   type Workflow,
 } from '../../../journal/ids.js';
-import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
+import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
 import { usableEntry, cameLater, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
@@ -27,7 +27,7 @@ import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
-import { failInStage, noStageRetries, retryStage, type StageRetries } from '../../fold/stage-retries.js';
+import { failInStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
 import type { Miss } from './miss.js';
 
 export interface Hit {

@@ -1,5 +1,5 @@
 /** Guesses the kind of failure from the words of its message: providers and commands say the same things in many ways. */
-import type { CallCause } from '../../fold/failure-class.js';
+import type { CallCause } from '../../fold/calls/failure-class.js';
 
 /** The recorded class of a call; of other failures, and in journals of before, what the message says. */
 export type FailureCause =

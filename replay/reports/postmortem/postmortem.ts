@@ -8,8 +8,9 @@ import { teamCalls, type TeamCalls } from '../team/team-calls.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
-import { emptyLedger, followCall, isEndOfCall, type CallLedger, type CountedCall } from '../../fold/call-counts.js';
-import { flawOf } from '../../fold/failure-class.js';
+import { emptyLedger, followCall, type CallLedger, type CountedCall } from '../../fold/calls/call-ledger.js';
+import { isEndOfCall } from '../../fold/calls/ended-call.js';
+import { flawOf } from '../../fold/calls/failure-class.js';
 import {
   beginningOf,
   countFailure,

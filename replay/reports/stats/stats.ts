@@ -3,16 +3,8 @@ import type { JournalEvent } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import { startOf, type CallKey, type OpPath, type RunId, type RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import {
-  addCounts,
-  emptyLedger,
-  endRun,
-  followCall,
-  noCalls,
-  type CallCounts,
-  type CallFigures,
-  type CallLedger,
-} from '../../fold/call-counts.js';
+import { addCounts, noCalls, type CallCounts, type CallFigures } from '../../fold/calls/call-counts.js';
+import { emptyLedger, endRun, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';

@@ -4,17 +4,9 @@ import type { StopClass } from '../../../journal/facts/call-event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { RunLiveness } from '../../../journal/store.js';
-import {
-  attemptsInFlight,
-  emptyLedger,
-  followCall,
-  isEndOfCall,
-  noCalls,
-  usualModel,
-  type CallCounts,
-  type CallFigures,
-  type CallLedger,
-} from '../../fold/call-counts.js';
+import { noCalls, type CallCounts, type CallFigures } from '../../fold/calls/call-counts.js';
+import { attemptsInFlight, emptyLedger, followCall, usualModel, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { isEndOfCall } from '../../fold/calls/ended-call.js';
 import { iterationOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';

@@ -10,7 +10,8 @@ import type { EventOf } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunId, RunRef, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunLiveness, ScanReport } from '../../../journal/store.js';
-import { emptyLedger, endRun, followCall, type CallCounts, type CallLedger } from '../../fold/call-counts.js';
+import type { CallCounts } from '../../fold/calls/call-counts.js';
+import { emptyLedger, endRun, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 
 /** Costs are in US dollars, null where nothing was priced. */

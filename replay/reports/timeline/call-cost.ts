@@ -1,5 +1,5 @@
 /** Adds up what a call is known to have cost, and counts its attempts of unknown cost. calls.md 10.5 and 10.6. */
-import { isUnpriced } from '../../fold/failure-class.js';
+import { isUnpriced } from '../../fold/calls/failure-class.js';
 import type { TimelineAttempt } from './timeline-attempt.js';
 import type { TimelineCall } from './timeline.js';
 

@@ -1,6 +1,6 @@
 /** Makes the data of a report: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../../../journal/ids.js';
-import type { CallCounts } from '../../fold/call-counts.js';
+import type { CallCounts } from '../../fold/calls/call-counts.js';
 import { modelsOf, type ModelTally } from './models.js';
 import { tracksOf } from './tracks.js';
 import { callsOf, endOf, type Span, type Timeline } from './timeline.js';

@@ -1,8 +1,8 @@
 /** Reads what the events of a call say about one execution of it: an attempt of the run itself, or the worker that executed the call. */
 import type { EventOf, Usage } from '../../../journal/event.js';
 import type { Seq } from '../../../journal/ids.js';
-import type { CallOutcome } from '../../fold/call-counts.js';
-import type { CallCause } from '../../fold/failure-class.js';
+import type { CallOutcome } from '../../fold/calls/ended-call.js';
+import type { CallCause } from '../../fold/calls/failure-class.js';
 
 /** One execution of a call's body. */
 export interface TimelineAttempt {

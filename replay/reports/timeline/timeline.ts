@@ -7,18 +7,10 @@ import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { addUsage } from '../../fold/add-usage.js';
-import {
-  emptyLedger,
-  endedCall,
-  followCall,
-  isEndOfCall,
-  noCalls,
-  type CallCounts,
-  type CallLedger,
-  type CallOutcome,
-  type EndOfCall,
-} from '../../fold/call-counts.js';
-import type { CallCause } from '../../fold/failure-class.js';
+import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
+import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
+import type { CallCause } from '../../fold/calls/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';

@@ -4,18 +4,17 @@
 import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { Fact } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import type { CallCause } from '../../../replay/fold/failure-class.js';
+import type { CallCause } from '../../../replay/fold/calls/failure-class.js';
+import { addCounts, noCalls } from '../../../replay/fold/calls/call-counts.js';
 import {
-  addCounts,
   attemptsInFlight,
   emptyLedger,
   followCall,
   leaveByRestart,
-  noCalls,
   unresolvedByClass,
   usualModel,
   type CallLedger,
-} from '../../../replay/fold/call-counts.js';
+} from '../../../replay/fold/calls/call-ledger.js';
 import { reportTeam, teamCalls, type TeamReport } from '../../../replay/reports/team/team-calls.js';
 import type { RunCalls } from '../run-calls.js';
 import type { UnrecordedFact } from '../../runtime/recorder.js';

@@ -3,7 +3,7 @@ import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
-import { endedCall } from '../../../replay/fold/call-counts.js';
+import { endedCall } from '../../../replay/fold/calls/ended-call.js';
 import { callAround, type RecordedEnd, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
 import { resultsOf } from './recorded-results.js';
 import { isFreeClass } from '../../calls/failure.js';

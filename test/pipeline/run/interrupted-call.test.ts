@@ -1,7 +1,7 @@
 /** Ctrl-C ends the call of a stage: it is interrupted, and neither crashed nor out of time. */
 import { expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
-import { causeOfCall } from '../../../replay/fold/failure-class.js';
+import { causeOfCall } from '../../../replay/fold/calls/failure-class.js';
 import { pipeline, workshop } from '../../support/pipeline-run.js';
 
 it('records that the call was interrupted', { timeout: 60_000 }, async () => {

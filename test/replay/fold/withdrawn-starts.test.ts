@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
-import { emptyLedger, attemptsInFlight, followCall } from '../../../replay/fold/call-counts.js';
+import { emptyLedger, attemptsInFlight, followCall } from '../../../replay/fold/calls/call-ledger.js';
 import { measureConcurrency, noConcurrency } from '../../../replay/fold/call-concurrency.js';
 import { fold, type Projection } from '../../../replay/fold/projection.js';
 import { functionHistory } from '../../../replay/memo/history.js';

@@ -11,7 +11,7 @@ import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { otlpSpans } from '../../../replay/export/otlp.js';
 import { spanObject } from '../../../replay/export/otlp-span.js';
 import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
-import { endedCall, isEndOfCall, type EndOfCall } from '../../../replay/fold/call-counts.js';
+import { endedCall, isEndOfCall, type EndOfCall } from '../../../replay/fold/calls/ended-call.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';

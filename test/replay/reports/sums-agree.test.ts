@@ -8,7 +8,7 @@ import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { callRows } from '../../../replay/export/call-rows.js';
-import { addCounts, noCalls, type CallCounts } from '../../../replay/fold/call-counts.js';
+import { addCounts, noCalls, type CallCounts } from '../../../replay/fold/calls/call-counts.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
 import { auditRun } from '../../../replay/reports/audit/audit-run.js';

@@ -2,7 +2,7 @@
  * Counts the calls of the runs that count as one. What an earlier run left failed is not counted where another one resumed it, because that
  * one executes it again; a run that a `loop_restart` edge followed has ended, and counts with all it came to.
  */
-import { attemptsInFlight, usualModel, type CallLedger } from '../../../../replay/fold/call-counts.js';
+import { attemptsInFlight, usualModel, type CallLedger } from '../../../../replay/fold/calls/call-ledger.js';
 import type { RecordedCounts } from '../../../../replay/fold/recorded-counts.js';
 
 export function countsIn(ledger: CallLedger, isRunning: boolean): RecordedCounts {

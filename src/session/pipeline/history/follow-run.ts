@@ -8,7 +8,7 @@
 import type { JournalEvent } from '../../../../journal/event.js';
 import type { BlobId, Seq } from '../../../../journal/ids.js';
 import type { JournalStore, ScanReport } from '../../../../journal/store.js';
-import { emptyLedger, endRun, followCall } from '../../../../replay/fold/call-counts.js';
+import { emptyLedger, endRun, followCall } from '../../../../replay/fold/calls/call-ledger.js';
 import type { RecordedCounts } from '../../../../replay/fold/recorded-counts.js';
 import { foldOfRun } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';

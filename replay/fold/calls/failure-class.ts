@@ -1,6 +1,6 @@
 /** Names the class in which a call failed, also for journals of before, which have only its message. calls.md 16.2. */
-import type { EventOf } from '../../journal/event.js';
-import type { FailureClass, Usage } from '../../journal/facts/call-event.js';
+import type { EventOf } from '../../../journal/event.js';
+import type { FailureClass, Usage } from '../../../journal/facts/call-event.js';
 
 /** `interrupted`: the run had to stop while an attempt was in flight. */
 export type CallCause = FailureClass | 'interrupted';

@@ -12,72 +12,13 @@
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  * COUNTS-5 A start that was withdrawn counts as no attempt: its body did not begin.
  */
-import { addUsd, sumUsd } from '../../journal/facts/add-usd.js';
-import type { EventOf, FactOf, JournalEvent, Usage } from '../../journal/event.js';
-import type { CallKey, OpPath } from '../../journal/ids.js';
-import { causeOfCall, flawOf, isUnpriced, type CallCause } from './failure-class.js';
+import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
+import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
+import { endedCall, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
+import { isUnpriced, type CallCause } from './failure-class.js';
 import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
-
-export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
-
-type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>;
-type Completion = Pick<
-  FactOf<'call.completed'>,
-  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'class' | 'exitCode' | 'denied' | 'unusable'
->;
-type AttemptEnd = Completion | FactOf<'call.failed'>;
-
-/** The part of a fact about a call that is counted: a call of which nothing is recorded has no more. */
-export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.reused'>;
-
-export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
-
-export interface EndedCall {
-  readonly outcome: CallOutcome;
-  readonly durationMs?: number | undefined;
-  readonly usage?: Usage | undefined;
-  /** Its last attempt did nothing but make calls, whose cost is theirs. */
-  readonly onlyCalls?: true | undefined;
-  /** The message of its failure, or the reason for which its result may not be reused. */
-  readonly message?: string | undefined;
-  /** The code of the error of a failed call; undefined where the journal does not have one. */
-  readonly errorCode?: string | undefined;
-  /** Present for a failed call. */
-  readonly cause?: CallCause | undefined;
-  /** Its function says what to do about the failure. */
-  readonly isAccepted?: true | undefined;
-}
-
-export interface CallCounts {
-  executed: number;
-  reused: number;
-  /** Accepted ones included. */
-  failed: number;
-  accepted: number;
-  denied: number;
-  notExecuted: number;
-  /** Failed and not accepted, or not executed. */
-  unresolved: number;
-  /** Executions of bodies, failed ones and those in flight included. */
-  attempts: number;
-  /** Attempts beyond the first of their call. */
-  retries: number;
-  /** Milliseconds in calls; those that ran side by side are added up. */
-  callsMs: number;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  /** US dollars. */
-  costUsd: number | null;
-  /** Attempts without a known cost. */
-  unpriced: number;
-  /** The cost of the calls whose results were reused, when they were executed. */
-  savedUsd: number | null;
-  /** Failed calls by the class of their last attempt. */
-  readonly failedByClass: { [cause in CallCause]?: number };
-}
-
-/** The counts that every report gives. */
-export type CallFigures = Readonly<Omit<CallCounts, 'callsMs' | 'failedByClass'>>;
 
 /** A call that has ended, with what all its attempts came to. */
 export interface CountedCall extends EndedCall {
@@ -118,34 +59,8 @@ export interface CallLedger {
   readonly stages: StageRetries<FailedCall>;
 }
 
-export function noCalls(): CallCounts {
-  return {
-    executed: 0,
-    reused: 0,
-    failed: 0,
-    accepted: 0,
-    denied: 0,
-    notExecuted: 0,
-    unresolved: 0,
-    attempts: 0,
-    retries: 0,
-    callsMs: 0,
-    inputTokens: null,
-    outputTokens: null,
-    costUsd: null,
-    unpriced: 0,
-    savedUsd: null,
-    failedByClass: {},
-  };
-}
-
 export function emptyLedger(): CallLedger {
   return { total: noCalls(), functions: new Map(), models: new Map(), attempts: new Map(), failures: new Map(), stages: noStageRetries() };
-}
-
-/** Returns whether the event ends a call: a failure that another attempt follows does not. */
-export function isEndOfCall(event: JournalEvent): event is EndOfCall {
-  return event.type === 'call.completed' || event.type === 'call.reused' || (event.type === 'call.failed' && event.retryInMs === undefined);
 }
 
 /**
@@ -227,58 +142,6 @@ export function usualModel({ models }: Pick<CallLedger, 'models'>): string | nul
   return usual;
 }
 
-/** Returns the outcome of a call from the event that ended it. */
-export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall {
-  switch (event.type) {
-    case 'call.reused':
-      return { outcome: 'reused' };
-    case 'call.failed': {
-      const { message, code, accepted } = event;
-      if (event.denied === true) return { outcome: 'denied', ...measuresOf(event), message, errorCode: code ?? 'DENIED' };
-      const outcome = event.class === 'upstream' ? 'not-executed' : 'failed';
-      const cause = causeOfCall(event);
-      return { outcome, ...measuresOf(event), message, errorCode: code, cause, ...(accepted && { isAccepted: true }) };
-    }
-    case 'call.completed': {
-      const { elapsedMs: durationMs, usage, onlyCalls, unusable: message } = event;
-      const flaw = flawOf(event);
-      if (flaw === undefined) return { outcome: 'executed', durationMs, usage, onlyCalls, message };
-      if (flaw === 'denied') return { outcome: 'denied', durationMs, usage, onlyCalls, message, errorCode: 'DENIED' };
-      const isAccepted = event.class === undefined ? undefined : true;
-      const cause = event.class ?? 'crash';
-      return { outcome: 'failed', durationMs, usage, onlyCalls, message, errorCode: 'COMMAND_FAILED', cause, isAccepted };
-    }
-  }
-}
-
-function measuresOf({ elapsedMs, usage, onlyCalls }: AttemptEnd): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
-  return { durationMs: elapsedMs, usage, onlyCalls };
-}
-
-/** Adds the counts of another part of the same whole. */
-export function addCounts(counts: CallCounts, more: CallCounts): void {
-  for (const name of NUMBERS) counts[name] += more[name];
-  for (const name of TOKENS) counts[name] = sumOf(counts[name], more[name]);
-  for (const name of AMOUNTS) counts[name] = sumUsd(counts[name], more[name]);
-  for (const [cause, count] of Object.entries(more.failedByClass)) addTo(counts.failedByClass, cause as CallCause, count);
-}
-
-const NUMBERS = [
-  'executed',
-  'reused',
-  'failed',
-  'accepted',
-  'denied',
-  'notExecuted',
-  'unresolved',
-  'attempts',
-  'retries',
-  'callsMs',
-  'unpriced',
-] as const;
-const TOKENS = ['inputTokens', 'outputTokens'] as const;
-const AMOUNTS = ['costUsd', 'savedUsd'] as const;
-
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
   const { op, key, fn, lane, try: tried = 1 } = event;
   const before = ledger.attempts.get(op);
@@ -342,11 +205,6 @@ function countCost(
   if (usage?.model !== undefined) models.set(usage.model, (models.get(usage.model) ?? 0) + 1);
 }
 
-function countAttempt(counts: CallCounts, isRetry: boolean, by: 1 | -1): void {
-  counts.attempts += by;
-  if (isRetry) counts.retries += by;
-}
-
 /** COUNTS-2 */
 function resolve({ failures }: CallLedger, key: CallKey): void {
   const failed = failures.get(key);
@@ -374,27 +232,8 @@ function acceptStage({ stages, failures }: CallLedger, walk: OpPath, node: strin
   }
 }
 
-function countEnd(groups: readonly CallCounts[], { outcome, isAccepted, cause = 'crash' }: EndedCall, by: 1 | -1): void {
-  for (const counts of groups) {
-    counts[outcome === 'not-executed' ? 'notExecuted' : outcome] += by;
-    if (isAccepted) counts.accepted += by;
-    if (outcome === 'failed') addTo(counts.failedByClass, cause, by);
-    counts.unresolved = counts.failed - counts.accepted + counts.notExecuted;
-  }
-}
-
 function groupsOf(ledger: CallLedger, fn: string, further: readonly CallCounts[]): readonly CallCounts[] {
   let counts = ledger.functions.get(fn);
   if (counts === undefined) ledger.functions.set(fn, (counts = noCalls()));
   return further.length === 0 ? [ledger.total, counts] : [ledger.total, counts, ...further];
-}
-
-function addTo(counts: CallCounts['failedByClass'], cause: CallCause, by: number): void {
-  const sum = (counts[cause] ?? 0) + by;
-  if (sum === 0) delete counts[cause];
-  else counts[cause] = sum;
-}
-
-function sumOf(sum: number | null, more: number | null | undefined): number | null {
-  return more === undefined || more === null ? sum : (sum ?? 0) + more;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, FactOf, Usage } from '../../../journal/event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
-import { attemptsInFlight, emptyLedger, endRun, followCall, usualModel, type CallLedger } from '../../../replay/fold/call-counts.js';
+import { attemptsInFlight, emptyLedger, endRun, followCall, usualModel, type CallLedger } from '../../../replay/fold/calls/call-ledger.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { callKeyOf, entries, FINGERPRINT, runRef } from '../../support/written-runs.js';
 

@@ -3,8 +3,8 @@
  * stage makes its call under a path of its own, but where the stage has a retry budget these calls are the attempts of one. calls.md 16
  * and 17.
  */
-import type { EventOf } from '../../journal/event.js';
-import type { CallKey, OpPath } from '../../journal/ids.js';
+import type { EventOf } from '../../../journal/event.js';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
 
 /** A call of a stage that failed, and may be made again by the next attempt of the stage. */
 export interface FailedInStage<F> {

@@ -1,0 +1,66 @@
+/** Tells from the event that ended a call what came of it. */
+import type { EventOf, FactOf, JournalEvent, Usage } from '../../../journal/event.js';
+import { causeOfCall, flawOf, type CallCause } from './failure-class.js';
+
+export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
+
+export type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>;
+type Completion = Pick<
+  FactOf<'call.completed'>,
+  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'class' | 'exitCode' | 'denied' | 'unusable'
+>;
+export type AttemptEnd = Completion | FactOf<'call.failed'>;
+
+/** The part of a fact about a call that is counted: a call of which nothing is recorded has no more. */
+export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.reused'>;
+
+export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
+
+export interface EndedCall {
+  readonly outcome: CallOutcome;
+  readonly durationMs?: number | undefined;
+  readonly usage?: Usage | undefined;
+  /** Its last attempt did nothing but make calls, whose cost is theirs. */
+  readonly onlyCalls?: true | undefined;
+  /** The message of its failure, or the reason for which its result may not be reused. */
+  readonly message?: string | undefined;
+  /** The code of the error of a failed call; undefined where the journal does not have one. */
+  readonly errorCode?: string | undefined;
+  /** Present for a failed call. */
+  readonly cause?: CallCause | undefined;
+  /** Its function says what to do about the failure. */
+  readonly isAccepted?: true | undefined;
+}
+
+/** Returns whether the event ends a call: a failure that another attempt follows does not. */
+export function isEndOfCall(event: JournalEvent): event is EndOfCall {
+  return event.type === 'call.completed' || event.type === 'call.reused' || (event.type === 'call.failed' && event.retryInMs === undefined);
+}
+
+/** Returns the outcome of a call from the event that ended it. */
+export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall {
+  switch (event.type) {
+    case 'call.reused':
+      return { outcome: 'reused' };
+    case 'call.failed': {
+      const { message, code, accepted } = event;
+      if (event.denied === true) return { outcome: 'denied', ...measuresOf(event), message, errorCode: code ?? 'DENIED' };
+      const outcome = event.class === 'upstream' ? 'not-executed' : 'failed';
+      const cause = causeOfCall(event);
+      return { outcome, ...measuresOf(event), message, errorCode: code, cause, ...(accepted && { isAccepted: true }) };
+    }
+    case 'call.completed': {
+      const { elapsedMs: durationMs, usage, onlyCalls, unusable: message } = event;
+      const flaw = flawOf(event);
+      if (flaw === undefined) return { outcome: 'executed', durationMs, usage, onlyCalls, message };
+      if (flaw === 'denied') return { outcome: 'denied', durationMs, usage, onlyCalls, message, errorCode: 'DENIED' };
+      const isAccepted = event.class === undefined ? undefined : true;
+      const cause = event.class ?? 'crash';
+      return { outcome: 'failed', durationMs, usage, onlyCalls, message, errorCode: 'COMMAND_FAILED', cause, isAccepted };
+    }
+  }
+}
+
+function measuresOf({ elapsedMs, usage, onlyCalls }: AttemptEnd): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
+  return { durationMs: elapsedMs, usage, onlyCalls };
+}
