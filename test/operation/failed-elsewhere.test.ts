@@ -24,29 +24,40 @@ const event: EventOf<'call.failed'> = {
   message: 'the command ended with status 7',
   code: 'CALL_FAILED',
   class: 'crash',
+  evidence: 'none',
   elapsedMs: 40,
   exitCode: 7,
 };
 
-function failing(options: Partial<CallOptions> = {}) {
+function failing(options: Partial<CallOptions> = {}, members: Partial<typeof event> = {}) {
   const { run, frame, facts } = bareRun();
   const call = bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options: { lane: 'x', ...options } });
   const definition = { fingerprint: 'f1' as Fingerprint, parts: [] };
   const identity: CallIdentity = { key: KEY, plainKey: KEY, hasSecret: false, definition, request: REQUEST };
-  return { facts, failed: failedElsewhere(call, identity, { kind: 'failed', event, begun, worker: { name: 'hut', host: 'db7' } }) };
+  const worker = { name: 'hut', host: 'db7' };
+  return { facts, failed: failedElsewhere(call, identity, { kind: 'failed', event: { ...event, ...members }, begun, worker }) };
 }
 
 describe('a call that failed at a worker', () => {
   it('fails with what the worker recorded, as an attempt that began there', async () => {
     const { facts, failed } = failing();
     const error: unknown = await failed.catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'CALL_FAILED', message: event.message, hint: 'the worker hut on db7 executed the call' });
+    expect(error).toMatchObject({
+      code: 'CALL_FAILED',
+      message: '@ask("tide") failed: the command ended with status 7',
+      hint: 'the worker hut on db7 executed the call',
+    });
     expect(callFailureOf(error)).toMatchObject({ fn: 'ask', op: 'main/ask#0', class: 'crash', attempts: 1 });
     expect(facts).toMatchObject([
       { type: 'call.started', key: KEY, op: 'main/ask#0', begun, worker: 'hut', workerHost: 'db7', args: { inline: ['tide'] } },
       { type: 'call.failed', key: KEY, op: 'main/ask#0', message: event.message, class: 'crash', exitCode: 7, onlyCalls: true },
     ]);
     expect(facts.at(-1)).not.toHaveProperty('usage');
+  });
+
+  it('fails with the error of its body where that had ended it', async () => {
+    const { failed } = failing({}, { message: 'crash: no tide', code: 'CODE_THREW' });
+    await expect(failed).rejects.toMatchObject({ code: 'CODE_THREW', message: 'no tide' });
   });
 
   it('gives a marker where its function wants one', async () => {

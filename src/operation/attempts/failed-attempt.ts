@@ -24,16 +24,20 @@ interface FailedAttempt {
 export function callError({ failure, error, place }: FailedAttempt, facts: CallFailureFacts): Error {
   const isOwn = failure.class === 'crash' && failure.evidence === 'none' && facts.attempts === 1;
   if (isOwn && error instanceof Error) return markCallFailure(error, facts);
-  const item = facts.item === '' ? '' : JSON.stringify(facts.item);
-  const times = facts.attempts === 1 ? '' : ` (${facts.attempts} attempts)`;
   return markCallFailure(
-    new MlldError('CALL_FAILED', `@${facts.fn}(${item}) failed: ${facts.message}${times}`, {
+    new MlldError('CALL_FAILED', messageOfCall(facts), {
       location: place,
       cause: error,
       hint: error instanceof MlldError ? error.hint : undefined,
     }),
     facts,
   );
+}
+
+/** `@review("Entry 3") failed: rate limit: slow down (3 attempts)` */
+export function messageOfCall({ fn, item, message, attempts }: CallFailureFacts): string {
+  const times = attempts === 1 ? '' : ` (${attempts} attempts)`;
+  return `@${fn}(${item === '' ? '' : JSON.stringify(item)}) failed: ${message}${times}`;
 }
 
 /** Describes a failed call for its error; `classes` are those of all its attempts. */

@@ -3,12 +3,12 @@ import { MlldError } from '../../errors.js';
 import { markCallFailure } from '../../runtime/calls/call-failure.js';
 import type { OfferedCallState } from '../../runtime/calls/offered-call.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
-import { itemOf } from '../attempts/failed-attempt.js';
+import { itemOf, messageOfCall } from '../attempts/failed-attempt.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from '../cacheable-call.js';
 import { recordedArguments } from '../recorded-arguments.js';
 import { acceptOrThrow, isAccepted } from './accepted-failure.js';
 import type { FactOf } from '../../../journal/event.js';
-import { wordsOfClass, type Failure } from '../../calls/failure.js';
+import { wordsOfClass, type Failure, type FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 
 type FailedElsewhere = Extract<OfferedCallState, { kind: 'failed' }>;
@@ -76,8 +76,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
 /** Undefined for a failure that concerns its call alone. */
 function stoppingFailure({ event, worker }: FailedElsewhere): Failure | undefined {
   if (event.class !== 'quota' && event.class !== 'auth') return undefined;
-  const prefix = `${wordsOfClass(event.class)}: `; // who tells of the stop says the class
-  const message = event.message.startsWith(prefix) ? event.message.slice(prefix.length) : event.message;
+  const message = withoutClass(event.message, event.class); // who tells of the stop says the class
   return {
     class: event.class,
     evidence: event.evidence ?? 'none',
@@ -86,18 +85,25 @@ function stoppingFailure({ event, worker }: FailedElsewhere): Failure | undefine
   };
 }
 
+/** Makes the error with which the call had ended here; an error of its body is the one that has a code of its own. */
 function errorOf({ op, llm, operation }: CacheableCall, { event, worker }: FailedElsewhere): MlldError {
-  const error = new MlldError(event.code ?? 'CALL_FAILED', event.message, {
-    hint: worker === undefined ? 'a worker executed the call' : `the worker ${worker.name} on ${worker.host} executed the call`,
-  });
-  if (event.class === undefined) return error;
-  return markCallFailure(error, {
+  const { class: failureClass, code = 'CALL_FAILED', message } = event;
+  const hint = worker === undefined ? 'a worker executed the call' : `the worker ${worker.name} on ${worker.host} executed the call`;
+  if (failureClass === undefined) return new MlldError(code, message, { hint });
+  const facts = {
     fn: llm.fn,
     op: op.path,
-    class: event.class,
+    class: failureClass,
     attempts: event.try ?? 1,
-    message: event.message,
+    message,
     item: itemOf(operation.inputs),
     ...(event.resetsAt !== undefined && { resetsAtMs: Date.parse(event.resetsAt) }),
-  });
+  };
+  const text = code === 'CALL_FAILED' ? messageOfCall(facts) : withoutClass(message, failureClass);
+  return markCallFailure(new MlldError(code, text, { hint }), facts);
+}
+
+function withoutClass(message: string, failureClass: FailureClass): string {
+  const prefix = `${wordsOfClass(failureClass)}: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
