@@ -204,8 +204,16 @@ function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
   state.pending.set(event.op, { key: event.key, entry, ...(failedUsd !== undefined && { failedUsd }) });
   // Its place in the order is that of its start (MEMO-4): an outer call ends after the calls inside it.
   if (known === undefined) state.entries.set(event.key, entry);
-  else noteInside(state, event.key, known, entry.inside);
+  else noteInside(state, event.key, withPreview(state, event.key, known, entry.preview), entry.inside);
   return state;
+}
+
+/** The first event of a call may have been an offer, which does not say its arguments. */
+function withPreview(state: Memo, key: CallKey, known: MemoEntry, preview: string | undefined): MemoEntry {
+  if (known.preview !== undefined || preview === undefined) return known;
+  const entry = { ...known, preview };
+  state.entries.set(key, entry);
+  return entry;
 }
 
 /** A worker may never have executed it, where its run was stopped. MEMO-8 */

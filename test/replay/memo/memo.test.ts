@@ -54,6 +54,12 @@ describe('memo', () => {
     expect(usableEntry(executed, callKeyOf('ebb'))).toMatchObject({ preview: 'ebb', result: { ref: runRef(2) } });
   });
 
+  it('shows a call that was offered to workers, and failed at one, by its argument', () => {
+    const offered: Fact = { type: 'call.offered', key: callKeyOf('ebb'), op: opPath('main/ask#0'), fn: 'ask' };
+    const state = fold(memo, run(runRef(1), [offered, ...call('main/ask#0', 'ebb', { outcome: 'failed' })]));
+    expect(state.entries.get(callKeyOf('ebb'))).toMatchObject({ preview: 'ebb', result: undefined });
+  });
+
   it('keeps an earlier result when a second execution fails', () => {
     const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'failed' }))];
     expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.result.ref).toEqual(runRef(1));
