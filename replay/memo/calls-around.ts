@@ -2,12 +2,19 @@
 import type { CallKey } from '../../journal/ids.js';
 import { usableEntry, type Memo } from './memo.js';
 
+type Places = Pick<Memo, 'within'>;
+
 /** Returns the keys of all calls around, at any depth, which have a usable result; nothing twice, and none of `keys` themselves. */
-export function callsAround(memos: readonly Pick<Memo, 'entries' | 'within'>[], keys: Iterable<CallKey>): ReadonlySet<CallKey> {
+export function callsAround(memos: readonly (Places & Pick<Memo, 'entries'>)[], keys: Iterable<CallKey>): ReadonlySet<CallKey> {
   const given = new Set(keys);
-  const seen = new Set(given);
+  const isUsable = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined);
+  return new Set([...withCallsAround(memos, given)].filter((key) => !given.has(key) && isUsable(key)));
+}
+
+/** Returns the keys and those of all calls around, at any depth. */
+export function withCallsAround(memos: readonly Places[], keys: Iterable<CallKey>): ReadonlySet<CallKey> {
+  const seen = new Set(keys);
   // Grows while it is walked.
   for (const key of seen) for (const { within } of memos) for (const around of within.get(key) ?? []) seen.add(around);
-  const isUsable = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined);
-  return new Set([...seen].filter((key) => !given.has(key) && isUsable(key)));
+  return seen;
 }

@@ -4,6 +4,7 @@ import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { CallKey, Workflow } from '../../../journal/ids.js';
+import { withCallsAround } from '../../memo/calls-around.js';
 import { countingRuns } from '../../memo/load.js';
 import type { CallCounts, CallFigures } from '../../fold/calls/call-counts.js';
 import { endRun } from '../../fold/calls/call-ledger.js';
@@ -138,10 +139,12 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
   const { resolved, unresolved: unanswered } = state;
   const forkSources = new Map<Workflow, Memo>();
   for (const { forkSource } of resolved.values()) if (forkSource !== undefined) forkSources.set(forkSource, await memoOf(forkSource));
+  const isMade = (key: CallKey): boolean => resolved.has(key) || unanswered.has(key);
   let since = 0;
   const costs = new Map<string, Price>();
   for (const [key, { fn, result }] of usable(own)) {
-    if (result.ref.run > run && !resolved.has(key) && !unanswered.has(key)) since += 1;
+    // A call inside one that a worker executed is in the journal of the worker alone, and not one that was left to make.
+    if (result.ref.run > run && ![...withCallsAround([own], [key])].some(isMade)) since += 1;
     const { priced, costUsd } = costs.get(fn) ?? { priced: 0, costUsd: 0 };
     if (result.costUsd !== undefined) costs.set(fn, { priced: priced + 1, costUsd: addUsd(costUsd, result.costUsd) });
   }

@@ -135,3 +135,22 @@ it('counts calls that still wait for a worker in what a resume makes, and the ru
   ]);
   expect(resume).toMatchObject({ notStarted: 0, comparedWith: undefined });
 });
+
+it('takes calls inside those that workers executed for none that the run had left to make', async () => {
+  const store = openMemoryStore();
+  const [begin, asked, ...end] = call('main/plan#0', 'outer', { fn: 'plan' }) as [Fact, Fact, ...Fact[]];
+  const inner = ['ebb', 'flow'].flatMap((text, number) => call(`main/plan#0/ask#${number}`, text));
+  const runs = [
+    [started(runRef(1)), ...call('main/plan#0', 'outer', { fn: 'plan', outcome: 'reused' }), finished('failed')],
+    [{ ...started(runRef(2)), worker: { for: runRef(1).run, name: 'hut', lanes: {} } } as Fact, begin, asked, ...inner, ...end],
+    [started(runRef(3)), ...call('main/ask#5', 'tide'), { ...finished(), totals: { executed: 5, reused: 0, failed: 0 } } as Fact],
+  ];
+  for (const [index, facts] of runs.entries()) {
+    const journal = await store.create(runRef(index + 1));
+    for (const fact of facts) await journal.append(fact);
+    await journal.close();
+  }
+  const [file] = await store.runs(JOB);
+  const { resume } = await postMortemOf(store, file!, { nowMs: 0, onDefect: () => undefined });
+  expect(resume).toMatchObject({ reused: 2, notStarted: 3 }); // of five calls one was made, and one more has a result since
+});
