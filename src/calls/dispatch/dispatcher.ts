@@ -11,7 +11,7 @@
  */
 import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
-import { Budget, uncountedBy, type Admission } from '../budget/budget.js';
+import { Budget, type Admission } from '../budget/budget.js';
 import type { Failure } from '../failure.js';
 import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
@@ -20,8 +20,8 @@ import { Places } from './places.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started } from './ports.js';
 import { Alarm, Sleepers } from './sleepers.js';
 import { startForAll } from './start-for-all.js';
-import { StoppingAttempts } from './stopping-attempts.js';
-import { budgetStop, interrupted, isStopping, NO_COST, stopFact, type Stop } from './stop.js';
+import { budgetStop, interrupted, isStopping, type Stop } from './stop.js';
+import { Stops } from './stops.js';
 
 /** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
 const IDLE_CONFIRM_MS = 20;
@@ -35,14 +35,12 @@ export class Dispatcher {
   private journal: DispatchRecord | undefined;
   private learned: LearnedPace | undefined;
   private learning: Promise<void> | undefined;
-  private stopAll: Stop | undefined;
-  private firstStop: Stop | undefined;
   private readonly alarm: Alarm;
   private idleTimer: NodeJS.Timeout | undefined;
   private budgetTimer: NodeJS.Timeout | undefined;
   private busy = 0;
   private isOver = false;
-  private readonly stopping = new StoppingAttempts<Lane<Started>>();
+  private readonly stops: Stops;
   private readonly sleepers = new Sleepers();
 
   constructor(private readonly ports: DispatcherPorts) {
@@ -50,6 +48,12 @@ export class Dispatcher {
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.places = new Places(this.lanes, this.inFlight, ports.settings.concurrency);
     this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
+    this.stops = new Stops({
+      ...ports,
+      record: (fact) => this.journal?.record(fact),
+      sleep: (ms) => this.sleep(ms),
+      opened: () => this.pumpAll(),
+    });
     if (ports.settings.budget) this.budget = new Budget(ports.settings.budget);
     ports.signal.addEventListener('abort', () => this.end(), { once: true });
   }
@@ -67,12 +71,12 @@ export class Dispatcher {
 
   /** The reason that no call may start; undefined while calls may. */
   get stoppedBy(): Stop | undefined {
-    return this.stopAll;
+    return this.stops.all;
   }
 
   /** The reason of a pause: the first stop that is still one. */
   get pausedBy(): Stop | undefined {
-    return this.stopAll ?? this.firstStop;
+    return this.stops.first;
   }
 
   get spent(): Budget['spent'] | undefined {
@@ -85,9 +89,8 @@ export class Dispatcher {
 
   /** Stops all lanes. */
   stop(stop: Stop, op?: OpPath): void {
-    if (this.stopAll) return;
-    this.stopAll = stop;
-    this.recordStop(stop, op);
+    if (this.stops.all) return;
+    this.stops.stopAll(stop, op);
     this.pauseIfIdle();
   }
 
@@ -156,12 +159,12 @@ export class Dispatcher {
 
   /** The attempt failed, and that is not recorded yet: a lane that it stops starts nothing in the meantime. */
   judged({ op, lane }: Started, failure: Failure): void {
-    if (this.stopsLane(failure)) this.stopping.add(op, this.lanes.open(lane));
+    if (this.stopsLane(failure)) this.stops.expect(op, this.lanes.open(lane)); // DISPATCH-2
   }
 
   /** The attempt cost this, and that is not recorded yet: where it stops all lanes, nothing starts in the meantime. */
   priced({ op }: Started, cost: AttemptEnd['cost']): void {
-    if (this.isTooLittle(cost)) this.stopping.add(op, 'all');
+    if (this.stops.stopsAll(cost)) this.stops.expect(op, 'all');
   }
 
   /** False when the lane of an attempt that was let go was stopped before the attempt began. */
@@ -170,21 +173,14 @@ export class Dispatcher {
   }
 
   private isClosed(lane: Lane<Started>): boolean {
-    return this.isOver || this.stopAll !== undefined || lane.isClosed || this.stopping.close(lane);
-  }
-
-  /** calls.md 13.4 */
-  private isTooLittle(cost: AttemptEnd['cost']): boolean {
-    const { budget, budgetStrict } = this.ports.settings;
-    return budgetStrict === true && uncountedBy(budget, cost).length > 0;
+    return this.isOver || this.stops.isClosed(lane);
   }
 
   /** The attempt has ended: settles its reservation and teaches the lane. */
-  finish({ op, lane: name, start, charge }: Started, { failure, cost, headers }: AttemptEnd): void {
+  finish({ op, lane: name, start, charge }: Started, end: AttemptEnd): void {
+    const { failure, cost, headers } = end;
     const lane = this.lanes.open(name);
-    const { monotonicMs, isServing, settings } = this.ports;
     this.inFlight.delete(op);
-    this.stopping.delete(op);
     if (charge) this.budget?.settle(charge, cost ?? {});
     const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));
     const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });
@@ -198,12 +194,8 @@ export class Dispatcher {
       });
     }
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
-    if (headers) this.lanes.announce(lane, headers, monotonicMs());
-    if (failure && !lane.stop && !isServing && lane.isStalledBy(failure, monotonicMs(), settings.stallAfterMs)) {
-      this.stopLane(lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` }, op);
-    }
-    if (failure && this.stopsLane(failure)) this.stopFor(lane, failure, op);
-    if (this.isTooLittle(cost)) this.stop(NO_COST, op);
+    if (headers) this.lanes.announce(lane, headers, this.ports.monotonicMs());
+    this.stops.ended(op, lane, end);
     this.pumpAll();
     this.pauseIfIdle();
   }
@@ -220,28 +212,24 @@ export class Dispatcher {
 
   /** True when another attempt may start in this lane, also after this failure. */
   mayTryAgain(lane: string, failure?: Failure): boolean {
-    if (this.isOver || this.stopAll || this.lanes.get(lane)?.stop !== undefined) return false;
-    return failure === undefined || !isStopping(failure) || this.waitsOut(this.lanes.open(lane), failure);
-  }
-
-  private waitsOut(lane: Lane<Started>, failure: Failure): boolean {
-    return lane.waitsOut(failure, this.ports.settings.waitQuotaMs ?? 0, this.ports.nowMs());
+    if (this.isOver || this.stops.all || this.lanes.get(lane)?.stop !== undefined) return false;
+    return failure === undefined || !isStopping(failure) || this.stops.waitsOut(this.lanes.open(lane), failure);
   }
 
   stopsLane(failure: Failure): boolean {
-    return !this.ports.isServing && isStopping(failure);
+    return this.stops.stopsLane(failure);
   }
 
   /** A worker's attempt of a call of this run failed: a lane that it stops is stopped here. team-store.md 7.2. */
   failedElsewhere({ op, lane }: Pick<Started, 'op' | 'lane'>, failure: Failure): void {
-    this.stopFor(this.lanes.open(lane), failure, op);
+    this.stops.stopFor(op, this.lanes.open(lane), failure);
   }
 
   /** Resolves when the call may be offered to workers: its lane is not stopped. Rejects with INTERRUPTED as `start` does. */
   async whenOpen(request: StartRequest): Promise<void> {
     const lane = this.lanes.get(request.lane);
     while (lane?.waitsForReset) await this.sleep(Math.max(lane.waitMs(this.ports.monotonicMs()), IDLE_CONFIRM_MS));
-    if (this.isOver || this.stopAll || lane?.isClosed) await this.refuse(request);
+    if (this.isOver || this.stops.all || lane?.isClosed) await this.refuse(request);
   }
 
   /** Waits for the pause of the run: for a call whose lane was stopped. Rejects with INTERRUPTED. */
@@ -276,37 +264,6 @@ export class Dispatcher {
   /** True when a rejection of this attempt concerns its call alone, which then waits by itself. calls.md 12.4. */
   rejectsOnly({ op, lane }: Started): boolean {
     return this.lanes.open(lane).rejectsOnly(op);
-  }
-
-  /** A lane whose allowance is there again soon is only held. */
-  private stopFor(lane: Lane<Started>, failure: Failure, op: OpPath): void {
-    const { class: stopClass, message, resetsAtMs } = failure;
-    if (lane.stop || !isStopping(failure)) return;
-    const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
-    if (!this.waitsOut(lane, failure)) return this.stopLane(lane, stop, op);
-    const leftMs = Math.max(0, (resetsAtMs ?? 0) - this.ports.nowMs());
-    if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
-    lane.waitForReset(leftMs);
-    this.recordStop(stop, op);
-    lane.limiter.holdUntil(this.ports.monotonicMs() + leftMs);
-    void this.sleep(leftMs).then(
-      () => {
-        lane.waitsForReset = false;
-        this.journal?.record({ type: 'dispatch.resumed', lane: lane.name });
-        this.pumpAll();
-      },
-      () => undefined, // the run is over, and its end is reported by what ended it
-    );
-  }
-
-  private stopLane(lane: Lane<Started>, stop: Stop, op: OpPath): void {
-    lane.stop = stop;
-    this.firstStop ??= stop;
-    this.recordStop(stop, op);
-  }
-
-  private recordStop(stop: Stop, op: OpPath | undefined): void {
-    this.journal?.record(stopFact(stop, op));
   }
 
   private pumpAll(): void {
@@ -393,7 +350,7 @@ export class Dispatcher {
   }
 
   private isIdle(): boolean {
-    if (this.busy > 0 || (!this.stopAll && !this.firstStop)) return false;
-    return this.places.isIdle(this.stopAll !== undefined);
+    if (this.busy > 0 || !this.stops.first) return false;
+    return this.places.isIdle(this.stops.all !== undefined);
   }
 }
