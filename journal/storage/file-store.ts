@@ -34,7 +34,7 @@ import { existingRun, inUse, reopenRun } from './reopen-run.js';
 import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
 import type { CreateOptions, IndexFiles, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
-import { describeBeginning, readFirst, readTail } from './tail.js';
+import { describeBeginning, readFirst, readTail, type Tail } from './tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
 import { deleteRunFiles } from '../upkeep/delete-runs.js';
 import { RunWriter } from '../writer.js';
@@ -253,11 +253,15 @@ class FileStore implements RunStore {
     return join(workflowFolder(this.journal, workflow), name);
   }
 
+  /** Most runs have ended, as their last event says: a lock is looked for only where there is no such event. */
   private async runFile(ref: RunRef, inSegments: ReadonlySet<string>): Promise<RunFile> {
-    // The lock is read before the tail: a run that ends in between has its last event by then.
-    const held = await isAlive(this.disk, lockPath(this.journal, ref));
     const file = runPath(this.journal, ref);
-    const { bytes, last } = readTail(this.disk, file, !inSegments.has(basename(file)));
+    const tail = (): Tail => readTail(this.disk, file, !inSegments.has(basename(file)));
+    const early = tail();
+    if (early.last?.type === 'run.finished') return { ref, liveness: 'finished', bytes: early.bytes, finished: early.last };
+    // The tail is read again behind the lock: a run that ends in between has its last event by then.
+    const held = await isAlive(this.disk, lockPath(this.journal, ref));
+    const { bytes, last } = tail();
     if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
     return { ref, liveness: held ? 'running' : 'crashed', bytes, ...describeBeginning(this.disk, file) };
   }

@@ -7,7 +7,7 @@ import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { journalFolder, lockPath } from '../../journal/storage/layout.js';
 import { isAlive, markAlive } from '../../journal/storage/run-liveness.js';
-import { runRef, started, workflow } from './support/facts.js';
+import { finished, runRef, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 
 const nothing = (): void => undefined;
@@ -63,4 +63,31 @@ it('is gone when the run is closed', async () => {
   await journal.close();
   expect(existsSync(lock)).toBe(false);
   expect((await store.runs(workflow))[0]?.liveness).toBe('crashed');
+});
+
+it('is not looked for where a run has ended, and the end of one that ends meanwhile counts', async () => {
+  const root = temporaryFolder();
+  const looked: string[] = [];
+  let end: (() => Promise<unknown>) | undefined;
+  const disk = {
+    ...realDisk,
+    async readWhole(path: string) {
+      looked.push(path);
+      await end?.(); // behind the first look at the run, and before that at its lock
+      return realDisk.readWhole(path);
+    },
+  };
+  const store = openFileStore(root, { disk });
+  const ended = await store.create(runRef(1));
+  for (const fact of [started, finished]) await ended.append(fact);
+  await ended.close();
+  const ending = await store.create(runRef(2));
+  await ending.append(started);
+  end = async () => {
+    end = undefined;
+    await ending.append(finished);
+    await ending.close();
+  };
+  expect((await store.runs(workflow)).map(({ liveness }) => liveness)).toEqual(['finished', 'finished']);
+  expect(looked).toEqual([lockPath(journalFolder(root), runRef(2))]);
 });

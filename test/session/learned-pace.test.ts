@@ -47,3 +47,21 @@ it('forgets a lane whose last event is older than an hour, and reads no run that
   const long = storeOf([LANE], { bytes: 1e9 });
   expect((await learnedPace(long, WORKFLOW, { current: undefined, nowMs: NOW_MS })).lanes.size).toBe(0);
 });
+
+it('lists runs only where none but its own is known', async () => {
+  const store = storeOf([LANE]);
+  const listing: Workflow[] = [];
+  const counted = {
+    ...store,
+    runs(workflow: Workflow) {
+      listing.push(workflow);
+      return store.runs(workflow);
+    },
+  };
+  const [file] = await store.runs(WORKFLOW);
+  const listed = [file as RunFile];
+  const { lanes } = await learnedPace(counted, WORKFLOW, { current: undefined, nowMs: NOW_MS, listed });
+  expect([lanes.size, listing]).toEqual([1, []]);
+  const { lanes: ownLanes } = await learnedPace(counted, WORKFLOW, { current: file?.ref, nowMs: NOW_MS, listed });
+  expect([ownLanes.size, listing]).toEqual([0, [WORKFLOW]]);
+});

@@ -1,6 +1,6 @@
 /** Reads what the latest run of a script learned about its lanes, and what its attempts cost. calls.md 12.9 and 13.3. */
 import type { RunRef, Workflow } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { callHistory } from '../../../replay/fold/call-history.js';
 import { follow } from '../../../replay/fold/projection.js';
 import { isRecordOfUpkeep } from '../../../replay/fold/record-of-upkeep.js';
@@ -11,14 +11,22 @@ const LANE_AGE_MAX_MS = 3_600_000;
 /** A longer run is not read for it: the pace is then learned anew. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
+export interface Learning {
+  /** The run that learns. */
+  readonly current: RunRef | undefined;
+  readonly nowMs: number;
+  /** Runs that were listed already, oldest first: listing them again takes a read for each. */
+  readonly listed?: readonly RunFile[];
+}
+
 /** Reads the latest run but `current`. Called when the first attempt is about to start: a run that only reuses results learns nothing. */
 export async function learnedPace(
   store: Pick<JournalStore, 'runs' | 'scan'>,
   workflow: Workflow,
-  { current, nowMs }: { readonly current: RunRef | undefined; readonly nowMs: number },
+  { current, nowMs, listed = [] }: Learning,
 ): Promise<LearnedPace> {
-  const runs = (await store.runs(workflow)).filter((file) => file.ref.run !== current?.run && !isRecordOfUpkeep(file));
-  const latest = runs.at(-1);
+  const isEarlier = (file: RunFile): boolean => file.ref.run !== current?.run && !isRecordOfUpkeep(file);
+  const latest = listed.findLast(isEarlier) ?? (await store.runs(workflow)).findLast(isEarlier);
   const apply = latest && follow(callHistory, callHistory.initial(), latest.ref);
   let history = callHistory.initial();
   if (latest && apply && latest.bytes <= BYTES_MAX) await store.scan(latest.ref, (event, position) => (history = apply(event, position)));
