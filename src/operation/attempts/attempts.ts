@@ -10,6 +10,7 @@
  *    before the end that let it happen. With hooks or guards they are free before these run, because they may make calls of their own.
  * ATTEMPT-6 A call whose claim may have been lost while its start was recorded is claimed again; where another run has it by then, the
  *    attempt gives back its place and its reservation, and the call waits for what that run makes of it (`own-claim.ts`).
+ * ATTEMPT-7 No attempt follows a reply that fits the schema only without its envelope: the model can't do anything about that.
  */
 import type { Usage } from '../../../journal/event.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
@@ -231,6 +232,14 @@ class Attempts {
     );
   }
 
+  /** ATTEMPT-7 */
+  private warnOfWholeReply(adapter: string): void {
+    this.warnOnce(
+      'whole reply',
+      `the schema was held against the whole reply of ${adapter}, whose result would have fit; reply: "${adapter}" takes the result out of it`,
+    );
+  }
+
   private execute(attempt: Attempt): Promise<Judgement> {
     const { options, calls, frame } = this;
     const limitMs = calls?.settings.forced?.timeoutMs ?? options.timeoutMs ?? calls?.settings.timeoutMs;
@@ -269,7 +278,9 @@ class Attempts {
     const facts = factsOfFailure(failure, { call, inputs: this.inputs, attempts: tried, classes: progress.classes });
     const lane = started?.lane ?? '';
     const isHeld = calls?.dispatcher.stopsLane(failure) === true;
-    const hasAnother = isHeld || (calls !== undefined && tried < attemptsFor(failure.class, options, calls.settings));
+    const isHopeless = judged.wholeReplyOf !== undefined; // ATTEMPT-7
+    const hasAnother = isHeld || (!isHopeless && calls !== undefined && tried < attemptsFor(failure.class, options, calls.settings));
+    if (judged.wholeReplyOf !== undefined) this.warnOfWholeReply(judged.wholeReplyOf);
     if (!calls || !hasAnother) {
       this.finishLast(started, failure);
       progress.isPassedOn = options.onFailure === 'value' && judged.printed !== undefined;

@@ -30,6 +30,8 @@ export type Judgement =
       readonly printed?: Value;
       /** The rules of the schema that the reply broke. */
       readonly problem?: readonly string[];
+      /** The schema refused the whole reply that this adapter reads, and would have taken the result in it. */
+      readonly wholeReplyOf?: ReadReply['adapter'];
     }
   /** The call ends with this error, and no attempt follows. */
   | { readonly kind: 'ended'; readonly error: unknown };
@@ -93,7 +95,14 @@ function judgeReply({ known, failure, outcome, attempt, byFunction }: ReadOutcom
   const result = isInner ? flow(resultIn(reply, outcome), returned === undefined ? [] : [returned]) : outcome;
   const written = isInner ? undefined : writtenFor(outcome, attempt);
   const given = { ...(isInner && { data: reply.data }), ...(written !== undefined && { written }) };
-  return fitting(result, given, attempt.options.schema) ?? { kind: 'completed', value: result };
+  const { schema } = attempt.options;
+  const fit = fitting(result, given, schema) ?? { kind: 'completed', value: result };
+  return fit.kind === 'failed' && !isInner && reply && fitsInside(reply, outcome, schema) ? { ...fit, wholeReplyOf: reply.adapter } : fit;
+}
+
+/** An output that is no envelope is itself the text of its reply. */
+function fitsInside(reply: ReadReply, outcome: Value, schema: ResultSchema | undefined): boolean {
+  return reply.adapter !== 'text' && fitting(resultIn(reply, outcome), { data: reply.data }, schema)?.kind === 'completed';
 }
 
 type Read = (ReadByFunction & { readonly kind: 'read' }) | Extract<Judgement, { kind: 'ended' }>;

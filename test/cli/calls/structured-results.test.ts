@@ -1,4 +1,6 @@
 /** Results that must fit a schema, read from what bodies print and return. calls.md 8.2. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
 
@@ -38,4 +40,25 @@ it.each([
 it('takes an object that was printed, and a text in quotes that an adapter reads from code', async () => {
   expect((await show(`sh { echo '{"mark": 5}' }`, OBJECT)).stdout).toBe('{"mark": 5}\n');
   expect((await show('js { return JSON.stringify("high") }', '{ schema: { "type": "string" }, reply: "text" }')).stdout).toBe('high\n');
+});
+
+const ENVELOPE = { type: 'result', subtype: 'success', is_error: false, session_id: 's1', result: '{"mark": 5}' };
+
+it.each([
+  ['whose result would have fit', OBJECT, 1, true],
+  ['whose result would not have fit either', '{ schema: { "type": "object", "required": ["grade"] } }', 3, false],
+])('says once how to take the result out of a whole reply %s', async (_, options, attempts, isTold) => {
+  const cwd = await projectFolder({
+    'reply.json': JSON.stringify(ENVELOPE),
+    'job.mld': `exe llm @ask(q) = sh { echo "$q" >> asked; cat reply.json } with ${options}\nvar @all = for parallel(2) @q in ["ebb", "ebb"] => @ask(@q)\n`,
+  });
+  const { stderr } = await runCli(['job.mld'], { cwd });
+  const told = '@ask: the schema was held against the whole reply of claude, whose result would have fit; reply: "claude" takes';
+  expect(stderr.split(told)).toHaveLength(isTold ? 2 : 1);
+  expect(
+    (await readFile(path.join(cwd, 'asked'), 'utf8'))
+      .trim()
+      .split('\n')
+      .filter((line) => line === 'ebb'),
+  ).toHaveLength(2 * attempts);
 });
