@@ -7,7 +7,7 @@ import { flow, type Value } from '../values/value.js';
 import { executeIf, runInSequence, evaluateBlock } from './statements/block.js';
 import { executeCheckpoint } from './statements/checkpoint.js';
 import { call } from './calls/call.js';
-import { evaluateInlineCode } from './calls/inline-code.js';
+import { evaluateInlineCode } from './code/inline-code.js';
 import type { Completion } from '../runtime/completion.js';
 import { executeBail, executeControl, executeReturn } from './statements/control-flow.js';
 import { executeExe, executeGuard, executeHook, executeShadow } from './statements/declarations.js';

@@ -1,47 +1,31 @@
 /** Calls a function of the script, a built-in function or a function of Node. control.md 4 and 6, checkpoint-resume.md 4. */
-import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
-import type { Json } from '../../../journal/event.js';
+import type { Expression, Reference, When } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { definitionOf, withParts, withPassedFunctions } from '../../operation/fingerprint.js';
-import type { CallOptions } from '../../calls/options.js';
-import type { Awaitable } from '../../runtime/awaitable.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
-import { callArguments } from '../../runtime/calls/call-key.js';
-import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
+import type { CallOperation } from '../../runtime/calls/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
-import { withProblem } from '../../operation/replies/repair-inputs.js';
 import { guardStage } from '../../operation/guards/guarded.js';
 import { perform } from '../../operation/perform.js';
-import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { HostFunction } from '../../values/kinds/host-function.js';
 import { valueOfText } from '../../values/formats/json-text.js';
 import { partOf } from '../../values/failures.js';
 import { Annotated, dataOf, flow, union, type Value } from '../../values/value.js';
-import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
-import { stepsToCallee } from './callee.js';
 import { callHost } from './host-functions.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
-import { callOutcome, callValue, outcomeOf, renderText } from '../../runtime/evaluator-ports.js';
+import { callOutcome, outcomeOf, renderText } from '../../runtime/evaluator-ports.js';
 import { GuardTrail } from '../../runtime/guard-trail.js';
 import { locationOf, rise } from '../../runtime/errors.js';
-import { PIPELINE_NAMES } from '../../runtime/context.js';
-import type { Definition } from '../../runtime/definitions/definition.js';
 import { Executable } from '../../runtime/definitions/executable.js';
-import { functionsIn } from '../../runtime/definitions/uses.js';
 import type { CallStack, Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
-import { Scope } from '../../runtime/scope.js';
 import { renderTemplateFile } from '../expressions/template-file.js';
-import { callOptions, defaultLane, hasCallOptions } from './call-options.js';
 import { decide } from '../statements/when.js';
-import { commandFolder } from './command-folder.js';
-import { writtenPaths } from './declared-outputs.js';
 import { executeBlockWith, withApplied } from './with-options.js';
 import { withCallersNames } from './missing-arguments.js';
-import { hasWrittenOptions } from './written-options.js';
-import { mentionsHint, mentionsProblem } from './mentions.js';
+import { functionFrame } from './function-frame.js';
+import { llmCall } from './llm-function.js';
 
 /** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */
 export function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
@@ -129,31 +113,6 @@ function enterFunction(executable: Executable, frame: Frame, at: number): CallSt
   return { executable, parent: frame.stack };
 }
 
-function functionFrame(executable: Executable, inputs: readonly Value[], frame: Frame, ambient?: ReadonlyMap<string, Value>): Frame {
-  const { module } = executable;
-  const scope = new Scope('function', module.scope);
-  if (ambient) for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
-  scope.piped = ambient?.get('input');
-  executable.params.forEach((name, i) => {
-    const isUnfilled = ambient !== undefined && inputs[i] === '' && PIPELINE_NAMES.includes(name);
-    if (!isUnfilled) scope.define({ name, value: inputs[i], kind: 'param' });
-  });
-  const { code, labels } = executable;
-  const secret = labels.includes(SECRET) ? true : frame.secret;
-  const context = { ...frame.context, parallel: undefined };
-  return {
-    ...frame,
-    module,
-    scope,
-    context,
-    within: 'body',
-    secret,
-    bodyCode: code ?? frame.bodyCode,
-    guards: undefined,
-    sorting: undefined,
-  };
-}
-
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const result = asPrinted(executable.body, asStructure(await bodyOutcome(executable.body, inputs, inner)));
@@ -233,128 +192,4 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
   // An effect has no value here, so that the text of the branch appears once, however the denied call is written.
   const result = decision.kind === 'nothing' ? null : decision.kind === 'acted' && decision.outcome === undefined ? '' : decision.outcome;
   return result instanceof Signal ? result.value : flow(result, inputs, executable.labels, executable.sources);
-}
-
-function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
-  const { forwarded, code, keyOption, writesOption } = executable;
-  const { guarded } = details;
-  const { cache, secrets } = frame.run;
-  const definition = (inputs: readonly Value[]): Awaitable<Definition> =>
-    withPassedFunctions(definitionOf(executable, cache.digest, secrets), inputs, cache.digest, secrets);
-  const around = (): Frame => ({ ...frame, stack }); // a copy that few calls need
-  const { attempt } = frame.context;
-  const formed = (values: readonly Value[]): FormedCall => {
-    const hint = keyOption || forwarded ? undefined : hintReadBy(executable, values, frame);
-    const request = {
-      fn: executable.name,
-      args: callArguments(values),
-      ...(attempt > 1 && { attempt }),
-      ...hintPart(hint),
-    };
-    return {
-      request,
-      hasSecret: isSecret(hint) || values.some(isSecret),
-    };
-  };
-  const ownRequest = (inputs: readonly Value[]): Awaitable<FormedCall> =>
-    keyOption ? keyValues(executable, inputs, around()).then(formed) : formed(withoutMissing(inputs));
-  return {
-    request(inputs) {
-      const own = ownRequest(inputs);
-      if (!forwarded) return own;
-      return Promise.resolve(own).then((formed) => forwardedCall(formed, { executable, forwarded, inputs, frame: around(), details }));
-    },
-    ownRequest,
-    definition: guarded ? async (inputs) => withParts(await definition(inputs), guarded.parts) : definition,
-    writes: writesOption && (async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, around(), details.ambient))),
-    folder:
-      code?.directory && ((inputs) => commandFolder(code.directory ?? [], functionFrame(executable, inputs, around(), details.ambient))),
-    fn: executable.name,
-    language: code?.language,
-    options: (inputs) =>
-      executable.callOptions ?? optionsOf(executable, () => functionFrame(executable, inputs, around(), details.ambient)),
-    mentionsProblem: () => mentionsProblem(executable),
-    async describe(inputs) {
-      const { describeCall } = await import('./describe-call.js');
-      return describeCall(executable, inputs, functionFrame(executable, inputs, around(), details.ambient), details);
-    },
-    isCommand: isCommandBody(executable),
-    labels,
-    sources: executable.sources,
-  };
-}
-
-/** Options that are the same for all calls are evaluated once. */
-function optionsOf(executable: Executable, frame: () => Frame): Awaitable<CallOptions> {
-  if (!hasCallOptions(executable)) return (executable.callOptions = { lane: defaultLane(executable) });
-  const evaluated = callOptions(executable, frame());
-  return hasWrittenOptions(executable.node) ? evaluated.then((options) => (executable.callOptions = options)) : evaluated;
-}
-
-interface Forwarding {
-  readonly executable: Executable;
-  readonly forwarded: Reference;
-  readonly inputs: readonly Value[];
-  readonly frame: Frame;
-  readonly details: CallDetails;
-}
-
-/**
- * Adds the arguments that a wrapper of one call passes on to the identity of the wrapper's call. They are evaluated once, before the
- * lookup; after a miss the body uses the same values.
- */
-async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, frame, details }: Forwarding): Promise<FormedCall> {
-  const inner = functionFrame(executable, inputs, frame, details.ambient);
-  const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
-  const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
-  if (!(target instanceof Callable)) return own;
-  const args = await evaluateArguments(call.args, inner);
-  const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
-  const body: Body = async (entered, received) => {
-    const bodyFrame = functionFrame(executable, received, { ...entered, stack: frame.stack }, details.ambient);
-    const passed = withProblem(args, entered.attempt, { mentionsProblem: () => mentionsProblem(executable) });
-    const value = await callValue(target, passed, bodyFrame, { at: call.at, called: path });
-    return flow(value, received, executable.labels, executable.sources);
-  };
-  const via = { fn: target.name, args: callArguments(withoutMissing(args)) };
-  // A hint that the wrapper passes on is among the arguments.
-  const hint = executable.keyOption ? undefined : hintReadBy(target, args, frame);
-  return {
-    request: { ...own.request, via, ...hintPart(hint) },
-    body,
-    hasSecret: own.hasSecret === true || isSecret(hint) || args.some(isSecret),
-  };
-}
-
-/** Returns the hint of the retry where the function, or one among its arguments, reads it. */
-function hintReadBy(callee: Callable, args: readonly Value[], { context: { stage } }: Frame): Value {
-  if (stage?.hint == null) return undefined;
-  return [callee, ...args].flatMap(functionsIn).some((each) => mentionsHint(each)) ? stage.hint : undefined;
-}
-
-function hintPart(hint: Value): { readonly hint?: Json } {
-  return hint === undefined ? {} : { hint: callArguments([hint])[0] as Json };
-}
-
-/** Returns the arguments that identify the call: its own, or the values of the option `key`. */
-async function keyValues(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<readonly Value[]> {
-  const { keyOption } = executable;
-  if (!keyOption) return withoutMissing(inputs);
-  const chosen = await frame.evaluate(keyOption, functionFrame(executable, inputs, frame));
-  const data = dataOf(chosen);
-  // Elements take the labels of their list.
-  return Array.isArray(data) ? data.map((element: Value) => flow(element ?? null, [chosen])) : [chosen];
-}
-
-/** Leaves out the arguments at the end that were not passed: they are no part of the call's identity. */
-function withoutMissing(inputs: readonly Value[]): readonly Value[] {
-  let length = inputs.length;
-  while (length > 0 && inputs[length - 1] === undefined) length--;
-  return inputs.slice(0, length).map((input) => input ?? null);
-}
-
-/** Returns true for a command and for a wrapper whose one call may be a command. Only there does an exit status decide about reuse. */
-function isCommandBody(executable: Executable): boolean {
-  const { body } = executable;
-  return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;
 }

@@ -22,7 +22,7 @@ import type { Module } from '../../runtime/module.js';
 import { isSecret, SECRET } from '../../runtime/secrets/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { textOf } from '../../values/text.js';
-import { readsContext } from './code-inputs.js';
+import { readsContext } from '../code/code-inputs.js';
 import { operationsInside } from './operations-inside.js';
 import { dataOf, labelsOf, sourcesOf, type Value } from '../../values/value.js';
 

@@ -13,7 +13,7 @@ import { Callable } from '../../values/kinds/callable.js';
 import { pipelineContext } from '../../values/kinds/pipeline-context.js';
 import { Annotated, annotate, asElement, dataOf, HostObject, type Value } from '../../values/value.js';
 import { runCallStage, runUnpiped, withInput } from './call-stage.js';
-import { evaluateInlineCode } from '../calls/inline-code.js';
+import { evaluateInlineCode } from '../code/inline-code.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf } from '../../runtime/errors.js';

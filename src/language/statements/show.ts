@@ -7,7 +7,7 @@ import { showText } from '../../values/show.js';
 import { compactText, textOf } from '../../values/text.js';
 import { Annotated, dataOf, type Value } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
-import { codeIn, prepareCode } from '../calls/inline-code.js';
+import { codeIn, prepareCode } from '../code/inline-code.js';
 import { effectInput, type EffectInput } from '../expressions/effect-input.js';
 import { withoutGuards } from '../calls/with-options.js';
 import { lenient } from '../../runtime/evaluator-ports.js';

@@ -1,6 +1,6 @@
 /** Commands, and code in other languages: the request to the world, and the value of its output. control.md 5, 7 and 8. */
 import { describe, expect, it } from 'vitest';
-import { evaluateCode } from '../../../src/language/calls/code.js';
+import { evaluateCode } from '../../../src/language/code/code.js';
 import { metadataOf, dataOf, sourcesOf, type Value } from '../../../src/values/value.js';
 import { WorldError, type EffectRequest, type EffectResult, type World } from '../../../src/world/world.js';
 import { expressionOf, testFrame, type FrameOptions, type TestFrame } from '../../support/test-frame.js';

@@ -1,6 +1,6 @@
 /** The variables of a code block, and which of them a `cmd` gets in its environment. control.md 5.1 to 5.4. */
 import { expect, it } from 'vitest';
-import { functionScope, shellVariablesFor, variablesFor } from '../../../src/language/calls/code-variables.js';
+import { functionScope, shellVariablesFor, variablesFor } from '../../../src/language/code/code-variables.js';
 import { Scope } from '../../../src/runtime/scope.js';
 import { expressionOf, testFrame } from '../../support/test-frame.js';
 

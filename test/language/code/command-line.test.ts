@@ -1,6 +1,6 @@
 /** The two texts of a command: one for people, hooks and guards, one for the shell. control.md 5.3. */
 import { describe, expect, it } from 'vitest';
-import { commandLineOf } from '../../../src/language/calls/command-line.js';
+import { commandLineOf } from '../../../src/language/code/command-line.js';
 import type { CommandLine } from '../../../src/runtime/operation.js';
 import type { Value } from '../../../src/values/value.js';
 import { expressionOf, testFrame } from '../../support/test-frame.js';
