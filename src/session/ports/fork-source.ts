@@ -1,8 +1,11 @@
 /** Opens what `--fork` names: another workflow, up to one of its runs, or up to one event of that run. */
+import type { JournalEvent } from '../../../journal/event.js';
 import type { RunId, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
+import type { Memo } from '../../../replay/memo/memo.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
+import { rejectResult, restoreResult } from '../../../replay/memo/rejected-results.js';
 import { MlldError } from '../../errors.js';
 import { isPath, scriptName, type WorkingProject } from '../project.js';
 import { resolveWorkflow } from '../resolve-workflow.js';
@@ -43,7 +46,24 @@ export async function openFork(text: string, { store, project, workflow, onDefec
   if (seq !== undefined) until.seq = Number(seq) as Seq;
   refuseSeqPastEnd(text, until, prior);
   const { memo, definitions } = await loadWorkflow(store, source, { onDefect, until });
+  await applyLaterMarks(memo, until.run, { store, source, onDefect });
   return { workflow: source, memo, definitions, ...until };
+}
+
+/** A result that was rejected after the run that is named is not offered either. calls.md 15.2 */
+async function applyLaterMarks(
+  memo: Memo,
+  until: RunId,
+  { store, source, onDefect }: Pick<ForkRequest, 'store' | 'onDefect'> & { readonly source: Workflow },
+): Promise<void> {
+  for (const { ref, finished } of await store.runs(source)) {
+    if (ref.run <= until || finished?.marked === undefined) continue;
+    const mark = (event: JournalEvent): void => {
+      if (event.type === 'result.rejected') rejectResult(memo, event);
+      else if (event.type === 'result.restored') restoreResult(memo, event);
+    };
+    await store.scan(ref, mark, { onDefect });
+  }
 }
 
 /** The remedy names what is recorded, or how to record the workflow when that would be the first. */

@@ -65,6 +65,13 @@ describe('mlld journal reject', () => {
     expect(await shown('checkpoint', 'list', 'job')).toContain('- ask | a\n');
   });
 
+  it('does not offer it to a fork of a run before the mark, until the mark is taken back', async () => {
+    await mlld('journal', 'reject', 'job', PATH);
+    expect(await shown('other.mld', '--fork', 'job@latest')).toBe('1:a other:b\n');
+    await mlld('journal', 'reject', 'job', PATH, '--undo');
+    expect(await shown('other.mld', '--fork', 'job@latest')).toBe('1:a 1:b\n');
+  });
+
   it.each([
     [['job', 'main/for#0[9]/ask#0'], 'the nearest: main/for#0[0]/ask#0'],
     [['job', 'main/for#0'], '2 calls lie in it'],
