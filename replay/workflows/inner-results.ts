@@ -11,6 +11,7 @@ import type { JournalStore, RunFile } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';
 import { ancestorsOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
+import { loadRevocations } from '../memo/revocations.js';
 import { storedResult, type StoredResult } from '../memo/stored-result.js';
 
 export interface InnerResult {
@@ -24,8 +25,6 @@ interface RunResults {
   readonly open: Map<OpPath, Map<OpPath, InnerResult>>;
   /** Calls that ended or failed: earlier results inside count no more. */
   readonly ended: Set<OpPath>;
-  /** Results that were invalidated or rejected. */
-  readonly dropped: Set<CallKey>;
   readonly fingerprints: Map<OpPath, Fingerprint>;
   isComplete: boolean;
 }
@@ -37,7 +36,7 @@ const AGENT = /\/agent~[^/]+#\d+$/;
 const STOPS: ReadonlySet<string | undefined> = new Set(['quota', 'auth', 'budget']);
 
 const innerResults: Projection<RunResults> = {
-  initial: () => ({ open: new Map(), ended: new Set(), dropped: new Set(), fingerprints: new Map(), isComplete: false }),
+  initial: () => ({ open: new Map(), ended: new Set(), fingerprints: new Map(), isComplete: false }),
   apply(state, event, place) {
     switch (event.type) {
       case 'call.started':
@@ -53,15 +52,10 @@ const innerResults: Projection<RunResults> = {
           agent,
           results.set(op, { key, fingerprint: state.fingerprints.get(op), result: storedResult(event, place, undefined) }),
         );
-        state.dropped.delete(key);
         return state;
       }
       case 'call.failed':
         return isStop(event) ? state : end(state, event.op);
-      case 'memo.invalidated':
-        return drop(state, event.keys);
-      case 'result.rejected':
-        return drop(state, [event.key]);
       case 'run.finished':
         state.isComplete = event.status === 'completed' && event.marked === undefined && event.worker === undefined;
         return state;
@@ -84,28 +78,23 @@ function isStop({ class: failureClass, code, retryInMs }: EventOf<'call.failed'>
   return retryInMs === undefined && (code === 'INTERRUPTED' || STOPS.has(failureClass));
 }
 
-function drop(state: RunResults, keys: readonly CallKey[]): RunResults {
-  for (const key of keys) state.dropped.add(key);
-  for (const results of state.open.values()) for (const [op, { key }] of results) if (state.dropped.has(key)) results.delete(op);
-  return state;
-}
-
 /** Reads the runs since the last one that completed, latest first. Damage was reported when they were loaded. */
 export async function loadInnerResults(store: JournalStore, runs: readonly RunFile[]): Promise<Map<OpPath, InnerResult>> {
   const found = new Map<OpPath, InnerResult>();
   const ended = new Set<OpPath>();
-  const dropped = new Set<CallKey>();
   for (const { ref } of runs.filter(({ liveness }) => liveness !== 'running').toReversed()) {
     const run = await foldRun(store, ref, innerResults, { onDefect: () => undefined });
     if (run.isComplete) break; // INNER-2
     for (const results of run.open.values()) {
       for (const [op, result] of results) {
-        const isOver = dropped.has(result.key) || [...ancestorsOf(op)].some((around) => ended.has(around));
-        if (!isOver && !found.has(op)) found.set(op, result);
+        if (!found.has(op) && ![...ancestorsOf(op)].some((around) => ended.has(around))) found.set(op, result);
       }
     }
     for (const op of run.ended) ended.add(op);
-    for (const key of run.dropped) dropped.add(key);
   }
+  const [one] = runs;
+  if (one === undefined || found.size === 0) return found;
+  const isRevoked = await loadRevocations(store, one.ref.workflow);
+  for (const [op, { key, result }] of found) if (isRevoked(key, result)) found.delete(op);
   return found;
 }

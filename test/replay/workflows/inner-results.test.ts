@@ -1,7 +1,7 @@
 /** Tests the fold of results inside agents that a crash cut short: INNER-1, INNER-2. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import { opPath, type RunRef } from '../../../journal/ids.js';
+import { opPath, seqOf, type RunRef } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { loadInnerResults } from '../../../replay/workflows/inner-results.js';
 import { entries, finished, key, runRef, started } from '../../support/written-runs.js';
@@ -35,7 +35,7 @@ async function left(...runs: readonly (readonly Fact[])[]): Promise<readonly str
     },
   } as unknown as JournalStore;
   const files = runs.map((_, index) => ({ ref: runRef(index + 1), liveness: 'crashed' }) as unknown as RunFile);
-  const found = await loadInnerResults(store, files);
+  const found = await loadInnerResults({ ...store, runs: async () => files }, files);
   return [...found].map(([op, { result }]) => `${op} of run ${runs.findIndex((_, index) => runRef(index + 1).run === result.ref.run) + 1}`);
 }
 
@@ -63,6 +63,28 @@ describe('results inside an agent', () => {
     ['the budget was spent', failed(AGENT, { class: 'budget' })],
   ])('are left where %s', async (_why, fact) => {
     expect(await left([completed(FIRST), fact, finished('paused')])).toEqual([`${FIRST} of run 1`]);
+  });
+
+  describe('of equal calls', () => {
+    const again = `${AGENT}/ask#0/first#1`;
+    const equal = (path: string): Fact => ({ ...completed(path), key: key(FIRST) }) as Fact;
+    const rejected = (type: 'result.rejected' | 'result.restored', run: number, seq: number): Fact =>
+      ({ type, key: key(FIRST), op: opPath(again), from: { run: runRef(run).run, seq: seqOf(seq) } }) as Fact;
+    const invalidated: Fact = { type: 'memo.invalidated', selector: 'x', keys: [key(FIRST)] };
+
+    it('are not left where one was executed again since they were invalidated or rejected', async () => {
+      const both = [equal(FIRST), equal(again)];
+      expect(await left(both, [invalidated, equal(FIRST)])).toEqual([`${FIRST} of run 2`]);
+      expect(await left(both, [rejected('result.rejected', 1, 2)], [equal(FIRST)])).toEqual([`${FIRST} of run 3`]);
+      expect(await left([...both, invalidated, equal(FIRST)])).toEqual([`${FIRST} of run 1`]);
+      expect(await left(both, [{ type: 'memo.reset', reason: 'fresh' }, equal(FIRST)])).toEqual([`${FIRST} of run 2`]);
+    });
+
+    it('are left where a rejection was taken back, and no invalidation is', async () => {
+      const [mark, undo] = [rejected('result.rejected', 1, 2), rejected('result.restored', 1, 2)];
+      expect(await left([equal(FIRST), equal(again)], [mark], [undo])).toEqual([`${FIRST} of run 1`, `${again} of run 1`]);
+      expect(await left([equal(FIRST)], [invalidated], [undo])).toEqual([]);
+    });
   });
 
   it('are left of several runs, each the latest', async () => {

@@ -1,13 +1,14 @@
 /** Builds the result cache of a run from the memos of its workflow and fork sources. */
 import type { Claims } from '../../../../journal/storage/claims.js';
 import type { CacheFlags } from '../../../../journal/facts/run-event.js';
-import type { OpPath, RunRef } from '../../../../journal/ids.js';
+import type { OpPath, RunRef, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { createOverlay } from '../../../../replay/memo/overlay.js';
+import { loadRevocations } from '../../../../replay/memo/revocations.js';
 import { loadInnerResults } from '../../../../replay/workflows/inner-results.js';
 import type { ResumeMode } from '../../../../replay/memo/policy.js';
 import { DEFAULT_CALL_SETTINGS } from '../../../calls/options.js';
-import type { RunOptions } from '../../script/run-options.js';
+import type { PipelineRecord, RunOptions } from '../../script/run-options.js';
 import type { RunTeamResults } from '../claims/team-results.js';
 import type { WorkersParts } from '../offers/workers-of-run.js';
 import { createOtherKeyWarning, type JournalWarnings } from '../journal-warnings.js';
@@ -117,7 +118,7 @@ export async function openCache({
     onOtherKey: createOtherKeyWarning({ store, ref, memos, stderr: io.stderr }),
     ref,
     overlay,
-    inside: options.pipeline?.inside ?? insideAgents(store, usable.runs, flags),
+    inside: options.pipeline ? insideStages(store, ref.workflow, options.pipeline.inside) : insideAgents(store, usable.runs, flags),
     flags,
     header,
     nowMs: io.nowMs,
@@ -134,6 +135,19 @@ export async function openCache({
     onGap: warnings.gap,
     onUnreadable: warnings.unreadable,
   });
+}
+
+/** The state of a pipeline knows nothing of marks: they are in runs of their own. */
+function insideStages(
+  store: JournalStore,
+  workflow: Workflow,
+  inside: PipelineRecord['inside'],
+): (op: OpPath) => Promise<ResultInside | undefined> {
+  let loading: ReturnType<typeof loadRevocations> | undefined;
+  return async (op) => {
+    const found = inside(op);
+    return found && !(await (loading ??= loadRevocations(store, workflow)))(found.key, found.result) ? found : undefined;
+  };
 }
 
 /** A target asks for calls again, and says nothing of those that have no result yet. Another attempt makes its calls anew. */
