@@ -7,6 +7,7 @@
  *             and nothing else.
  * PIPELINE-4  If two processes resume one chain, the second finds the run that the first has started, and is refused.
  */
+import type { FactOf } from '../../../journal/event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { currentNode, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
@@ -28,6 +29,7 @@ import { endRun } from '../end-run.js';
 import { superviseRun } from '../run-lifecycle.js';
 import type { ResultInside } from '../ports/results/result-cache.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
+import type { ResumePoint } from './history/chain.js';
 import { findResumption, lockToResume, refuseForeignFolder } from './history/resume.js';
 import { createStateKeeper } from './state-keeper.js';
 import { loadGraph } from './load-graph.js';
@@ -140,10 +142,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     signal,
     followers: [keeper.follow],
     inside: (op) => insideStage(keeper.state, op),
-    afterStart:
-      resumed && resumed.invalidated.length > 0
-        ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.invalidated }]
-        : [],
+    afterStart: resumed ? invalidations(options.resume ?? '', resumed) : [],
     facts: (opened) => {
       ref = opened;
       return startFacts(single, opened);
@@ -188,6 +187,12 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     argv: options.argv,
     restart: end.restartAt === undefined ? undefined : restartOf(keeper.state, end.restartAt),
   });
+}
+
+function invalidations(selector: string, { invalidated, refused }: ResumePoint): readonly FactOf<'memo.invalidated'>[] {
+  const own = { type: 'memo.invalidated', selector, keys: invalidated } as const;
+  const forked = { type: 'memo.invalidated', selector, keys: refused, borrowed: true } as const;
+  return [own, forked].filter(({ keys }) => keys.length > 0);
 }
 
 /** A run can die before its context is recorded, or the record be damaged: the run that resumes it adds what is missing. */

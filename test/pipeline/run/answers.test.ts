@@ -42,6 +42,18 @@ it('calls the model again from a node on, and only there', async () => {
   expect(again.checkpoint.node_history.map(({ node_id: id }) => id)).toEqual(['start', 'a', 'b', 'exit']);
 });
 
+it('calls the model again from a node on whose reply the run before had reused', async () => {
+  place = workshop(TEXT);
+  await place.run();
+  await place.run({ checkpoint: true });
+  expect(asked(await place.run({ checkpoint: true, resume: 'b' }))).toBe(1);
+  const copy = { file: `${place.folder}/copy.dot`, name: 'copy.dot', forks: ['p.dot'] };
+  place.write('copy.dot', TEXT);
+  expect(reused(await place.run(copy))).toBe(2);
+  expect(asked(await place.run({ ...copy, resume: 'b' }))).toBe(1);
+  expect(reused(await place.run(copy))).toBe(2);
+});
+
 it('names the nodes at which it can be resumed', async () => {
   place = workshop(TEXT);
   await place.run();

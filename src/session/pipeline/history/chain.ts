@@ -42,6 +42,8 @@ export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies'>
   readonly enterAt?: string;
   /** Calls whose recorded results may not be reused any more. */
   readonly invalidated: readonly CallKey[];
+  /** Those of them whose results came from fork sources, which may not be reused from there either. */
+  readonly refused: readonly CallKey[];
 }
 
 /** Undefined if the pipeline never ran. `isMeant` narrows the search to some of its runs. */
@@ -130,18 +132,19 @@ export function resumePoint(
   stuckAt?: (state: PipelineState) => string | undefined,
 ): ResumePoint {
   const enterAt = state.main.enterAt ?? (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
-  return withoutUndefined<ResumePoint>({ state, damage, replies, from: endOf(state, segments), enterAt, invalidated: [] });
+  return withoutUndefined<ResumePoint>({ state, damage, replies, from: endOf(state, segments), enterAt, invalidated: [], refused: [] });
 }
 
 /** Returns the point before the node was last started on the main path, for `--resume NODE`. Throws RESUME_NODE. */
 export async function resumePointAt(store: JournalStore, { segments }: Chain, node: string): Promise<ResumePoint> {
   const starts = new Map<string, { readonly segment: number; readonly seq: Seq }>();
-  const calls: { readonly segment: number; readonly seq: Seq; readonly key: CallKey }[] = [];
+  const calls: { readonly segment: number; readonly seq: Seq; readonly key: CallKey; readonly isForked: boolean }[] = [];
   const walked = pipelineState.initial();
   for (const [segment, { ref, until }] of segments.entries()) {
     const run = foldOfRun(walked);
     await store.scan(ref, (event, position) => {
-      if (event.type === 'call.completed') calls.push({ segment, seq: event.seq, key: event.key });
+      if (event.type === 'call.completed' || event.type === 'call.reused')
+        calls.push({ segment, seq: event.seq, key: event.key, isForked: 'from' in event && event.from.workflow !== undefined });
       if (until !== undefined && event.seq > until) return;
       const counts = run.apply(event, { ref, position });
       if (counts && event.type === 'node.started' && event.branch === undefined) starts.set(event.node, { segment, seq: event.seq });
@@ -158,10 +161,10 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const until = (start.seq - 1) as Seq;
   const { ref } = segments[start.segment] as Segment; // it was found there
   const { state, damage } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
-  const isInvalidated = (call: { readonly segment: number; readonly seq: Seq }): boolean =>
-    call.segment > start.segment || (call.segment === start.segment && call.seq > until);
-  const invalidated = calls.filter(isInvalidated).map(({ key }) => key);
-  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, invalidated };
+  const behind = calls.filter(({ segment, seq }) => segment > start.segment || (segment === start.segment && seq > until));
+  const invalidated = [...new Set(behind.map(({ key }) => key))];
+  const refused = [...new Set(behind.filter(({ isForked }) => isForked).map(({ key }) => key))];
+  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, invalidated, refused };
 }
 
 async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
