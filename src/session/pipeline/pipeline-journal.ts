@@ -9,7 +9,7 @@ import { createModule } from '../../language/source-module.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
-import { baseFolder, workflowFor } from '../project.js';
+import { baseFolder } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { PipelineRecord, RunOptions } from '../script/run-options.js';
 import type { World } from '../../world/world.js';
@@ -63,14 +63,12 @@ export async function openPipelineJournal(
   });
 }
 
-/** A run id means its pipeline up to the end of that run. Runs of the pipeline itself are left out: it reuses their results anyway. */
-async function forkSources({ forks = [], project, file }: PipelineRunOptions, store: JournalStore): Promise<readonly string[]> {
-  const own = workflowFor(project, file);
+/** A run id means its pipeline up to the end of that run. */
+export async function forkSources({ forks = [] }: PipelineRunOptions, store: JournalStore): Promise<readonly string[]> {
   const sources: string[] = [];
   for (const text of forks) {
     const ref = isRunId(text) ? await store.find(text) : undefined;
-    if (!ref) sources.push(text);
-    else if (ref.workflow !== own) sources.push(`${ref.workflow}@${ref.run}`);
+    sources.push(ref ? `${ref.workflow}@${ref.run}` : text);
   }
   return sources;
 }

@@ -4,7 +4,6 @@
  */
 import type { OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
 import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
@@ -14,7 +13,9 @@ import type { PipelineRunOptions } from './run-pipeline-options.js';
 import { createLiveWorld } from '../../world/live.js';
 import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
-import { storeOf } from './pipeline-journal.js';
+import { openPriorRuns } from '../ports/prior-runs.js';
+import { forkSources, storeOf } from './pipeline-journal.js';
+import type { ResumePoint } from './history/chain.js';
 import { findResumption } from './history/resume.js';
 import { requireSecrets, separateSecrets } from './secret-settings.js';
 import { loadGraph } from './load-graph.js';
@@ -62,7 +63,8 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     const state = resumed?.state ?? pipelineState.initial();
     const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
     const { nodes, afterwards } = stepsAhead(plan, state, enterAt);
-    const recorded = await recordedStages(store, recordable);
+    const { recorded, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+    notices.push(...warnings);
     const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
     const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
       if (!callsModel) return null;
@@ -86,8 +88,31 @@ function isReplyOf(op: OpPath, nodeOp: string): boolean {
   return op.startsWith(`${nodeOp}/`) && /^\/try#\d+\/model#0$/.test(op.slice(nodeOp.length));
 }
 
-/** Returns the functions of model stages that have a usable result of this pipeline. */
-async function recordedStages(store: JournalStore, { project, file }: PipelineRunOptions): Promise<ReadonlySet<string>> {
-  const { memo } = await loadWorkflow(store, workflowFor(project, file), { onDefect: () => undefined });
-  return new Set([...usable(memo)].map(([, { fn }]) => fn));
+/** Returns the functions of model stages that have a usable result of this pipeline or of a fork source. Throws as `openPriorRuns`. */
+async function recordedStages(
+  store: JournalStore,
+  name: string,
+  options: PipelineRunOptions,
+  { invalidated, refused }: Pick<ResumePoint, 'invalidated' | 'refused'> = { invalidated: [], refused: [] },
+): Promise<{ readonly recorded: ReadonlySet<string>; readonly warnings: readonly string[] }> {
+  const { project, file, workingDirectory } = options;
+  const {
+    usable: own,
+    forks,
+    notices: warnings,
+  } = await openPriorRuns({
+    store,
+    project: { ...project, workingDirectory },
+    workflow: workflowFor(project, file),
+    cache: { checkpoint: true, forks: await forkSources(options, store) },
+    declarations: { declares: () => false, knownFunctions: [] },
+    onDefect: () => undefined,
+    pipeline: { name, isChild: false },
+  });
+  const unusable = new Set(invalidated);
+  const unusableForked = new Set([...refused, ...own.memo.refused]);
+  const functions = new Set<string>();
+  for (const [key, { fn }] of usable(own.memo)) if (!unusable.has(key)) functions.add(fn);
+  for (const { memo } of forks) for (const [key, { fn }] of usable(memo)) if (!unusableForked.has(key)) functions.add(fn);
+  return { recorded: functions, warnings };
 }

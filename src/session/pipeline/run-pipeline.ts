@@ -142,6 +142,8 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     signal,
     followers: [keeper.follow],
     inside: (op) => insideStage(keeper.state, op),
+    name: plan.graph.name,
+    isChild: options.parent !== undefined,
     afterStart: resumed ? invalidations(options.resume ?? '', resumed) : [],
     facts: (opened) => {
       ref = opened;

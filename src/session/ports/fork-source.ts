@@ -23,6 +23,8 @@ export interface ForkRequest {
   /** The workflow that forks. */
   readonly workflow: Workflow;
   readonly onDefect: (defect: Defect) => void;
+  /** A pipeline executes all of its calls anew, so that its newest results may not be those of the run that is named. */
+  readonly mayForkOwnRuns?: boolean | undefined;
 }
 
 /** Limits the workflows that a hint lists. */
@@ -32,10 +34,10 @@ const WORKFLOWS_SHOWN = 5;
 const FORK = /^(?<name>.+?)(?:@(?<run>[0-9a-z-]+)(?::(?<seq>\d{1,15}))?)?$/;
 
 /** Throws FORK_SELF, FORK_UNKNOWN, FORK_RUN and SCRIPT_AMBIGUOUS. */
-export async function openFork(text: string, { store, project, workflow, onDefect }: ForkRequest): Promise<Fork> {
+export async function openFork(text: string, { store, project, workflow, onDefect, mayForkOwnRuns = false }: ForkRequest): Promise<Fork> {
   const { name = text, run, seq } = FORK.exec(text)?.groups ?? {};
   const source = await resolveWorkflow(store, project, name);
-  if (source === workflow) throw new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
+  if (source === workflow && !(mayForkOwnRuns && run !== undefined)) throw forkOfItself(text, mayForkOwnRuns);
   const prior = source && (await loadWorkflow(store, source, { onDefect }));
   if (!source || !prior || prior.runs.length === 0) {
     if (name.indexOf('@') > 0) throw malformedFork(text, name);
@@ -64,6 +66,13 @@ async function applyLaterMarks(
     };
     await store.scan(ref, mark, { onDefect });
   }
+}
+
+function forkOfItself(text: string, isPipeline: boolean): MlldError {
+  if (!isPipeline) return new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
+  return new MlldError('FORK_SELF', `--fork ${text}: a pipeline can't fork from itself`, {
+    hint: `--checkpoint reuses its newest replies, --fork ${text}@RUN those of a run`,
+  });
 }
 
 /** The remedy names what is recorded, or how to record the workflow when that would be the first. */

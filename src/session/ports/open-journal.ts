@@ -108,6 +108,7 @@ async function readPriorRuns({
       cache,
       declarations: declarationsOf(script),
       onDefect: warnings.defect,
+      pipeline: options.pipeline,
       resolveTarget: options.workflow?.resolveTarget,
     });
   } catch (error) {

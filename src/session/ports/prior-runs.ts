@@ -38,8 +38,16 @@ export interface PriorRunsRequest {
   readonly cache: CacheRequest;
   readonly declarations: Declarations;
   readonly onDefect: (defect: Defect) => void;
+  /** For a pipeline: the name with which its model stages are recorded. */
+  readonly pipeline?: ForkingPipeline | undefined;
   /** Resolves the targets that only workflow scripts have. */
   readonly resolveTarget?: ((selector: Selector, request: TargetRequest) => Promise<Invalidation | undefined>) | undefined;
+}
+
+export interface ForkingPipeline {
+  readonly name: string;
+  /** Its fork sources are those of the pipeline around it, and need not have calls of its own. */
+  readonly isChild: boolean;
 }
 
 /** The recorded runs in which a target is resolved. */
@@ -58,16 +66,18 @@ export async function openPriorRuns({
   cache,
   declarations,
   onDefect,
+  pipeline,
   resolveTarget: ownTarget,
 }: PriorRunsRequest): Promise<OpenedPriorRuns> {
   const forks: Fork[] = [];
-  for (const text of cache.forks ?? []) forks.push(await openFork(text, { store, project, workflow, onDefect }));
+  for (const text of cache.forks ?? [])
+    forks.push(await openFork(text, { store, project, workflow, onDefect, mayForkOwnRuns: pipeline !== undefined }));
   const loaded = await loadWorkflow(store, workflow, { onDefect });
   const isFresh = cache.fresh === true;
   const usable = isFresh ? withoutPriorRuns(loaded) : loaded;
   const invalidations: InvalidationFact[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
   const selected = { keys: new Set<CallKey>(), forkedKeys: new Set<CallKey>() };
-  const notices: string[] = [];
+  const notices: string[] = pipeline && !pipeline.isChild ? forkWarnings(pipeline, cache.forks ?? [], forks) : [];
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
     const sources = forks.map(({ memo }) => memo);
@@ -85,6 +95,17 @@ export async function openPriorRuns({
       notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
   }
   return { loaded, usable, forks, invalidations, selected, notices };
+}
+
+/** The call of a model stage is made in the name of its pipeline: a copy of another name reuses none of its replies. */
+function forkWarnings({ name }: ForkingPipeline, texts: readonly string[], forks: readonly Fork[]): string[] {
+  const isForeign = ({ memo }: Fork): boolean => ![...memo.called.keys()].some((fn) => fn.startsWith(`${name}.`));
+  const foreign = texts.filter((_, i) => isForeign(forks[i] as Fork)); // one for each text
+  return foreign.map(
+    (text) =>
+      `warning: --fork ${text}: it has no replies of model stages of a pipeline called ${name}, so none is reused; ` +
+      'a copy keeps the name after digraph',
+  );
 }
 
 function describeImpact({ again, predicted, unaffected, unresolved }: InvalidationImpact): string {

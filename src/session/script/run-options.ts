@@ -11,7 +11,7 @@ import type { RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
 import type { WorkersRequest } from '../ports/offers/offered-calls.js';
-import type { OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
+import type { ForkingPipeline, OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
 import type { ResultInside } from '../ports/results/result-cache.js';
 import type { RunOutcome } from '../run-calls.js';
 
@@ -58,7 +58,7 @@ export interface WorkflowRecord {
 }
 
 /** A pipeline adds facts to the journal of its run, and follows it. */
-export interface PipelineRecord {
+export interface PipelineRecord extends ForkingPipeline {
   readonly facts: (ref: RunRef) => Partial<FactOf<'run.started'>>;
   readonly afterStart: readonly FactOf<'memo.invalidated'>[];
   readonly followers: readonly ((event: JournalEvent, position: Position) => void)[];

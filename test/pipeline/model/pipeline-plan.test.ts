@@ -34,7 +34,7 @@ it('says where a resume continues, and when nothing is left to resume', async ()
   const plan = await planPipeline({ ...place.options(), resume: '' });
   expect(plan).toMatchObject({ begins: 'resumed', resume: { run: report.journal?.run, place: 'at' } });
   expect(plan?.nodes[0]).toMatchObject({ node: 't', visit: 1 });
-  expect(steps(await planPipeline({ ...place.options(), resume: 'a', checkpoint: true }))[0]).toBe('a if-same');
+  expect(steps(await planPipeline({ ...place.options(), resume: 'a', checkpoint: true }))[0]).toBe('a executed');
   place.write('mended', '');
   expect((await place.run({ resume: '' })).report.status).toBe('completed');
   expect(await planPipeline({ ...place.options(), resume: '' })).toMatchObject({ begins: 'nothing', nodes: [] });
@@ -45,6 +45,19 @@ it('reuses the reply that a stage had before its run was cut short', async () =>
   const ending = new AbortController();
   await place.run({ signal: ending.signal, onEvent: ({ type }) => void (type === 'call.completed' && ending.abort()) });
   expect(steps(await planPipeline({ ...place.options(), resume: '' })).slice(0, 2)).toEqual(['a reused', 't -']);
+});
+
+it('knows the replies of a fork source, and says where none can be reused', async () => {
+  place = workshop(TEXT);
+  await place.run();
+  place.write('copy.dot', TEXT);
+  place.write('other.dot', TEXT.replace('digraph g', 'digraph h'));
+  const planOf = (name: string): Promise<PipelinePlan | undefined> =>
+    planPipeline({ ...(place as Workshop).options(), file: `${place?.folder}/${name}`, name, forks: ['p.dot'] });
+  const copy = await planOf('copy.dot');
+  expect([steps(copy)[1], copy?.notices]).toEqual(['a if-same', []]);
+  const other = await planOf('other.dot');
+  expect([steps(other)[1], other?.notices]).toEqual(['a executed', [expect.stringContaining('a pipeline called h, so none is reused')]]);
 });
 
 it('refuses what the run would refuse', async () => {

@@ -28,6 +28,32 @@ it('reuses what a run of its own recorded that is named by --fork', async () => 
   expect([asked(served), reused(served)]).toEqual([0, 2]);
 });
 
+it('reuses the replies of the run that --fork names, and not those of later runs', async () => {
+  place = workshop(pipeline('a [prompt="one"]; start -> a -> exit', 'backend="cmd:cat reply.txt"'));
+  place.write('reply.txt', 'first');
+  const { report } = await place.run();
+  place.write('reply.txt', 'second');
+  await place.run();
+  const run = report.journal?.run ?? '';
+  for (const forks of [[run], [`p.dot@${run}`]]) expect((await place.run({ forks })).checkpoint.context['last_response']).toBe('first');
+  expect((await place.run({ checkpoint: true })).checkpoint.context['last_response']).toBe('second');
+  expect((await place.run({ forks: ['p.dot'] })).report).toMatchObject({
+    error: { code: 'FORK_SELF', hint: expect.stringMatching(/@RUN/) },
+  });
+});
+
+it('warns of a fork source that is a pipeline of another name, except in its children', async () => {
+  place = workshop(TEXT);
+  await place.run();
+  place.write('child.dot', TEXT.replace('digraph g', 'digraph child'));
+  place.write(
+    'h.dot',
+    pipeline('boss [shape=house]; start -> boss -> exit', '"stack.child_dotfile"="child.dot"').replace('digraph g', 'digraph h'),
+  );
+  const { stderr } = await place.run({ file: `${place.folder}/h.dot`, name: 'h.dot', forks: ['p.dot'] });
+  expect(stderr.match(/warning: --fork.*/g)).toEqual([expect.stringContaining('a pipeline called h, so none is reused')]);
+});
+
 it('refuses to fork from a run that there is not', async () => {
   place = workshop(TEXT);
   const { report } = await place.run({ forks: ['20200101-000000-000-aaaa'] });
