@@ -8,6 +8,7 @@
  */
 import type { FactOf } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, RunId, Workflow } from '../../../journal/ids.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
@@ -63,7 +64,7 @@ export async function rejectResult(request: MarkRequest & { readonly reason?: st
   const { memo } = prior;
   if (memo.rejected.has(call.key)) throw nothingToReject(path, file, 'it is rejected already');
   const isUsed = from.workflow === undefined ? isOwnResult(prior, call.key, from) : !memo.refused.has(call.key);
-  if (!isUsed) throw nothingToReject(path, file, 'it was replaced or invalidated since');
+  if (!isUsed) throw await replacedSince(request, prior, call.key);
   const reject = (key: CallKey, of: ResultRef): Mark =>
     ({ type: 'result.rejected', key, from: of, op: call.op, ...(reason !== undefined && { reason }) }) as const;
   const around = [...callsAround([memo], [call.key])].flatMap((key) => {
@@ -177,8 +178,21 @@ async function noCall(store: JournalStore, file: RunFile, path: string): Promise
   return new MlldError('REJECT_PATH', `Run ${run} has no operation ${path}${near}`, about);
 }
 
-function nothingToReject(path: string, { ref: { run } }: RunFile, why: string): MlldError {
+/** Names the place of the newest result of equal calls: marking that one rejects theirs too. */
+async function replacedSince({ store, file, path, onDefect }: MarkRequest, { memo }: PriorRuns, key: CallKey): Promise<MlldError> {
+  const newest = usableEntry(memo, key)?.result;
+  if (newest === undefined) return nothingToReject(path, file, 'it was invalidated since');
+  let op: OpPath | undefined;
+  await store.scan(newest.ref, (event) => void (event.seq === newest.seq && event.type === 'call.completed' && (op = event.op)), {
+    onDefect,
+  });
+  const remedy =
+    op && `${shellWords(['mlld', 'journal', 'reject', newest.ref.run, op])} rejects that result, and those of equal calls before`;
+  return nothingToReject(path, file, 'an equal call has a newer one', remedy);
+}
+
+function nothingToReject(path: string, { ref: { run } }: RunFile, why: string, remedy?: string): MlldError {
   return new MlldError('REJECT_NOTHING', `The call ${path} of run ${run} has no result to mark: ${why}`, {
-    hint: `mlld journal explain ${run} ${path} says where its result comes from`,
+    hint: remedy ?? `mlld journal explain ${run} ${path} says where its result comes from`,
   });
 }

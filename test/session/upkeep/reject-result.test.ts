@@ -58,7 +58,10 @@ function invalidation(): Fact {
 it('refuses a result that a later run replaced, and a path without a call', async () => {
   await record(1, call(PATH, 'ebb'));
   await record(2, call(PATH, 'ebb'));
-  await expect(rejectResult(await request(1))).rejects.toMatchObject({ code: 'REJECT_NOTHING' });
+  await expect(rejectResult(await request(1))).rejects.toMatchObject({
+    code: 'REJECT_NOTHING',
+    hint: expect.stringMatching(`^mlld journal reject [^ ]+ '?${PATH}'? rejects that result`),
+  });
   await expect(rejectResult(await request(1, 'main/ask#1'))).rejects.toMatchObject({
     code: 'REJECT_PATH',
     message: expect.stringContaining(PATH),
