@@ -60,3 +60,12 @@ it('makes them anew where their function was edited and --changed ask is given',
   const { stderr } = await resume('--resume', '--changed', 'ask');
   expect(paid(), stderr).toBe('first first first first second second second second');
 });
+
+it('says how calls inside are made anew whose function was edited', { timeout: 60_000 }, async () => {
+  const { cwd, paid, resume } = await killed();
+  writeFileSync(join(cwd, 'ask.mld'), ASK.replace('echo first', 'echo  first'));
+  const { stderr } = await resume('--resume');
+  expect(stderr).toContain('@first: 2 results reused from before its body was edited; a run without --resume runs them again\n');
+  expect((await resume()).stderr).not.toContain('reused from before');
+  expect(paid()).toBe('first first first first second second second second second second');
+});

@@ -126,7 +126,7 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
     notices() {
       const unkept = unkeptNotice(cache.unkeptCount());
       return [
-        ...staleHitWarnings(cache, [usable, ...forks], options.pipeline !== undefined),
+        ...staleHitWarnings(cache, [usable, ...forks], options),
         ...changedFilesWarnings(cache.changedFiles()),
         ...(unkept === undefined ? [] : [unkept]),
       ];

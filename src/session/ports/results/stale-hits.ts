@@ -11,16 +11,24 @@ import {
   type RecordedDefinition,
 } from '../../../../replay/memo/definitions.js';
 import type { Fingerprint } from '../../../../journal/ids.js';
+import { AGENT_FUNCTION } from '../../../../replay/workflows/resolve-workflow-target.js';
+import type { RunOptions } from '../../script/run-options.js';
 import type { RunCache } from './result-cache.js';
 
 /** Returns a line per function and cause. A definition is looked up in all memos: its fingerprint names it. */
 export function staleHitWarnings(
   { staleHits, recordedDefinitions: own }: Pick<RunCache, 'staleHits' | 'recordedDefinitions'>,
   recorded: readonly { readonly definitions: Definitions }[],
-  isPipeline: boolean,
+  { pipeline, workflow }: Pick<RunOptions, 'pipeline' | 'workflow'>,
 ): readonly string[] {
   const definitionOf = (fingerprint: Fingerprint): RecordedDefinition | undefined =>
     recorded.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
+  const withoutReuse = (fn: string): string | undefined => {
+    // A pipeline has neither functions to resume from nor --changed.
+    if (pipeline) return 'a run without --checkpoint';
+    // A workflow script calls agents alone, and those around were made with the edited function.
+    return workflow && fn !== AGENT_FUNCTION ? 'a run without --resume' : undefined;
+  };
   return [...staleHits].flatMap(([fn, hits]) => {
     const editions = [...hits].map(([before, { now, count }]) => {
       const changes = definitionChanges(definitionOf(before), definitionOf(now));
@@ -29,7 +37,7 @@ export function staleHitWarnings(
     const shared = editions.filter(({ isShared }) => isShared);
     const edited = editions.filter(({ isShared }) => !isShared);
     return [
-      ...(edited.length > 0 ? [editedWarning(fn, edited, isPipeline)] : []),
+      ...(edited.length > 0 ? [editedWarning(fn, edited, withoutReuse(fn))] : []),
       ...(shared.length > 0 ? [sharedWarning(fn, countOf(shared))] : []),
     ];
   });
@@ -40,13 +48,12 @@ interface Edition {
   readonly changes: readonly DefinitionChange[];
 }
 
-function editedWarning(fn: string, editions: readonly Edition[], isPipeline: boolean): string {
+function editedWarning(fn: string, editions: readonly Edition[], withoutReuse: string | undefined): string {
   const count = countOf(editions);
   const changes = editions.flatMap((edition) => edition.changes);
   const them = count === 1 ? 'it' : 'them';
   const changed = areOfInterceptors(changes) ? 'ask-guards' : 'ask';
-  // A pipeline has neither functions to resume from nor --changed.
-  const remedy = isPipeline ? 'a run without --checkpoint' : `--resume @${fn} or --changed ${changed}`;
+  const remedy = withoutReuse ?? `--resume @${fn} or --changed ${changed}`;
   return `@${fn}: ${results(count)} reused from before ${describeEdit(changes)}; ${remedy} runs ${them} again`;
 }
 
