@@ -118,7 +118,7 @@ export class SalvageRun implements Salvage {
     if (isEnd(event)) this.begun.delete(event.op);
   }
 
-  private async begin({ name, versions, host, pid }: EventOf<'run.started'>): Promise<Journal> {
+  private async begin({ name, versions, host, pid, user }: EventOf<'run.started'>): Promise<Journal> {
     const { workflow, run } = this.ref;
     const journal = await this.ports.create(this.ref);
     journal.post({
@@ -131,6 +131,7 @@ export class SalvageRun implements Salvage {
       versions,
       host,
       pid,
+      ...(user !== undefined && { user }),
       salvages: run,
     });
     return journal;
