@@ -141,6 +141,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     sql: side,
     project,
     timeoutMs: Math.max(1000, leaseMs / 2),
+    leaseMs,
     waitMs,
     hints,
     begin: (of, worker, wanted) => store.serve(of, worker, wanted),

@@ -42,6 +42,10 @@ export interface Taking {
 export interface TeamWorkers {
   /** A store that is away is waited for so long. */
   readonly waitMs: number;
+  /** Lets the worker be seen while it serves no run. */
+  present(worker: WorkerFacts): Promise<void>;
+  /** Says that the worker is gone. */
+  leave(): Promise<void>;
   /** Claims the oldest offers that nobody executes, so many of each lane. */
   take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking>;
   /** Begins the run of a worker that serves `of`. */

@@ -82,9 +82,9 @@ export async function status(io: Io, { json }: { readonly json?: true }): Promis
   warnOfDamaged(io, report.damaged);
 }
 
-function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {
+function textOf(io: Io, { workers, idle, offers, budgets }: WorkersReport): string {
   const style = styleFor(io.colours.stdout);
-  const rows = workers.map((each) => [
+  const atWork = workers.map((each) => [
     oneLine(each.name),
     oneLine(each.version),
     slotsOf(each),
@@ -95,9 +95,14 @@ function textOf(io: Io, { workers, offers, budgets }: WorkersReport): string {
     String(each.superseded),
     `${each.heardS} s ago`,
   ]);
+  const waiting = idle.map((each) => {
+    const about = [oneLine(each.name), oneLine(each.version), slotsOf({ held: 0, slots: each.slots }), 'idle'];
+    return [...about, '', '', '', '', `${each.heardS} s ago`];
+  });
+  const rows = [...atWork, ...waiting];
   return [
     ...(rows.length === 0
-      ? ['No worker executes calls of this project.']
+      ? ['No worker is there for this project: mlld worker --lanes 8 starts one.']
       : table([...COLUMNS, ...figures('executed', 'failed', 'superseded', 'heard')], rows, style)),
     offers.waiting === 0 ? 'No call waits for a worker.' : waitingLine(offers),
     ...offers.lanes.filter(({ lane }) => lane !== '').map(({ lane, ...waiting }) => `lane ${oneLine(lane)}: ${waitingLine(waiting)}`),

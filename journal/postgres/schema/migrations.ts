@@ -19,6 +19,7 @@ import { reasonsOfWorkersSchema } from './workers/0017-reasons-of-workers.js';
 import { endlessRowsSchema } from './0018-endless-rows.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
+import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 18, title: 'leases that end, and totals that are amounts', statements: endlessRowsSchema, minClient: 3 },
   { version: 19, title: 'offers that workers take together', statements: takingTogetherSchema, minClient: 3 },
   { version: 20, title: 'results of offers that are found by their place', statements: endsByPlaceSchema, minClient: 3 },
+  { version: 21, title: 'workers that are there and serve no run', statements: waitingWorkersSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -24,8 +24,10 @@ interface Role {
 }
 
 const LOOK = ['usage on schema mlld', 'select on all tables in schema mlld'];
-/** The index of results and the locks of calls are written by whoever executes calls. */
-const CALLS = ['answers', 'claims', 'reservations', 'limits', 'lane_events'].map((table) => `insert, update, delete on mlld.${table}`);
+/** The index of results, the locks of calls and the list of workers are written by whoever executes calls. */
+const CALLS = ['answers', 'claims', 'reservations', 'limits', 'lane_events', 'workers'].map(
+  (table) => `insert, update, delete on mlld.${table}`,
+);
 const RECORD = [
   ...LOOK,
   ...['projects', 'workflows', 'runs', 'events', 'blobs', 'blob_parts', 'blob_uses'].map((table) => `insert on mlld.${table}`),
@@ -127,15 +129,23 @@ end $$;`;
 
 const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
 const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
+const WORKERS = /mlld\.take_offers\(|(insert into|delete from) mlld\.workers\b/;
 const WRITES =
   /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims|withdraw_offers|reserve|end_reservations|exchange)\(/;
+
+/** The first one that fits says which role a statement needs. */
+const NEEDED = [
+  ['mlld_keeper', KEEPERS],
+  ['mlld_worker', WORKERS],
+  ['mlld_run', WRITES],
+] as const;
 
 /** Returns what helps a user whose statement was refused. The roles may not exist yet where it was to make them. */
 export function hintOfDenied(statement: string): string {
   if (OWNERS.test(statement)) {
     return `the owner of the database has to run this; where its tables exist, so may members of the role ${OWNER}`;
   }
-  const needed = KEEPERS.test(statement) ? 'mlld_keeper' : WRITES.test(statement) ? 'mlld_run' : 'mlld_read';
+  const [needed] = NEEDED.find(([, statements]) => statements.test(statement)) ?? ['mlld_read'];
   const { name, may } = ROLES.find((role) => role.name === needed) as Role;
   return `this needs the role ${name}, which may ${may}: ask the owner of the database to grant it to your user`;
 }

@@ -6,11 +6,13 @@ import type { FirstOffer, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorker
 import type { CreateOptions } from '../../store.js';
 import type { Row, Sql } from '../connection.js';
 import type { PgServedRun, TakingRow } from './served-run.js';
+import { WorkerPresence } from './waiting-workers.js';
 
 export interface WorkersPorts {
   readonly sql: Sql;
   readonly project: string;
   readonly timeoutMs: number;
+  readonly leaseMs: number;
   readonly waitMs: number;
   readonly hints: Hints;
   readonly begin: (of: OfferingRun, worker: WorkerFacts, options: CreateOptions) => Promise<PgServedRun>;
@@ -19,10 +21,22 @@ export interface WorkersPorts {
 export class PgWorkers implements TeamWorkers {
   private readonly rows = new WeakMap<ServedRun, PgServedRun>();
 
-  constructor(private readonly ports: WorkersPorts) {}
+  private readonly presence: WorkerPresence;
+
+  constructor(private readonly ports: WorkersPorts) {
+    this.presence = new WorkerPresence(ports);
+  }
 
   get waitMs(): number {
     return this.ports.waitMs;
+  }
+
+  present(worker: WorkerFacts): Promise<void> {
+    return this.presence.renew(worker);
+  }
+
+  leave(): Promise<void> {
+    return this.presence.end();
   }
 
   async take(worker: string, slots: { readonly [lane: string]: number }, served: Iterable<ServedRun>): Promise<Taking> {

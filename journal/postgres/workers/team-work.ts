@@ -1,8 +1,8 @@
 /** Looks at the workers of a project, and at the calls that wait for one, in runs, claims and offers. team-store.md 14. */
 import type { RunId, Workflow } from '../../ids.js';
-import { isObject } from '../../json-object.js';
 import type { Row, Sql } from '../connection.js';
 import { secondsSince } from '../seconds-since.js';
+import { workerFactsIn } from './worker-facts.js';
 
 /** Ages are in seconds, on the clock of the server. */
 export interface WaitingOffers {
@@ -72,14 +72,13 @@ export async function livingWorkers(sql: Sql, project: string): Promise<readonly
 }
 
 function workerIn(row: Row): WorkerRun {
-  const worker = isObject(row['worker']) ? row['worker'] : {}; // a colleague's SQL may have written it
-  const text = (member: string): string => (typeof worker[member] === 'string' ? worker[member] : '');
+  const { name, version, lanes } = workerFactsIn(row['worker']);
   const number = (column: string): number => Number(row[column] ?? 0);
   return {
-    name: text('name'),
-    version: text('version'),
+    name,
+    version,
     host: String(row['host']),
-    slots: slotsIn(worker['lanes']),
+    slots: lanes,
     workflow: row['path'] as Workflow,
     run: row['run'] as RunId,
     for: row['for'] as RunId,
@@ -89,12 +88,6 @@ function workerIn(row: Row): WorkerRun {
     superseded: number('superseded'),
     heardS: Math.max(0, rounded(row['heard'])),
   };
-}
-
-function slotsIn(lanes: unknown): WorkerRun['slots'] {
-  return Object.fromEntries(
-    Object.entries(isObject(lanes) ? lanes : {}).filter((lane): lane is [string, number] => typeof lane[1] === 'number'),
-  );
 }
 
 function rounded(value: unknown): number {

@@ -4,6 +4,7 @@ import type { MigrateOptions, MigrationReport } from '../../../journal/postgres/
 import type { StoreAddress } from '../../../journal/postgres/store-address.js';
 import type { SharedBudget } from '../../../journal/postgres/limits/shared-budgets.js';
 import type { TeamOffers, WorkerRun } from '../../../journal/postgres/workers/team-work.js';
+import type { WaitingWorker } from '../../../journal/postgres/workers/waiting-workers.js';
 import { storeConnection, storeUrl, type StorePlace } from '../../session/project-store.js';
 import type { WorkerOptions, WorkerReport } from '../../session/workers/run-worker.js';
 
@@ -34,6 +35,8 @@ export interface StoreStatus {
 
 export interface WorkersReport {
   readonly workers: readonly WorkerRun[];
+  /** Those that serve no run. */
+  readonly idle: readonly WaitingWorker[];
   readonly offers: TeamOffers;
   readonly budgets: readonly SharedBudget[];
   /** Says in a line each which shared budgets and lanes can't be read. */
@@ -88,9 +91,11 @@ export async function workerStatus(place: Place): Promise<WorkersReport | undefi
   if (url === undefined) return undefined;
   const { PgBudgets } = await import('../../../journal/postgres/limits/shared-budgets.js');
   const { livingWorkers, waitingOffers } = await import('../../../journal/postgres/workers/team-work.js');
+  const { waitingWorkers } = await import('../../../journal/postgres/workers/waiting-workers.js');
   const { damagedRows } = await import('../../../journal/postgres/activity/damaged-rows.js');
   return withConnection(place, url, async (connection, { project }) => ({
     workers: await livingWorkers(connection, project),
+    idle: await waitingWorkers(connection, project),
     offers: await waitingOffers(connection, project),
     budgets: await new PgBudgets({ sql: connection, project, leaseMs: 0 }).list(),
     damaged: await damagedRows(connection, project),

@@ -159,6 +159,7 @@ class Worker {
       await this.untilWoken(this.slots.isDue ? lookMs : LOOK_MAX_MS);
     }
     this.leaving.abort();
+    if (this.awaySinceMs === undefined) await this.ask(() => this.workers.leave());
     while (this.slots.inFlight > 0) await this.untilWoken(LOOK_MAX_MS); // WORKER-2
     let isRecorded = true;
     for (const calls of this.served.values()) isRecorded = (await this.end(calls)) && isRecorded;
@@ -189,13 +190,11 @@ class Worker {
   /** Undefined when the store is away, or no slot is free. */
   private async take(): Promise<Taking | undefined> {
     if (!this.slots.isDue) return undefined;
-    const taking = await this.ask(() =>
-      this.workers.take(
-        this.facts.name,
-        this.slots.free(),
-        Array.from(this.served.values(), (calls) => calls.served),
-      ),
-    );
+    const taking = await this.ask(async () => {
+      await this.workers.present(this.facts);
+      const served = Array.from(this.served.values(), (calls) => calls.served);
+      return this.workers.take(this.facts.name, this.slots.free(), served);
+    });
     if (taking && taking.sealed.length > 0) {
       const [{ ref }] = taking.sealed as readonly [OfferingRun];
       this.lose(

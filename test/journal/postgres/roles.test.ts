@@ -108,6 +108,8 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     await expect(store.create(runRef(2))).rejects.toMatchObject(denied);
     await expect(store.putBlob('x')).rejects.toMatchObject(denied);
     await expect(store.acquireWorkflowLock(workflow)).rejects.toMatchObject(denied);
+    const asWorker = store.workers.present({ name: 'hut', version: '0.1.0', lanes: { '': 1 } });
+    await expect(asWorker).rejects.toMatchObject({ code: 'STORE_DENIED', hint: expect.stringContaining('mlld_worker') });
     await store.close();
   });
 

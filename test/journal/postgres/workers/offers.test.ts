@@ -6,6 +6,7 @@ import { sha256 } from '../../../../journal/canonical.js';
 import type { CallKey } from '../../../../journal/ids.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import { livingWorkers, waitingOffers } from '../../../../journal/postgres/workers/team-work.js';
+import { waitingWorkers } from '../../../../journal/postgres/workers/waiting-workers.js';
 import type { ServedRun } from '../../../../journal/storage/workers.js';
 import type { Journal } from '../../../../journal/store.js';
 import { callCompleted, callStarted, finished, runRef, started, workflow } from '../../support/facts.js';
@@ -66,6 +67,26 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     run.offers?.withdraw(keyOf(1));
     expect(await run.offers?.atWorkers()).toEqual({ calls: 2, workers: 1 });
     expect(await livingWorkers(database, project)).toMatchObject([{ name: 'hut', held: 2, executed: 1, failed: 0, slots: FACTS.lanes }]);
+  });
+
+  it('are waited for by workers that can be seen, until they serve a run, leave, or are gone for a lease', async () => {
+    const { url, other, project } = await offering(1);
+    const waiting = async () => (await waitingWorkers(database, project)).map(({ name, slots }) => ({ name, slots }));
+    await other.workers.present(FACTS); // it serves the run
+    expect(await waiting()).toEqual([]);
+    const [second, third] = [open(url), open(url)];
+    await second.workers.present({ ...FACTS, name: 'bay' });
+    await third.workers.present({ ...FACTS, name: 'cove' });
+    expect(await waiting()).toEqual(['bay', 'cove'].map((name) => ({ name, slots: FACTS.lanes })));
+    await second.workers.leave();
+    expect((await waiting()).map(({ name }) => name)).toEqual(['cove']);
+    await database.query(`update mlld.workers set lease_until = clock_timestamp() where project = $1`, [project]);
+    await database.query(`update mlld.workers set lease_s = 0 where project = $1`, [project]); // the server may have started just now
+    expect(await waiting()).toEqual([]);
+    await open(url).workers.present({ ...FACTS, name: 'dune' });
+    expect(await database.query(`select worker ->> 'name' as name from mlld.workers where project = $1`, [project])).toEqual([
+      { name: 'dune' },
+    ]);
   });
 
   it('are taken back unless a worker executes them, also while another run has claimed their calls for itself', async () => {

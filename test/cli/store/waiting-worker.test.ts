@@ -1,11 +1,11 @@
-/** `mlld worker --once`, as a process on a server. WORKER-6 */
+/** Workers that wait for calls, as processes on a server: when they are seen, and when `mlld worker --once` ends. WORKER-6 */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 import { emptyFolder, projectFolder, resultOf, runCli } from '../../support/cli.js';
 import { commandsOfTests } from './started-commands.js';
 
-describe.skipIf(noServer !== undefined)(`a worker that ends${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+describe.skipIf(noServer !== undefined)(`a worker that waits${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
   const start = commandsOfTests();
 
@@ -33,6 +33,19 @@ describe.skipIf(noServer !== undefined)(`a worker that ends${noServer === undefi
     const worker = await runCli(['worker', '--once', '--lanes', '2', '--json'], { cwd: await emptyFolder(), env });
     expect(JSON.parse(worker.stdout)).toMatchObject({ executed: 4, failed: 0, error: null });
     expect(await ended).toMatchObject({ status: 0, stdout: 'answer to answer to a, answer to b, answer to c\n' });
+  }, 60_000);
+
+  it('is listed as idle while it waits for its first call, and no longer when it was asked to end', async () => {
+    const env = { MLLD_STORE: database.project() };
+    const cwd = await emptyFolder();
+    const status = async (): Promise<string> => (await runCli(['worker', 'status'], { cwd, env })).stdout;
+    expect(await status()).toContain('No worker is there for this project');
+    const worker = start(['worker', '--lanes', '2', '--name', 'hut'], cwd, env);
+    const ended = resultOf(worker);
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^hut +\S+ +0\/2 +idle +\d/m);
+    worker.kill('SIGTERM');
+    expect(await ended).toMatchObject({ status: 0 });
+    expect(await status()).toContain('No worker is there for this project');
   }, 60_000);
 
   it('ends all the same while a run that it served executes something else for long', async () => {
