@@ -26,9 +26,15 @@ export interface CallsAtWorkers {
   readonly workers: number;
 }
 
-/** `worker` is the one that executed it for this run. */
+export interface OfferedResult {
+  readonly kind: 'answered';
+  readonly by: RecordedResult;
+  /** The one that executed the call for this run. */
+  readonly worker: ExecutingWorker | undefined;
+}
+
 export type OfferOutcome =
-  | { readonly kind: 'answered'; readonly by: RecordedResult; readonly worker: ExecutingWorker | undefined }
+  | OfferedResult
   /** `by` is the end of the call: its result, or what says that it failed. */
   | { readonly kind: 'ended'; readonly by: RecordedResult; readonly worker: ExecutingWorker | undefined }
   /** No worker that looked at it can execute it. */
@@ -45,7 +51,7 @@ export interface LivingWorkers {
 /** The offers of one run. */
 export interface Offers {
   /** Returns a result that is there already and was not refused; undefined when the call is offered. Rejects as `Claims.claim` does. */
-  offer(request: OfferRequest): Promise<RecordedResult | undefined>;
+  offer(request: OfferRequest): Promise<OfferedResult | undefined>;
   /** Returns outcomes of offers that the store knows without a search. Some are found by `collectAll` only. */
   collect(): Promise<ReadonlyMap<CallKey, OfferOutcome>>;
   /** Returns what became of the offers, and how many there are. Its price grows with their number. */

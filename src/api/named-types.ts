@@ -27,7 +27,15 @@ export type {
 export type { JsonObject } from '../../journal/json-object.js';
 export type { SealingKey } from '../../journal/secrets/keyring.js';
 export type { ClaimRequest, Claimed, Claims, RecordedResult } from '../../journal/storage/claims.js';
-export type { CallsAtWorkers, ExecutingWorker, LivingWorkers, OfferOutcome, OfferRequest, Offers } from '../../journal/storage/offers.js';
+export type {
+  CallsAtWorkers,
+  ExecutingWorker,
+  LivingWorkers,
+  OfferedResult,
+  OfferOutcome,
+  OfferRequest,
+  Offers,
+} from '../../journal/storage/offers.js';
 export type { TeamReport, WorkerShare } from '../../replay/reports/team/team-calls.js';
 export type { HintWatch } from '../../journal/storage/hints.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';

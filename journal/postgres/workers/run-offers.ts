@@ -3,7 +3,15 @@ import { JournalError } from '../../errors.js';
 import { seqOf, type CallKey, type RunId } from '../../ids.js';
 import type { RecordedResult } from '../../storage/claims.js';
 import type { HintWatch } from '../../storage/hints.js';
-import type { CallsAtWorkers, ExecutingWorker, LivingWorkers, OfferOutcome, OfferRequest, Offers } from '../../storage/offers.js';
+import type {
+  CallsAtWorkers,
+  ExecutingWorker,
+  LivingWorkers,
+  OfferedResult,
+  OfferOutcome,
+  OfferRequest,
+  Offers,
+} from '../../storage/offers.js';
 import type { Row, Sql } from '../connection.js';
 import { HELD_LINE_BYTES_MAX } from '../read-ahead.js';
 import { LINE_END } from '../read-rows.js';
@@ -18,7 +26,7 @@ const ENDED_MAX = 200;
 
 interface Waiting {
   readonly request: OfferRequest;
-  resolve(answer: RecordedResult | undefined): void;
+  resolve(answer: OfferedResult | undefined): void;
   reject(error: unknown): void;
 }
 
@@ -51,7 +59,7 @@ export class RunOffers implements Offers {
     return this.hints.watch();
   }
 
-  offer(request: OfferRequest): Promise<RecordedResult | undefined> {
+  offer(request: OfferRequest): Promise<OfferedResult | undefined> {
     this.withdrawn.delete(request.key);
     this.unused.delete(request.key);
     return new Promise((resolve, reject) => {
@@ -157,7 +165,7 @@ export class RunOffers implements Offers {
     }
   }
 
-  private async sendOffers({ id, fence }: RunRow, requests: readonly OfferRequest[]): Promise<ReadonlyMap<CallKey, RecordedResult>> {
+  private async sendOffers({ id, fence }: RunRow, requests: readonly OfferRequest[]): Promise<ReadonlyMap<CallKey, OfferedResult>> {
     const wanted = requests.map(({ key, lane, call, refused }) => ({
       key,
       lane,
@@ -165,11 +173,14 @@ export class RunOffers implements Offers {
       ...(refused && { run: refused.run, refused: refused.seq }),
     }));
     const rows = await this.sql.query(
-      `select key, run, seq, at::float8 as at, bytes from mlld.offer($1, $2, $3) where state = 'answered'`,
+      `select o.key, o.run, o.seq, o.at::float8 as at, o.bytes, w.worker, w.host from mlld.offer($1, $2, $3) o
+         left join lateral (select r.worker ->> 'name' as worker, r.host from mlld.runs r
+           where r.run = o.run and r.of_run = $1 and r.role = 'worker') w on true
+       where o.state = 'answered'`,
       [id, fence, JSON.stringify(wanted)],
       this.timeoutMs,
     );
-    return new Map(rows.map((row) => [row['key'] as CallKey, placeIn(row)]));
+    return new Map(rows.map((row) => [row['key'] as CallKey, { kind: 'answered', ...endedIn(row) }]));
   }
 
   /** Offers that can't be withdrawn go with the next ones, or end with the run. */

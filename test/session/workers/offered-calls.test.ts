@@ -1,7 +1,7 @@
 /** A run waits for calls that it has offered to workers. team-store.md 7. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { OfferOutcome, Offers } from '../../../journal/storage/offers.js';
+import type { ExecutingWorker, OfferedResult, OfferOutcome, Offers } from '../../../journal/storage/offers.js';
 import { JournalError } from '../../../journal/errors.js';
 import type { JournalEvent, Payload } from '../../../journal/event.js';
 import { runIdAt, seqOf, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
@@ -46,6 +46,8 @@ interface Run {
   /** Absent: its offer waits. */
   readonly outcome?: OfferOutcome;
   readonly claim?: RunTeamResults['claim'];
+  /** The result is there already when the call is offered. */
+  readonly known?: OfferedResult;
   /** The run was sealed by another process: every statement says so, or those that make offers, which are gone then. */
   readonly isSealed?: () => boolean;
   readonly isSealedAtOffers?: () => boolean;
@@ -53,19 +55,28 @@ interface Run {
   readonly stoppedBy?: () => Stop | undefined;
 }
 
-function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOffers = () => false, stoppedBy = () => undefined }: Run) {
+function offering({
+  outcome,
+  event,
+  claim,
+  known,
+  isSealed = () => false,
+  isSealedAtOffers = () => false,
+  stoppedBy = () => undefined,
+}: Run) {
   const stop = new AbortController();
   const { signal } = stop;
   let inFlight = 0;
   const takenBack: CallKey[] = [];
   const pausesMs: number[] = [];
   const offered: OfferedCall[] = [];
+  const learnt: (ExecutingWorker | undefined)[] = [];
   const outcomes = new Map(outcome && [[key, outcome]]);
   const offers: Partial<Offers> = {
     async offer({ call }) {
       if (isSealedAtOffers()) throw new JournalError('STORE_SEALED', 'the run was sealed');
       offered.push(JSON.parse(call) as OfferedCall);
-      return undefined;
+      return known;
     },
     collect: async () => outcomes,
     collectAll: async () => ({ outcomes, count: isSealedAtOffers() ? 0 : 1 }),
@@ -90,7 +101,11 @@ function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOff
       pausesMs.push(ms);
     },
     read: async () => event,
-    learn: async () => undefined,
+    isNews: () => known !== undefined,
+    async learn(_call, _by, worker) {
+      learnt.push(worker);
+      return known && ({} as Awaited<ReturnType<RunTeamResults['learn']>>);
+    },
     mustStop: () => signal.aborted,
   };
   const calls = new OfferedCalls({
@@ -117,7 +132,7 @@ function offering({ outcome, event, claim, isSealed = () => false, isSealedAtOff
     monotonicMs: () => performance.now(),
     stderr: () => undefined,
   });
-  return { calls, stop, takenBack, offered, pausesMs, inFlight: () => inFlight };
+  return { calls, stop, takenBack, offered, learnt, pausesMs, inFlight: () => inFlight };
 }
 
 describe('a run that waits for workers', () => {
@@ -129,6 +144,13 @@ describe('a run that waits for workers', () => {
     stop.abort();
     await claimed;
   });
+});
+
+it('knows the worker of a result that came while the run wanted to execute the call itself', async () => {
+  const worker = { name: 'hut', host: 'db7' };
+  const { calls, learnt } = offering({ known: { kind: 'answered', by: BY, worker } });
+  expect(await calls.claim(CALL, undefined)).toEqual({ kind: 'answered', by: BY });
+  expect(learnt).toEqual([worker]);
 });
 
 describe('OFFERED-4', () => {

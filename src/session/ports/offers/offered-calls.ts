@@ -18,7 +18,7 @@
 import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact } from '../../../../journal/event.js';
 import { JournalError } from '../../../../journal/errors.js';
-import type { CallsAtWorkers, ExecutingWorker, OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
+import type { CallsAtWorkers, ExecutingWorker, OfferedResult, OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
 import type { RecordedResult } from '../../../../journal/storage/claims.js';
 import type { CallOffers, DescribedCall, NotOffered, OfferableCall, OfferedCallState } from '../../../runtime/calls/offered-call.js';
 import { OTHER_KEY } from '../../../runtime/calls/offered-call.js';
@@ -75,7 +75,7 @@ interface Pending {
   /** It is being taken back. */
   isLeaving?: boolean;
   readonly sinceMs: number;
-  readonly offerAgain: () => Promise<RecordedResult | undefined>;
+  readonly offerAgain: () => Promise<OfferedResult | undefined>;
   readonly resolve: (outcome: Outcome) => void;
 }
 
@@ -185,8 +185,9 @@ export class OfferedCalls implements CallOffers {
       return again();
     }
     if (known !== undefined) {
-      if (team.isNews(known) && (await team.learn(call, known)) !== undefined) return { kind: 'answered', by: known };
-      return again(known); // TEAM-RESULTS-2
+      const { by, worker } = known; // it may have come while the run wanted to execute the call itself
+      if (team.isNews(by) && (await team.learn(call, by, worker)) !== undefined) return { kind: 'answered', by };
+      return again(by); // TEAM-RESULTS-2
     }
     const outcome = await this.wait(call, offer, refusing);
     switch (outcome.kind) {
@@ -229,7 +230,7 @@ export class OfferedCalls implements CallOffers {
     refused: EventRef | undefined,
   ): Promise<Outcome> {
     return new Promise((resolve) => {
-      const offerAgain = (): Promise<RecordedResult | undefined> => this.ports.offers.offer({ key, lane, call: json, refused });
+      const offerAgain = (): Promise<OfferedResult | undefined> => this.ports.offers.offer({ key, lane, call: json, refused });
       this.pending.set(key, { fn, lane, pace, sinceMs: this.ports.monotonicMs(), offerAgain, resolve });
       this.passSlotOn();
       if (!this.isCollecting) void this.collect();
@@ -319,8 +320,8 @@ export class OfferedCalls implements CallOffers {
   private async offerMissing(keys: readonly CallKey[]): Promise<void> {
     const again = async (key: CallKey): Promise<void> => {
       const pending = this.pending.get(key);
-      const by = pending?.isLeaving ? undefined : await pending?.offerAgain();
-      if (by !== undefined) this.settle(key, { kind: 'answered', by, worker: undefined });
+      const known = pending?.isLeaving ? undefined : await pending?.offerAgain();
+      if (known !== undefined) this.settle(key, known);
     };
     await Promise.all(keys.map(again));
   }

@@ -355,7 +355,17 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     const second = await store.create(runRef(2));
     for (const fact of [started, callStarted(5), callCompleted(5, 'there')]) await second.append(fact);
     const known = await run.offers?.offer({ key: keyOf(5), lane: '', call: '{}' });
-    expect(known).toMatchObject({ run: runRef(2).run, seq: 2 });
-    expect(await run.offers?.offer({ key: keyOf(5), lane: '', call: '{}', refused: known })).toBeUndefined();
+    expect(known).toMatchObject({ by: { run: runRef(2).run, seq: 2 }, worker: undefined });
+    expect(await run.offers?.offer({ key: keyOf(5), lane: '', call: '{}', refused: known?.by })).toBeUndefined();
+  });
+
+  it('are answered at once with the name of the worker that had executed the call for the run', async () => {
+    const { run, served, take } = await offering(1);
+    await take();
+    served.hold(keyOf(1));
+    run.offers?.withdraw(keyOf(1)); // the run has a slot for it
+    await execute(served, 1);
+    const known = await run.offers?.offer({ key: keyOf(1), lane: '', call: '{}' });
+    expect(known).toMatchObject({ by: { run: served.journal.ref.run, seq: 2 }, worker: AT_HUT });
   });
 });
