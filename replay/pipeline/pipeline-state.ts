@@ -17,7 +17,7 @@ import {
 } from '../../journal/facts/pipeline-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
-import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
+import { addToHistory, failedVisit, mainWalk, note, repeatedVisits, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
 import type { Projection } from '../fold/projection.js';
 import { storedResult, type StoredResult } from '../memo/stored-result.js';
 
@@ -251,11 +251,11 @@ export function beginVisit(
   walk: Walk,
   { op, node, visit }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit'>,
 ): void {
-  const failed = walk.enterAt === node && walk.isReentered ? walk.failed.get(node) : undefined;
+  const repeats = repeatedVisits(state.main, walk, node);
   walk.enterAt = undefined;
   walk.context['current_node'] = node;
   if (walk.running?.op !== op) {
-    walk.running = { op, node, visit, retries: 0, runs: [], repeats: failed === undefined ? [] : [failed, ...failed.repeats] };
+    walk.running = { op, node, visit, retries: 0, runs: [], repeats };
     walk.branches.clear();
     if (state.retries.has(node)) countRetries(state, walk, node, 0);
     state.outputs.delete(node); // its folder is emptied for the visit
@@ -284,7 +284,7 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   });
   const choice = outcome.context_updates['human.gate.label'];
   if (typeof choice === 'string') note(walk, { kind: 'answered', node, choice });
-  if (status === 'fail') walk.failed.set(node, { op, runs: walk.running?.runs ?? [], repeats: walk.running?.repeats ?? [] });
+  if (status === 'fail') walk.failed.set(node, failedVisit(walk, op));
   else walk.failed.delete(node);
   walk.current = node;
   walk.outcome = outcome;

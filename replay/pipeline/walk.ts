@@ -29,8 +29,10 @@ export type Notable =
 export interface VisitInRuns {
   readonly op: OpPath;
   readonly runs: RunId[];
-  /** The failed visits that it repeats, newest first: a bare resume entered the node again. */
+  /** The failed visits that it repeats, newest first: a bare resume entered the node again, or the parallel node around it. */
   readonly repeats: readonly VisitInRuns[];
+  /** Set for a parallel node that failed: the visits with which its branches failed or were called off, by the id of the branch. */
+  readonly brokenOff?: ReadonlyMap<string, VisitInRuns & { readonly node: string }>;
 }
 
 /** A visit that has begun and not ended. */
@@ -91,6 +93,34 @@ export function addToHistory(walk: Walk, entry: HistoryEntry): void {
 export function note({ notable }: Walk, fact: Notable): void {
   notable.push(fact);
   if (notable.length > NOTABLE_MAX) notable.shift();
+}
+
+/** Returns the failed visit of the node that has just ended, with those of its branches. */
+export function failedVisit({ running, branches }: Walk, op: OpPath): VisitInRuns {
+  const brokenOff = new Map<string, VisitInRuns & { readonly node: string }>();
+  for (const { branch, running: cut, current: node, failed } of branches.values()) {
+    const ended = node === undefined ? undefined : failed.get(node);
+    const last = cut ?? (node !== undefined && ended ? { ...ended, node } : undefined);
+    if (branch && last) brokenOff.set(branch.id, last);
+  }
+  return { op, runs: running?.runs ?? [], repeats: running?.repeats ?? [], ...(brokenOff.size > 0 && { brokenOff }) };
+}
+
+/**
+ * Returns the visits that a visit which begins repeats. In a branch only its first visit repeats any, because later ones may depend on
+ * what ran again before them.
+ */
+export function repeatedVisits(main: Walk, walk: Walk, node: string): readonly VisitInRuns[] {
+  if (walk.path === MAIN) {
+    const failed = walk.enterAt === node && walk.isReentered ? walk.failed.get(node) : undefined;
+    return failed === undefined ? [] : [failed, ...failed.repeats];
+  }
+  if (walk.history.length > 0) return [];
+  const parallel = walk.path.slice(0, walk.path.lastIndexOf('[')) as OpPath;
+  return (walkFor(main, parallel).running?.repeats ?? []).flatMap(({ brokenOff }) => {
+    const last = brokenOff?.get(walk.branch?.id ?? '');
+    return last?.node === node ? [last] : [];
+  });
 }
 
 /** The walk that a node (or one of its attempts) belongs to. */

@@ -79,6 +79,63 @@ it('continues the child that the interrupted resume continued', async () => {
   expect(asked).toEqual([]);
 });
 
+const FAN = `fan [shape=component, error_policy=fail_fast]; other [prompt="more"]; join [shape=tripleoctagon]
+  start -> fan; fan -> other -> join; join -> exit`;
+
+it('continues the child of a branch at the node that failed, as often as its parallel node fails', async () => {
+  withBoss(`${FAN}; ${BOSS}; fan -> boss -> join`);
+  expect((await run()).status).toBe('failed');
+  expect(asked.toSorted()).toEqual(['a', 'b', 'other']);
+  expect((await run({ resume: '' })).status).toBe('failed');
+  expect(asked.toSorted()).toEqual(['b', 'other']);
+  failing.clear();
+  expect((await run({ resume: '' })).status).toBe('completed');
+  expect(asked.toSorted()).toEqual(['b', 'c', 'other']);
+});
+
+it('continues the child of a branch inside a branch', async () => {
+  withBoss(`${FAN}; within [shape=component, join_policy=k_of_n, k=2]; aside [prompt="less"]; ${BOSS}; meet [shape=tripleoctagon]
+    fan -> within; within -> boss -> meet; within -> aside -> meet; meet -> join`);
+  await run();
+  expect(asked.toSorted()).toEqual(['a', 'aside', 'b', 'other']);
+  failing.clear();
+  expect((await run({ resume: '' })).status).toBe('completed');
+  expect(asked.toSorted()).toEqual(['aside', 'b', 'c', 'other']);
+});
+
+it('continues the child of a branch that was called off when another branch failed', async () => {
+  withBoss(`${FAN}; ${BOSS}; fan -> boss -> join`);
+  failing.clear();
+  failing.add('other');
+  let begun = (): void => undefined;
+  const inB = new Promise<void>((resolve) => (begun = resolve));
+  const slowly: Backend['execute'] = async (request, frame, ...more) => {
+    if (request.node.id === 'other') await inB;
+    if (request.node.id !== 'b' || !failing.has('other')) return execute(request, frame, ...more);
+    begun();
+    return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('called off'))));
+  };
+  const backends = new Map([['own', () => ({ name: 'own:', execute: slowly })]]);
+  expect((await run({ backends })).status).toBe('failed');
+  expect(asked).toEqual(['a', 'other']);
+  failing.clear();
+  expect((await run({ backends, resume: '' })).status).toBe('completed');
+  expect(asked.toSorted()).toEqual(['b', 'c', 'other']);
+});
+
+it('begins the child of a branch anew where nodes before it in the branch run again, or its failure was handled there', async () => {
+  withBoss(`${FAN}; before [prompt="zero"]; ${BOSS}; fan -> before -> boss -> join`);
+  await run();
+  await run({ resume: '' });
+  expect(asked.toSorted()).toEqual(['a', 'b', 'before', 'other']);
+  place.remove();
+  withBoss(`${FAN}; ${BOSS}; mend [prompt="mend"]; fan -> boss -> join; boss -> mend [condition="outcome=fail"]; mend -> join`);
+  failing.add('mend');
+  await run();
+  await run({ resume: '' });
+  expect(asked.toSorted()).toEqual(['a', 'b', 'mend', 'other']);
+});
+
 it('begins a child anew where the manager is named, or comes after the node that is', async () => {
   withBoss(`before [prompt="zero"]; ${BOSS}; start -> before -> boss -> exit`);
   await run();
