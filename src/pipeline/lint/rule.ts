@@ -17,11 +17,13 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** Names that an embedding program has added to the built-in ones. */
+/** Names that an embedding program has added to the built-in ones, and the option `--backend`: the text of a graph has neither. */
 export interface RegisteredNames {
   readonly handlers?: ReadonlySet<string>;
   /** The part of a `backend` before its colon. */
   readonly backends?: ReadonlySet<string>;
+  /** Takes the place of the backends that are written. */
+  readonly backend?: string;
 }
 
 /** A rule of an embedding program; it puts its own name into its findings. */

@@ -1,6 +1,7 @@
 /** Lists the built-in lint rules, in the order in which findings about the same place are reported. */
 import type { LintRule } from './rule.js';
 import { attributeUnknown } from './rules/attributes/attribute-unknown.js';
+import { attributeUnused } from './rules/attributes/attribute-unused.js';
 import { attributeValue } from './rules/attributes/attribute-value.js';
 import { branchCondition } from './rules/attributes/branch-condition.js';
 import { conditionOutcome } from './rules/attributes/condition-outcome.js';
@@ -50,4 +51,5 @@ export const LINT_RULES: { readonly [id: string]: LintRule } = {
   dead_end: deadEnd,
   exit_reachable: exitReachable,
   attribute_unknown: attributeUnknown,
+  attribute_unused: attributeUnused,
 };

@@ -2,8 +2,9 @@
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { MlldError } from '../../errors.js';
 import type { Graph } from '../../pipeline/model/graph.js';
-import { diagnosePipeline, type Diagnostic, type PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
+import { diagnosePipeline, type DiagnoseOptions, type Diagnostic, type PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
 
 interface LoadedGraph {
@@ -23,10 +24,16 @@ export async function loadGraph(options: PipelineRunOptions, world: World): Prom
     );
   }
   const text = withPlainLineEnds(read.text);
-  const { transforms = [], rules = [], handlers, backends } = options;
+  const { transforms = [], rules = [], handlers, backends, backend } = options;
   const { report, graph } = diagnosePipeline(
     { file: options.name, text },
-    { transforms, rules, handlers: new Set(handlers?.keys() ?? []), backends: new Set(backends?.keys() ?? []) },
+    withoutUndefined<DiagnoseOptions>({
+      transforms,
+      rules,
+      backend,
+      handlers: new Set(handlers?.keys() ?? []),
+      backends: new Set(backends?.keys() ?? []),
+    }),
   );
   options.onFindings?.(report);
   if (graph) return { text, graph };

@@ -77,6 +77,19 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   ['attribute_value', 'backend=simulated a [backend="exe:m.mld#f"]', 'a [backend="exe:m.mld"]', ['error attribute_value 2:12 a']],
   ['attribute_value', 'a [llm_model="m-1"]', 'a [llm_model="--yolo"]', ['error attribute_value 2:14 a']],
   ['attribute_value', 'tools="Read, Bash(ls -l, -a)" a [tools=""]', 'tools="Read, --yolo"', ['error attribute_value 2:7']],
+  [
+    'attribute_unused',
+    'node [llm_model=m, prompt="$goal"] a b [shape=parallelogram, tool_command="ls"] c [type=mine, tools=x]',
+    'a [tool_command="ls"] b [shape=diamond, prompt=p, max_parallel=2]',
+    ['warning attribute_unused 2:4 a', 'warning attribute_unused 2:41 b', 'warning attribute_unused 2:51 b'],
+  ],
+  ['attribute_unused', 'a [tools=Read, backend=claude]', 'backend="cmd:cat" a [tools=Read]', ['warning attribute_unused 2:22 a']],
+  [
+    'attribute_unused',
+    'tools=Read backend="worker:w" a b [backend=codex]',
+    'tools=Read backend="cmd:c" a',
+    ['warning attribute_unused 2:1'],
+  ],
   ['attribute_value', 'a [goal_gate=true]', 'a [goal_gate=""]', ['error attribute_value 2:14 a']],
   ['attribute_value', 'a [join_policy=wait_all, retry_policy=patient]', 'a [join_policy=most]', ['error attribute_value 2:16 a']],
   ['attribute_value', 'a [retry_delay=1d]', 'a [retry_delay=0s]', ['error attribute_value 2:16 a']],
@@ -221,6 +234,18 @@ describe('lint', () => {
     const vocabulary = { handlers: new Set(['teleport']), backends: new Set(['pigeon']) };
     expect(findings(body).some((line) => /type_known|shape_known|attribute_value/.test(line))).toBe(true);
     expect(findings(body, vocabulary).filter((line) => /type_known|shape_known|attribute_value/.test(line))).toEqual([]);
+  });
+
+  it('asks what reads an attribute with the backend and the handlers that there are', () => {
+    const body = 'backend="cmd:cat" a [tools=Read] b [type=teleport, prompt=p, shape=diamond]';
+    const unused = (options?: LintOptions): string[] => about('attribute_unused', body, options);
+    expect(unused()).toHaveLength(2);
+    expect(unused({ backend: 'claude', handlers: new Set(['teleport']) })).toEqual([]);
+    expect(unused({ backends: new Set(['cmd']) })).toHaveLength(1);
+    const [gate] = lintPipeline(preparePipeline(`digraph g { a [shape=hexagon, prompt="Open?"] }`)).filter(
+      ({ rule }) => rule === 'attribute_unused',
+    );
+    expect(gate?.fix).toBe('the question is the `label` of the gate');
   });
 
   it('suggests the attribute that was meant, and names the nodes of a trap', () => {
