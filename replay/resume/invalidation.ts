@@ -11,6 +11,7 @@ import { indexWithin, isInside } from '../fold/op-path.js';
 import { inExecutionOrder } from '../fold/execution-order.js';
 import { callsWithArgument, type ExactSelector } from './exact-argument.js';
 import type { CallsAtPath } from './calls-at-path.js';
+import type { ReusedInside } from './reused-inside.js';
 import type { CheckpointSelector, FunctionSelector, PathSelector, Selector } from './selector.js';
 import {
   ambiguousCheckpoint,
@@ -63,6 +64,8 @@ export interface Invalidation {
   readonly forkedKeys: readonly CallKey[];
   /** `failed`: the functions of the calls that the prior run did not execute because of others. */
   readonly notExecuted?: readonly string[];
+  /** A path: results inside its calls that remain usable. */
+  readonly inside?: ReusedInside;
   /** For stderr, when there is nothing to invalidate. */
   readonly notice?: string;
 }

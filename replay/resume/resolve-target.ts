@@ -10,6 +10,7 @@ import { confirmLongArgument } from './exact-argument.js';
 import { callsAroundFailures } from './failed-inside.js';
 import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
 import { notExecutedCalls } from './not-executed.js';
+import { reusedInside } from './reused-inside.js';
 import type { RecordedRuns } from './selector-errors.js';
 import type { Selector } from './selector.js';
 
@@ -41,7 +42,9 @@ export async function resolveTarget(
     }
     case 'path': {
       const atPath = await findCallsAtPath(store, selector.text, { runs: prior.runs, onDefect });
-      return resolveSelector(selector, { ...common, atPath }, declarations);
+      const invalidation = resolveSelector(selector, { ...common, atPath }, declarations);
+      const inside = await reusedInside(store, prior.memo, atPath.keys);
+      return inside === undefined ? invalidation : { ...invalidation, inside };
     }
     case 'failed':
     case 'checkpoint':

@@ -99,7 +99,7 @@ async function recordedStages(
   const {
     usable: own,
     forks,
-    notices: warnings,
+    advice: warnings,
   } = await openPriorRuns({
     store,
     project: { ...project, workingDirectory },

@@ -53,7 +53,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   if (!prior) return unrecordedRun('failed', options, ports);
   const { keepOrphans = false } = options.cache;
   const settled = await settleOrphans(prior.loaded, { keepOrphans, stderr, signal: ports.signal });
-  for (const notice of prior.notices) stderr(`${notice}\n`);
+  for (const notice of [...prior.notices, ...prior.advice]) stderr(`${notice}\n`);
   const notice = options.workflow?.notice(prior);
   if (notice !== undefined) stderr(`${notice}\n`);
   const added: AddedFacts = { follow: () => undefined };

@@ -7,7 +7,9 @@ import type { CallKey, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { invalidationImpact, type InvalidationImpact, type Selected } from '../../../replay/resume/predict-calls.js';
 import type { Declarations, Invalidation } from '../../../replay/resume/invalidation.js';
+import { shellWords } from '../../../journal/shell-words.js';
 import { loadWorkflow, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
+import type { ReusedInside } from '../../../replay/resume/reused-inside.js';
 import { resolveTarget } from '../../../replay/resume/resolve-target.js';
 import { parseSelector, type Selector } from '../../../replay/resume/selector.js';
 import type { WorkingProject } from '../project.js';
@@ -27,8 +29,10 @@ export interface OpenedPriorRuns {
   readonly invalidations: readonly InvalidationFact[];
   /** The results that `--resume TARGET` selects. */
   readonly selected: Selected;
-  /** Lines for stderr. */
+  /** Lines for stderr that say what a target selects; a plan counts that itself. */
   readonly notices: readonly string[];
+  /** Lines for stderr, and for a plan, about what is reused against what was probably meant. */
+  readonly advice: readonly string[];
 }
 
 export interface PriorRunsRequest {
@@ -77,7 +81,8 @@ export async function openPriorRuns({
   const usable = isFresh ? withoutPriorRuns(loaded) : loaded;
   const invalidations: InvalidationFact[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
   const selected = { keys: new Set<CallKey>(), forkedKeys: new Set<CallKey>() };
-  const notices: string[] = pipeline && !pipeline.isChild ? forkWarnings(pipeline, cache.forks ?? [], forks) : [];
+  const notices: string[] = [];
+  const advice = pipeline && !pipeline.isChild ? forkWarnings(pipeline, cache.forks ?? [], forks) : [];
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
     const sources = forks.map(({ memo }) => memo);
@@ -93,8 +98,9 @@ export async function openPriorRuns({
     if (forkedKeys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys: forkedKeys, borrowed: true });
     if (selector.kind !== 'failed' && keys.length + forkedKeys.length > 0)
       notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
+    if (invalidation.inside) advice.push(`--resume ${cache.resume}: ${describeInside(invalidation.inside)}`);
   }
-  return { loaded, usable, forks, invalidations, selected, notices };
+  return { loaded, usable, forks, invalidations, selected, notices, advice };
 }
 
 /** The call of a model stage is made in the name of its pipeline: a copy of another name reuses none of its replies. */
@@ -113,6 +119,11 @@ function describeImpact({ again, predicted, unaffected, unresolved }: Invalidati
   const [results, them] = unaffected === 1 ? ['result is', 'it'] : ['results are', 'them'];
   const unneeded = unaffected === 0 ? '' : `; ${unaffected} further ${results} invalidated but this run does not need ${them}`;
   return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
+}
+
+function describeInside({ count, first }: ReusedInside): string {
+  const [results, one] = count === 1 ? ['1 result', 'that call'] : [`${count} results`, 'the first of these calls'];
+  return `${results} inside it ${count === 1 ? 'is' : 'are'} reused; to execute ${one} as well: --resume ${shellWords([first])}`;
 }
 
 /** Every predicted call with a result is reused, but for those around a call that failed. calls.md 15.5. */

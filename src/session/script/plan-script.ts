@@ -70,7 +70,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       declarations: declarationsOf(script),
       onDefect: () => undefined,
     });
-    const { loaded, forks, notices, selected, invalidations } = opened;
+    const { loaded, forks, notices, advice, selected, invalidations } = opened;
     const lastFile = loaded.runs.at(-1);
     const last = lastFile?.ref;
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
@@ -130,7 +130,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       lastRun: last?.run ?? null,
       changedFiles: last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [],
       budget: budget ?? null,
-      notices: invalidations.some(({ type }) => type === 'memo.invalidated') ? [] : notices, // the report itself counts what is invalidated
+      // The report itself counts what is invalidated.
+      notices: [...(invalidations.some(({ type }) => type === 'memo.invalidated') ? [] : notices), ...advice],
       ...report,
     };
   } finally {

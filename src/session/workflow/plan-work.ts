@@ -60,7 +60,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
       onDefect: () => undefined,
       resolveTarget: record.resolveTarget,
     });
-    const { loaded, usable, forks, invalidations, notices } = opened;
+    const { loaded, usable, forks, invalidations, notices, advice } = opened;
     const calls = await callsOf({ store, prior: loaded, forks, onDefect: () => undefined });
     const labelOf = (key: CallKey): string | undefined => calls.about.get(key)?.label;
     const isEdited = await plannedEdits(store, [usable, ...forks], planned, { world, labelOf });
@@ -82,6 +82,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
       isWhole: loaded.runs.some(({ finished }) => finished?.status === 'completed'),
       notices: [
         ...(invalidations.length === 0 ? notices : []),
+        ...advice,
         ...(phases === undefined && (given.cache.changed ?? 'serve') !== 'serve' ? [NOT_COMPARED] : []),
       ],
     };

@@ -92,6 +92,24 @@ describe('--resume PATH', () => {
     expect((await resolve('main/for#0[1]/ask#0')).keys).toEqual([callKeyOf('b')]);
   });
 
+  it('names the first call inside a call that the latest run had reused', async () => {
+    const outer = call('main/for#0[0]/outer#0', 'a', { fn: 'outer' });
+    const within = [...call('main/for#0[0]/outer#0/ask#0', 'a'), ...call('main/for#0[0]/outer#0/sum#0', 'a', { fn: 'sum' })];
+    await record(
+      1,
+      loop('main/for#0', ['a'], () => [...outer.slice(0, 2), ...within, ...outer.slice(2)]),
+    );
+    expect((await resolve('main/for#0[0]')).inside).toBeUndefined();
+    await record(
+      2,
+      loop('main/for#0', ['a'], (item, at) => call(`${at}/outer#0`, item, { fn: 'outer', outcome: 'reused' })),
+    );
+    const again = await resolve('main/for#0[0]');
+    expect(again.keys).toEqual([callKeyOf('a', 'outer')]);
+    expect(again.inside).toEqual({ count: 2, first: 'main/for#0[0]/outer#0/ask#0' });
+    expect((await resolve('main/for#0[0]/outer#0/ask#0')).inside).toBeUndefined();
+  });
+
   it('names the nearest path when no run has it', async () => {
     await record(1, each('a', 'b'));
     await expect(resolve('main/for#0[7]/ask#0')).rejects.toMatchObject({
