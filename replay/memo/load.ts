@@ -5,13 +5,14 @@
  * LOAD-2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
 import type { JournalEvent } from '../../journal/event.js';
-import { seqOf, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
+import { seqOf, type EventRef, type RunId, type RunRef, type Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore, Position, Recorded, RunFile } from '../../journal/store.js';
 import { follow } from '../fold/projection.js';
 import { isRecordOfUpkeep } from '../fold/record-of-upkeep.js';
+import { foldUntil, type Cut } from './scan/fold-until.js';
 import { IndexOnDisk, type IndexLimits } from './index-on-disk.js';
 import { memo, type Memo } from './memo.js';
-import { scanInOrder } from './scan-in-order.js';
+import { scanInOrder } from './scan/scan-in-order.js';
 import { captureIndex, index, type CapturedIndex, type Covered, type Index } from './snapshot.js';
 import { changeCount, detach, isOverIndex, tiersOf } from './tiers/changed-rows.js';
 
@@ -40,7 +41,7 @@ export interface PriorRuns extends Index {
 export interface LoadOptions {
   readonly onDefect: (defect: Defect) => void;
   /** Prior runs as they were at the end of this run, or at this event of it (which still counts). */
-  readonly until?: { readonly run: RunId; readonly seq?: Seq | undefined };
+  readonly until?: Cut;
   /** When an index is written, and tiers below it. */
   readonly limits?: IndexLimits;
 }
@@ -161,19 +162,10 @@ async function loadUntil(
   store: JournalStore,
   workflow: Workflow,
   all: readonly RunFile[],
-  { run, seq }: NonNullable<LoadOptions['until']>,
+  until: Cut,
   onDefect: (defect: Defect) => void,
 ): Promise<PriorRuns> {
-  const files = all.filter((file) => file.ref.run <= run);
-  const state = index.initial();
-  const visit = (event: JournalEvent, position: Position, ref: RunRef): void => {
-    if (ref.run !== run || seq === undefined || event.seq <= seq) index.apply(state, event, { ref, position });
-  };
-  const scans = scanInOrder(
-    { store, visit, onDefect },
-    files.map((file) => ({ file })),
-  );
-  for await (const _scanned of scans);
+  const { state, files } = await foldUntil(store, { all, until, onDefect });
   const seen = files.map(({ ref }) => ref.run);
   return {
     ...state,

@@ -16,15 +16,21 @@ export function servedBy(first: JournalEvent | undefined): RunId | undefined {
 /** Returns the run itself first, then the others, oldest first. A run that is gone is nothing. */
 export async function runsAsOne(store: JournalStore, ref: RunRef): Promise<readonly RunFile[]> {
   const files = await store.runs(ref.workflow);
+  const serves = await servedRuns(store, files);
+  const head = headOf(serves, ref.run);
+  const isMeant = ({ ref: { run } }: RunFile): boolean => run === ref.run;
+  const others = files.filter((file) => !isMeant(file) && headOf(serves, file.ref.run) === head);
+  return [...files.filter(isMeant), ...others];
+}
+
+/** Returns the run that each of the files serves, of those that serve one. */
+export async function servedRuns(store: JournalStore, files: readonly RunFile[]): Promise<ReadonlyMap<RunId, RunId>> {
   const serves = new Map<RunId, RunId>();
   for (const file of files) {
     const served = await servedIn(store, file);
     if (served !== undefined) serves.set(file.ref.run, served);
   }
-  const head = headOf(serves, ref.run);
-  const isMeant = ({ ref: { run } }: RunFile): boolean => run === ref.run;
-  const others = files.filter((file) => !isMeant(file) && headOf(serves, file.ref.run) === head);
-  return [...files.filter(isMeant), ...others];
+  return serves;
 }
 
 /** Follows a salvage run of a worker's run to the run that the worker served. A run serves an earlier one, or it says something wrong. */

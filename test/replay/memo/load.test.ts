@@ -178,6 +178,49 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
     expect(await texts(2)).toEqual(['ebb', 'flow', 'slack']);
   });
 
+  it('UNTIL-2: has the results of its workers in the past of a run, at an event as far as the run had used them', async () => {
+    const by = (number: number, text: string, seq: number): Fact[] =>
+      call(`main/ask#${number}`, text, { outcome: 'reused' }).map((fact) =>
+        fact.type === 'call.reused' ? { ...fact, from: { run: runRef(2).run, seq: seqOf(seq) } } : fact,
+      );
+    const ofWorker = (number: number, forRun: number): Fact =>
+      ({ ...started(runRef(number)), worker: { for: runRef(forRun).run, name: 'hut', lanes: {} } }) as Fact;
+    const write = async (number: number, facts: readonly Fact[]): Promise<void> => {
+      const journal = await store.create(runRef(number));
+      for (const fact of facts) await journal.append(fact);
+      await journal.close();
+    };
+    const executed = [ofWorker(2, 1), ...['ebb', 'flow', 'tide'].flatMap((text, n) => call(`main/ask#${n}`, text))];
+    const ends = executed.flatMap(({ type }, seq) => (type === 'call.completed' ? [seq] : []));
+    const offering = [started(runRef(1)), ...by(0, 'ebb', ends[0]!), ...by(1, 'flow', ends[1]!), finished('failed')];
+    await write(1, offering);
+    await write(2, executed);
+    await record(3, call('main/ask#0', 'neap'));
+    await write(4, [ofWorker(4, 3), ...call('main/ask#1', 'surge')]);
+    const past = async (seq?: number): Promise<readonly unknown[]> => {
+      const until = { run: runRef(1).run, ...(seq !== undefined && { seq: seqOf(seq) }) };
+      return [...usable((await loadWorkflow(store, JOB, { onDefect, until })).memo)].map(([, { preview }]) => preview);
+    };
+    expect(await past()).toEqual(['ebb', 'flow', 'tide']); // the last was paid for when the run had failed
+    const first = offering.findIndex(({ type }) => type === 'call.reused');
+    expect(await past(first)).toEqual(['ebb']);
+    expect(await past(0)).toEqual([]);
+  });
+
+  it('UNTIL-1: has the results that a run had used of one that was made beside it, and no others of that one', async () => {
+    const beside = [call('main/ask#0', 'flow'), call('main/ask#1', 'tide')];
+    const seq = beside[0]!.findIndex(({ type }) => type === 'call.completed') + 1;
+    const from = { run: runRef(2).run, seq: seqOf(seq) };
+    const used = call('main/ask#1', 'flow', { outcome: 'reused' }).map((fact) => (fact.type === 'call.reused' ? { ...fact, from } : fact));
+    await record(1, call('main/ask#0', 'ebb'), used);
+    await record(2, ...beside);
+    const { memo } = await loadWorkflow(store, JOB, { onDefect, until: { run: runRef(1).run } });
+    expect([...usable(memo)].map(([, { preview, result }]) => [preview, result.ref.run])).toEqual([
+      ['ebb', runRef(1).run],
+      ['flow', runRef(2).run],
+    ]);
+  });
+
   it('are kept current by the run that follows, and saved for the next', async () => {
     await record(1, manyCalls('first'));
     const past = await load();

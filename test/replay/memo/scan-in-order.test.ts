@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
 import { seqOf, type RunId } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile, ScanReport } from '../../../journal/store.js';
-import { scanInOrder } from '../../../replay/memo/scan-in-order.js';
+import { scanInOrder } from '../../../replay/memo/scan/scan-in-order.js';
 import { runRef } from '../../journal/support/facts.js';
 
 const MB = 1024 * 1024;

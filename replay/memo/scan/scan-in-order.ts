@@ -4,9 +4,9 @@
  * SCAN-ORDER-1 Events are visited, and defects and errors reported, as if each run were read when the one before it has been.
  * SCAN-ORDER-2 At most 4 MB of events are held before their turn: a run that is larger is read when its turn has come.
  */
-import type { JournalEvent } from '../../journal/event.js';
-import type { RunRef } from '../../journal/ids.js';
-import type { Defect, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../../journal/store.js';
+import type { JournalEvent } from '../../../journal/event.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { Defect, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../../../journal/store.js';
 
 const RUNS_AHEAD_MAX = 32;
 const HELD_BYTES_MAX = 4 * 1024 * 1024;
