@@ -1,5 +1,6 @@
 /** Lists of all runs of a project: filters, pages, costs by day, person and function, and how often the store is asked. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { runIdAt, workflowOf } from '../../journal/ids.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
 import { filterRuns, pageOfRuns, withTheirWorkers } from '../../src/api/team/filter-runs.js';
@@ -7,7 +8,7 @@ import { createTeamCosts } from '../../src/api/team/team-costs.js';
 import { createTeamRuns, questionsIn } from '../../src/api/team/team-runs.js';
 import { readStoreActivity } from '../../src/api/team/store-activity.js';
 import { recordServed } from '../server/served-run.js';
-import { runRef } from '../support/written-runs.js';
+import { runRef, started } from '../support/written-runs.js';
 import { recordSample } from '../server/team-runs.js';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
@@ -157,6 +158,26 @@ describe('costs', () => {
     await reader.idle();
     const counted = await reader.costs(list, list.runs);
     expect([counted.pending, counted.functions]).toMatchObject([0, [{ fn: 'ask', runs: 3, executed: 3, costUsd: 7 }]]);
+  });
+
+  it('are whole billionths of a dollar, so that the order of the runs makes no difference', async () => {
+    const store = openMemoryStore();
+    for (const [n, usd] of [0.1, 0.2].entries()) await recordSample(store, { workflow: 'w.mld', atMs: NOW_MS - n * HOUR_MS, usd });
+    const list = await runsOf(store).list();
+    expect((await costsOf(store).costs(list, list.runs)).total).toMatchObject({ runs: 2, costUsd: 0.3 });
+  });
+
+  it('count no run and no person for the record of a rejected result', async () => {
+    const store = await sampled();
+    const journal = await store.create({ workflow: workflowOf('audit/main.mld'), run: runIdAt(NOW_MS, '0000') });
+    const totals = { executed: 0, reused: 0, failed: 0 };
+    await journal.append(started(journal.ref));
+    await journal.append({ type: 'run.finished', status: 'completed', marked: 'rejected', totals });
+    await journal.close();
+    const list = await runsOf(store).list();
+    expect(list.runs[0]).toMatchObject({ status: 'rejected', person: 'here' });
+    const { total, people, pending } = await costsOf(store).costs(list, list.runs);
+    expect([total.runs, people.map(({ person }) => person), pending]).toEqual([3, ['ada@laptop', 'bob@box'], 3]);
   });
 
   it('hold the calls of a run in flight', async () => {

@@ -7,6 +7,7 @@
  * COSTS-3 A call that a worker executed counts once. Where it has a result, the run of the worker counts, which has its price, and not the
  *         reuse in the run that offered it; where it failed, the run that offered it, which knows whether the failure was accepted.
  */
+import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import {
@@ -35,8 +36,8 @@ export interface TeamCosts {
 }
 
 export interface TeamCostsReader {
-  /** `runs` are those of the list that count. */
-  costs(list: TeamList, runs: readonly TeamRun[]): Promise<TeamCosts>;
+  /** `listed` are the runs of the list that a filter leaves. */
+  costs(list: TeamList, listed: readonly TeamRun[]): Promise<TeamCosts>;
   /** Resolves when nothing is read any more. */
   idle(): Promise<void>;
 }
@@ -54,6 +55,8 @@ interface CostsOptions {
 const KEPT_AFTER = 20;
 const KEPT_EACH = 200;
 const REST_MS_MAX = 2000;
+/** The statuses of records in which a command put its event: no workflow ran, so that each of them would be a run too many. */
+const RECORDS: ReadonlySet<TeamRun['status']> = new Set(['cleaned', 'rejected', 'restored']);
 
 export function createTeamCosts({ store, monotonicMs, onError, stopping }: CostsOptions): TeamCostsReader {
   const kept = new Map<Workflow, KeptFigures>();
@@ -103,8 +106,9 @@ export function createTeamCosts({ store, monotonicMs, onError, stopping }: Costs
   }
 
   return {
-    async costs({ files, inFlight }, runs) {
+    async costs({ files, inFlight }, listed) {
       present = files;
+      const runs = listed.filter(({ status }) => !RECORDS.has(status));
       for (const workflow of new Set(runs.map((run) => run.workflow))) await keptOf(workflow);
       const over = runs.flatMap(({ run, status }) => (status === 'unreadable' || inFlight.has(run) ? [] : (files.get(run) ?? [])));
       const missing = over.filter(isMissing);
@@ -168,8 +172,8 @@ function sumOf(items: readonly Added[]): Sums {
       sums.unresolved += unresolved;
     }
     sums.unpriced += unpriced;
-    if (costUsd !== null) sums.costUsd = (sums.costUsd ?? 0) + costUsd;
-    if (savedUsd !== null) sums.savedUsd = (sums.savedUsd ?? 0) + savedUsd;
+    sums.costUsd = sumUsd(sums.costUsd, costUsd);
+    sums.savedUsd = sumUsd(sums.savedUsd, savedUsd);
   }
   return sums;
 }
