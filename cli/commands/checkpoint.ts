@@ -1,10 +1,10 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: lists what is recorded for a script, and invalidates it. checkpoint-resume.md 13. */
-import { hostname } from 'node:os';
 import {
   cleanScript,
   entriesOf,
   nearScript,
   openRecorded,
+  recordedBy,
   runsOf,
   usable,
   type RecordedScript,
@@ -47,7 +47,7 @@ export async function inspect(io: Io, script: string): Promise<void> {
  */
 export async function clean(io: Io, script: string, { json }: JsonOption): Promise<void> {
   const recorded = await recordOf(io, script);
-  const cleaner = { argv: io.argv, host: hostname(), ...io.program };
+  const cleaner = recordedBy({ argv: io.argv, ...io.program });
   const done = recorded && (await cleanScript(recorded, cleaner, io.todayMs));
   const { ref, left, ...counts } = done ?? { ref: undefined, left: [], runs: 0, entries: 0 };
   const cleaned = ref && recorded;

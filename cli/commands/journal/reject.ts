@@ -1,7 +1,6 @@
 /** `mlld journal reject RUN PATH`: marks the result of a call as bad, so that the next run executes the call again. calls.md 15.1. */
-import { hostname } from 'node:os';
 import { scriptName } from '../../../src/api/commands/project.js';
-import { rejectResult, restoreResult, type Marking } from '../../../src/api/commands/checkpoints.js';
+import { recordedBy, rejectResult, restoreResult, type Marking } from '../../../src/api/commands/checkpoints.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { MlldError } from '../../../src/errors.js';
 import { clip, oneLine } from '../../render/one-line.js';
@@ -19,7 +18,7 @@ export async function reject(io: Io, text: string, path: string, { reason, undo,
   const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const name = scriptName(project, file.ref.workflow);
-  const by = { argv: io.argv, host: hostname(), ...io.program };
+  const by = recordedBy({ argv: io.argv, ...io.program });
   const request = { store, file, path, name, by, nowMs: io.todayMs, onDefect: reportDefects(io) };
   const marking = undo ? await restoreResult(request) : await rejectResult({ ...request, reason });
   io.stdout(json ? `${JSON.stringify(marking, undefined, 2)}\n` : render(marking));

@@ -7,11 +7,18 @@ import type { FactOf } from '../../../journal/event.js';
 import { concurrentRuns } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
 import { unknownRuns, type UnknownRun } from '../../../replay/upkeep/unknown-events.js';
+import { hostFacts } from '../../world/host.js';
 import { createRun } from '../ports/create-run.js';
 import type { RecordedScript } from './recorded-script.js';
 
 /** Says who cleans: members of the `run.started` of the run that records it. */
-export type Cleaner = Pick<FactOf<'run.started'>, 'argv' | 'host' | 'pid' | 'versions'>;
+export type Cleaner = Pick<FactOf<'run.started'>, 'argv' | 'host' | 'user' | 'pid' | 'versions'>;
+
+/** Adds the machine and the user, as a run of a workflow records them: a mark is of a person, too. */
+export function recordedBy(command: Pick<Cleaner, 'argv' | 'pid' | 'versions'>): Cleaner {
+  const { name: host, user } = hostFacts();
+  return { ...command, host, ...(user !== undefined && { user }) };
+}
 
 export interface Cleaning {
   /** The run that records it; undefined when no run was cleaned. */

@@ -18,6 +18,10 @@ beforeEach(async () => {
 
 const shown = async (...argv: string[]): Promise<string> => (await mlld(...argv)).stdout;
 
+/** The first event of a run. */
+const startOf = async (run: string): Promise<{ readonly host: string; readonly user?: string }> =>
+  JSON.parse((await shown('journal', 'show', run, '--json')).split('\n', 1)[0] ?? '') as { host: string };
+
 describe('mlld journal reject', () => {
   it('has the call executed again, once, and is passed over by latest and SCRIPT@2', async () => {
     expect(await shown('journal', 'reject', 'job', PATH, '--reason', 'off topic')).toContain('@ask(b)');
@@ -41,6 +45,9 @@ describe('mlld journal reject', () => {
   it('reports what it marked as JSON, and takes it back', async () => {
     const rejected: unknown = JSON.parse(await shown('journal', 'reject', 'job', PATH, '--json'));
     expect(rejected).toMatchObject({ op: PATH, fn: 'ask', preview: 'b', marked: 'rejected', reason: null, isUsable: false });
+    const { recordedIn } = rejected as { recordedIn: string };
+    const [record, run] = await Promise.all([recordedIn, 'latest'].map(startOf));
+    expect(record).toMatchObject({ host: run?.host, user: run?.user, argv: ['journal', 'reject', 'job', PATH, '--json'] });
     const restored: unknown = JSON.parse(await shown('journal', 'reject', 'job', PATH, '--undo', '--json'));
     expect(restored).toMatchObject({ op: PATH, marked: 'restored', isUsable: true });
     expect(await shown('job.mld', '--checkpoint')).toBe('1:a 1:b\n');
