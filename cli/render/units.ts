@@ -8,8 +8,9 @@ export function time(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 
-/** `$1.37`, `$0.0042` below a cent. calls.md 10.6. */
+/** `$1.37`, `$0.0042` below a cent; what would be rounded to nothing is `<$0.0001`, because only 0 costs nothing. calls.md 10.6. */
 export function money(usd: number): string {
+  if (usd > 0 && usd < 0.00005) return '<$0.0001';
   return `$${usd !== 0 && Math.abs(usd) < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 

@@ -26,6 +26,7 @@ it.each([
 it('shows times in UTC and small sums exactly', () => {
   expect(time(Date.UTC(2026, 10, 21, 8, 45, 12, 999))).toBe('2026-11-21 08:45:12Z');
   expect([money(0.00123), money(0.01234), money(12.345)]).toEqual(['$0.0012', '$0.01', '$12.35']);
+  expect([money(0), money(0.00005), money(0.000049), money(1e-9)]).toEqual(['$0.00', '$0.0001', '<$0.0001', '<$0.0001']);
 });
 
 it('lets no control sequence through to a terminal', () => {
