@@ -3,7 +3,7 @@ import { wholeCharacters } from '../../../grammar/columns.js';
 import type { LaneHold } from '../../../src/api/reports/summary.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { duration, money } from '../units.js';
+import { costOrDash, duration } from '../units.js';
 import { widthOf } from '../wrap.js';
 import type { Moment } from './moment.js';
 
@@ -76,6 +76,7 @@ export function progressObject({ phase, perSecond, leftMs, oldest, holds, questi
     failed: counts.failed,
     retries: counts.retries,
     costUsd: counts.costUsd,
+    unpriced: counts.unpriced,
     inFlight: counts.inFlight,
     atWorkers: atWorkers ?? null,
     oldest: oldest === undefined ? null : { fn: oldest.fn, preview: oldest.preview ?? null, durationMs: oldest.durationMs },
@@ -97,11 +98,11 @@ function timeText({ leftMs, elapsedMs }: Moment): string {
   return leftMs === undefined ? duration(elapsedMs) : `${duration(leftMs)} left`;
 }
 
-function restOfCounts({ reused, retries, costUsd }: Moment): readonly (string | undefined)[] {
+function restOfCounts({ reused, retries, costUsd, unpriced }: Moment): readonly (string | undefined)[] {
   return [
     reused > 0 ? `${reused} reused` : undefined,
     retries > 0 ? `${retries} ${retries === 1 ? 'retry' : 'retries'}` : undefined,
-    costUsd === null ? undefined : money(costUsd),
+    costUsd === null ? undefined : costOrDash({ costUsd, unpriced }),
   ];
 }
 

@@ -14,6 +14,8 @@ export interface Moment {
   readonly failed: number;
   readonly retries: number;
   readonly costUsd: number | null;
+  /** Attempts that have ended without a known cost. */
+  readonly unpriced: number;
   readonly inFlight: number;
   /** The call that is in flight for the longest time. */
   readonly oldest?: { readonly fn: string; readonly preview?: string; readonly durationMs: number };
@@ -71,7 +73,7 @@ export function hasProgress({ executed, reused, failed, inFlight, questions }: R
 }
 
 function momentOf(
-  { executed, reused, failed, retries, costUsd, inFlight, holds, questions }: RunSummary,
+  { executed, reused, failed, retries, costUsd, unpriced, inFlight, holds, questions }: RunSummary,
   todayMs: number,
 ): Omit<Moment, 'elapsedMs'> {
   // A map keeps the order of insertion, so the first call is the oldest.
@@ -82,6 +84,7 @@ function momentOf(
     failed,
     retries,
     costUsd,
+    unpriced,
     inFlight: inFlight.size,
     ...(first && {
       oldest: {

@@ -129,6 +129,13 @@ describe('the line of a log', () => {
   });
 });
 
+it('says how many attempts are missing in the cost so far', () => {
+  const moment = momentOf({ ...full, unpriced: 12 });
+  expect(progressLine(moment)).toContain(' · $1.37 + 12 unpriced · ');
+  expect(progressLines(moment, 120, PLAIN)[1]).toContain('$1.37 + 12 unpriced');
+  expect(progressObject(moment)).toMatchObject({ costUsd: 1.367, unpriced: 12 });
+});
+
 const asking = new Map([['q1', asked]]);
 
 describe('a question to a person', () => {
@@ -155,6 +162,7 @@ describe('the object of a program', () => {
       failed: 0,
       retries: 0,
       costUsd: null,
+      unpriced: 0,
       inFlight: 0,
       atWorkers: null,
       oldest: null,
