@@ -48,6 +48,26 @@ it('forgets a lane whose last event is older than an hour, and reads no run that
   expect((await learnedPace(long, WORKFLOW, { current: undefined, nowMs: NOW_MS })).lanes.size).toBe(0);
 });
 
+it('has the costs of the run before for a budget, where the latest run only reused results', async () => {
+  const paid = [
+    { type: 'call.started', op: 'main/ask#0', fn: 'ask' },
+    { type: 'call.completed', op: 'main/ask#0', usage: { costUsd: 0.5 } },
+  ];
+  const runs = ['a', 'b', 'c'].map((name) => ({ ref: { workflow: WORKFLOW, run: name } as unknown as RunRef, bytes: 1 }) as RunFile);
+  const read: string[] = [];
+  const store: Pick<JournalStore, 'runs' | 'scan'> = {
+    runs: async () => runs,
+    scan(ref, visit) {
+      read.push(ref.run);
+      return storeOf(ref.run === 'c' ? [LANE, { type: 'call.reused', op: 'main/ask#0' }] : paid).scan(ref, visit);
+    },
+  };
+  const asked = { current: undefined, nowMs: NOW_MS };
+  const { lanes, costs } = await learnedPace(store, WORKFLOW, { ...asked, reserves: true });
+  expect([costs.get('ask'), lanes.size, read.splice(0)]).toEqual([[{ usd: 0.5 }], 1, ['c', 'b']]);
+  expect([(await learnedPace(store, WORKFLOW, asked)).costs.size, read]).toEqual([0, ['c']]);
+});
+
 it('lists runs only where none but its own is known', async () => {
   const store = storeOf([LANE]);
   const listing: Workflow[] = [];

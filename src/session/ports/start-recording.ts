@@ -77,7 +77,8 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
     sharing,
     async learn() {
       const nowMs = options.io.nowMs();
-      const learned = await learnedPace(store, ref.workflow, { current: journal?.ref, nowMs, listed: usable.runs });
+      const reserves = ports.calls.settings.budget !== undefined;
+      const learned = await learnedPace(store, ref.workflow, { current: journal?.ref, nowMs, listed: usable.runs, reserves });
       const ofForks = forks.map(({ workflow }) => learnedPace(store, workflow, { current: undefined, nowMs }));
       // Lanes and costs of fork sources are another script's; a session is the same one.
       for (const { sessions = [] } of [learned, ...(await Promise.all(ofForks))]) {

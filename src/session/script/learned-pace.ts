@@ -1,14 +1,14 @@
 /** Reads what the latest run of a script learned about its lanes, and what its attempts cost. calls.md 12.9 and 13.3. */
 import type { RunRef, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { callHistory } from '../../../replay/fold/call-history.js';
+import { callHistory, type CallHistory } from '../../../replay/fold/call-history.js';
 import { follow } from '../../../replay/fold/projection.js';
 import { isRecordOfUpkeep } from '../../../replay/fold/record-of-upkeep.js';
 import type { LearnedPace } from '../../calls/dispatch/ports.js';
 
 /** Older states are forgotten: a provider's limits change with the hour. */
 const LANE_AGE_MAX_MS = 3_600_000;
-/** A longer run is not read for it: the pace is then learned anew. */
+/** No more is read for it: behind a longer run the pace is learned anew. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
 export interface Learning {
@@ -17,19 +17,38 @@ export interface Learning {
   readonly nowMs: number;
   /** Runs that were listed already, oldest first: listing them again takes a read for each. */
   readonly listed?: readonly RunFile[];
+  /** A budget reserves by earlier costs: where the latest run has none, because it only reused results, they are those of the run before. */
+  readonly reserves?: boolean;
 }
 
 /** Reads the latest run but `current`. Called when the first attempt is about to start: a run that only reuses results learns nothing. */
 export async function learnedPace(
   store: Pick<JournalStore, 'runs' | 'scan'>,
   workflow: Workflow,
-  { current, nowMs, listed = [] }: Learning,
+  { current, nowMs, listed = [], reserves = false }: Learning,
 ): Promise<LearnedPace> {
   const isEarlier = (file: RunFile): boolean => file.ref.run !== current?.run && !isRecordOfUpkeep(file);
-  const latest = listed.findLast(isEarlier) ?? (await store.runs(workflow)).findLast(isEarlier);
-  const apply = latest && follow(callHistory, callHistory.initial(), latest.ref);
-  let history = callHistory.initial();
-  if (latest && apply && latest.bytes <= BYTES_MAX) await store.scan(latest.ref, (event, position) => (history = apply(event, position)));
+  const known = listed.filter(isEarlier);
+  const runs = (known.length > 0 ? known : (await store.runs(workflow)).filter(isEarlier)).toReversed();
+  let bytesLeft = BYTES_MAX;
+  let latest: CallHistory | undefined;
+  let costs: CallHistory['costs'] = new Map();
+  for (const { ref, bytes } of runs) {
+    bytesLeft -= bytes;
+    if (bytesLeft < 0) break;
+    const history = await historyOf(store, ref);
+    latest ??= history;
+    costs = history.costs;
+    if (!reserves || costs.size > 0) break;
+  }
+  const { lanes, sessions } = latest ?? callHistory.initial();
   const isRecent = ([, { atMs }]: readonly [string, { readonly atMs: number }]): boolean => nowMs - atMs <= LANE_AGE_MAX_MS;
-  return { lanes: new Map([...history.lanes].filter(isRecent)), costs: history.costs, sessions: history.sessions };
+  return { lanes: new Map([...lanes].filter(isRecent)), costs, sessions };
+}
+
+async function historyOf(store: Pick<JournalStore, 'scan'>, ref: RunRef): Promise<CallHistory> {
+  let history = callHistory.initial();
+  const apply = follow(callHistory, history, ref);
+  await store.scan(ref, (event, position) => (history = apply(event, position)));
+  return history;
 }

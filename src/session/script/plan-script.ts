@@ -4,7 +4,6 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { sealingSecrets } from '../../../journal/secrets/sealing.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
-import { callHistory } from '../../../replay/fold/call-history.js';
 import { resultCosts } from '../../../replay/fold/result-costs.js';
 import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { aheadInLoops } from '../../../replay/reports/postmortem/resume-estimate.js';
@@ -22,6 +21,7 @@ import { changedInputs } from './plan/changed-inputs.js';
 import { currentDefinitions, type ScriptDefinition } from './current-definitions.js';
 import { declarationsOf } from './declarations.js';
 import { openScript } from './open-script.js';
+import { learnedPace } from './learned-pace.js';
 import { budgetVerdict, type BudgetVerdict } from './plan/plan-budget.js';
 import { outdatedResults } from './plan/planned-outputs.js';
 import { unfitResults } from './unfit-results.js';
@@ -108,14 +108,15 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
     };
     const { executes, ...report } = await planWithCosts(facts, loaded.runs.slice(0, -1), store);
     const limits = callSettings(options, headerBudget(script, module)).budget;
-    const expected = report.estimate && executes && last && { estimate: report.estimate, executes, last };
+    const expected = report.estimate && executes && { estimate: report.estimate, executes };
     const budget =
       limits &&
       budgetVerdict(
         limits,
         expected && {
           ...expected,
-          history: (await foldRun(store, expected.last, callHistory)).costs,
+          history: (await learnedPace(store, workflow, { current: undefined, nowMs: io.nowMs(), listed: loaded.runs, reserves: true }))
+            .costs,
           maxCosts: maxCostsIn(current),
           isWhole: loaded.runs.some(isCompleted),
         },
