@@ -62,6 +62,11 @@ describe('a budget is reached', () => {
     expect(budget.admit('ask', 0, { usd: 0.8 })).toEqual({ kind: 'reached', limit: 'usd' });
   });
 
+  it('by an attempt that needs more than all of it, which is said', () => {
+    expect(new Budget({ usd: 1 }).admit('ask', 0, { usd: 1.5 })).toEqual({ kind: 'reached', limit: 'usd', needs: 1.5 });
+    expect(new Budget({ tokens: 1000 }).admit('ask', 0, { tokens: 1000 })).toMatchObject({ kind: 'start' });
+  });
+
   it('after so many attempts, whatever is in flight', () => {
     const budget = new Budget({ calls: 2 });
     started(budget, 'ask');

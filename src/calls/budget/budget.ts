@@ -35,8 +35,8 @@ export type Admission =
   | { readonly kind: 'start'; readonly reserved: Reserved }
   /** An attempt in flight may settle and make room. */
   | { readonly kind: 'wait' }
-  /** Nothing in flight can make room: the limit that is reached. */
-  | { readonly kind: 'reached'; readonly limit: LimitKind };
+  /** Nothing in flight can make room: the limit that is reached. `needs` is what one attempt reserves, where the whole limit is less. */
+  | { readonly kind: 'reached'; readonly limit: LimitKind; readonly needs?: number };
 
 interface FunctionCosts {
   readonly known: Cost[];
@@ -90,7 +90,8 @@ export class Budget {
     const limitsCost = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
     if (limitsCost && !isStuck && (costs.isExploring || (isUnknown && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
     const limit = this.limitBeyond(reservation);
-    if (limit !== undefined) return this.inFlight > 0 && limit !== 'calls' && !isStuck ? { kind: 'wait' } : { kind: 'reached', limit };
+    if (limit !== undefined && this.inFlight > 0 && limit !== 'calls' && !isStuck) return { kind: 'wait' };
+    if (limit !== undefined) return { kind: 'reached', limit, ...exceeding(reservation, limit, limits) };
     this.attempts++;
     this.inFlight++;
     this.reservedUsd += reservation.usd ?? 0;
@@ -171,6 +172,11 @@ const ROUNDING_USD = 1e-9;
 
 function isAbove(usd: number, limit: number): boolean {
   return usd > limit + ROUNDING_USD;
+}
+
+function exceeding(reservation: Reservation, limit: LimitKind, limits: BudgetLimits): { readonly needs?: number } {
+  const needs = limit === 'usd' || limit === 'tokens' ? reservation[limit] : undefined;
+  return needs !== undefined && isAbove(needs, limits[limit] ?? 0) ? { needs } : {};
 }
 
 function figuresOf(costs: FunctionCosts): NonNullable<FunctionCosts['figures']> {

@@ -313,7 +313,9 @@ export class Dispatcher {
     const admission = asked?.kind === 'wait' && this.places.isStuck(request.op) ? admit(true) : asked;
     if (admission?.kind === 'wait') return 'not of this function';
     if (admission?.kind === 'reached') {
-      this.stop(budgetStop(admission.limit, ports.settings.budget ?? {}), request.op);
+      const { limit, needs } = admission;
+      const tooLarge = needs === undefined ? undefined : { fn: request.fn, needs };
+      this.stop(budgetStop(limit, ports.settings.budget ?? {}, tooLarge), request.op);
       return undefined;
     }
     const start = lane.limiter.start(nowMs, waiting === undefined ? 'not' : waiting.waitedForGap ? 'for the gap' : 'otherwise');

@@ -21,12 +21,16 @@ export interface Stop {
 const LIMIT_WORDS: { readonly [L in LimitKind]: (limit: number) => string } = {
   usd: (usd) => `$${usd}`,
   tokens: (tokens) => `${tokens} tokens`,
-  calls: (calls) => `${calls} calls`,
+  calls: (calls) => (calls === 1 ? '1 call' : `${calls} calls`),
   ms: (ms) => `${Math.round(ms / 1000)} s`,
 };
 
-export function budgetStop(limit: LimitKind, budget: BudgetLimits): Stop {
-  return { class: 'budget', message: `the budget of ${LIMIT_WORDS[limit](budget[limit] ?? 0)} is reached` };
+/** `tooLarge` is an attempt that needs more than the whole budget, so that no resume with the same budget starts it either. */
+export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: { readonly fn: string; readonly needs: number }): Stop {
+  const words = LIMIT_WORDS[limit];
+  const allowed = `the budget of ${words(budget[limit] ?? 0)}`;
+  if (tooLarge === undefined) return { class: 'budget', message: `${allowed} is reached` };
+  return { class: 'budget', message: `${allowed} is less than a call of @${tooLarge.fn} is expected to cost: ${words(tooLarge.needs)}` };
 }
 
 /** calls.md 13.4 */

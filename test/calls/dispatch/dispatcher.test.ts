@@ -144,6 +144,16 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
 });
 
 describe('a budget', () => {
+  it('says that it is less than one call costs, where no resume with it could go on', async () => {
+    const { dispatcher, facts, start } = fixture({ budget: { usd: 0.001 } });
+    const first = await start('a');
+    const refused = Promise.resolve(start('b')).catch((error: { code: string }) => error.code);
+    dispatcher.finish(first, { ...OK, cost: { usd: 0.0045 } });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await refused).toBe('INTERRUPTED');
+    expect(facts.at(-1)).toMatchObject({ message: 'the budget of $0.001 is less than a call of @ask is expected to cost: $0.0045' });
+  });
+
   it('stops all lanes when it is reached, and says which', async () => {
     const { dispatcher, facts, pauses, start } = fixture({ budget: { calls: 1 } });
     const first = await start('a');
@@ -152,7 +162,7 @@ describe('a budget', () => {
     dispatcher.finish(first, OK);
     await vi.advanceTimersByTimeAsync(100);
     expect([await refused, pauses()]).toEqual(['INTERRUPTED', 1]);
-    expect(facts.at(-1)).toMatchObject({ type: 'dispatch.stopped', class: 'budget', message: 'the budget of 1 calls is reached' });
+    expect(facts.at(-1)).toMatchObject({ type: 'dispatch.stopped', class: 'budget', message: 'the budget of 1 call is reached' });
   });
 
   it.each([
