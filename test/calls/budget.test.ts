@@ -49,6 +49,16 @@ describe('a reservation', () => {
     expect(budget.admit('ask', 0)).toEqual({ kind: 'wait' });
   });
 
+  it('is known by the costs of before in dollars, where maxCost is one of tokens', () => {
+    const budget = new Budget({ usd: 1 }, new Map([['ask', [{ usd: 0.4, tokens: 10 }]]]));
+    expect(started(budget, 'ask', { tokens: 500 }).reservation).toEqual({ usd: 0.4, tokens: 500, basis: 'history' });
+    expect(started(budget, 'ask', { tokens: 500 }).reservation).toMatchObject({ usd: 0.4 });
+    expect(budget.admit('ask', 0, { tokens: 500 })).toEqual({ kind: 'wait' });
+    const first = new Budget({ usd: 1, tokens: 900 });
+    expect(started(first, 'ask', { tokens: 500 }).reservation).toEqual({ tokens: 500, basis: 'none' });
+    expect(first.admit('ask', 0, { tokens: 500 })).toEqual({ kind: 'wait' });
+  });
+
   it('is the largest cost of any function for one that is not known', () => {
     const budget = new Budget({ usd: 10 }, new Map([['ask', [{ usd: 0.2 }, { usd: 0.7 }]]]));
     expect(started(budget, 'judge').reservation).toEqual({ usd: 0.7, basis: 'largest' });

@@ -132,12 +132,12 @@ export class Budget {
   }
 
   private reservationFor(costs: FunctionCosts, maxCost: Cost | undefined): Reservation {
-    if (maxCost) return { ...maxCost, basis: 'maxCost' };
-    const own = figuresOf(costs).usual;
+    if (maxCost && this.knowsEnough({ usd: maxCost.usd, tokens: maxCost.tokens })) return { ...maxCost, basis: 'maxCost' };
+    const own = { ...figuresOf(costs).usual, ...maxCost }; // a maxCost in tokens says nothing of dollars
     if (this.knowsEnough(own)) return { ...only(own), basis: 'history' };
     const all = [...this.functions.values()].map((each) => figuresOf(each).largest);
-    const largest = { usd: greatest(all.map(({ usd }) => usd)), tokens: greatest(all.map(({ tokens }) => tokens)) };
-    return this.knowsEnough(largest) ? { ...only(largest), basis: 'largest' } : { basis: 'none' };
+    const largest = { usd: greatest(all.map(({ usd }) => usd)), tokens: greatest(all.map(({ tokens }) => tokens)), ...maxCost };
+    return this.knowsEnough(largest) ? { ...only(largest), basis: 'largest' } : { ...maxCost, basis: 'none' };
   }
 
   /** For each limit of cost there is a figure. */
