@@ -20,11 +20,19 @@ const TABLES: readonly (readonly [path: string, table: SettingsTable])[] = [
   ['store', STORE_SETTINGS],
 ];
 
+/** What a run costs depends on these: a name that is nearly one of them is not taken for that of another program. */
+const MONEY = ['calls', 'prices'];
+
 /** Returns a sentence about each, without its last point. */
 export function unknownSettings(config: JsonObject): readonly string[] {
   const misplaced = Object.keys(CALL_SETTINGS).filter((name) => name in config);
+  const misspelt = Object.keys(config).flatMap((key) => {
+    const near = MONEY.includes(key) ? undefined : closest(key, MONEY);
+    return near === undefined ? [] : [unknownSetting(key, near)];
+  });
   return [
     ...misplaced.map((name) => unknownSetting(name, `calls.${name}`)),
+    ...misspelt,
     ...TABLES.flatMap(([path, table]) => unknownBelow(config, path.split('.'), Object.keys(table), [])),
   ];
 }
@@ -47,7 +55,8 @@ function unknownBelow(object: unknown, path: readonly string[], names: readonly 
       .filter((key) => !names.includes(key))
       .map((key) => {
         const near = closest(key, names);
-        return unknownSetting([...above, key].join('.'), near && [...above, near].join('.'));
+        const beside = above.length === 1 && MONEY.includes(key) ? key : undefined;
+        return unknownSetting([...above, key].join('.'), near ? [...above, near].join('.') : beside);
       });
   }
   return (name === '*' ? Object.keys(object) : [name]).flatMap((key) => unknownBelow(object[key], rest, names, [...above, key]));

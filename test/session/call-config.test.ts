@@ -59,6 +59,14 @@ describe('calls and prices of mlld-config.json', () => {
     expect(unknownSettings({ calls: { 'x\ny': 1 } })).toEqual(['"calls.x\\ny" in mlld-config.json is no setting, and changes nothing']);
   });
 
+  it('names prices beside a slip or in the wrong place, because calls would then be without a price', () => {
+    const rate = { m: { input: 1 } };
+    expect(unknownSettings({ price: rate, calls: { prices: rate }, model: 'x' })).toEqual([
+      '"price" in mlld-config.json is no setting, and changes nothing; did you mean "prices"?',
+      '"calls.prices" in mlld-config.json is no setting, and changes nothing; did you mean "prices"?',
+    ]);
+  });
+
   it('leaves out what is not configured', () => {
     expect(callConfig({})).toBeUndefined();
     expect(callConfig({ calls: { retries: 2 } })).toEqual({ retries: 2 });
