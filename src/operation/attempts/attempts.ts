@@ -196,7 +196,7 @@ class Attempts {
     progress.usage = usage;
     const cost = costOf(usage, attempt, failure);
     if (started) calls?.dispatcher.priced(started, cost);
-    if (judged.kind !== 'ended') this.warnOfNoCost(cost);
+    if (judged.kind !== 'ended') this.warnOfNoCost(cost, usage?.model);
     if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, failure));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
@@ -220,15 +220,17 @@ class Attempts {
   }
 
   /** With a strict budget the dispatcher stops instead. calls.md 13.4. */
-  private warnOfNoCost(cost: Cost | undefined): void {
+  private warnOfNoCost(cost: Cost | undefined, model: string | undefined): void {
     const { budget, budgetStrict } = this.calls?.settings ?? {};
     if (!budget || budgetStrict) return;
     const [first, second] = uncountedBy(budget, cost);
     if (!first) return;
     const kind = second || cost === undefined ? '' : first === 'usd' ? ' in dollars' : ' in tokens';
+    const price = model === undefined ? 'the option model gives it a price' : `"prices" in mlld-config.json can say what ${model} costs`;
+    const remedy = kind === ' in dollars' ? `${price}, ` : '';
     this.warnOnce(
       `no cost${kind}`,
-      `an attempt reported no cost${kind}, so it counts as 0 for the budget; --budget-strict pauses the run instead`,
+      `an attempt reported no cost${kind}, so it counts as 0 for the budget; ${remedy}--budget-strict pauses the run instead`,
     );
   }
 

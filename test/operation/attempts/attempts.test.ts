@@ -182,7 +182,18 @@ describe('an attempt that the budget can not count', () => {
   const crash = (): Error => new AttemptFailed({ class: 'crash', evidence: 'none', message: 'x' });
 
   it.each([
-    ['tokens only', { usd: 5 }, { model: 'unpriced', inputTokens: 9 }, /^@ask: an attempt reported no cost in dollars, so it counts as 0/],
+    [
+      'tokens only',
+      { usd: 5 },
+      { model: 'unpriced', inputTokens: 9 },
+      /^@ask: an .* no cost in dollars, so it counts as 0.*"prices".* unpriced costs, /,
+    ],
+    [
+      'tokens of no model',
+      { usd: 5 },
+      { inputTokens: 9 },
+      /^@ask: an .* no cost in dollars, so it counts as 0.*; the option model gives it a price, /,
+    ],
     ['dollars only', { tokens: 5 }, { model: 'm', costUsd: 1 }, /^@ask: an attempt reported no cost in tokens/],
     ['neither', { usd: 5, tokens: 5 }, { model: 'unpriced' }, /^@ask: an attempt reported no cost, so/],
   ])('is warned of once for its function: %s', async (_, budget, usage, message) => {
