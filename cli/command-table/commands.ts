@@ -56,6 +56,8 @@ export const COMMANDS = {
       'mlld run',
       'mlld run nightly --checkpoint --model opus',
       'mlld run nightly -- --mode fast',
+      'mlld run nightly --checkpoint --budget 5usd,3h --wait-quota 2h',
+      'mlld run nightly --resume failed --plan',
       "mlld run nightly --resume '@review'",
       'mlld run nightly --resume "after collecting"',
       'mlld run .claude/workflows/audit.js --args \'{"berths": ["north"]}\' --backend claude',
