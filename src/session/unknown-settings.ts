@@ -20,7 +20,7 @@ const TABLES: readonly (readonly [path: string, table: SettingsTable])[] = [
   ['store', STORE_SETTINGS],
 ];
 
-/** What a run costs depends on these: a name that is nearly one of them is not taken for that of another program. */
+/** These say what a run costs, so a name that is nearly one of them is not taken for that of another program. */
 const MONEY = ['calls', 'prices'];
 
 /** Returns a sentence about each, without its last point. */

@@ -17,7 +17,7 @@ export interface Learning {
   readonly nowMs: number;
   /** Runs that were listed already, oldest first: listing them again takes a read for each. */
   readonly listed?: readonly RunFile[];
-  /** A budget reserves by earlier costs: where the latest run has none, because it only reused results, they are those of the run before. */
+  /** A budget reserves by earlier costs: where the latest run only reused results, and has none, they are those of the run before. */
   readonly reserves?: boolean;
 }
 
