@@ -19,7 +19,7 @@ interface Revocation {
 
 interface Revocations {
   /** Those of each call that were not taken back, oldest first. */
-  readonly byKey: Map<CallKey, readonly Revocation[]>;
+  readonly byKey: Map<CallKey, Revocation[]>;
   /** Those of all results. */
   readonly resets: Revocation[];
 }
@@ -40,7 +40,7 @@ const revocations: Projection<Revocations> = {
         return state;
       case 'result.restored': {
         const known = state.byKey.get(event.key);
-        if (known?.at(-1)?.isRejection) state.byKey.set(event.key, known.slice(0, -1));
+        if (known?.at(-1)?.isRejection) known.pop();
         return state;
       }
       default:
@@ -50,7 +50,9 @@ const revocations: Projection<Revocations> = {
 };
 
 function add({ byKey }: Revocations, key: CallKey, revocation: Revocation): void {
-  byKey.set(key, [...(byKey.get(key) ?? []), revocation]);
+  const known = byKey.get(key);
+  if (known) known.push(revocation);
+  else byKey.set(key, [revocation]);
 }
 
 /** Tells whether a result was revoked since it was recorded. */

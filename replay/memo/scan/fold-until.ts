@@ -84,8 +84,12 @@ function usedOnly(state: Index, used: ReadonlyMap<RunId, Used>): (event: Journal
     const apply = (): void => void index.apply(state, event, { ref, position });
     if (event.type === 'definition.recorded') apply();
     else if (event.type === 'call.started') begun.set(event.op, apply);
-    else if (event.type === 'call.completed' && used.get(ref.run)?.all.has(event.seq)) {
-      begun.get(event.op)?.();
+    else if (event.type === 'call.failed') begun.delete(event.op);
+    else if (event.type === 'call.completed') {
+      const start = begun.get(event.op);
+      begun.delete(event.op); // only the starts of calls in flight are held
+      if (used.get(ref.run)?.all.has(event.seq) !== true) return;
+      start?.();
       apply();
     }
   };
