@@ -1,7 +1,7 @@
 /** The only file that touches `process`: it makes an `Io` of it and hands that to the command line. */
 import fs from 'node:fs';
 import { isatty } from 'node:tty';
-import { MlldError } from '../src/errors.js';
+import { MlldError, stackOf } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
 import { monotonicMs } from '../src/world/stopwatch.js';
 import { runCommandLine } from './command-line.js';
@@ -35,7 +35,7 @@ function processIo(): Io {
   // Includes rejected promises that no code awaits.
   process.on('uncaughtException', (error: unknown) => {
     if (listeners.size === 0) {
-      io.stderr(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      io.stderr(`Error: ${stackOf(error)}\n`);
       process.exit(EXIT_FAILED);
     }
     for (const listener of listeners) listener('SIGTERM', [error]);

@@ -66,3 +66,13 @@ class Place implements PlacedLocation {
     return locate(this.text, this.at).column;
   }
 }
+
+/** Returns the message of whatever was thrown; code may throw what is not an error. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Returns the message with the stack, for those who look for a defect of ours. */
+export function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+}

@@ -3,7 +3,7 @@
  * 13.1.
  */
 import path from 'node:path';
-import { MlldError } from '../../src/errors.js';
+import { messageOf, MlldError } from '../../src/errors.js';
 import { backendFor, runPipeline, type PipelineReport, type PipelineRunOptions, type WhoAnswers } from '../../src/api/commands/pipeline.js';
 import { findProject } from '../../src/api/commands/project.js';
 import { EXIT_FAILED, EXIT_OK, exitStatusOf } from '../exit-codes.js';
@@ -159,7 +159,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (!calls) io.stderr(`  resume: ${next}\n`);
     io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
-    else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
+    else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${messageOf(error)}\n`);
   }
   const { renderCallSummary, renderNoCalls } = await import('../render/call-summary.js');
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
 import type { RunPageServer, RunPageSource } from '../../src/server/server.js';
 import { nextSteps } from '../render/reports/next-steps.js';
-import { MlldError } from '../../src/errors.js';
+import { messageOf, MlldError } from '../../src/errors.js';
 import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
 
@@ -53,7 +53,7 @@ export async function serve(io: Io, { host, port, token: given, tokenFile, maxRu
       if (stray) {
         const [error] = stray;
         // The runs of other clients continue.
-        io.stderr(`warning: code failed where nothing waited for it: ${error instanceof Error ? error.message : String(error)}\n`);
+        io.stderr(`warning: code failed where nothing waited for it: ${messageOf(error)}\n`);
         return;
       }
       io.stderr('ending; the runs can be resumed\n');

@@ -1,6 +1,6 @@
 /** The one place that prints errors. It looks at the members of an error, not at its class. values.md 16.2 and 16.3, world.md 18. */
 import { codeFrame, locate } from '../../grammar/parse.js';
-import type { SourceLocation } from '../../src/errors.js';
+import { messageOf, type SourceLocation } from '../../src/errors.js';
 import { visible } from './terminal-text.js';
 
 interface UserError {
@@ -17,7 +17,7 @@ const INTERNAL_HINT = 'this is a fault of mlld, not of the script; run again wit
 /** Ends with a newline. A user's error never shows a stack; one of ours shows it with `debug`. */
 export function renderError(error: unknown, { debug = false }: { readonly debug?: boolean }): string {
   if (!isUserError(error)) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const stack = debug && error instanceof Error && error.stack !== undefined ? `${error.stack}\n` : '';
     return `Internal error: ${message}\n  ${INTERNAL_HINT}\n${stack}`;
   }

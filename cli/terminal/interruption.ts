@@ -2,7 +2,7 @@
  * Handles Ctrl-C and other signals while something runs: the first ends it in order, with a message where that takes a while; a second
  * ends it at once. An error of the script's code that nothing awaits ends it in the same way.
  */
-import { MlldError } from '../../src/errors.js';
+import { messageOf, MlldError } from '../../src/errors.js';
 import type { Io, Signal } from './io.js';
 
 /** Most runs have ended by then, so no message is needed. */
@@ -40,7 +40,7 @@ export function listenForInterruption(io: Pick<Io, 'onSignal' | 'stderr'>): Inte
 }
 
 function unawaited(error: unknown): MlldError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new MlldError('CODE_UNAWAITED', `Code of the script failed where nothing waited for it: ${message}`, {
     cause: error,
     hint: 'await every promise in `js` and `node`, and catch what a timer or an event throws',

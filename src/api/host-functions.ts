@@ -5,7 +5,7 @@
  * HOST-2 An output that throws fails the script where it writes, so that the run ends in order and is recorded as failed. One whose promise
  *    rejects is too late for that, and is reported as a listener is.
  */
-import { MlldError } from '../errors.js';
+import { messageOf, MlldError } from '../errors.js';
 
 interface Outputs {
   readonly stdout: (text: string) => void;
@@ -60,8 +60,4 @@ function onceOn(stderr: Outputs['stderr']): Report {
     told.add(name);
     stderr(`warning: ${name} failed, and the run goes on: ${messageOf(error)}\n`);
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,7 @@
  * HOOK-3  Nothing that a hook does fails the operation. Only the end of the whole run (an interrupt, its time limit) passes through.
  */
 import type { Filter } from '../../grammar/ast.js';
-import { MlldError } from '../errors.js';
+import { messageOf, MlldError } from '../errors.js';
 import { decide } from '../language/statements/when.js';
 import { Return, Signal } from '../runtime/completion.js';
 import type { Context } from '../runtime/context.js';
@@ -78,7 +78,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
       returned = await withinLimit((deadline) => returnedBy(hook, { ...body, deadline }), run, timeOut);
     } catch (caught) {
       if (isEndOfRun(caught)) throw caught;
-      error = caught instanceof Error ? caught.message : String(caught);
+      error = messageOf(caught);
       recorded = { error: run.secrets.messageOf(caught), ...codeOf(caught) };
       const record = errorRecord(hook, error);
       errors.push(record);
@@ -108,7 +108,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
 
 /** The cause is the hook with the place of the error in the script, whatever the item was. instrumentation.md 5.11. */
 function warnOfHook(run: RunState, hook: string, error: unknown): void {
-  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
+  const message = messageOf(error).replace(/\s*\n\s*/g, ' ');
   run.warn(`hook ${hook}: ${message}`, `hook ${hook} ${siteOfError(error)}`);
 }
 

@@ -1,7 +1,7 @@
 /** Loads modules from files: `.mld`, markdown, JSON. world.md 11.3 and 11.5. */
 import nodePath from 'node:path';
 import { sha256 } from '../../journal/canonical.js';
-import { MlldError } from '../errors.js';
+import { messageOf, MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import { fileMissing } from '../language/files/unreadable-file.js';
 import type { Frame } from '../runtime/frame.js';
@@ -108,7 +108,7 @@ function jsonExports(module: Module): Map<string, Value> {
   try {
     data = JSON.parse(module.text.replace(/^\uFEFF/, '')) as Data;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new MlldError('INVALID_JSON', `${module.display} is not valid JSON: ${reason}`, {
       location: locationOf(module, Number(/at position (\d+)/.exec(reason)?.[1] ?? 0)),
       hint: 'an imported .json file is strict JSON; a load, <file.json>, takes comments and trailing commas',

@@ -1,6 +1,6 @@
 /** Errors of running code, with the places that they passed on their way up. */
 import { locate } from '../../grammar/parse.js';
-import { MlldError, type SourceLocation } from '../errors.js';
+import { messageOf, MlldError, type SourceLocation } from '../errors.js';
 import { closest } from '../values/suggest.js';
 import { WorldError } from '../world/world.js';
 import type { Module } from './module.js';
@@ -29,7 +29,7 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
 /** Returns the innermost place of an error, by which failures of one cause are recognised; else its message. */
 export function siteOfError(error: unknown): string {
   const place = error instanceof MlldError ? error.location : undefined;
-  return place ? `${place.file}:${place.at}` : error instanceof Error ? error.message : String(error);
+  return place ? `${place.file}:${place.at}` : messageOf(error);
 }
 
 /** Returns the places for a warning about an error that is not thrown: ` (job.mld:3:8)`, and a line for each call around it. */

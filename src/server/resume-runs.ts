@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { type PipelineRun, type PipelineRuns, type Project, uploadFolder } from '../api/pipeline-runs.js';
+import { messageOf } from '../errors.js';
 import type { RunManager } from './run-manager.js';
 import { HttpError } from './http-error.js';
 
@@ -70,7 +71,7 @@ export async function handleInterruptedRuns(resuming: ResumePorts, { resumes }: 
       const run = await runs.find(id);
       if (run?.status.status === 'interrupted') await resumeRun(resuming, run);
     } catch (error) {
-      log(`${id}: not resumed: ${error instanceof Error ? error.message : String(error)}`);
+      log(`${id}: not resumed: ${messageOf(error)}`);
     }
   }
 }

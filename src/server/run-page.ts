@@ -6,6 +6,7 @@
  *            version of what it shows in `If-None-Match` gets 304 while nothing has changed.
  */
 import { randomBytes } from 'node:crypto';
+import { messageOf } from '../errors.js';
 import { listen, type HttpListener, type HttpResponse } from '../world/http.js';
 import { checkAccess } from './access.js';
 import { errorResponse } from './http-error.js';
@@ -42,7 +43,7 @@ export async function serveRunPage({ version, page }: RunPageSource, log: (line:
   const listener: HttpListener = await listen({
     host: HOST,
     port: 0,
-    onBroken: (error) => log(`the page broke off: ${error instanceof Error ? error.message : String(error)}`),
+    onBroken: (error) => log(`the page broke off: ${messageOf(error)}`),
     respond: async (request) => {
       try {
         checkAccess(request, { host: HOST, tokens: [] }, 'page');
@@ -54,7 +55,7 @@ export async function serveRunPage({ version, page }: RunPageSource, log: (line:
       } catch (error) {
         const refused = errorResponse(error);
         if (refused) return refused;
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         log(`the page could not be made: ${message}`);
         return textResponse(500, 'text/plain; charset=utf-8', `The page could not be made: ${message}\n`);
       }

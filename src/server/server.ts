@@ -7,7 +7,7 @@
  * SERVER-3 Shutdown: no new runs start, running ones end in order, then the streams of watchers end, then the address is free.
  */
 import type { JournalStore } from '../../journal/store.js';
-import { MlldError } from '../errors.js';
+import { messageOf, MlldError, stackOf } from '../errors.js';
 import { createPipelineRuns, type PipelineRun } from '../api/pipeline-runs.js';
 import { listen, type HttpListener, type HttpOptions, type HttpRequest, type HttpResponse } from '../world/http.js';
 import { checkAccess, isLoopback, type AccessToken } from './access.js';
@@ -103,13 +103,13 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
       return errorResponse(error) ?? fault(error, options.log);
     }
   };
-  const onBroken = (error: unknown): void => options.log(`a stream broke off: ${error instanceof Error ? error.message : String(error)}`);
+  const onBroken = (error: unknown): void => options.log(`a stream broke off: ${messageOf(error)}`);
   const listener = await listenAt({ host, port, respond, onBroken });
   const sweeping = removeOrphanedUploads(options.project, store, clock.nowMs()).catch((error: unknown) => {
-    options.log(`uploads that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+    options.log(`uploads that never ran could not be removed: ${messageOf(error)}`);
   });
   const tending = handleInterruptedRuns(resuming, { resumes: options.resumesRuns === true }).catch((error: unknown) => {
-    options.log(`interrupted runs could not be listed: ${error instanceof Error ? error.message : String(error)}`);
+    options.log(`interrupted runs could not be listed: ${messageOf(error)}`);
   });
   return {
     url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listener.port}/`,
@@ -138,7 +138,7 @@ async function listenAt({ host, port, ...handlers }: HttpOptions): Promise<HttpL
 
 /** Answers a request that failed by a defect of the server (SERVER-2). */
 function fault(error: unknown, log: (line: string) => void): HttpResponse {
-  log(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  log(`a request failed: ${stackOf(error)}`);
   return jsonResponse(500, {
     error: { code: 'SERVER_FAULT', message: "The request failed by a fault of the server; the server's log has the reason" },
   });

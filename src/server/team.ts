@@ -8,6 +8,7 @@ import { filterRuns, pageOfRuns, withTheirWorkers, type RunFilter, type RunPage 
 import { readStoreActivity, type StoreActivity } from '../api/team/store-activity.js';
 import { createTeamCosts, type TeamCosts } from '../api/team/team-costs.js';
 import { createTeamRuns, questionsIn, type TeamQuestion } from '../api/team/team-runs.js';
+import { messageOf } from '../errors.js';
 import { HttpError } from './http-error.js';
 
 export interface Team {
@@ -39,7 +40,7 @@ export function createTeam({ store, project, clock: { nowMs, monotonicMs }, stop
     store,
     monotonicMs,
     stopping,
-    onError: (error) => log(`a run could not be counted by function: ${error instanceof Error ? error.message : String(error)}`),
+    onError: (error) => log(`a run could not be counted by function: ${messageOf(error)}`),
   });
   return {
     async runs(query) {

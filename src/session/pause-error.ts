@@ -3,7 +3,7 @@ import { JournalError } from '../../journal/errors.js';
 import type { Pause } from '../../journal/facts/run-event.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import type { Stop } from '../calls/dispatch/stop.js';
-import { MlldError } from '../errors.js';
+import { messageOf, MlldError } from '../errors.js';
 import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
 
 type Paused = Pick<Dispatcher, 'pausedBy'>;
@@ -82,6 +82,6 @@ export function pauseOf(error: unknown, { pausedBy }: Paused, secrets?: Pick<Sec
     class: stopClass,
     ...(lane === undefined ? {} : { lane: redacted(lane) }),
     ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
-    message: redacted(pausedBy?.message ?? (error instanceof Error ? error.message : String(error))),
+    message: redacted(pausedBy?.message ?? messageOf(error)),
   };
 }

@@ -2,7 +2,7 @@
  * Access paths: fields, indexes, slices, filters, `[*]` (values.md 8). Labels of the base flow to the
  * result; elements that are loaded files keep their metadata. `.mx` is not read here: see metadata.ts.
  */
-import { MlldError } from '../errors.js';
+import { messageOf, MlldError } from '../errors.js';
 import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './value.js';
 import { looseEquals } from './equality.js';
 import { partOf } from './failures.js';
@@ -63,7 +63,7 @@ function hostField(target: object, name: string, { written }: Access): Value {
   try {
     return fromExport(Reflect.get(target, name), name, target);
   } catch (cause) {
-    throw new MlldError('CODE_THREW', `${written}.${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new MlldError('CODE_THREW', `${written}.${name}: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Shows above each `exe llm` how it did in the last runs. The journal is read when the editor shows such a line, and not before. */
 import type { FunctionFigures, RecordedFigures } from '../../../src/api/commands/editor/figures.js';
 import { llmFunctionsOf, readableScript, type Editor } from '../../../src/api/commands/editor/texts.js';
+import { messageOf } from '../../../src/errors.js';
 import { duration, money } from '../../render/units.js';
 import type { Io } from '../../terminal/io.js';
 import type { CodeLens, Connection } from './language-server-protocol.js';
@@ -39,7 +40,7 @@ export function answerLenses(connection: Connection, editor: Editor, io: Pick<Io
     figures.set(file, known);
     const title = await known.then(
       (recorded) => (recorded === undefined ? '' : titleOf(recorded, recorded.functions.get(name))),
-      (error: unknown) => `the journal can't be read: ${error instanceof Error ? error.message : String(error)}`,
+      (error: unknown) => `the journal can't be read: ${messageOf(error)}`,
     );
     // A line without a command only shows its text.
     return { ...lens, command: { title, command: '' } };

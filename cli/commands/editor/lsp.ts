@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Editor } from '../../../src/api/commands/editor/texts.js';
 import { findProject } from '../../../src/api/commands/project.js';
 import { displayPath, sourceFilesOnDisk } from '../../../src/api/commands/validator.js';
+import { stackOf } from '../../../src/errors.js';
 import { VERSION } from '../../../src/version.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { validatorSettings } from '../../options/validator-settings.js';
@@ -40,7 +41,7 @@ export async function lsp(io: Io): Promise<number> {
     // An editor that is gone has nothing more to say, and nothing failed.
     for (const event of ['end', 'close']) input.once(event, () => resolve(EXIT_OK));
     io.onSignal((signal, stray) => {
-      if (stray) connection.console.error(messageOf(stray[0]));
+      if (stray) connection.console.error(stackOf(stray[0]));
       else resolve(EXIT_AFTER_SIGNAL[signal]);
     });
     connection.onInitialize(({ capabilities }) => {
@@ -59,7 +60,7 @@ function watchDocuments(connection: Connection, editor: Editor): void {
   const documents = openDocuments();
   /** Holds the addresses as the editor writes them. */
   const uris = new Map<string, string>();
-  const fail = (error: unknown): void => connection.console.error(messageOf(error));
+  const fail = (error: unknown): void => connection.console.error(stackOf(error));
   const publish = problemPublisher(editor, (file, diagnostics) => {
     connection.sendDiagnostics({ uri: uris.get(file) ?? uriOf(file), diagnostics: [...diagnostics] }).catch(fail);
   });
@@ -97,8 +98,4 @@ function editorOf(io: Io): Editor {
       return { ...validatorSettings(io, project, 'deep'), display };
     },
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

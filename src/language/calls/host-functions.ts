@@ -1,6 +1,6 @@
 /** Functions and classes that a script imported from a Node module: calls of them, and `new @URL("…")`. world.md 11.3. */
 import type { ApplyStep, MethodStep, New } from '../../../grammar/ast.js';
-import { MlldError, type SourceLocation } from '../../errors.js';
+import { messageOf, MlldError, type SourceLocation } from '../../errors.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -43,5 +43,5 @@ function constructHost(host: HostFunction, args: readonly Value[], location: Sou
 }
 
 function hostThrew(called: string, cause: unknown, location: SourceLocation): MlldError {
-  return new MlldError('CODE_THREW', `${called}: ${cause instanceof Error ? cause.message : String(cause)}`, { location, cause });
+  return new MlldError('CODE_THREW', `${called}: ${messageOf(cause)}`, { location, cause });
 }

@@ -6,6 +6,7 @@
  * TOOL-HOOK-2 Every hook is recorded with its error, if it failed.
  */
 import type { Json } from '../../../journal/event.js';
+import { messageOf } from '../../errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import type { Stage } from '../stage/stage.js';
@@ -32,7 +33,7 @@ export function toolCaller(stage: Stage, frame: Frame): CallTool {
       try {
         output = await execute();
       } catch (error) {
-        await fire('post', { error: error instanceof Error ? error.message : String(error) });
+        await fire('post', { error: messageOf(error) });
         throw error;
       }
       await fire('post', { output });

@@ -2,6 +2,7 @@
  * Runs one attempt of a visit: calls the handler within its time limit and turns every way to end into a result. graph-pipelines.md 6.7,
  * 14.
  */
+import { messageOf } from '../../errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secrets/secret-registry.js';
@@ -138,7 +139,7 @@ function mayRetry(stageError: StageError | undefined, call: CallFailureFacts | u
 
 /** The call of the stage itself is not named: its stage is. */
 function reasonOf(error: unknown, call: CallFailureFacts | undefined, own: string): string {
-  if (call?.fn !== own) return error instanceof Error ? error.message : String(error);
+  if (call?.fn !== own) return messageOf(error);
   return call.attempts === 1 ? call.message : `${call.message} (${call.attempts} attempts)`;
 }
 

@@ -6,6 +6,7 @@
  * SECRET-2  The journal records of an error that comes from an operation with a secret in it only that it is withheld.
  */
 import type { Json } from '../../../journal/event.js';
+import { messageOf } from '../../errors.js';
 import { isDataObject } from '../../values/plain-object.js';
 import { labelsOf, LazyData, Annotated, type Value } from '../../values/value.js';
 import { SecretFragments } from './secret-fragments.js';
@@ -101,7 +102,7 @@ export class SecretRegistry {
     for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as { cause?: unknown }).cause) {
       if (this.tainted.has(cause)) return WITHHELD;
     }
-    return this.hideParts(error instanceof Error ? error.message : String(error));
+    return this.hideParts(messageOf(error));
   }
 
   private addText(text: string): void {

@@ -6,6 +6,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import { parentOf } from '../../../replay/fold/op-path.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { walkFor, type VisitInRuns } from '../../../replay/pipeline/walk.js';
+import { messageOf } from '../../errors.js';
 import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage/child-run.js';
 import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
@@ -176,7 +177,7 @@ function statusOf({ status }: PipelineReport): ChildProgress['status'] {
 function factsOf({ main, steps, retriesTotal }: PipelineState, status: ChildProgress['status'], error: unknown): ChildProgress {
   const outcome = status === 'completed' ? 'success' : status === 'failed' ? 'fail' : (main.outcome?.status ?? '');
   const currentNode = main.running?.node ?? main.current ?? '';
-  const message = error === undefined ? undefined : error instanceof Error ? error.message : String(error);
+  const message = error === undefined ? undefined : messageOf(error);
   return { status, outcome, currentNode, completed: steps, retries: retriesTotal, error: message };
 }
 

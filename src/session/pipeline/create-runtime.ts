@@ -5,6 +5,7 @@ import type { Json } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { checkpointOf } from '../../../replay/pipeline/checkpoint-view.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import { messageOf } from '../../errors.js';
 import { handlersWith } from '../../pipeline/handlers/built-in.js';
 import { createCheckpointFile, type CheckpointFile } from '../../pipeline/stage/checkpoint-file.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
@@ -100,7 +101,7 @@ export function openCheckpointFile(
     render: () => `${JSON.stringify(checkpointOf(keeper.state), undefined, 2)}\n`,
     recorded: journal.flush,
     monotonicMs: io.monotonicMs,
-    onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${error instanceof Error ? error.message : String(error)}`),
+    onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${messageOf(error)}`),
     onWritten: onCheckpoint,
   });
 }

@@ -6,7 +6,7 @@
 import path from 'node:path';
 import type { Json } from '../../../journal/event.js';
 import type { RunTotals } from '../../../journal/facts/run-event.js';
-import { MlldError } from '../../errors.js';
+import { messageOf, MlldError } from '../../errors.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Context } from '../../workflows/program/context.js';
 import { openProgram } from '../../workflows/program/create-context.js';
@@ -97,5 +97,5 @@ async function runOpened(work: Work, { run, version }: ProgramBody, signal: Abor
 export function recordable(error: unknown, signal: AbortSignal): MlldError {
   if (signal.aborted) return stopped();
   if (error instanceof MlldError) return error;
-  return new MlldError('WORKFLOW_FAILED', error instanceof Error ? error.message : String(error), { cause: error });
+  return new MlldError('WORKFLOW_FAILED', messageOf(error), { cause: error });
 }

@@ -1,5 +1,5 @@
 /** Reads and writes the YAML block at the head of a file, and YAML texts (world.md 9 and 12.3, values.md 2.6). */
-import { MlldError } from '../../errors.js';
+import { messageOf, MlldError } from '../../errors.js';
 import { fromHost, toJson } from '../native.js';
 import { dataOf, type Data, type Value } from '../value.js';
 
@@ -68,7 +68,7 @@ async function parseWith(text: string, schema: 'core' | 'failsafe'): Promise<Dat
 }
 
 function invalidYaml(error: unknown): MlldError {
-  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const [reason = ''] = messageOf(error).split('\n');
   return new MlldError('INVALID_YAML', `Invalid YAML: ${reason.replace(/( at line \d+, column \d+)?:?$/, '')}`, { cause: error });
 }
 

@@ -1,4 +1,5 @@
 /** Reads JSON and JSON5 texts. The JSON5 reader is slow to load and slow to run, so strict JSON is always tried first. */
+import { messageOf } from '../../errors.js';
 import type { Data } from '../value.js';
 
 /** Throws a SyntaxError with the JSON5 reader's reason. */
@@ -13,5 +14,5 @@ export async function parseRelaxed(text: string): Promise<Data> {
 
 /** Returns the parser's reason in words, without its prefix. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
+  return messageOf(error).replace(/^JSON5: /, '');
 }

@@ -7,7 +7,7 @@
 import path from 'node:path';
 import type { Json } from '../../../journal/event.js';
 import type { CallOptions, Retries } from '../../calls/options.js';
-import { MlldError } from '../../errors.js';
+import { messageOf, MlldError } from '../../errors.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -113,7 +113,7 @@ function isPromise(made: unknown): made is PromiseLike<unknown> {
 /** An error of the program fails the call, and is none of this program; its members are read along the causes (calls.md 4.1). */
 function asFailure(error: unknown): unknown {
   if (error instanceof MlldError) return error;
-  return new MlldError('CALL_FAILED', error instanceof Error ? error.message : String(error), { cause: error });
+  return new MlldError('CALL_FAILED', messageOf(error), { cause: error });
 }
 
 function callOptions({ kind, options: { retries, timeoutMs } }: DurableRequest): CallOptions {

@@ -84,7 +84,7 @@ export function createClosedRealm({ bootstrap, ask, onStray }: RealmParts): Clos
 function watchStrays(promises: object, onStray: (message: string) => void): () => void {
   const strayOfRealm = (reason: unknown, promise: unknown): void => {
     const isOurs = typeof promise === 'object' && promise !== null && Object.prototype.isPrototypeOf.call(promises, promise);
-    if (isOurs) return onStray(messageOf(reason));
+    if (isOurs) return onStray(messageWithinRealm(reason));
     const [first, ...others] = process.listeners('unhandledRejection');
     if (first === strayOfRealm && others.every(({ name }) => name === strayOfRealm.name)) throw reason;
   };
@@ -92,8 +92,8 @@ function watchStrays(promises: object, onStray: (message: string) => void): () =
   return () => void process.off('unhandledRejection', strayOfRealm);
 }
 
-/** Whatever the code of the realm threw: reading it may run code of the realm. */
-function messageOf(reason: unknown): string {
+/** Returns the message of what code of the realm threw. Reading it may run code of the realm, which may throw as well. */
+function messageWithinRealm(reason: unknown): string {
   try {
     const { message = reason } = (typeof reason === 'object' && reason !== null ? reason : {}) as { readonly message?: unknown };
     return String(message);

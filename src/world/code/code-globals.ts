@@ -93,10 +93,10 @@ export function checkDirectory(known: Set<string>, directory: string | undefined
 /** Returns an error for what a body threw, with its message unchanged. */
 export function thrown(error: unknown, place?: CodePlace): WorldError {
   if (error instanceof WorldError) return error;
-  return new WorldError('CODE_THREW', messageOf(error), { cause: error, place });
+  return new WorldError('CODE_THREW', messageOfAnyRealm(error), { cause: error, place });
 }
 
-function messageOf(error: unknown): string {
+function messageOfAnyRealm(error: unknown): string {
   // Errors of another realm are not instances of this realm's `Error`.
   if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') return error.message;
   try {

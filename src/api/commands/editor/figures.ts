@@ -5,6 +5,7 @@
  *          while it is away. That is said once in the log, and not above functions: it is no problem of the script.
  */
 import type { JournalStore } from '../../../../journal/store.js';
+import { messageOf } from '../../../errors.js';
 import { findProject, workflowFor, type Project } from '../../../session/project.js';
 import { openProjectStore, storeUrl } from '../../../session/project-store.js';
 import { statsOf, type FunctionFigures } from '../../reports/stats.js';
@@ -55,7 +56,7 @@ export function figuresReader(options: FiguresOptions): (absolute: string) => Pr
       return await figuresIn(await store, project, absolute);
     } catch (error) {
       stores.delete(place);
-      logOnce(`the figures above functions can't be read: ${error instanceof Error ? error.message : String(error)}`);
+      logOnce(`the figures above functions can't be read: ${messageOf(error)}`);
       return undefined;
     }
   }
