@@ -17,12 +17,12 @@ const IS = {
   'whole number of at least 1': (value) => Number.isInteger(value) && Number(value) >= 1,
   'number above 0, or a text': (value) => (typeof value === 'number' && value > 0) || isText(value),
   function: (value) => typeof value === 'function',
-  object: isObject,
+  object: isRecord,
   list: Array.isArray,
   'list of texts': isTexts,
   'text or list of texts': (value) => isText(value) || isTexts(value),
-  AbortSignal: (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
-  'text or object': (value) => isText(value) || isObject(value),
+  AbortSignal: (value) => isRecord(value) && 'aborted' in value && 'addEventListener' in value,
+  'text or object': (value) => isText(value) || isRecord(value),
 } satisfies { readonly [kind: string]: (value: unknown) => boolean };
 
 /** Throws BAD_OPTION, which names the member. `where` is the call: `run()`. */
@@ -32,7 +32,7 @@ export function checkMembers<T extends object>(
   members: Members<T>,
   required: readonly (keyof T & string)[] = [],
 ): void {
-  if (!isObject(request)) throw badOption(where, `needs an object of options, not ${named(request)}`, `${where.replace('()', '')}({ … })`);
+  if (!isRecord(request)) throw badOption(where, `needs an object of options, not ${named(request)}`, `${where.replace('()', '')}({ … })`);
   const names = Object.keys(members);
   for (const name of required) {
     if (request[name] === undefined) throw badOption(where, `${name} is missing`, wanted(members[name]));
@@ -73,6 +73,7 @@ function isBoolean(value: unknown): boolean {
   return typeof value === 'boolean';
 }
 
-export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+/** True for an object with named members, whatever they are: no list. `isObject` of the journal is for values that were JSON. */
+export function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@ import { findProject, scriptName, type Project } from '../session/project.js';
 import { runScript as runWhole } from '../session/script/run-script.js';
 import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '../session/script/run-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
-import { badOption, checkMembers, isObject, type Members } from './check.js';
+import { badOption, checkMembers, isRecord, type Members } from './check.js';
 import { guardedListeners, guardedOutputs } from './host-functions.js';
 import { watch, type Watched } from './watch.js';
 
@@ -169,7 +169,7 @@ function folderOf(script: ScriptRequest, workingDirectory: string): string {
 /** Returns the project of the request, or the one that the folder belongs to. Throws BAD_OPTION. */
 export async function projectFor(where: string, project: Project | undefined, folder: string): Promise<Project> {
   if (project === undefined) return findProject(folder);
-  if (typeof project.root === 'string' && isObject(project.config)) return project;
+  if (typeof project.root === 'string' && isRecord(project.config)) return project;
   throw badOption(where, 'project is not a project', 'await findProject(folder) returns one');
 }
 

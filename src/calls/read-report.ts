@@ -1,4 +1,5 @@
 /** Reads what a body reports about its call: any value of foreign code, or a line of its report file. Pure. calls.md 9. */
+import { isObject } from '../../journal/json-object.js';
 import type { Failure, FailureClass } from './failure.js';
 import type { ReportedUsage } from './replies/reply.js';
 
@@ -120,10 +121,6 @@ const NO_AMOUNT = 'is negative or not a number';
 
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
-function isObject(value: unknown): value is { readonly [member: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const MESSAGE_UNITS_MAX = 200;

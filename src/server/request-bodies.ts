@@ -1,5 +1,5 @@
 /** Parses the bodies of requests. Each function throws an `HttpError` that names the defect. */
-import { isObject } from '../api/check.js';
+import { isRecord } from '../api/check.js';
 import type { HttpRequest } from '../world/http.js';
 import { HttpError } from './http-error.js';
 
@@ -29,7 +29,7 @@ function namedIn({ dot, file }: JsonObject): NamedPipeline {
 export async function startIn(request: HttpRequest): Promise<StartRequest> {
   const { set = {}, backend, ...rest } = await objectIn(request, ['dot', 'file', 'set', 'backend']);
   const named = namedIn(rest);
-  if (!isObject(set) || !Object.values(set).every((value) => typeof value === 'string'))
+  if (!isRecord(set) || !Object.values(set).every((value) => typeof value === 'string'))
     throw invalid('"set" has to be an object whose values are strings');
   if (backend !== undefined && typeof backend !== 'string') throw invalid('"backend" has to be a string');
   return { ...named, set: set as StartRequest['set'], ...(backend === undefined ? {} : { backend }) };
@@ -56,7 +56,7 @@ async function objectIn(request: HttpRequest, members: readonly string[]): Promi
   } catch (error) {
     throw new HttpError(400, 'REQUEST_INVALID', `The body is not JSON: ${(error as Error).message}`);
   }
-  if (!isObject(value)) throw invalid('it has to be a JSON object');
+  if (!isRecord(value)) throw invalid('it has to be a JSON object');
   const unknown = Object.keys(value).find((member) => !members.includes(member));
   if (unknown !== undefined) throw invalid(`there is no member "${unknown}": use ${members.join(', ')}`);
   return value;

@@ -10,7 +10,7 @@ const CAUSES_MAX = 10;
 /** Undefined for an exception that says nothing: it is a crash. `message` is left to the caller. */
 export function failureOfThrown(thrown: unknown, nowMs: number): Omit<Failure, 'message'> | undefined {
   let error = thrown;
-  for (let depth = 0; depth < CAUSES_MAX && isObject(error); depth++, error = memberOf(error, 'cause')) {
+  for (let depth = 0; depth < CAUSES_MAX && hasMembers(error); depth++, error = memberOf(error, 'cause')) {
     const response = memberOf(error, 'response');
     const status = [memberOf(error, 'status'), memberOf(error, 'statusCode'), memberOf(response, 'status')].find(
       (value) => typeof value === 'number',
@@ -31,13 +31,13 @@ export function failureOfThrown(thrown: unknown, nowMs: number): Omit<Failure, '
   return undefined;
 }
 
-function isObject(value: unknown): value is object {
+function hasMembers(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
 /** A getter of a foreign object may throw; then the member is not there. */
 function memberOf(value: unknown, name: string): unknown {
-  if (!isObject(value)) return undefined;
+  if (!hasMembers(value)) return undefined;
   try {
     return (value as Record<string, unknown>)[name];
   } catch {

@@ -1,11 +1,12 @@
 /** Reads the settings of a run from options and environment: payload, injected modules, state and limits. world.md 16. */
 import path from 'node:path';
+import { isObject } from '../../../journal/json-object.js';
 import { MlldError } from '../../errors.js';
 import { parseDuration } from '../../values/durations.js';
 import type { Settings } from '../../runtime/settings.js';
 import { createModule, parseModule } from '../../language/source-module.js';
 import type { RunOptions } from './run-options.js';
-import { annotate, type Data, type DataObject, type Value } from '../../values/value.js';
+import { annotate, type DataObject, type Value } from '../../values/value.js';
 import type { World } from '../../world/world.js';
 
 export const PARALLEL_LIMIT = 4;
@@ -72,8 +73,8 @@ async function injectedModules(inject: readonly string[], directory: string, wor
 
 function moduleOf(text: string, isFile: boolean, option: string): { kind: 'data'; value: Value } | { kind: 'source'; text: string } {
   try {
-    const value = JSON.parse(text) as Data;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { kind: 'data', value };
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return { kind: 'data', value };
   } catch {
     if (isFile || !text.startsWith('{')) return { kind: 'source', text };
   }
@@ -98,7 +99,7 @@ async function stateEntry(entry: string, directory: string, world: World): Promi
   const text = entry.startsWith('@') ? await readText(path.resolve(directory, entry.slice(1)), `--state ${entry}`, world) : entry;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as DataObject;
+    if (isObject(value)) return value;
   } catch {
     // Refused below, like a value of another kind.
   }

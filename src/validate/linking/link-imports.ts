@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
+import { isObject } from '../../../journal/json-object.js';
 import { locate } from '../../../grammar/parse.js';
 import { isMethod } from '../../values/methods/methods.js';
 import { closest } from '../../values/suggest.js';
@@ -173,8 +174,8 @@ async function moduleExports(
 function jsonExports(text: string | undefined, display: string, refuse: (message: string, hint?: string) => Exports): Exports {
   try {
     const data: unknown = JSON.parse((text ?? '').replace(/^\uFEFF/, ''));
-    const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
-    return { names: new Map((isObject ? Object.keys(data) : ['content']).map((name) => [name, undefined])), complete: true, listed: false };
+    const names = isObject(data) ? Object.keys(data) : ['content'];
+    return { names: new Map(names.map((name) => [name, undefined])), complete: true, listed: false };
   } catch (error) {
     return refuse(`${display} is not valid JSON: ${(error as SyntaxError).message}`, 'an imported .json file is strict JSON');
   }

@@ -2,8 +2,8 @@
 import type { NeedsEntry, NeedsValue, Script } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { parseScriptFrontmatter, yamlErrorAt } from '../../values/formats/frontmatter.js';
-import type { Data, DataObject } from '../../values/value.js';
-import { dataOf } from '../../values/value.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { dataOf, type Data, type DataObject } from '../../values/value.js';
 
 export interface ModuleFacts {
   readonly name?: string;
@@ -31,9 +31,7 @@ export async function readFrontmatter({ frontmatter }: Script, source: string): 
   try {
     const data = await parseScriptFrontmatter(frontmatter.text);
     const needsAt = /^needs[ \t]*:/m.exec(frontmatter.text)?.index ?? 0;
-    return {
-      facts: typeof data === 'object' && data !== null && !Array.isArray(data) ? factsOf(data as DataObject, start + needsAt) : NOTHING,
-    };
+    return { facts: isDataObject(data) ? factsOf(data, start + needsAt) : NOTHING };
   } catch (error) {
     if (!(error instanceof MlldError)) throw error;
     return { problem: { at: start + yamlErrorAt(error), message: error.message } };
