@@ -1,8 +1,12 @@
 /** Checks the requests of a program before anything happens, because types do not guard a program in JavaScript. */
 import { MlldError } from '../errors.js';
+import { shortened } from '../values/shortened.js';
 import { isFolder } from '../world/files/folders.js';
 
 type Kind = keyof typeof IS;
+
+/** So much of a wrong text is quoted. */
+const VALUE_UNITS = 40;
 
 /** Names the kind of each member. A member that is missing or undefined has a default. */
 export type Members<T> = { readonly [K in keyof T]-?: Kind | readonly string[] };
@@ -56,7 +60,7 @@ function wanted(kind: Kind | readonly string[]): string {
 
 function named(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'string') return JSON.stringify(shortened(value, VALUE_UNITS));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return Array.isArray(value) ? 'a list' : typeof value === 'function' ? 'a function' : 'an object';
 }

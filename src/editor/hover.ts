@@ -38,7 +38,7 @@ function describeDefinition({ file, declaration }: Definition, reader: ParsedScr
   const written = text.slice(from, extent?.to ?? (lineEnd < 0 ? text.length : lineEnd)).trim();
   const comment = commentAbove(text, from);
   return [
-    fenced(shortened(written)),
+    fenced(firstLines(written)),
     ...(kind === 'param' ? ['a parameter'] : kind === 'loop' ? ['the item of a loop'] : []),
     ...(comment === '' || kind === 'param' ? [] : [escaped(comment)]),
     ...(file.absolute === reader.absolute ? [] : [`from ${escaped(file.display)}`]),
@@ -50,7 +50,7 @@ function describeBuiltInName(name: string): string | undefined {
   return meaning === undefined ? undefined : `${fenced(`@${name}`)}\n\n${escaped(meaning)}`;
 }
 
-function shortened(written: string): string {
+function firstLines(written: string): string {
   const lines = written.split('\n');
   return lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), '…'].join('\n') : written;
 }

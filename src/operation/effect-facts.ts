@@ -141,7 +141,7 @@ function secretsAppearIn(result: Json, secrets: SecretRegistry): boolean {
 function discreetSubject(kind: EffectKind, request: object, { written }: Involved, { run: { secrets }, secret }: EffectFrame): string {
   const { path, name, stream } = request as { [member: string]: unknown };
   const about = (secret ? undefined : written) ?? path ?? name ?? stream ?? kind;
-  return shortened(secrets.redact(String(about))); // before it is cut: part of a secret could be left
+  return cutSubject(secrets.redact(String(about))); // before it is cut: part of a secret could be left
 }
 
 const SUBJECT_UNITS = 200;
@@ -155,10 +155,11 @@ const WRITTEN_UNITS = 60;
 export function subjectOf(kind: EffectKind, request: object, codeUnits = CODE_UNITS): string {
   const { path, pattern, code, name, module, stream, text } = request as { [member: string]: unknown };
   const about = path ?? pattern ?? code ?? name ?? module ?? (stream === undefined ? kind : `${String(stream)}: ${String(text)}`);
-  return shortened(String(about), kind === 'code.run' ? codeUnits : kind === 'stream.write' ? WRITTEN_UNITS : SUBJECT_UNITS);
+  return cutSubject(String(about), kind === 'code.run' ? codeUnits : kind === 'stream.write' ? WRITTEN_UNITS : SUBJECT_UNITS);
 }
 
-function shortened(text: string, units = SUBJECT_UNITS): string {
+/** Cuts anywhere: every effect is cut, and looking for the border of a character would cost it more than the rest. */
+function cutSubject(text: string, units = SUBJECT_UNITS): string {
   const line = text.trim();
   return line.length > units ? `${line.slice(0, units - 1)}…` : line;
 }

@@ -38,7 +38,7 @@ export async function readPipelinePage(
   const content = source && (await store.getBlob(source));
   const text = content && Buffer.from(content).toString('utf8');
   const drawing = draws ? await drawingOf(file, state, text) : { svg: null, reason: null };
-  const context = Object.entries(state.main.context).map(([key, value]) => [key, shortened(value)] as const);
+  const context = Object.entries(state.main.context).map(([key, value]) => [key, excerptOf(value)] as const);
   return { ...drawing, steps: stepsOf(events, planOf(text)), context };
 }
 
@@ -112,10 +112,10 @@ export function stepsOf(events: readonly RecordedEvent[], plan: CompiledPipeline
       const walk = walkOf(event.op);
       if (begun === undefined) continue;
       const { status, attempts, elapsedMs, outcome } = event;
-      const changes = Object.entries(outcome.context_updates).map(([key, value]) => [key, shortened(value)] as const);
+      const changes = Object.entries(outcome.context_updates).map(([key, value]) => [key, excerptOf(value)] as const);
       if (walk === 'main') context = { ...context, ...outcome.context_updates };
       const { notes } = outcome;
-      const output = shortened(event.excerpt ?? outputIn(outcome.context_updates), OUTPUT_UNITS);
+      const output = excerptOf(event.excerpt ?? outputIn(outcome.context_updates), OUTPUT_UNITS);
       const edges = walk === 'main' ? edgesOf(plan, event.node, outcome.carried ?? outcome, context) : [];
       steps.set(event.op, {
         ...begun,
@@ -171,7 +171,7 @@ function outputIn(updates: { readonly [key: string]: Json }): string {
   return typeof found === 'string' ? found : '';
 }
 
-function shortened(value: Json, unitsMax = VALUE_UNITS): string {
+function excerptOf(value: Json, unitsMax = VALUE_UNITS): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > unitsMax ? `${text.slice(0, unitsMax)}…` : text;
 }

@@ -3,19 +3,22 @@ import type { Expression } from '../../../grammar/ast.js';
 import { canonicalJson } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
-import { MlldError } from '../../errors.js';
+import { messageOf, MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { usesIn } from '../../runtime/definitions/uses.js';
 import type { Executable } from '../../runtime/definitions/executable.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { toJson } from '../../values/native.js';
+import { shortened } from '../../values/shortened.js';
 import { dataOf } from '../../values/value.js';
 import { fileMissing } from '../files/unreadable-file.js';
 import { resolvePath, resolveText, type ResolvedPath } from '../paths.js';
 
 /** Names of folders, which are the same for all calls. */
 const FOLDERS = ['root', 'base'];
+/** So much of a wrong schema is quoted. */
+const EXCERPT_UNITS = 200;
 
 /** Loads a schema that is the same for all calls, when its function is declared: a bad one is an error before any call. */
 export async function loadFixedSchema({ schemaOption }: Executable, frame: Frame): Promise<ResultSchema | undefined> {
@@ -68,17 +71,11 @@ async function compiled(data: Json, { at }: Expression, frame: Frame): Promise<R
   try {
     return await compileSchema(data);
   } catch (error) {
-    throw new MlldError('CALL_OPTION', `The option schema is ${excerptOf(data)}, which is not a JSON Schema: ${(error as Error).message}`, {
+    const excerpt = shortened(JSON.stringify(data), EXCERPT_UNITS);
+    throw new MlldError('CALL_OPTION', `The option schema is ${excerpt}, which is not a JSON Schema: ${messageOf(error)}`, {
       location: locationOf(frame.module, at),
       cause: error,
       hint: 'schema takes a JSON Schema (draft 2020-12) without references to other documents, or the path of a file with one',
     });
   }
-}
-
-const EXCERPT_UNITS = 200;
-
-function excerptOf(data: Json): string {
-  const text = JSON.stringify(data);
-  return text.length > EXCERPT_UNITS ? `${text.slice(0, EXCERPT_UNITS)}…` : text;
 }
