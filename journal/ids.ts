@@ -28,6 +28,11 @@ export interface EventRef {
   readonly seq: Seq;
 }
 
+/** Returns `RUN:SEQ`, under which sets and maps hold the event. */
+export function textOfRef({ run, seq }: EventRef): string {
+  return `${run}:${seq}`;
+}
+
 const RUN_ID = /^\d{8}-\d{6}-\d{3}-[0-9a-z]{4}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 

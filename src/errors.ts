@@ -67,6 +67,12 @@ class Place implements PlacedLocation {
   }
 }
 
+/** `llm/run/job.mld:12:9` */
+export function placeOf({ file, at, text }: SourceLocation): string {
+  const { line, column } = locate(text, at);
+  return `${file}:${line}:${column}`;
+}
+
 /** Returns the message of whatever was thrown; code may throw what is not an error. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

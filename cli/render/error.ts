@@ -1,6 +1,6 @@
 /** The one place that prints errors. It looks at the members of an error, not at its class. values.md 16.2 and 16.3, world.md 18. */
-import { codeFrame, locate } from '../../grammar/parse.js';
-import { messageOf, type SourceLocation } from '../../src/errors.js';
+import { codeFrame } from '../../grammar/parse.js';
+import { messageOf, placeOf, type SourceLocation } from '../../src/errors.js';
 import { visible } from './terminal-text.js';
 
 interface UserError {
@@ -69,11 +69,6 @@ function headingOf(error: UserError): string {
   const { message } = error;
   if (!isSyntaxError(error)) return `Error: ${message}`;
   return message.startsWith(PARSE_ERROR) ? message : `${PARSE_ERROR}: ${message}`;
-}
-
-function placeOf({ file, at, text }: SourceLocation): string {
-  const { line, column } = locate(text, at);
-  return `${file}:${line}:${column}`;
 }
 
 function indented(block: string): readonly string[] {

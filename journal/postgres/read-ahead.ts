@@ -70,7 +70,7 @@ export class ReadAhead {
   /** Does what `readRowAt` does. */
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
     if (++this.reads % READS_BETWEEN_TURNS === 0) await new Promise(setImmediate); // READ-AHEAD-5
-    const held = this.loose.get(placeOf(ref, position));
+    const held = this.loose.get(nameOfLine(ref, position));
     if (held !== undefined && held.heldMs >= performance.now() - HELD_MS) return eventOf(held.row, position); // READ-AHEAD-3
     const run = this.runOf(ref);
     if (position.bytes <= HELD_LINE_BYTES_MAX) {
@@ -93,7 +93,7 @@ export class ReadAhead {
   /** `row` has the line, and the end of the line before it. READ-AHEAD-2 */
   hold(ref: RunRef, position: Position, row: Row): void {
     const nowMs = performance.now();
-    this.loose.set(placeOf(ref, position), { row, heldMs: nowMs });
+    this.loose.set(nameOfLine(ref, position), { row, heldMs: nowMs });
     for (const [place, { heldMs }] of this.loose) {
       if (this.loose.size <= LOOSE_MAX && heldMs >= nowMs - HELD_MS) break;
       this.loose.delete(place);
@@ -142,7 +142,7 @@ export class ReadAhead {
   }
 }
 
-function placeOf({ workflow, run }: RunRef, { offset }: Position): string {
+function nameOfLine({ workflow, run }: RunRef, { offset }: Position): string {
   return `${offset} ${run} ${workflow}`;
 }
 

@@ -1,5 +1,5 @@
 /** Looks a result up: in the fork sources first, then in the workflow's own memo. */
-import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../../journal/ids.js';
+import { textOfRef, type CallKey, type EventRef, type Fingerprint, type RunId, type Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
 import { completeDefinition, editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
 import { usableEntry, type UsableEntry, type Memo } from './memo.js';
@@ -65,11 +65,13 @@ export function createOverlay({
   const declined = new Set<string>();
   const known = (memo: Memo, key: CallKey): UsableEntry | undefined => {
     const entry = usableEntry(memo, key);
-    return entry === undefined || (declined.size > 0 && declined.has(placeOf(entry))) ? undefined : entry;
+    return entry === undefined || (declined.size > 0 && declined.has(textOfRef({ run: entry.result.ref.run, seq: entry.result.seq })))
+      ? undefined
+      : entry;
   };
   return {
-    decline({ run: holder, seq }) {
-      declined.add(`${holder}:${seq}`);
+    decline(result) {
+      declined.add(textOfRef(result));
     },
     lookup({ key, fingerprint, parts, received }, policy, nowMs) {
       if (policy.reuses === 'no') return undefined;
@@ -95,10 +97,6 @@ export function createOverlay({
       return { entry, forkSource: undefined, edit: editOf(entry) };
     },
   };
-}
-
-function placeOf({ result: { ref, seq } }: UsableEntry): string {
-  return `${ref.run}:${seq}`;
 }
 
 /** Returns whether a result of an earlier run is young enough, and from a scope that was completed. */

@@ -45,7 +45,7 @@ export const recordedWalk: Projection<RecordedWalk> = {
     }
     if (!isPipelineEvent(event)) return state;
     state.last = event.seq;
-    const name = placeOf(event);
+    const name = typeAndOp(event);
     const known = state.facts.get(name);
     if (known) known.push(event);
     else state.facts.set(name, [event]);
@@ -59,7 +59,7 @@ export const recordedWalk: Projection<RecordedWalk> = {
 
 /** The next one of its kind that its operation has left (RECORDED-WALK-1). */
 export function takeFact({ facts }: RecordedWalk, fact: PipelineFact): PipelineEvent | undefined {
-  return facts.get(placeOf(fact))?.shift();
+  return facts.get(typeAndOp(fact))?.shift();
 }
 
 /** In the order of the run. */
@@ -99,7 +99,7 @@ function isPipelineEvent(event: JournalEvent): event is PipelineEvent {
   return Object.hasOwn(PIPELINE_TYPES, event.type);
 }
 
-function placeOf({ type, op }: PipelineFact): string {
+function typeAndOp({ type, op }: PipelineFact): string {
   return `${type} ${op}`;
 }
 

@@ -6,7 +6,7 @@ import type { Declaration } from '../validate/static-scope.js';
 import { partsOf, resolveStatic } from '../validate/static-path.js';
 import { topLevel } from '../validate/top-level.js';
 import path from 'node:path';
-import { mentionAt, placeOf, type Mention } from './mentions.js';
+import { mentionAt, nameOffsetOf, type Mention } from './mentions.js';
 import { rangeOf, type Range } from './positions.js';
 import type { ProjectView } from './project-view.js';
 import { readableScript } from './readable-script.js';
@@ -36,7 +36,7 @@ export async function definitionAt(file: ParsedScript, at: number, view: Project
   const found = mention && (await definitionOf(mention, file, view));
   if (!found) return undefined;
   const { name, import: imported } = found.declaration;
-  const from = placeOf(found.declaration, found.file);
+  const from = nameOffsetOf(found.declaration, found.file);
   if (from !== undefined) return { absolute: found.file.absolute, range: rangeOf(found.file.text, from, from + name.length) };
   const module = imported && (await importedFile(imported, found.file, view.workspace));
   return module === undefined ? undefined : { absolute: module, range: START };

@@ -24,7 +24,7 @@ export function mentionsOf(file: ParsedScript): readonly Mention[] {
   const { symbols, text, script } = file;
   return [
     ...symbols.declarations.flatMap((declaration) => {
-      const from = placeOf(declaration, file);
+      const from = nameOffsetOf(declaration, file);
       return from === undefined ? [] : [mention(declaration.name, from, 'declares', declaration)];
     }),
     ...symbols.uses.flatMap((use) => useMentions(use, text)),
@@ -38,7 +38,7 @@ export function mentionAt(file: ParsedScript, at: number): Mention | undefined {
 }
 
 /** Returns where a declaration writes its name; undefined where it writes none, as an import without an alias. */
-export function placeOf({ name, kind, at, import: imported }: Declaration, { text, symbols }: ParsedScript): number | undefined {
+export function nameOffsetOf({ name, kind, at, import: imported }: Declaration, { text, symbols }: ParsedScript): number | undefined {
   if (kind === 'implicit') return undefined;
   if (kind === 'import' && !imported?.names && imported?.alias === undefined) return undefined;
   if (kind === 'loop') return nameAfter(text, at, name, '@');

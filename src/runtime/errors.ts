@@ -1,6 +1,6 @@
 /** Errors of running code, with the places that they passed on their way up. */
 import { locate } from '../../grammar/parse.js';
-import { messageOf, MlldError, type SourceLocation } from '../errors.js';
+import { messageOf, MlldError, placeOf, type SourceLocation } from '../errors.js';
 import { closest } from '../values/suggest.js';
 import { WorldError } from '../world/world.js';
 import type { Module } from './module.js';
@@ -37,12 +37,6 @@ export function placesOf(error: unknown): string {
   if (!(error instanceof MlldError) || !error.location) return '';
   const around = error.trail.map(({ what, location }) => `\n  in ${what} (${placeOf(location)})`);
   return ` (${placeOf(error.location)})${around.join('')}`;
-}
-
-/** `llm/run/job.mld:12:9` */
-export function placeOf({ file, at, text }: SourceLocation): string {
-  const { line, column } = locate(text, at);
-  return `${file}:${line}:${column}`;
 }
 
 function isSameLine(inner: SourceLocation, outer: SourceLocation): boolean {

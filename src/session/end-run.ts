@@ -5,9 +5,8 @@
  */
 import type { FactOf } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/facts/run-event.js';
-import type { MlldError } from '../errors.js';
+import { placeOf, type MlldError } from '../errors.js';
 import { endedBySignal } from '../calls/dispatch/stop.js';
-import { placeOf } from '../runtime/errors.js';
 import type { RunState } from '../runtime/frame.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import { pausedError, pauseOf } from './pause-error.js';

@@ -35,10 +35,10 @@ export async function seenEvents(store: JournalStore, ref: RunRef, asked: Map<st
 function inWords(event: JournalEvent, asked: Map<string, string>, calls: Map<string, string>): string {
   switch (event.type) {
     case 'op.started':
-      return event.kind === 'exe' ? `call @${event.name}${placeOf(event.op)}` : `item ${event.item}${placeOf(event.op)}`;
+      return event.kind === 'exe' ? `call @${event.name}${itemsIn(event.op)}` : `item ${event.item}${itemsIn(event.op)}`;
     case 'call.started': {
       if ('inline' in event.args) asked.set(event.key, JSON.stringify(event.args.inline).slice(1, -1));
-      const call = `${event.key.slice(0, 15)} @${event.fn}(${asked.get(event.key)})${placeOf(event.op)}`;
+      const call = `${event.key.slice(0, 15)} @${event.fn}(${asked.get(event.key)})${itemsIn(event.op)}`;
       calls.set(event.op, call);
       return `started ${call}`;
     }
@@ -47,7 +47,7 @@ function inWords(event: JournalEvent, asked: Map<string, string>, calls: Map<str
     case 'call.failed':
       return `failed ${calls.get(event.op)}`;
     case 'call.reused':
-      return `served ${event.key.slice(0, 15)} @${event.fn}(${asked.get(event.key)})${placeOf(event.op)}`;
+      return `served ${event.key.slice(0, 15)} @${event.fn}(${asked.get(event.key)})${itemsIn(event.op)}`;
     case 'checkpoint.reached':
       return `checkpoint ${event.name}`;
     default:
@@ -56,6 +56,6 @@ function inWords(event: JournalEvent, asked: Map<string, string>, calls: Map<str
 }
 
 /** Lists the items of loops by number: `[2][0]`. */
-function placeOf(op: OpPath): string {
+function itemsIn(op: OpPath): string {
   return [...op.matchAll(/\[\d+\]/g)].join('');
 }

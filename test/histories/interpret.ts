@@ -187,7 +187,7 @@ export function* interpret(around: Surroundings): Steps<void> {
   }
 
   function* enter(fn: string, declared: string, site: string, where: Where): Steps<Where> {
-    yield* happen(() => `call @${fn}${placeOf(where)}`);
+    yield* happen(() => `call @${fn}${itemsOf(where)}`);
     const id = ++numbers;
     trace.push({ kind: 'call', id, fn, declared, site, where });
     return { ...where, calls: [...where.calls, id] };
@@ -216,7 +216,7 @@ export function* interpret(around: Surroundings): Steps<void> {
     if (!isRecording) return yield* body();
     const key = keyOf(question);
     const { fn, args } = question;
-    const call = `${key.slice(0, 15)} @${fn}(${JSON.stringify(args).slice(1, -1)})${placeOf(where)}`;
+    const call = `${key.slice(0, 15)} @${fn}(${JSON.stringify(args).slice(1, -1)})${itemsOf(where)}`;
     let served: Result | undefined;
     yield* happen(() => {
       if (inFlight.has(key)) return undefined;
@@ -254,7 +254,7 @@ export function* interpret(around: Surroundings): Steps<void> {
     const id = ++numbers;
     const pass = function* (item: Literal, index: number): Steps<string> {
       const inside = { ...where, items: [...where.items, { loop: id, index }] };
-      yield* happen(() => `item ${textOf(item)}${placeOf(inside)}`);
+      yield* happen(() => `item ${textOf(item)}${itemsOf(inside)}`);
       trace.push({ kind: 'item', loop: id, index, text: textOf(item), where });
       return yield* body(item, inside);
     };
@@ -332,6 +332,6 @@ export function textOf(value: Literal): string {
 }
 
 /** Lists the items of loops, by number. */
-function placeOf({ items }: Where): string {
+function itemsOf({ items }: Where): string {
   return items.map(({ index }) => `[${index}]`).join('');
 }

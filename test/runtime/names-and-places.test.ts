@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseScript } from '../../grammar/parse.js';
 import type { Exe, Expression } from '../../grammar/ast.js';
-import { MlldError } from '../../src/errors.js';
+import { MlldError, placeOf } from '../../src/errors.js';
 import { createModule } from '../../src/language/source-module.js';
 import { OUTERMOST } from '../../src/runtime/context.js';
-import { Bail, endsTheRun, locationOf, placeOf, placesOf, rise, undefinedVariable } from '../../src/runtime/errors.js';
+import { Bail, endsTheRun, locationOf, placesOf, rise, undefinedVariable } from '../../src/runtime/errors.js';
 import { boundValue, callOutcome, callValue, lenient, outcomeOf, renderText, runStages } from '../../src/runtime/evaluator-ports.js';
 import { Executable } from '../../src/runtime/definitions/executable.js';
 import { PLAIN } from '../../src/runtime/frame.js';

@@ -96,7 +96,7 @@ export function renderPreflightWarnings(path: string, warnings: readonly Finding
 }
 
 function preflightLine(severity: string, path: string, finding: Finding): string {
-  return `${severity}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}${hintOf(finding)}`;
+  return `${severity}: ${placeOfFinding(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}${hintOf(finding)}`;
 }
 
 function markOf(report: FileReport, style: Style): string {
@@ -128,7 +128,7 @@ function subjectOf({ variable }: Finding, behind: string): string {
   return variable === undefined ? '' : `@${variable}${behind}`;
 }
 
-function placeOf(path: string, { file = path, line, column }: Finding): string {
+function placeOfFinding(path: string, { file = path, line, column }: Finding): string {
   return line === undefined ? file : `${file}:${line}:${column ?? 1}`;
 }
 

@@ -55,13 +55,13 @@ export class RowsInIndex implements RowsBelow {
   }
 
   private rowOf(key: CallKey): Row | undefined {
-    const place = this.placeOf(key.slice(DIGEST.length));
+    const place = this.rowNumberOf(key.slice(DIGEST.length));
     if (place === undefined) return undefined;
     const { reader } = this;
     return { key, order: place, entry: reader.entryAt(place), calledIn: reader.calledInAt(place), within: this.within.get(place) };
   }
 
-  private placeOf(digits: string): number | undefined {
+  private rowNumberOf(digits: string): number | undefined {
     const slot = this.slotFor(parseInt(digits.slice(0, 8), 16), digits);
     const found = this.slots[slot] as number;
     return found === 0 ? undefined : found - 1;

@@ -33,7 +33,7 @@ type Match = (left: readonly ComparedCall[], right: readonly ComparedCall[]) => 
 const STEPS: readonly (readonly [identity: (call: ComparedCall) => string, match: Match])[] = [
   [({ op, key }) => `${op} ${key}`, inOrder],
   [({ key }) => key, inOrder],
-  [({ op, fn }) => `${placeOf(op)} ${fn}`, mostAlike],
+  [({ op, fn }) => `${withoutNumbers(op)} ${fn}`, mostAlike],
   [({ op, fn }) => `${op} ${fn}`, inOrder],
 ];
 
@@ -111,6 +111,6 @@ function mostAlike(left: readonly ComparedCall[], right: readonly ComparedCall[]
 }
 
 /** `main/for#0[3]/ask#1` without its numbers. */
-function placeOf(op: string): string {
+function withoutNumbers(op: string): string {
   return op.replaceAll(/#\d+|\[w?\d+\]/g, '');
 }

@@ -1,7 +1,7 @@
 /** Compares two recorded runs: folds both, then reads the arguments and results of a bounded number of calls that differ. */
 import type { Json } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
-import type { BlobId, CallKey, RunRef } from '../../../journal/ids.js';
+import { textOfRef, type BlobId, type CallKey, type RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile } from '../../../journal/store.js';
 import {
   diffCalls,
@@ -225,9 +225,9 @@ async function resultDigests(store: JournalStore, sides: readonly UnsureSide[], 
   if (!sides.some(({ unsure }) => unsure.some(lacksDigest))) return ({ digest }) => digest;
   for (const { ref, calls } of sides) {
     for (const { resultFrom, digest } of calls)
-      if (resultFrom?.run === ref.run && digest !== undefined) known.set(`${ref.run}:${resultFrom.seq}`, digest);
+      if (resultFrom?.run === ref.run && digest !== undefined) known.set(textOfRef(resultFrom), digest);
   }
-  const lookUp: ResultDigest = ({ digest, resultFrom }) => digest ?? (resultFrom && known.get(`${resultFrom.run}:${resultFrom.seq}`));
+  const lookUp: ResultDigest = ({ digest, resultFrom }) => digest ?? (resultFrom && known.get(textOfRef(resultFrom)));
   for (const { ref, unsure } of sides) {
     for (const call of unsure) {
       if (call.resultFrom === undefined || lookUp(call) !== undefined) continue;
@@ -235,7 +235,7 @@ async function resultDigests(store: JournalStore, sides: readonly UnsureSide[], 
       const place = memo.entries.get(call.key)?.result;
       const isIt = place?.ref.run === call.resultFrom.run && place.seq === call.resultFrom.seq;
       const answer = isIt ? await readResult(store, call.key, place) : undefined;
-      if (answer !== undefined) known.set(`${call.resultFrom.run}:${call.resultFrom.seq}`, sha256(JSON.stringify(answer.result.json)));
+      if (answer !== undefined) known.set(textOfRef(call.resultFrom), sha256(JSON.stringify(answer.result.json)));
     }
   }
   return lookUp;

@@ -44,7 +44,7 @@ interface OutputDetails {
 }
 
 async function outputTo(target: Target, effect: EffectInput, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
-  const place = await placeOf(target, frame);
+  const place = await resolvePlace(target, frame);
   const operation = outputOperation('output', effect, targetName(target, place), place?.labelled);
   return perform(frame, operation, async (inner, [input]) => {
     await emit(target, place, input, format, environmentName(target, source), inner);
@@ -53,7 +53,7 @@ async function outputTo(target: Target, effect: EffectInput, { format, source }:
 }
 
 async function appendTo(target: Target, effect: EffectInput, format: string | undefined, frame: Frame): Promise<Value> {
-  const place = await placeOf(target, frame);
+  const place = await resolvePlace(target, frame);
   const operation = outputOperation('append', effect, targetName(target, place), place?.labelled);
   return perform(frame, operation, async (inner, [input]) => {
     const file = appendPlace(target, place, format, inner);
@@ -69,7 +69,7 @@ export function outputOperation(kind: 'output' | 'append', { value, pieces }: Ef
 
 type Place = ResolvedPath | { readonly state: string; readonly labelled: readonly Value[] } | undefined;
 
-async function placeOf(target: Target, frame: Frame): Promise<Place> {
+async function resolvePlace(target: Target, frame: Frame): Promise<Place> {
   if (target.kind === 'file') return resolveTarget(target.path, frame, target.at);
   if (target.kind !== 'state') return undefined;
   const name = await renderText(target.path, frame);

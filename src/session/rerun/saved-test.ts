@@ -8,7 +8,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { openJournalFolder } from '../../../journal/storage/file-store.js';
-import { isRunId, workflowOf, type RunRef } from '../../../journal/ids.js';
+import { isRunId, textOfRef, workflowOf, type RunRef } from '../../../journal/ids.js';
 import { runPath, runsFolder } from '../../../journal/storage/layout.js';
 import { makeFolders } from '../../../journal/storage/make-folders.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -66,11 +66,11 @@ function parsed(text: string | undefined): { readonly workflow?: unknown; readon
 /** A test holds no key, so that it may lie in any repository: what only a key opens can't be in it. Throws REPLAY_TEST. */
 async function refuseSecrets(store: JournalStore, ref: RunRef, others: readonly RunRef[]): Promise<void> {
   const { calls } = await foldRun(store, ref, recording);
-  const reused = new Set([...calls.values()].flatMap(({ from }) => (from ? [`${from.run}:${from.seq}`] : [])));
+  const reused = new Set([...calls.values()].flatMap(({ from }) => (from ? [textOfRef(from)] : [])));
   for (const run of [ref, ...others]) {
     const isOwn = run.run === ref.run;
     await store.scan(run, (event) => {
-      if ((!isOwn && !reused.has(`${run.run}:${event.seq}`)) || !needsKey(event)) return;
+      if ((!isOwn && !reused.has(textOfRef({ run: run.run, seq: event.seq }))) || !needsKey(event)) return;
       const where = 'op' in event ? `event ${event.seq}, ${event.op}` : `event ${event.seq}, ${event.type}`;
       throw new MlldError('REPLAY_TEST', `Run ${ref.run} can't be saved as a test: a secret went into ${where} of run ${run.run}`, {
         hint: 'a test holds no key: replay the run itself where its key is',

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { sha256 } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
-import type { CallKey, Fingerprint } from '../../../journal/ids.js';
+import { textOfRef, type CallKey, type Fingerprint } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
@@ -65,7 +65,7 @@ export async function plannedEdits(
   const runs = new Map<string, Promise<ReadonlyMap<CallKey, EventOf<'call.started'>>>>();
   for (const { memo, definitions } of sources) {
     for (const [key, entry] of usable(memo)) {
-      const { ref } = entry.result;
+      const { ref, seq } = entry.result;
       const events = runs.get(ref.run) ?? foldRun(store, ref, starts);
       runs.set(ref.run, events);
       const start = (await events).get(key);
@@ -75,20 +75,16 @@ export async function plannedEdits(
       const changes = parts ? definitionChanges(recorded, completeDefinition(parts)) : [];
       const interceptors = changes.some(isInterceptor);
       const definition = changes.some((each) => !isInterceptor(each));
-      if (isRefused({ definition, interceptors, changes }, changed)) refused.add(placeOf(entry));
+      if (isRefused({ definition, interceptors, changes }, changed)) refused.add(textOfRef({ run: ref.run, seq }));
     }
   }
-  return (entry) => refused.has(placeOf(entry));
+  return ({ result: { ref, seq } }) => refused.has(textOfRef({ run: ref.run, seq }));
 }
 
 const starts: Projection<Map<CallKey, EventOf<'call.started'>>> = {
   initial: () => new Map(),
   apply: (state, event) => (event.type === 'call.started' ? state.set(event.key, event) : state),
 };
-
-function placeOf({ result: { ref, seq } }: UsableEntry): string {
-  return `${ref.run}:${seq}`;
-}
 
 /** Completes the definitions of calls by what there is beside their settings. */
 interface ProgramNow {
