@@ -25,13 +25,14 @@ import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { FailedCall } from '../values/value.js';
 import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
-import { executeAndRecord, executeUnrecorded, UNRECORDED, type PassedOver } from './execute-call.js';
+import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
 import { findReusable, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
 import { definitionFor } from './interceptors.js';
 import { failedElsewhere } from './failures/failed-elsewhere.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
 import { offerableCall } from './offerable-call.js';
 import type { OutdatedOutputs } from './outputs.js';
+import type { PassedOver } from './recording/record-start.js';
 import type { Unfit } from './replies/reused-result.js';
 
 /** Waits only if it must: most results are found at once. */

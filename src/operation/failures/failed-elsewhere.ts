@@ -5,7 +5,7 @@ import type { OfferedCallState } from '../../runtime/calls/offered-call.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { itemOf, messageOfCall } from '../attempts/failed-attempt.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from '../cacheable-call.js';
-import { recordedArguments } from '../recorded-arguments.js';
+import { recordedArguments } from '../recording/recorded-arguments.js';
 import { acceptOrThrow, isAccepted } from './accepted-failure.js';
 import type { FactOf } from '../../../journal/event.js';
 import { wordsOfClass, type Failure, type FailureClass } from '../../calls/failure.js';
