@@ -115,17 +115,13 @@ async function stages(
   let seen = frame;
   /** The denial of the execution that an after-guard requested. */
   let laterDenial: Denial | undefined;
-  const again = async (error: unknown, inner: Frame): Promise<Outcome> => {
-    if (!isRequestedAgain(error) || !received.call || received.repeat) throw error;
-    const denied = (denial: Denial): void => void (laterDenial = denial);
-    const accepted = await repeated(error, inner, received, (numbered, next) => perform(numbered, next, body), denied);
-    frame.run.repeatedInside.set(frame.op, metadataOf(valueIn(accepted))?.measured?.());
-    return accepted;
-  };
+  const denied = (denial: Denial): void => void (laterDenial = denial);
   const execute = (inner: Frame, own: Body): Promise<Outcome> => {
     seen = inner;
     if (!guards) return plainly(inner, operation.allowed ? { ...received, inputs: operation.allowed } : received, own);
-    return handled(inner, received, () => guarded(guards, inner, received, own).catch((error: unknown) => again(error, inner)));
+    return handled(inner, received, () =>
+      guarded(guards, inner, received, own).catch((error: unknown) => executeAgain(error, inner, received, body, denied)),
+    );
   };
   try {
     let result: Outcome;
@@ -149,19 +145,33 @@ async function stages(
     }
     return hooks ? await hooked(hooks, seen, received, result, laterDenial ?? guards?.denial) : result;
   } catch (error) {
-    // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
-    const isOwn = error instanceof Denial && (error === guards?.denial || error === laterDenial);
-    if (isOwn) received.repeat?.denied(error);
-    if (isOwn && sight) sight.isDenied = true;
-    if (hooks && isOwn) {
-      await hooks.after(seen, received, {
-        output: denialObject(error.facts),
-        isReplaceable: false,
-        denial: { denial: error, handled: false },
-      });
+    // A denial from deeper inside is a failure like others.
+    if (error instanceof Denial && (error === guards?.denial || error === laterDenial)) {
+      if (sight) sight.isDenied = true;
+      await endDenied(error, seen, received, hooks);
     }
     throw error;
   }
+}
+
+/** Executes the operation once more where an after-guard requested that, until a result is accepted; throws every other error. */
+async function executeAgain(
+  error: unknown,
+  frame: Frame,
+  operation: CallOperation,
+  body: Body,
+  denied: (denial: Denial) => void,
+): Promise<Outcome> {
+  if (!isRequestedAgain(error) || !operation.call || operation.repeat) throw error;
+  const accepted = await repeated(error, frame, operation, (numbered, next) => perform(numbered, next, body), denied);
+  frame.run.repeatedInside.set(frame.op, metadataOf(valueIn(accepted))?.measured?.());
+  return accepted;
+}
+
+/** A hook sees a denial of its operation but can't lift it. */
+async function endDenied(denial: Denial, frame: Frame, operation: CallOperation, hooks: HookWatch | undefined): Promise<void> {
+  operation.repeat?.denied(denial);
+  await hooks?.after(frame, operation, { output: denialObject(denial.facts), isReplaceable: false, denial: { denial, handled: false } });
 }
 
 function cacheableCall(
