@@ -38,6 +38,9 @@ export interface Taking {
   readonly sealed: readonly OfferingRun[];
 }
 
+/** The end of the lease by run: a run whose lease ends later than before has renewed it. */
+export type Holders = ReadonlyMap<string, string>;
+
 /** Takes offers of all runs of a project for a worker, and answers them. */
 export interface TeamWorkers {
   /** A store that is away is waited for so long. */
@@ -56,6 +59,8 @@ export interface TeamWorkers {
   ended(served: ServedRun, offer: TakenOffer, by: RecordedResult): Promise<void>;
   /** Returns those of the runs that are alive and have not ended. */
   living(runs: readonly OfferingRun[]): Promise<ReadonlySet<string>>;
+  /** Returns the runs that have claimed calls which this worker could execute, too, and which have not ended. */
+  holders(worker: string, lanes: readonly string[]): Promise<Holders>;
   /** Waits for offers. */
   watch(): HintWatch;
 }

@@ -2,7 +2,7 @@
 import { seqOf, type CallKey, type RunId, type Workflow } from '../../ids.js';
 import type { RecordedResult } from '../../storage/claims.js';
 import { OFFERS, type HintWatch, type Hints } from '../../storage/hints.js';
-import type { FirstOffer, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
+import type { FirstOffer, Holders, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
 import type { CreateOptions } from '../../store.js';
 import type { Row, Sql } from '../connection.js';
 import type { PgServedRun, TakingRow } from './served-run.js';
@@ -93,6 +93,20 @@ export class PgWorkers implements TeamWorkers {
       timeoutMs,
     );
     return new Set(found.map((row) => String(row['id'])));
+  }
+
+  async holders(worker: string, lanes: readonly string[]): Promise<Holders> {
+    const { sql, project, timeoutMs } = this.ports;
+    const found = await sql.query(
+      `select distinct cr.run_id::text as id, cr.lease_until::text as until
+       from mlld.projects p join mlld.workflows w using (project_id) join mlld.runs r using (workflow_id) join mlld.offers o using (run_id)
+         join mlld.claims c on c.workflow_id = o.workflow_id and c.key = o.key join mlld.runs cr on cr.run_id = c.run_id
+       where p.name = $1 and not r.finished and mlld.is_alive(r.lease_until, r.lease_s)
+         and o.ended_seq is null and o.lane = any ($3::text[]) and (o.declined is null or not o.declined ? $2)`,
+      [project, worker, lanes],
+      timeoutMs,
+    );
+    return new Map(found.map((row) => [String(row['id']), String(row['until'])]));
   }
 
   watch(): HintWatch {

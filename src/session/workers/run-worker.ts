@@ -10,12 +10,14 @@
  *    out, and the call may be executed elsewhere.
  * WORKER-6 One that ends when nothing is left waits for what a run that it serves offers next: the calls that follow from a result are
  *    offered when the run has it. (It once left behind the first call of each parallel loop, which runs alone.)
+ * WORKER-7 Nor does it end before each run that has claimed an offered call has renewed its lease: that of a killed worker does not, and
+ *    when its lease has run out, its calls are free. (It once ended at once, and a run waited for the last calls of a killed worker.)
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
 import type { WithWorkers } from '../../../journal/postgres/open-store.js';
-import type { OfferingRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
+import type { Holders, OfferingRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import type { OfferedCall } from '../../runtime/calls/offered-call.js';
@@ -114,6 +116,8 @@ class Worker {
   private unrecorded: Error | undefined;
   /** Undefined while something is offered or held. Only of a worker that ends when nothing is left. */
   private idleSinceMs: number | undefined;
+  /** The holders that have not renewed their lease since this worker looked first. WORKER-7 */
+  private doubted: Holders | undefined;
   private onWake: (() => void) | undefined;
   private isDue = false;
 
@@ -147,7 +151,7 @@ class Worker {
       isReady ||= taking !== undefined;
       const isIdle = taking !== undefined && taking.taken.length === 0 && taking.unserved.length === 0;
       if (taking) await this.begin(taking);
-      if (!isIdle || this.slots.inFlight > 0) this.idleSinceMs = undefined;
+      if (!isIdle || this.slots.inFlight > 0) this.idleSinceMs = this.doubted = undefined;
       else if (this.options.once && (await this.isDone())) break;
       if (this.options.io.monotonicMs() > upkeepAt) {
         await this.endServed();
@@ -169,12 +173,17 @@ class Worker {
     return { name: this.facts.name, executed, failed, ...(error && { error }) };
   }
 
-  /** WORKER-6 */
+  /** WORKER-6, WORKER-7 */
   private async isDone(): Promise<boolean> {
     const nowMs = this.options.io.monotonicMs();
     this.idleSinceMs ??= nowMs;
     await this.endServed();
-    return this.served.size === 0 || nowMs - this.idleSinceMs >= NEXT_OFFERS_MS;
+    if (this.served.size > 0 && nowMs - this.idleSinceMs < NEXT_OFFERS_MS) return false;
+    const { name, lanes } = this.facts;
+    const holders = await this.ask(() => this.workers.holders(name, Object.keys(lanes)));
+    if (holders === undefined) return false;
+    this.doubted = new Map([...(this.doubted ?? holders)].filter(([run, until]) => holders.get(run) === until));
+    return this.doubted.size === 0;
   }
 
   /** WORKER-4 */

@@ -1,4 +1,6 @@
-/** Workers that wait for calls, as processes on a server: when they are seen, and when `mlld worker --once` ends. WORKER-6 */
+/** Workers that wait for calls, as processes on a server: when they are seen, and when `mlld worker --once` ends. WORKER-6, WORKER-7 */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
@@ -58,5 +60,35 @@ describe.skipIf(noServer !== undefined)(`a worker that waits${noServer === undef
     await offered(env, cwd);
     const worker = await runCli(['worker', '--once', '--json'], { cwd: await emptyFolder(), env });
     expect(JSON.parse(worker.stdout)).toMatchObject({ executed: 1, failed: 0, error: null });
+  }, 60_000);
+
+  it('waits for the lease of a killed worker that has the last call, and executes that', async () => {
+    const cwd = await projectFolder({
+      'mlld-config.json': '{}',
+      'llm/run/hi.mld': 'exe llm @ask(q) = sh { echo "$q" >> "$LEDGER"; sleep "$TAKES"; echo "answer to $q" }\nshow @ask("a")\n',
+    });
+    const ledger = path.join(cwd, 'ledger');
+    const env = { MLLD_STORE: database.project(), MLLD_LEASE: '4s', LEDGER: ledger };
+    const ended = resultOf(start(['run', 'hi', '--checkpoint', '--workers'], cwd, env));
+    const killed = start(['worker'], await emptyFolder(), { ...env, TAKES: '100' });
+    await expect.poll(() => readFile(ledger, 'utf8').catch(() => ''), { timeout: 20_000 }).toBe('a\n');
+    killed.kill('SIGKILL');
+    const worker = await runCli(['worker', '--once', '--json'], { cwd: await emptyFolder(), env: { ...env, TAKES: '0' } });
+    expect(JSON.parse(worker.stdout)).toMatchObject({ executed: 1, failed: 0, error: null });
+    expect(await ended).toMatchObject({ status: 0, stdout: 'answer to a\n' });
+  }, 60_000);
+
+  it('leaves the last call to a worker that has it and is alive', async () => {
+    const cwd = await projectFolder({
+      'mlld-config.json': '{}',
+      'llm/run/hi.mld': 'exe llm @ask(q) = sh { echo "$q" >> "$LEDGER"; sleep 100; echo "answer to $q" }\nshow @ask("a")\n',
+    });
+    const ledger = path.join(cwd, 'ledger');
+    const env = { MLLD_STORE: database.project(), MLLD_LEASE: '4s', LEDGER: ledger };
+    start(['run', 'hi', '--checkpoint', '--workers'], cwd, env);
+    start(['worker'], await emptyFolder(), env);
+    await expect.poll(() => readFile(ledger, 'utf8').catch(() => ''), { timeout: 20_000 }).toBe('a\n');
+    const worker = await runCli(['worker', '--once', '--json'], { cwd: await emptyFolder(), env });
+    expect(JSON.parse(worker.stdout)).toMatchObject({ executed: 0, failed: 0, error: null });
   }, 60_000);
 });
