@@ -27,3 +27,28 @@ it('shows followers each event as the journal has it, and leaves the facts as th
   expect(errors).toEqual([]);
   expect(facts).toEqual([started, opStarted(1), callCompleted(1)]);
 });
+
+it('RECORDER-3: hides secrets in the facts about lanes, whose names may be made of arguments', async () => {
+  const store = openMemoryStore();
+  const secrets = new SecretRegistry();
+  secrets.add('tok-1234567890');
+  const recorder = createRecorder(await store.create(runRef(1)), {
+    secrets,
+    followers: [],
+    count: () => undefined,
+    onTrouble: (error) => expect.fail(error.message),
+  });
+  const lane = 'claude/tok-1234567890';
+  await recorder.append(started);
+  recorder.post({ type: 'lane.changed', lane, limit: 4, why: 'began' });
+  recorder.post({ type: 'dispatch.stopped', class: 'quota', lane, message: 'tok-1234567890 is used up' });
+  recorder.post({ type: 'dispatch.resumed', lane });
+  await recorder.close();
+  const { events } = await readRun(store, runRef(1));
+  expect(events).toMatchObject([
+    started,
+    { lane: 'claude/[secret]', limit: 4 },
+    { lane: 'claude/[secret]', message: '[secret] is used up' },
+    { lane: 'claude/[secret]' },
+  ]);
+});

@@ -36,18 +36,8 @@ export function concealValue(value: Value, secrets: SecretRegistry): Value {
   return secrets.appearIn(text) ? secrets.redact(text) : value;
 }
 
-/** The name of a lane may be made of arguments, and the reason of a stop is what a provider said. calls.md 16.3. */
-export function concealDispatch<F extends { readonly lane?: string; readonly message?: string }>(fact: F, secrets: SecretRegistry): F {
-  const { lane, message } = fact;
-  return {
-    ...fact,
-    ...(lane !== undefined && { lane: secrets.redact(lane) }),
-    ...(message !== undefined && { message: secrets.redact(message) }),
-  };
-}
-
 /** Returns the fact itself if there is nothing to hide. */
-export function conceal(fact: Fact, secrets: SecretRegistry): Fact {
+export function concealFact(fact: Fact, secrets: SecretRegistry): Fact {
   if (secrets.isEmpty) return fact;
   const hide = (text: string): string => secrets.redact(text);
   switch (fact.type) {
@@ -60,6 +50,12 @@ export function conceal(fact: Fact, secrets: SecretRegistry): Fact {
       return fact.preview === undefined ? fact : { ...fact, preview: hide(fact.preview) };
     case 'call.failed':
       return { ...fact, message: hide(fact.message) };
+    // The name of a lane may be made of arguments, and the reason of a stop is what a provider said. calls.md 16.3.
+    case 'lane.changed':
+    case 'dispatch.resumed':
+      return { ...fact, lane: hide(fact.lane) };
+    case 'dispatch.stopped':
+      return { ...fact, ...(fact.lane !== undefined && { lane: hide(fact.lane) }), message: hide(fact.message) };
     case 'effect.performed':
       return { ...fact, subject: hide(fact.subject), ...(fact.error === undefined ? {} : { error: hide(fact.error) }) };
     case 'hook.fired':

@@ -14,7 +14,7 @@ import { eventOf } from '../../../replay/fold/projection.js';
 import type { LoopWatch, Recorder, UnrecordedFact } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { bounded } from './fit-facts.js';
-import { conceal } from './conceal.js';
+import { concealFact } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;
 
@@ -92,7 +92,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
       if (!isFollowed) count(original);
     };
     try {
-      const fact = bounded(conceal(original, secrets));
+      const fact = bounded(concealFact(original, secrets));
       const appending = journal.append(fact, (recorded) => {
         isFollowed = true;
         follow(fact, recorded);
@@ -107,7 +107,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
     on: true,
     followAdded: follow,
     post(original) {
-      const fact = bounded(conceal(original, secrets));
+      const fact = bounded(concealFact(original, secrets));
       const recorded = journal.post(fact);
       if (broken) count(fact);
       else follow(fact, recorded);

@@ -16,7 +16,7 @@ import { openSharedLanes } from '../script/limits/shared-lanes.js';
 import { inputFacts } from '../script/run-inputs.js';
 import type { RunOptions } from '../script/run-options.js';
 import { openSharedBudgets } from '../script/shared-budgets.js';
-import { concealDispatch } from './conceal.js';
+import { concealFact } from './conceal.js';
 import { changedFilesWarnings } from './files/changed-files.js';
 import { splitInvalidation } from './fit-facts.js';
 import { unkeptNotice, type JournalWarnings } from './journal-warnings.js';
@@ -73,7 +73,7 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
   const redact = (text: string): string => ports.secrets.redact(text);
   const sharing = journal && (await openSharedLanes({ store, run: ref, io: options.io, redact }));
   ports.calls.dispatcher.open({
-    record: (fact) => recorder.post(concealDispatch(fact, ports.secrets)),
+    record: (fact) => recorder.post(concealFact(fact, ports.secrets)), // a recorder that only counts conceals nothing
     sharing,
     async learn() {
       const nowMs = options.io.nowMs();

@@ -4,7 +4,7 @@ import type { LearnedPace } from '../../calls/dispatch/ports.js';
 import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import type { RunOptions } from '../script/run-options.js';
 import { UnrecordedProgress } from '../unrecorded-progress.js';
-import { concealDispatch } from './conceal.js';
+import { concealFact } from './conceal.js';
 import type { JournalPorts, OpenedJournal } from './opened-journal.js';
 import { unrecordedRecorder, type RunRecorder } from './recorder.js';
 import { createTotalsCounter, type TotalsCounter } from './run-totals.js';
@@ -20,7 +20,7 @@ export function unrecordedRun(
   const { restarts, totals, calls } = counter;
   const recorder = countingRecorder(counter, options, { workflow: '' as Workflow, run: runIdAt(0, '0000') });
   ports.calls.dispatcher.open({
-    record: (fact) => recorder.post(concealDispatch(fact, ports.secrets)),
+    record: (fact) => recorder.post(concealFact(fact, ports.secrets)),
     learn: async () => NOTHING_LEARNED,
   });
   return {
