@@ -53,9 +53,9 @@ function headline(plan: RunPlan): string {
   const others =
     forwarded === 0
       ? ''
-      : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
-  const least = forwarded + later + changedFiles.length === 0 && lastRun !== null ? '' : 'At least ';
-  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}${behind}${ahead(plan)}.${others}${beyondForks(plan)}`;
+      : ` ${forwarded}${again === 0 ? '' : ' more'} ${forwarded === 1 ? 'runs' : 'run'} again where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
+  const isExact = forwarded + later + changedFiles.length === 0 && lastRun !== null;
+  const known = `${runAgain(again, usable, isExact)}${open}${behind}${ahead(plan)}.${others}${beyondForks(plan)}`;
   const aside =
     unused === 0
       ? ''
@@ -63,9 +63,15 @@ function headline(plan: RunPlan): string {
   if (later === 0) return `${known}${aside}`;
   const [come, their] =
     later === 1
-      ? ['comes after them and does so if a result changes', 'its']
-      : ['come after them and do so where a result changes', 'their'];
+      ? ['comes after them and runs again if a result changes', 'its']
+      : ['come after them and run again where a result changes', 'their'];
   return `${known} ${later} more ${come} ${their} arguments.${aside}`;
+}
+
+function runAgain(again: number, usable: number, isExact: boolean): string {
+  if (isExact) return `${again} of ${counted(usable, 'call')} will run again`;
+  if (again > 0) return `At least ${again} of ${counted(usable, 'call')} will run again`;
+  return usable === 1 ? 'The 1 call is not certain to run again' : `None of ${usable} calls is certain to run again`;
 }
 
 /** Before its first run, only results of forks tell which calls a script makes. */

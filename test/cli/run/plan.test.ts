@@ -81,7 +81,7 @@ describe('mlld run NAME --plan', () => {
     fs.rmSync(path.join(cwd, 'data.json'));
     expect(await planned(mlld)).toMatchObject({ again: 0, changedFiles: ['data.json', 'llm/run/p.att'] });
     expect((await mlld('run', 'job', '--plan')).stdout).toContain(
-      'At least 0 of 2 calls will run again.\nChanged since the last run read it: data.json, llm/run/p.att. Calls with arguments from there are new',
+      'None of 2 calls is certain to run again.\nChanged since the last run read it: data.json, llm/run/p.att. Calls with arguments from there are new',
     );
   });
 
@@ -158,7 +158,7 @@ show @plain(@review("b"))
     write('llm/run/job.mld', wrapper('opus'));
     expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, forwarded: 2, later: 1, estimate: { calls: 2 } });
     const { stdout } = await mlld('run', 'job', '--plan');
-    expect(stdout).toContain('At least 0 of 3 calls will run again. 2 more do so where what their function forwards has changed. 1 more');
+    expect(stdout).toContain('None of 3 calls is certain to run again. 2 run again where what their function forwards has changed. 1 more');
     expect(stdout).toContain('@review: 0 reused, 2 reused only if it forwards what it did\n  edited: its body was edited\n');
     expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('opus: a\nopus: b!\n');
     expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unused: 3, forwarded: 0, estimate: { calls: 0 } });
@@ -189,7 +189,7 @@ show @plain(@review("b"))
     });
     const { stdout } = await mlld('run', 'job', '--resume', '@review', '--plan');
     expect(stdout).toContain(
-      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\nAt least 3 of 4 calls will run again. 1 more comes after them and does so if a result changes its arguments.\n',
+      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\nAt least 3 of 4 calls will run again. 1 more comes after them and runs again if a result changes its arguments.\n',
     );
     expect(stdout).toContain('@judge: 1 reused (1 of them if their arguments are the same)\n');
     expect(stdout).toContain('@review: 0 reused, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
@@ -252,7 +252,7 @@ show @plain(@review("b"))
     expect(await forked()).toMatchObject({ usable: 4, again: 0, unresolved: 0 });
     const lines = (await mlld('run', 'other', '--fork', 'job', '--plan')).stdout;
     expect(lines).toContain(
-      'At least 0 of 4 calls will run again. This script has no recorded run: other calls that it makes will be executed',
+      'None of 4 calls is certain to run again. This script has no recorded run: other calls that it makes will be executed',
     );
     await mlld('run', 'other', '--fork', 'job');
     expect(await forked()).toMatchObject({ usable: 1, unused: 3, unresolved: 1, estimate: { calls: 1 } });
