@@ -9,7 +9,7 @@ import type { Failure, FailureClass } from './failure.js';
 import type { CallOptions } from './options.js';
 import type { SessionTotals } from './price/session-totals.js';
 import { continuedSession } from './replies/program.js';
-import { addUsage } from './usage.js';
+import { addUsage, withoutExcess } from './usage.js';
 import { readReply, type ReadReply } from './replies/read-reply.js';
 import type { Reply, ReportedUsage } from './replies/reply.js';
 
@@ -132,7 +132,10 @@ export class Attempt {
     return this.failedInside;
   }
 
-  private ownCost(read: ReadReply, commandLine: string | undefined): ReadReply {
+  private ownCost(reply: ReadReply, commandLine: string | undefined): ReadReply {
+    const read = reply.usage
+      ? { ...reply, usage: withoutExcess(reply.usage, (member, why) => this.report?.warnOf([{ member, why }])) }
+      : reply;
     const continued = commandLine === undefined ? undefined : continuedSession(commandLine);
     return this.sessions?.ownCost(read, continued) ?? read;
   }

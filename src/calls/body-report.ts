@@ -86,7 +86,8 @@ export class BodyReport implements CallReport {
     }
   }
 
-  private warnOf(ignored: readonly Ignored[]): void {
+  /** Warns of each member once. */
+  warnOf(ignored: readonly Ignored[]): void {
     for (const { member, why } of ignored) this.warn(member, `the reported ${member} is ignored: it ${why}`);
   }
 }

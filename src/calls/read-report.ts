@@ -1,7 +1,9 @@
 /** Reads what a body reports about its call: any value of foreign code, or a line of its report file. Pure. calls.md 9. */
 import { isObject } from '../../journal/json-object.js';
+import { isMoment, isWait } from './evidence/times.js';
 import type { Failure, FailureClass } from './failure.js';
 import type { ReportedUsage } from './replies/reply.js';
+import { whyExcessive } from './usage.js';
 
 const NAMES = ['model', 'provider'] as const;
 const TOKENS = ['inputTokens', 'cachedInputTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens'] as const;
@@ -48,7 +50,8 @@ export function readUsage(members: unknown): Read<ReportedUsage> {
       if (typeof value === 'string' && value !== '') usage[name] = value;
       else ignored.push({ member, why: 'is not a text' });
     } else if (tokens || member === 'costUsd') {
-      if (!isAmount(value)) ignored.push({ member, why: NO_AMOUNT });
+      const why = isAmount(value) ? whyExcessive(tokens ?? 'costUsd', value) : NO_AMOUNT;
+      if (!isAmount(value) || why !== undefined) ignored.push({ member, why: why ?? NO_AMOUNT });
       else if (tokens) usage[tokens] = Math.round(value);
       else usage.costUsd = value;
     } else ignored.push({ member, why: `is not one of ${[...NAMES, ...TOKENS, 'costUsd'].join(', ')}` });
@@ -68,8 +71,14 @@ export function readFailure(failureClass: unknown, message: unknown, details: un
     ignored.push({ member, why: NO_AMOUNT });
     return undefined;
   };
-  const waitMs = amount('retryAfterMs', retryAfterMs);
-  const resetsAtSeconds = amount('resetsAt', resetsAt);
+  const within = (member: string, value: unknown, isFit: (ms: number) => boolean, unitMs: number, why: string): number | undefined => {
+    const count = amount(member, value);
+    if (count === undefined || isFit(count * unitMs)) return count;
+    ignored.push({ member, why });
+    return undefined;
+  };
+  const waitMs = within('retryAfterMs', retryAfterMs, isWait, 1, 'is more than a year');
+  const resetsAtSeconds = within('resetsAt', resetsAt, isMoment, SECOND_MS, 'is no moment in seconds since 1970');
   const httpStatus = amount('status', status);
   const value: Failure = {
     class: known,

@@ -4,7 +4,32 @@ import type { Usage } from '../../journal/facts/call-event.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import type { ReportedUsage } from './replies/reply.js';
 
+/** No call uses or costs more. Such a figure is a mistake of the program that reported it, and would hide the others of a sum. */
+const TOKENS_MAX = 1e12;
+export const COST_USD_MAX = 1e6;
+
 const COUNTS = ['inputTokens', 'cachedInputTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens', 'costUsd'] as const;
+
+type Count = (typeof COUNTS)[number];
+
+/** Returns why a figure that is an amount is none of a call; undefined where it may be one. */
+export function whyExcessive(count: Count, amount: number): string | undefined {
+  if (count === 'costUsd') return amount > COST_USD_MAX ? `is more than a call can cost ($${COST_USD_MAX})` : undefined;
+  return amount > TOKENS_MAX ? `is more than a call can use (${TOKENS_MAX} tokens)` : undefined;
+}
+
+/** Leaves out what no call can use or cost, so that it is unknown; `warn` gets each such member. */
+export function withoutExcess(usage: ReportedUsage, warn: (member: string, why: string) => void): ReportedUsage {
+  const known: { -readonly [M in keyof ReportedUsage]: ReportedUsage[M] } = { ...usage };
+  for (const count of COUNTS) {
+    const why = whyExcessive(count, known[count] ?? 0);
+    if (why === undefined) continue;
+    warn(count, why);
+    delete known[count];
+  }
+  if (usage.models) known.models = usage.models.map((part) => withoutExcess(part, warn));
+  return known;
+}
 
 /** Takes both for one model where only one of them names it. Of several models, that of the largest cost comes first. */
 export function addUsage(first: ReportedUsage | undefined, second: ReportedUsage): ReportedUsage {

@@ -38,6 +38,8 @@ describe('usage that a body reports', () => {
     [{ inputTokens: -1 }, 'the reported inputTokens is ignored: it is negative or not a number'],
     [{ costUsd: '0.5' }, 'the reported costUsd is ignored: it is negative or not a number'],
     [{ outputTokens: Number.NaN }, 'the reported outputTokens is ignored: it is negative or not a number'],
+    [{ costUsd: 1e308 }, 'the reported costUsd is ignored: it is more than a call can cost ($1000000)'],
+    [{ outputTokens: 1e300 }, 'the reported outputTokens is ignored: it is more than a call can use (1000000000000 tokens)'],
     [{ model: 7 }, 'the reported model is ignored: it is not a text'],
     [7, 'the reported usage is ignored: it is not an object'],
   ])('is ignored with a warning where it is %j', (members, warning) => {
@@ -67,6 +69,17 @@ describe('a failure that a body reports', () => {
       retryAfterMs: 5,
       status: 429,
     });
+  });
+
+  it.each([
+    [{ resetsAt: 1e308 }, 'the reported resetsAt is ignored: it is no moment in seconds since 1970'],
+    [{ resetsAt: 1.7e12 }, 'the reported resetsAt is ignored: it is no moment in seconds since 1970'],
+    [{ retryAfterMs: 1e308 }, 'the reported retryAfterMs is ignored: it is more than a year'],
+  ])('has no moment of which no date can be made: %j', (details, warning) => {
+    const { attempt, report, warnings } = reporting();
+    expect(() => report.fail('quota', 'x', details)).toThrow('quota: x');
+    expect(attempt.reported).toEqual({ class: 'quota', evidence: 'report', message: 'x' });
+    expect(warnings).toEqual([warning]);
   });
 
   it.each(['upstream', 'denied', 'tired', 7, undefined])('has no class %j', (failureClass) => {

@@ -34,6 +34,11 @@ describe('the cost of an attempt', () => {
     expect(unknown).not.toHaveProperty('costUsd');
   });
 
+  it('is unknown where a price of the configuration makes more of it than any call costs', () => {
+    const wrong = ownPrices({ 'oracle-2': { input: 1e300 } });
+    expect(costOf({ ...TOKENS, model: 'oracle-2' }, { tables: [wrong, TABLE] })).toMatchObject({ costSource: 'unknown' });
+  });
+
   it('is by the model of the command line where the reply names none', () => {
     expect(costOf(TOKENS, { model: 'oracle-2', tables: [TABLE] })).toMatchObject({ model: 'oracle-2', costUsd: 1.5 });
   });

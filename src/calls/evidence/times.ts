@@ -10,24 +10,33 @@ const UNIT_MS: { readonly [unit: string]: number } = {
 };
 const DAY_MS = 86_400 * SECOND_MS;
 
+/** A farther moment is a mistake, as milliseconds where seconds are expected; beyond 8.64e15 no date can be made of it. */
+const MOMENT_MAX_MS = 1e14;
+const WAIT_MAX_MS = 366 * DAY_MS;
+
+export const isMoment = (ms: number): boolean => ms >= 0 && ms <= MOMENT_MAX_MS;
+
+/** A longer wait is a mistake. */
+export const isWait = (ms: number): boolean => ms >= 0 && ms <= WAIT_MAX_MS;
+
 /** Header names in small letters. */
 export type Headers = { readonly [name: string]: string };
 
-/** From `retry-after-ms`, or `retry-after` as seconds or a date; undefined for a time that is past or not one. */
+/** From `retry-after-ms`, or `retry-after` as seconds or a date; undefined for a time that is past, far away or not one. */
 export function retryAfterOf(headers: Headers, nowMs: number): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (exact > 0) return Math.round(exact);
+  if (exact > 0 && isWait(exact)) return Math.round(exact);
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   const seconds = Number(text);
   const waitMs = Number.isNaN(seconds) ? Date.parse(text) - nowMs : seconds * SECOND_MS;
-  return waitMs > 0 ? Math.round(waitMs) : undefined;
+  return waitMs > 0 && isWait(waitMs) ? Math.round(waitMs) : undefined;
 }
 
-/** Seconds since 1970 as milliseconds; undefined for a moment that is past. */
+/** Seconds since 1970 as milliseconds; undefined for a moment that is past or far away. */
 export function momentOfSeconds(seconds: unknown, nowMs: number): number | undefined {
   const ms = typeof seconds === 'number' ? seconds * SECOND_MS : Number.NaN;
-  return ms > nowMs ? ms : undefined;
+  return ms > nowMs && isMoment(ms) ? ms : undefined;
 }
 
 /** `3h12m4s`, `6m0s`, `20ms`, `3 hours`, `45 minutes 10 seconds`; undefined when it is no duration. */

@@ -2,7 +2,7 @@
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { ReportedUsage } from '../replies/reply.js';
-import { byLargestCost } from '../usage.js';
+import { byLargestCost, COST_USD_MAX } from '../usage.js';
 
 export interface Price {
   readonly costUsd: number;
@@ -105,6 +105,7 @@ function priceOf(
   if (model === undefined || usage.inputTokens === undefined) return undefined;
   for (const table of tables) {
     const price = table.priceOf(usage, model, provider);
+    if (price && price.costUsd > COST_USD_MAX) return undefined; // the row is a mistake
     if (price) return { ...price, priceTable: table.name, ...(isSameModel(model, price.priceModel) ? {} : { estimated: true as const }) };
   }
   return undefined;

@@ -46,3 +46,23 @@ exe llm @next(q) = sh { echo x } with { onFailure: "marker" }\nvar @n = @next(@a
   const replayed = await runCli(['journal', 'replay', 'latest', '--json'], { cwd });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ verdict: 'same' });
 });
+
+it('takes a cost and tokens that no call can have for unknown, and says so, so that sums stay sums', async () => {
+  const { cwd, env } = await projectWithClaude(`${FUNCTIONS}for @q in ["a 1e308 end", "b 1e308 end", "c 0.5 end"] => show @first(@q)\n`);
+  const { status, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd, env });
+  expect({ status, warnings: stderr.match(/warning: .*/g) }).toEqual({
+    status: 0,
+    warnings: ['warning: @first: the reported costUsd is ignored: it is more than a call can cost ($1000000)'],
+  });
+  const { stdout } = await runCli(['journal', 'list', '--json'], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject([{ costUsd: 0.5, unpriced: 2 }]);
+});
+
+it('pauses at a used-up quota whose reset is at a moment of which no date can be made', async () => {
+  const cwd = await projectFolder({
+    'job.mld': 'exe llm @ask(q) = js { mlld.fail("quota", "none left", { resetsAt: 1e308 }) }\nshow @ask("a")\n',
+  });
+  const { status, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+  expect(stderr).toContain('warning: @ask: the reported resetsAt is ignored: it is no moment in seconds since 1970');
+  expect(status).toBe(5);
+});
