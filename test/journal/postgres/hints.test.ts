@@ -7,7 +7,7 @@ import { PgHints } from '../../../journal/postgres/hints/pg-hints.js';
 import type { TeamStore, TeamStoreOptions } from '../../../journal/postgres/open-store.js';
 import { OFFERS, type HintWatch, type Topic } from '../../../journal/storage/hints.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { Line } from './breakable-line.js';
+import { Line } from './away/breakable-line.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
 
 /** Nobody waits so long: a watch that is not woken fails the test by its time. */

@@ -4,7 +4,7 @@ import { Connection, type SqlClient } from '../../../journal/postgres/connection
 import { migrate } from '../../../journal/postgres/migrate.js';
 import { openTeamStore, type TeamStore } from '../../../journal/postgres/open-store.js';
 import { journalStoreContract, largeTextContract } from '../store-contract.js';
-import { claimsContract } from './claims-contract.js';
+import { claimsContract } from './claims/claims-contract.js';
 import { makeDatabase, noServer, openTestStore } from './database.js';
 import { openPglite } from './pglite.js';
 

@@ -10,7 +10,7 @@ import type { RebuildReport } from '../../../../journal/postgres/rebuild/rebuild
 import type { Journal } from '../../../../journal/store.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
 import { examples } from '../../../support/examples.js';
-import { Line } from '../breakable-line.js';
+import { Line } from '../away/breakable-line.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 interface Step {

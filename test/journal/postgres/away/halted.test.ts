@@ -1,12 +1,12 @@
 /** A line on which nothing arrives any more, although nobody has ended it. team-store.md 4.3, 4.4. */
 import { describe, expect, it } from 'vitest';
-import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
-import { realDisk } from '../../../journal/storage/disk.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { temporaryFolder } from '../support/folder.js';
-import { factOf, readRun } from '../support/read.js';
-import { Between } from '../support/between.js';
-import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+import type { StoredBlob } from '../../../../journal/storage/blob-writer.js';
+import { realDisk } from '../../../../journal/storage/disk.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { temporaryFolder } from '../../support/folder.js';
+import { factOf, readRun } from '../../support/read.js';
+import { Between } from '../../support/between.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 describe.skipIf(noServer !== undefined)(`a line that falls silent${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);

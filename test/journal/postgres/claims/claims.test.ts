@@ -2,16 +2,16 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../../../journal/canonical.js';
-import type { FactOf } from '../../../journal/event.js';
-import type { TeamStore } from '../../../journal/postgres/open-store.js';
-import { realDisk } from '../../../journal/storage/disk.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { temporaryFolder } from '../support/folder.js';
-import { factOf, readRun } from '../support/read.js';
-import { Line } from './breakable-line.js';
+import { sha256 } from '../../../../journal/canonical.js';
+import type { FactOf } from '../../../../journal/event.js';
+import type { TeamStore } from '../../../../journal/postgres/open-store.js';
+import { realDisk } from '../../../../journal/storage/disk.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { temporaryFolder } from '../../support/folder.js';
+import { factOf, readRun } from '../../support/read.js';
+import { Line } from '../away/breakable-line.js';
 import { claimsContract } from './claims-contract.js';
-import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);

@@ -1,6 +1,6 @@
 /** A process knows by its own time alone whether its lease may be over. team-store.md 4.5. */
 import { describe, expect, it } from 'vitest';
-import { OwnLease, type Moment } from '../../../journal/postgres/claims/own-lease.js';
+import { OwnLease, type Moment } from '../../../../journal/postgres/claims/own-lease.js';
 
 /** A lease of 2 s, and the time of the machine: `sleep` is time in which it slept. */
 function open() {

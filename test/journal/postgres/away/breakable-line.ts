@@ -1,7 +1,7 @@
 /** A way to the server that tests break. */
-import type { Connect, SqlClient } from '../../../journal/postgres/connection.js';
-import { connectClient } from '../../../journal/postgres/pg-client.js';
-import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
+import type { Connect, SqlClient } from '../../../../journal/postgres/connection.js';
+import { connectClient } from '../../../../journal/postgres/pg-client.js';
+import { parseStoreAddress } from '../../../../journal/postgres/store-address.js';
 
 /** A connection that can be cut, and refused until it is mended. */
 export class Line {

@@ -1,12 +1,12 @@
 /** Connections that break before and behind a commit. team-store.md 4.3. */
 import { describe, expect, it } from 'vitest';
-import type { Connect } from '../../../journal/postgres/connection.js';
-import { connectClient } from '../../../journal/postgres/pg-client.js';
-import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { factOf, readRun } from '../support/read.js';
+import type { Connect } from '../../../../journal/postgres/connection.js';
+import { connectClient } from '../../../../journal/postgres/pg-client.js';
+import { parseStoreAddress } from '../../../../journal/postgres/store-address.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { factOf, readRun } from '../../support/read.js';
 import { Line } from './breakable-line.js';
-import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 type Trouble = 'none' | 'before' | 'behind';
 

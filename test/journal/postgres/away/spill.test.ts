@@ -2,14 +2,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Fact } from '../../../journal/event.js';
-import type { TeamStore } from '../../../journal/postgres/open-store.js';
-import { realDisk } from '../../../journal/storage/disk.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { temporaryFolder } from '../support/folder.js';
-import { factOf, readRun } from '../support/read.js';
+import type { Fact } from '../../../../journal/event.js';
+import type { TeamStore } from '../../../../journal/postgres/open-store.js';
+import { realDisk } from '../../../../journal/storage/disk.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { temporaryFolder } from '../../support/folder.js';
+import { factOf, readRun } from '../../support/read.js';
 import { Line } from './breakable-line.js';
-import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
+import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 
 interface Opened {
   readonly store: TeamStore;

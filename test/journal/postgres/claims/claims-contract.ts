@@ -1,12 +1,12 @@
 /** Holds a store of several machines to its promises about calls: one run executes one, and one result is used. team-store.md 4.2, 6. */
 import { describe, expect, it } from 'vitest';
-import type { Claimed, Claims } from '../../../journal/storage/claims.js';
-import type { Fact, FactOf } from '../../../journal/event.js';
-import type { CallKey, EventRef, OpPath } from '../../../journal/ids.js';
-import type { Journal, Recorded } from '../../../journal/store.js';
-import type { TeamStore } from '../../../journal/postgres/open-store.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../support/facts.js';
-import { factOf, readRun } from '../support/read.js';
+import type { Claimed, Claims } from '../../../../journal/storage/claims.js';
+import type { Fact, FactOf } from '../../../../journal/event.js';
+import type { CallKey, EventRef, OpPath } from '../../../../journal/ids.js';
+import type { Journal, Recorded } from '../../../../journal/store.js';
+import type { TeamStore } from '../../../../journal/postgres/open-store.js';
+import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { factOf, readRun } from '../../support/read.js';
 
 export interface ClaimsDatabase {
   /** Opens stores of one project, which no other test has. */
