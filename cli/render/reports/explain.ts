@@ -126,6 +126,10 @@ function because(miss: Miss, run: string, { op, resembles, attempt }: ReportedCa
       return `its result ${inRun(miss)} does not fit the schema of the function`;
     case 'reply':
       return `its result ${inRun(miss)} does not go with the option reply of the function`;
+    case 'inside':
+      return miss.run === run
+        ? 'an equal call in this run has a result, which calls inside a stage or an agent do not share'
+        : `there is a result in run ${miss.run}, and the stage or agent around the call was executed anew`;
     case 'damaged':
       return `its result ${inRun(miss)} can't be read`;
     case 'redacted':

@@ -5,6 +5,7 @@
  * EXPLAIN-2 what was redacted after the run had begun was there for it: it was reused, invalidated or reset as if it still were
  * EXPLAIN-3 arguments and results stay where they are; a call keeps the places, and the caller reads them for a difference
  * EXPLAIN-4 a failed attempt of a pipeline's stage is no call: the next attempt makes it again (calls.md 14.1)
+ * EXPLAIN-5 a call inside a stage or an agent is not offered the results of equal calls, so that one which this run just made is no reason
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/facts/run-event.js';
@@ -76,6 +77,8 @@ export interface Explanation {
   readonly earlier: Map<string, Map<OpPath, CallKey>>;
   // The events by which calls lost their results.
   readonly fates: Map<CallKey, Fate>;
+  /** Those that calls of the current run have replaced by a result. */
+  readonly replaced: Map<CallKey, Fate>;
   readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' | 'rejected' }>>;
   /** The event that holds the result that an earlier run reused. */
   readonly reusedFrom: Map<CallKey, Hit['from']>;
@@ -102,6 +105,7 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       argumentsOf: new Map(),
       earlier: new Map(),
       fates: new Map(),
+      replaced: new Map(),
       refusals: new Map(),
       reusedFrom: new Map(),
       current: undefined,
@@ -146,6 +150,7 @@ function enterRun(state: Explanation, run: RunId): void {
     if (state.current !== undefined) state.fates.set(key, { why: state.ended ? 'damaged' : 'interrupted', run: state.current, seq });
   }
   state.pending.clear();
+  state.replaced.clear();
   state.phases.clear();
   state.current = run;
   state.ended = false;
@@ -256,7 +261,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       if (event.unusable !== undefined) state.fates.set(event.key, { why: 'unusable', message: event.unusable, run, seq: event.seq });
       else if ('redacted' in event.result)
         state.fates.set(event.key, { why: 'redacted', reason: event.result.redacted, run, seq: event.seq });
-      else state.fates.delete(event.key);
+      else takeFate(state, event.key);
       return;
     case 'call.failed': {
       if (!isEndOfCall(event)) return;
@@ -286,6 +291,13 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
   }
 }
 
+function takeFate({ fates, replaced }: Explanation, key: CallKey): void {
+  const fate = fates.get(key);
+  if (fate === undefined) return;
+  replaced.set(key, fate);
+  fates.delete(key);
+}
+
 function finishCall(state: Explanation, event: EndOfCall): void {
   const { key, call } = state.pending.get(event.op) ?? {};
   if (call !== undefined) call.outcome = endedCall(event).outcome;
@@ -311,6 +323,9 @@ function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }:
     else state.fates.set(key, { why: 'invalidated', selector, run, seq });
   }
 }
+
+/** `main/work#0/try#1/model#0/ask#0`, `main/agent~1f2e3d4c#0/ask#0`: calls that a function makes as the backend of a stage or an agent. */
+const INSIDE = /\/(?:try#\d+\/model#0|agent~[^/]+#\d+)\/./;
 
 /** Returns the first reason that holds, in the order in which a result is looked up. */
 function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSources: readonly ForkSource[]): Miss {
@@ -347,11 +362,13 @@ function whyNotServed(
 ): Miss {
   const { flags, header, scope } = state;
   const where = { run: answer.ref.run, seq: answer.seq };
+  const isInside = INSIDE.test(event.op);
+  const isEarlier = answer.ref.run !== state.current;
+  if (isInside && !isEarlier) return state.replaced.get(event.key) ?? { why: 'inside', ...where }; // EXPLAIN-5
   if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
   if (event.gone !== undefined) return { why: 'file gone', files: event.gone, ...where };
   if (event.unfit !== undefined) return { why: event.unfit, ...where };
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
-  const isEarlier = answer.ref.run !== state.current;
   const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.reuses === 'no';
   if (isOff) return { why: 'off', ...where };
   if (isEarlier && isOwn && policy.reuses === 'this-run') return { why: 'manual', ...where };
@@ -367,5 +384,5 @@ function whyNotServed(
     const edit = editSince(fingerprint, event.fingerprint, state.index, forkSources);
     if (isRefused(edit, changed)) return { why: 'edited', changed, changes: edit.changes, ...where };
   }
-  return { why: 'damaged', ...where };
+  return { why: isInside ? 'inside' : 'damaged', ...where };
 }

@@ -118,6 +118,28 @@ describe('why a call was executed', () => {
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb')))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
   });
 
+  it('says of a call inside a stage or an agent what became of its own result, though an equal call beside it was executed first', () => {
+    const rejected: Fact = {
+      type: 'result.rejected',
+      key: callKeyOf('ebb'),
+      from: { run: FIRST, seq: seqOf(7) },
+      op: opPath('main/x#0'),
+      reason: 'off topic',
+    };
+    for (const around of ['main/work#0/try#1/model#0', 'main/agent~1f2e3d4c#0']) {
+      const both = [call(`${around}/ask#0`, 'ebb'), call(`${around}/ask#1`, 'ebb')] as const;
+      const second = [...run(runRef(2), [rejected]), ...run(runRef(3), ...both)];
+      const calls = fold(explanation(runRef(3).run, []), [...run(runRef(1), ...both), ...second]).calls;
+      const rejection = { why: 'rejected', reason: 'off topic', run: SECOND, seq: 1 };
+      expect(calls.map(({ miss }) => miss)).toMatchObject([rejection, rejection]);
+      const anew = fold(explanation(SECOND, []), [...run(runRef(1), both[0]), ...secondRun(...both)]).calls;
+      expect(anew.map(({ miss }) => miss)).toEqual([
+        { why: 'inside', run: FIRST, seq: 3 },
+        { why: 'inside', run: SECOND, seq: 3 },
+      ]);
+    }
+  });
+
   it('names the declared files that were not as the call had left them', () => {
     const again = call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, outdated: ['out/a'] } : fact));
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), secondRun(again))).toEqual([
