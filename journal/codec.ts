@@ -1,5 +1,5 @@
 /**
- * Turns an event into a line of JSON. With `line-buffer.ts`, which reads lines, the only place that knows the format.
+ * Turns an event into a line of JSON. With `lines/line-buffer.ts`, which reads lines, the only place that knows the format.
  *
  * CODEC-1 A line is `{"v":…,"seq":…,"type":…,["key":…,]["op":…,]…,"ts":…,"hash":"…"}`: a scan can judge it by its first bytes.
  * CODEC-2 `hash` is the hex sha256 of the predecessor's hash followed by the line's text without `,"hash":"…"`; the first line's

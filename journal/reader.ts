@@ -11,7 +11,7 @@ import type { Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
-import { LineBuffer, NEWLINE, type Flaw } from './line-buffer.js';
+import { LineBuffer, NEWLINE, type Flaw } from './lines/line-buffer.js';
 import type { FileHandles } from './storage/file-handles.js';
 import { RunBytes } from './segments.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';

@@ -25,11 +25,11 @@ import { journalError, type JournalError } from './errors.js';
 import { DURABILITY, MAY_LAG, type Durability } from './durability.js';
 import type { Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
-import { LineQueue } from './line-queue.js';
+import { LineQueue } from './lines/line-queue.js';
 import type { RunSink } from './storage/run-sink.js';
 import type { OwnFact } from './own-fact.js';
 import type { CreateOptions, Journal, Recorded, ScanReport } from './store.js';
-import { Unsynced } from './unsynced.js';
+import { Unsynced } from './lines/unsynced.js';
 
 /** An ordered fact waits so long for others that can be written together with it. */
 const ORDERED_DELAY_MS = 2;

@@ -1,6 +1,6 @@
 /** Reads whole lines of a run as a store of rows takes them: their offsets, numbers and hashes. */
 import { CHAIN_SEED, HASH_DIGITS, TAIL_BYTES } from '../codec.js';
-import { NEWLINE } from '../line-buffer.js';
+import { NEWLINE } from '../lines/line-buffer.js';
 
 /** A turn ends behind the piece that reaches this many bytes or lines. A piece is at most 256 KB, or one line. */
 export const TURN_BYTES_MAX = 4 * 1024 * 1024;

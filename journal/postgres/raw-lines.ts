@@ -1,5 +1,5 @@
 /** Reads the lines of a run as they are, and changes some of them, each at the offset that it has in the equivalent file. */
-import { NEWLINE } from '../line-buffer.js';
+import { NEWLINE } from '../lines/line-buffer.js';
 import type { Sql } from './connection.js';
 
 const PAGE_ROWS = 2000;

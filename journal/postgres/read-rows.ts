@@ -2,7 +2,7 @@
 import { CHAIN_SEED, PREDECESSOR_BYTES } from '../codec.js';
 import type { JournalEvent } from '../event.js';
 import { isRunId, type RunId, type RunRef, type Workflow } from '../ids.js';
-import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
+import { LineBuffer, NEWLINE, type Flaw } from '../lines/line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
 import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
 import type { Row, Sql } from './connection.js';

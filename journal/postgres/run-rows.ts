@@ -14,7 +14,7 @@
  */
 import { JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
-import type { Piece, Unsynced } from '../unsynced.js';
+import type { Piece, Unsynced } from '../lines/unsynced.js';
 import { endsRun, lateResults } from './claims/late-results.js';
 import { momentNow, type OwnLease } from './claims/own-lease.js';
 import { endsInLines, NO_ENDS, type CompetingResult, type Refusals } from './claims/results-in-lines.js';

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { codeOf, JournalError, journalError } from '../errors.js';
-import { bufferOf } from '../line-buffer.js';
+import { bufferOf } from '../lines/line-buffer.js';
 import { makeDurableFolder, writeDurably, writeNew, type Disk } from '../storage/disk.js';
 import { digestingSecrets, KEY_BYTES, sealingSecrets, type Secrets } from './sealing.js';
 

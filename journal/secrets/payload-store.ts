@@ -2,7 +2,7 @@
 import { canonicalJson } from '../canonical.js';
 import { exactJson } from '../exact-json.js';
 import type { Json, Payload } from '../event.js';
-import { bufferOf } from '../line-buffer.js';
+import { bufferOf } from '../lines/line-buffer.js';
 import { INLINE_MAX, resolveNow, resolvePayload, storePayload, type Blobs } from '../payloads.js';
 import type { ImmediateReads, JournalStore, PayloadStore, RunStore } from '../store.js';
 import type { Keyring } from './keyring.js';

@@ -6,7 +6,7 @@
  * change once they are there, so what was fetched along is valid while the file is open.
  */
 import type { Disk } from './disk.js';
-import { LineBuffer } from '../line-buffer.js';
+import { LineBuffer } from '../lines/line-buffer.js';
 import { RunBytes } from '../segments.js';
 
 const OPEN_MAX = 8;

@@ -5,7 +5,7 @@
 import { kill, pid } from 'node:process';
 import { writeAll, type Disk } from './disk.js';
 import { codeOf } from '../errors.js';
-import { bufferOf } from '../line-buffer.js';
+import { bufferOf } from '../lines/line-buffer.js';
 import { bootId, processStatus } from './processes.js';
 
 interface Owner {

@@ -3,7 +3,7 @@ import { CHAIN_SEED, LINE_BYTES_MAX, PREDECESSOR_BYTES } from '../codec.js';
 import type { Disk } from './disk.js';
 import { codeOf } from '../errors.js';
 import type { JournalEvent } from '../event.js';
-import { LineBuffer, NEWLINE, type Flaw } from '../line-buffer.js';
+import { LineBuffer, NEWLINE, type Flaw } from '../lines/line-buffer.js';
 import { RunBytes } from '../segments.js';
 import type { RunFile } from '../store.js';
 

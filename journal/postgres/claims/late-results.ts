@@ -8,7 +8,7 @@ import type { RecordedResult } from '../../storage/claims.js';
 import { encode, isEndOfRun } from '../../codec.js';
 import type { FactOf, JournalEvent } from '../../event.js';
 import { seqOf, type CallKey, type OpPath, type RunId, type Seq } from '../../ids.js';
-import { NEWLINE } from '../../line-buffer.js';
+import { NEWLINE } from '../../lines/line-buffer.js';
 import { upcast, type AnyEvent } from '../../upcast.js';
 import { hashBehind, type Head } from '../lines.js';
 import type { CompetingResult } from './results-in-lines.js';

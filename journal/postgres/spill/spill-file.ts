@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { codeOf, JournalError } from '../../errors.js';
 import type { JournalEvent } from '../../event.js';
 import type { RunRef } from '../../ids.js';
-import { bufferOf, NEWLINE } from '../../line-buffer.js';
+import { bufferOf, NEWLINE } from '../../lines/line-buffer.js';
 import { makeDurableFolder, syncFile, writeAll, type Disk } from '../../storage/disk.js';
 import { isOwnerAlive, thisProcess } from '../../storage/run-liveness.js';
 import { decodeLine } from '../read-rows.js';

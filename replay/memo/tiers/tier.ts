@@ -7,7 +7,7 @@
  */
 import { sha256Hex } from '../../../journal/sha256.js';
 import type { CallKey, Workflow } from '../../../journal/ids.js';
-import { bufferOf } from '../../../journal/line-buffer.js';
+import { bufferOf } from '../../../journal/lines/line-buffer.js';
 import type { IndexFile, IndexFiles } from '../../../journal/store.js';
 import { beginningOf, decodeRow, decodeRows, encodeRow, encodeTables, newTables, type ReadTables, type Row } from './row.js';
 

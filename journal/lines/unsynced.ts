@@ -1,5 +1,5 @@
 /** Keeps the end of a run that is not known to be durable, so that it can be written again: whole lines, in pieces as they were written. */
-import { CHAIN_SEED } from './codec.js';
+import { CHAIN_SEED } from '../codec.js';
 
 export interface Piece {
   /** Counted from the beginning of the run. */

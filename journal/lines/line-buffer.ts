@@ -2,10 +2,10 @@
  * Verifies and parses lines of a run in the memory that they were read into. Belongs to the reader that made it: hashing a line in place
  * overwrites bytes around it, which saves a copy of every line.
  */
-import { HASH_DIGITS, HASH_TO_LINE, PREDECESSOR_BYTES, predecessorEnd, TAIL_BYTES, viewOf } from './codec.js';
-import type { JournalEvent } from './event.js';
-import { sha256Hex } from './sha256.js';
-import { isKnownVersion, upcast, type AnyEvent } from './upcast.js';
+import { HASH_DIGITS, HASH_TO_LINE, PREDECESSOR_BYTES, predecessorEnd, TAIL_BYTES, viewOf } from '../codec.js';
+import type { JournalEvent } from '../event.js';
+import { sha256Hex } from '../sha256.js';
+import { isKnownVersion, upcast, type AnyEvent } from '../upcast.js';
 
 /** `,"tombstone":"…"` */
 const TOMBSTONE_BYTES = 79;

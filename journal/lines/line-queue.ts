@@ -1,6 +1,6 @@
 /** Holds the lines that wait to be written, as they will be in the file, each hashed behind the one before it. */
-import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES, TAIL_BYTES } from './codec.js';
-import { JournalError } from './errors.js';
+import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES, TAIL_BYTES } from '../codec.js';
+import { JournalError } from '../errors.js';
 
 const CAPACITY = 256 * 1024;
 /** So much memory is kept for further lines once its own are released. */
