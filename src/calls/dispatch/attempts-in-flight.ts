@@ -33,7 +33,8 @@ export class AttemptsInFlight<L> {
 
   /** True when one of them waits for this call. */
   isInner(op: OpPath): boolean {
-    for (const other of this.attempts.keys()) if (isInside(op, other)) return true;
+    if (this.attempts.size === 0) return false;
+    for (let path = pathAround(op); path !== undefined; path = pathAround(path)) if (this.attempts.has(path)) return true;
     return false;
   }
 
@@ -45,7 +46,7 @@ export class AttemptsInFlight<L> {
   around(ops: readonly OpPath[]): readonly InFlight<L>[] {
     const found = new Set<InFlight<L>>();
     for (const op of ops) {
-      for (const path of pathsAround(op)) {
+      for (let path = pathAround(op); path !== undefined; path = pathAround(path)) {
         const attempt = this.attempts.get(path);
         if (attempt !== undefined) found.add(attempt);
       }
@@ -61,7 +62,8 @@ export function isInside(op: OpPath, around: OpPath): boolean {
   return (next === '/' || next === '[') && op.startsWith(around);
 }
 
-/** Returns the paths of all operations that `op` is inside of. */
-function* pathsAround(op: OpPath): Generator<OpPath> {
-  for (let end = 1; end < op.length; end++) if (op[end] === '/' || op[end] === '[') yield op.slice(0, end) as OpPath;
+/** Returns the path of the operation that `op` is inside of: of an iteration `for#0[3]`, its loop `for#0`. Undefined for the run itself. */
+function pathAround(op: OpPath): OpPath | undefined {
+  const end = op.endsWith(']') ? op.lastIndexOf('[') : op.lastIndexOf('/');
+  return end < 0 ? undefined : (op.slice(0, end) as OpPath);
 }
