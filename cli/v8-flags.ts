@@ -28,6 +28,12 @@ const TUNINGS: readonly Tuning[] = [
    */
   { first: '--no-parallel-scavenge', from: OLDEST, to: NEWEST },
   /**
+   * The space of young objects grows by this factor, and begins with a megabyte. With V8's own factor of 2, a run of two thousand calls was
+   * collected thirty times, most of them before the space had its size; with 4 it is eighteen times, and 4 % less processor time. Later
+   * versions took as long with either factor.
+   */
+  { first: '--semi-space-growth-factor=4', from: OLDEST, to: OLDEST },
+  /**
    * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 132 KB a third of the processor
    * time of a run of ten thousand calls went into optimizing code that was about to end; with several megabytes such a run was never
    * optimized and took a fifth longer, while one of some hundred calls takes the same either way. Hot loops in the code of a script are
