@@ -127,7 +127,7 @@ export const summary: Projection<RunSummary> = {
         const { op, fn, preview = previewOf(event.args) } = event;
         const { startedMs = atMs } = draft.inFlight.get(op) ?? {}; // of its first attempt
         const phase = draft.phases.get(op);
-        draft.inFlight.set(op, { op, fn, preview, ...(phase !== undefined && { phase }), startedMs });
+        draft.inFlight.set(op, phase === undefined ? { op, fn, preview, startedMs } : { op, fn, preview, phase, startedMs });
         count(draft, event);
         break;
       }
