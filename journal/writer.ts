@@ -26,7 +26,7 @@ import { DURABILITY, MAY_LAG, type Durability } from './durability.js';
 import type { Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './lines/line-queue.js';
-import type { RunSink } from './storage/run-sink.js';
+import type { RunSink } from './storage/runs/run-sink.js';
 import type { OwnFact } from './own-fact.js';
 import type { CreateOptions, Journal, Recorded, ScanReport } from './store.js';
 import { Unsynced } from './lines/unsynced.js';
@@ -80,7 +80,7 @@ export class RunWriter implements Journal {
 
   /**
    * `sink` belongs to the writer from now on; `release` is called once it is closed. `failed` is the reason why it could not be begun yet;
-   * `end` is that of the last line that an earlier writer of the run left (`storage/reopen-run.ts`).
+   * `end` is that of the last line that an earlier writer of the run left (`storage/runs/reopen-run.ts`).
    */
   constructor(
     readonly ref: RunRef,

@@ -13,7 +13,7 @@ import { CHAIN_SEED, encodeTombstone } from '../codec.js';
 import type { JournalEvent, Redacted } from '../event.js';
 import type { BlobId, RunRef } from '../ids.js';
 import { NEWLINE } from '../lines/line-buffer.js';
-import { isUnknown } from '../storage/reopen-run.js';
+import { isUnknown } from '../storage/runs/reopen-run.js';
 import { otherRunThere, type Bundle, type BundledRun, type StoredRun } from '../upkeep/bundle.js';
 import type { StoredFile } from '../upkeep/delete-runs.js';
 import type { Keeper, NamedBlobs } from '../upkeep/keeper.js';

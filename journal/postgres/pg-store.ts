@@ -9,7 +9,7 @@ import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
 import type { IndexFolder } from '../storage/index-files.js';
 import { OFFERS, type Hints } from '../storage/hints.js';
 import type { OfferingRun, WorkerFacts } from '../storage/workers.js';
-import { hasEnded, inUse, isUnknown } from '../storage/reopen-run.js';
+import { hasEnded, inUse, isUnknown } from '../storage/runs/reopen-run.js';
 import type { Keeper } from '../upkeep/keeper.js';
 import type { CreateOptions, IndexFiles, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import type { Visit } from '../reader.js';

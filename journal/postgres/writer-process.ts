@@ -5,7 +5,7 @@
  *    differ, or are not known, nothing is said about the process.
  */
 import fs from 'node:fs';
-import { isOwnerAlive, thisProcess } from '../storage/run-liveness.js';
+import { isOwnerAlive, thisProcess } from '../storage/runs/run-liveness.js';
 
 interface WriterProcess {
   readonly namespace: string;

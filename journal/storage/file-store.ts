@@ -25,13 +25,13 @@ import {
   workflowOfFolder,
 } from './layout.js';
 import { openIndexFiles } from './index-files.js';
-import { isAlive, markAlive, unmark } from './run-liveness.js';
+import { isAlive, markAlive, unmark } from './runs/run-liveness.js';
 import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
 import { openKeyring, projectKeySource, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
-import { existingRun, inUse, reopenRun } from './reopen-run.js';
-import { RunFiles } from './run-files.js';
+import { existingRun, inUse, reopenRun } from './runs/reopen-run.js';
+import { RunFiles } from './runs/run-files.js';
 import { firstFileOf } from '../segments.js';
 import type { CreateOptions, IndexFiles, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import { describeBeginning, readFirst, readTail, type Tail } from './tail.js';

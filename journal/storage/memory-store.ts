@@ -14,7 +14,7 @@ import { RecentTexts } from './packs/recent-texts.js';
 import { openKeyring, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
-import { hasEnded, inUse, isUnknown } from './reopen-run.js';
+import { hasEnded, inUse, isUnknown } from './runs/reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import { servingRole } from './tail.js';
 

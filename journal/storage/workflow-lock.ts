@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDurableFolder, writeNew, type Disk } from './disk.js';
 import { JournalError } from '../errors.js';
-import { thisProcess, isAlive } from './run-liveness.js';
+import { thisProcess, isAlive } from './runs/run-liveness.js';
 
 const NAME = /^turn-(\d{1,9})$/;
 const RETRY_MS = 20;

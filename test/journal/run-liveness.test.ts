@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { journalFolder, lockPath } from '../../journal/storage/layout.js';
-import { isAlive, markAlive } from '../../journal/storage/run-liveness.js';
+import { isAlive, markAlive } from '../../journal/storage/runs/run-liveness.js';
 import { finished, runRef, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 

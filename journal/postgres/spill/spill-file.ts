@@ -14,7 +14,7 @@ import type { JournalEvent } from '../../event.js';
 import type { RunRef } from '../../ids.js';
 import { bufferOf, NEWLINE } from '../../lines/line-buffer.js';
 import { makeDurableFolder, syncFile, writeAll, type Disk } from '../../storage/disk.js';
-import { isOwnerAlive, thisProcess } from '../../storage/run-liveness.js';
+import { isOwnerAlive, thisProcess } from '../../storage/runs/run-liveness.js';
 import { decodeLine } from '../read-rows.js';
 import { hashOfLine, type Head } from '../lines.js';
 

@@ -18,7 +18,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { journalError, JournalError } from '../../errors.js';
-import type { RunSink } from '../../storage/run-sink.js';
+import type { RunSink } from '../../storage/runs/run-sink.js';
 import type { CreateOptions } from '../../store.js';
 import { Unsynced } from '../../lines/unsynced.js';
 import { endsRun, LateResults, withSuperseded, type LateResult } from '../claims/late-results.js';

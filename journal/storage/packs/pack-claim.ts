@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { codeOf } from '../../errors.js';
 import { writeAll, type Disk } from '../disk.js';
 import { packLock, type PackName } from '../layout.js';
-import { isAlive, thisProcess } from '../run-liveness.js';
+import { isAlive, thisProcess } from '../runs/run-liveness.js';
 import { acquireWorkflowLock } from '../workflow-lock.js';
 
 /** Returns the function that gives the pack back; undefined when a living process has it. */

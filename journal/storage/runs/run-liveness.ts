@@ -3,10 +3,10 @@
  * `.lock` file locks nothing. A later process with the same number is recognised by its start and its boot (`processes.ts`).
  */
 import { kill, pid } from 'node:process';
-import { writeAll, type Disk } from './disk.js';
-import { codeOf } from '../errors.js';
-import { bufferOf } from '../lines/line-buffer.js';
-import { bootId, processStatus } from './processes.js';
+import { writeAll, type Disk } from '../disk.js';
+import { codeOf } from '../../errors.js';
+import { bufferOf } from '../../lines/line-buffer.js';
+import { bootId, processStatus } from '../processes.js';
 
 interface Owner {
   readonly pid: number;

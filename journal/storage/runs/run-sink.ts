@@ -1,5 +1,5 @@
-/** Separates the writer of a run from what takes its lines: files (`run-files.ts`), or a database (`../postgres/run-rows.ts`). */
-import type { Unsynced } from '../lines/unsynced.js';
+/** Separates the writer of a run from what takes its lines: files (`run-files.ts`), or a database (`../../postgres/run-rows.ts`). */
+import type { Unsynced } from '../../lines/unsynced.js';
 
 export interface RunSink {
   /** `write`: the system has a line as soon as it is written. `sync`: nothing outside this process has it before a sync has covered it. */

@@ -10,14 +10,14 @@
  * REOPEN-4 A run that has ended, that a living process writes, or that is damaged anywhere but in a torn tail is refused: what is behind
  *    damage would not follow on it.
  */
-import type { Disk } from './disk.js';
-import { journalError, JournalError } from '../errors.js';
-import type { RunRef } from '../ids.js';
-import { lockPath, runPath } from './layout.js';
+import type { Disk } from '../disk.js';
+import { journalError, JournalError } from '../../errors.js';
+import type { RunRef } from '../../ids.js';
+import { lockPath, runPath } from '../layout.js';
 import { RunFiles } from './run-files.js';
 import { markAlive, unmark } from './run-liveness.js';
-import type { CreateOptions, Defect, Journal, RunFile, RunStore, ScanReport } from '../store.js';
-import { RunWriter } from '../writer.js';
+import type { CreateOptions, Defect, Journal, RunFile, RunStore, ScanReport } from '../../store.js';
+import { RunWriter } from '../../writer.js';
 
 type Reads = Pick<RunStore, 'runs' | 'scan' | 'acquireWorkflowLock'>;
 

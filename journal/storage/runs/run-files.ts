@@ -7,12 +7,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import { syncFile, writeAll, type Disk } from './disk.js';
-import { codeOf } from '../errors.js';
-import { headOf, lastSegment, segmentPath } from '../segments.js';
+import { syncFile, writeAll, type Disk } from '../disk.js';
+import { codeOf } from '../../errors.js';
+import { headOf, lastSegment, segmentPath } from '../../segments.js';
 import type { RunSink } from './run-sink.js';
-import type { ScanReport } from '../store.js';
-import { Unsynced } from '../lines/unsynced.js';
+import type { ScanReport } from '../../store.js';
+import { Unsynced } from '../../lines/unsynced.js';
 
 /** With these errors, another file on the same disk wouldn't help. */
 const DISK_IS_FULL = new Set(['ENOSPC', 'EDQUOT']);
