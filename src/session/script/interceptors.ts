@@ -10,10 +10,8 @@ export function createInterceptors(): Interceptors {
   const hooks = new HookRegistry();
   const guards = new GuardRegistry();
   const withinLimit = createTimeLimit();
-  return {
-    get active() {
-      return !hooks.isEmpty || guards.count > 0;
-    },
+  const interceptors: { -readonly [Member in keyof Interceptors]: Interceptors[Member] } = {
+    active: false, // a member of its own, because each operation asks for it several times
     hooks: {
       get watchesBatches() {
         return hooks.watchesBatches;
@@ -32,7 +30,14 @@ export function createInterceptors(): Interceptors {
       );
     },
     guardsByLabel: () => guards.byLabel.map(({ name }) => name),
-    registerHook: (node, frame) => hooks.register(node, frame),
-    registerGuard: (node, frame) => guards.register(node, frame),
+    registerHook(node, frame) {
+      hooks.register(node, frame);
+      interceptors.active = true;
+    },
+    registerGuard(node, frame) {
+      guards.register(node, frame);
+      interceptors.active = true;
+    },
   };
+  return interceptors;
 }
