@@ -64,7 +64,10 @@ export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string
 
 /** Looks at the members: to search the text for the name of a blob takes as long as all the rest, where a result is in it. */
 function versionOf(fact: { readonly [member: string]: unknown }): number {
-  for (const member in fact) if (mayBePacked(fact[member])) return PACKED_VERSION;
+  for (const member in fact) {
+    const value = fact[member];
+    if (typeof value === 'object' && value !== null && mayBePacked(value)) return PACKED_VERSION;
+  }
   return JOURNAL_VERSION;
 }
 

@@ -17,6 +17,8 @@ const TEXT_MEMBERS = ['message', 'reason', 'error', 'errorHint', 'pause'];
 /** Returns the fact itself if nothing is too long, which is nearly always the case. */
 export function bounded(fact: Fact): Fact {
   const { message, reason, error, errorHint, pause } = fact as { readonly [member: string]: unknown };
+  // Most facts have none of them, and this is asked of every fact.
+  if (message === undefined && reason === undefined && error === undefined && errorHint === undefined && pause === undefined) return fact;
   if (!isLong(message) && !isLong(reason) && !isLong(error) && !isLong(errorHint) && !isLong(pause)) return fact;
   const copy: { [member: string]: unknown } = { ...fact };
   for (const member of TEXT_MEMBERS) {
