@@ -159,5 +159,7 @@ function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Co
 
 function packed(column: readonly number[]): Packed {
   const [first] = column;
-  return first !== undefined && column.every((each) => each === first) ? first : column;
+  if (first === undefined) return column;
+  for (const each of column) if (each !== first) return column;
+  return first;
 }
