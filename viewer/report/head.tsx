@@ -4,6 +4,7 @@ import type { Following } from './app.js';
 import { changedLines } from './model/side-by-side.js';
 import type { Model, PageData } from './model/page-model.js';
 import { callsOfRun, hitRate, number, openQuestions, sentenceOf } from './model/verdict-words.js';
+import { Figures, type Figure } from './parts/figures.js';
 
 interface HeadProps {
   readonly model: Model;
@@ -18,13 +19,22 @@ export function Head({ model: { report, data }, following, isFirstView }: HeadPr
   const calls = callsOfRun(data);
   const rate = hitRate(total);
   const missing = calls.withoutResult;
-  const figures: readonly (readonly [string, string, string])[] = [
-    ['Calls', number(calls.all), callWords(calls, status === 'running')],
-    ['Hit rate', rate === undefined ? '–' : `${rate} %`, `${number(calls.reused)} reused`],
-    ['Without a result', number(missing), total.retries === 0 ? 'no retries' : `${number(total.retries)} retries`],
-    ['Time', duration(report.durationMs), `${duration(total.callsMs)} in calls`],
-    ['Cost', total.costUsd === null ? '–' : money(total.costUsd), costWords(total)],
-    ['Tokens', tokens(total.inputTokens), total.inputTokens === null ? 'not reported' : `in, ${tokens(total.outputTokens)} out`],
+  const figures: readonly Figure[] = [
+    { term: 'Calls', value: number(calls.all), more: callWords(calls, status === 'running') },
+    { term: 'Hit rate', value: rate === undefined ? '–' : `${rate} %`, more: `${number(calls.reused)} reused` },
+    {
+      term: 'Without a result',
+      value: number(missing),
+      more: total.retries === 0 ? 'no retries' : `${number(total.retries)} retries`,
+      mark: missing > 0 ? 'bad' : undefined,
+    },
+    { term: 'Time', value: duration(report.durationMs), more: `${duration(total.callsMs)} in calls` },
+    { term: 'Cost', value: total.costUsd === null ? '–' : money(total.costUsd), more: costWords(total) },
+    {
+      term: 'Tokens',
+      value: tokens(total.inputTokens),
+      more: total.inputTokens === null ? 'not reported' : `in, ${tokens(total.outputTokens)} out`,
+    },
   ];
   return (
     <header class={isFirstView ? 'head' : 'head brief'}>
@@ -50,18 +60,7 @@ export function Head({ model: { report, data }, following, isFirstView }: HeadPr
           : {forkWords(source)}
         </p>
       ))}
-      {calls.all > 0 && (
-        <dl class="figures">
-          {figures.map(([term, value, more]) => (
-            <div key={term} class={term === 'Without a result' && missing > 0 ? 'bad' : undefined}>
-              <dt>{term}</dt>
-              <dd>
-                <b>{value}</b> <span>{more}</span>
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {calls.all > 0 && <Figures figures={figures} />}
     </header>
   );
 }

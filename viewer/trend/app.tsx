@@ -2,6 +2,7 @@
 import type { RunPoint, Trend } from '../../replay/reports/stats/trend.js';
 import { costOrDash, duration, durationOrDash, money, moneyOrDash, time } from '../../cli/render/units.js';
 import { number } from '../report/model/verdict-words.js';
+import { Figures, type Figure } from '../report/parts/figures.js';
 import { Table } from '../report/parts/table.js';
 import { Bars } from './bars.js';
 import { METRICS, pointOfFunction, pointOfRun } from './metrics.js';
@@ -38,19 +39,36 @@ export function App({ trend }: { readonly trend: Trend }) {
 function Head({ trend }: { readonly trend: Trend }) {
   const { workflow, runs, total, statuses } = trend;
   const [first, last] = [runs[0], runs.at(-1)];
-  const figures: readonly (readonly [string, string, string])[] = [
-    [
-      'Runs',
-      number(total.runs),
-      Object.entries(statuses)
+  const figures: readonly Figure[] = [
+    {
+      term: 'Runs',
+      value: number(total.runs),
+      more: Object.entries(statuses)
         .map(([status, count]) => `${count} ${status}`)
         .join(', '),
-    ],
-    ['Calls', number(total.executed + total.reused), `${number(total.executed)} executed, ${number(total.reused)} reused`],
-    ['Hit rate', total.hitRate === null ? '–' : `${Math.round(100 * total.hitRate)} %`, 'of the calls with a result'],
-    ['Failed calls', number(total.failed), `${number(total.retries)} retries`],
-    ['A complete run', durationOrDash(total.medianMs), `in the median; the slowest ${durationOrDash(total.slowestMs)}`],
-    ['Cost', moneyOrDash(total.costUsd), total.savedUsd ? `${money(total.savedUsd)} saved` : `${number(total.unpriced)} attempts unpriced`],
+    },
+    {
+      term: 'Calls',
+      value: number(total.executed + total.reused),
+      more: `${number(total.executed)} executed, ${number(total.reused)} reused`,
+    },
+    { term: 'Hit rate', value: total.hitRate === null ? '–' : `${Math.round(100 * total.hitRate)} %`, more: 'of the calls with a result' },
+    {
+      term: 'Failed calls',
+      value: number(total.failed),
+      more: `${number(total.retries)} retries`,
+      mark: total.failed > 0 ? 'bad' : undefined,
+    },
+    {
+      term: 'A complete run',
+      value: durationOrDash(total.medianMs),
+      more: `in the median; the slowest ${durationOrDash(total.slowestMs)}`,
+    },
+    {
+      term: 'Cost',
+      value: moneyOrDash(total.costUsd),
+      more: total.savedUsd ? `${money(total.savedUsd)} saved` : `${number(total.unpriced)} attempts unpriced`,
+    },
   ];
   return (
     <header class="head">
@@ -63,16 +81,7 @@ function Head({ trend }: { readonly trend: Trend }) {
       </p>
       <h1>{workflow}</h1>
       <p class="sentence">{sentenceOf(trend)}</p>
-      <dl class="figures">
-        {figures.map(([term, value, more]) => (
-          <div key={term} class={term === 'Failed calls' && total.failed > 0 ? 'bad' : undefined}>
-            <dt>{term}</dt>
-            <dd>
-              <b>{value}</b> <span>{more}</span>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={figures} />
     </header>
   );
 }

@@ -4,7 +4,7 @@ import { stay, TEAM } from '../address.js';
 import type { Api } from '../api.js';
 import { CostSections } from './cost-sections.js';
 import { FilterForm } from './filter-form.js';
-import { Figures } from './figures.js';
+import { TeamFigures } from './figures.js';
 import { readOverview, readRuns, searchOf, shownIn, type Overview, type Shown } from './requests.js';
 import { RunTable } from './run-table.js';
 import { StoreSections } from './store-sections.js';
@@ -51,7 +51,7 @@ export function TeamPage({ api }: { readonly api: Api }) {
           </a>
         </p>
         <h1>All runs and costs</h1>
-        {overview.value && <Figures page={runs.value} overview={overview.value} days={shown.days} />}
+        {overview.value && <TeamFigures page={runs.value} overview={overview.value} days={shown.days} />}
       </header>
       <main>
         {problem !== '' && (
