@@ -6,13 +6,18 @@ import type { Projection } from '../fold/projection.js';
 /** Stands in the path of a call for the digits of its question where a secret is in it: digits could be guessed from words. */
 export const SECRET_QUESTION = 'secret';
 /** The segment of a call: `agent~1f2e3d4c#0`. The digits are those of its call key without `attempt`. */
-const CALL = new RegExp(`/(?:agent|llm|step|sleep)~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
+const CALL = new RegExp(`/(agent|llm|step|sleep)~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
 
 export interface AgentCalls {
   /** Every path at which a call was made, with the key of the sample that it got there, if any. */
   readonly byPath: Map<OpPath, CallKey | undefined>;
   /** The samples of each question, each with the branches that used it. */
   readonly byQuestion: Map<string, Map<CallKey, Set<OpPath | undefined>>>;
+  /**
+   * Says of each key which kind of call executed its result: `agent`, `llm`, `step` or `sleep`. Calls of several kinds may have the
+   * same key, since their names and arguments make it, and none may reuse what another kind recorded.
+   */
+  readonly kinds: Map<CallKey, string>;
   readonly about: Map<CallKey, { readonly label: string | undefined; readonly phase: string | undefined }>;
   /** In the order in which they were first reached. */
   readonly phases: Set<string>;
@@ -21,7 +26,7 @@ export interface AgentCalls {
 }
 
 export const agentCalls: Projection<AgentCalls> = {
-  initial: () => ({ byPath: new Map(), byQuestion: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
+  initial: () => ({ byPath: new Map(), byQuestion: new Map(), kinds: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
   apply(state, event) {
     switch (event.type) {
       case 'checkpoint.reached':
@@ -35,6 +40,7 @@ export const agentCalls: Projection<AgentCalls> = {
         return state;
       case 'call.completed':
         if (event.unusable !== undefined) return state;
+        state.kinds.delete(event.key);
         return noteCall(state, event);
       case 'call.reused':
         return noteCall(state, event);
@@ -48,9 +54,10 @@ export const agentCalls: Projection<AgentCalls> = {
 };
 
 function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }): AgentCalls {
-  const question = questionOf(op);
-  if (question === undefined) return state;
+  const [, kind, question] = CALL.exec(op) ?? [];
+  if (kind === undefined || question === undefined) return state;
   state.byPath.set(op, key);
+  if (!state.kinds.has(key)) state.kinds.set(key, kind);
   const samples = state.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
   state.byQuestion.set(question, samples);
   samples.set(key, (samples.get(key) ?? new Set()).add(parentOf(op)));
@@ -61,6 +68,11 @@ function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonl
 
 /** The digits in the path of a call, or `SECRET_QUESTION`; undefined for other paths. */
 export function questionOf(op: OpPath): string | undefined {
+  return CALL.exec(op)?.[2];
+}
+
+/** The kind of the call at a path; undefined for other paths. */
+export function kindOf(op: OpPath): string | undefined {
   return CALL.exec(op)?.[1];
 }
 
@@ -72,6 +84,7 @@ export function withEarlier(later: AgentCalls, earlier: AgentCalls): AgentCalls 
     later.byQuestion.set(question, known);
     for (const [key, branches] of samples) if (!known.has(key)) known.set(key, branches);
   }
+  for (const [key, kind] of earlier.kinds) if (!later.kinds.has(key)) later.kinds.set(key, kind);
   for (const [key, about] of earlier.about) if (!later.about.has(key)) later.about.set(key, about);
   for (const phase of earlier.phases) later.phases.add(phase);
   return later;

@@ -5,11 +5,12 @@
  * SAMPLE-1  No two calls of a run share a sample, calls in flight included.
  * SAMPLE-2  A call takes the sample that its own path used; else one of its own branch; else, if its path is new, the oldest.
  * SAMPLE-3  Without one it is executed, under the lowest number that neither a call of this run nor a usable result has.
+ * SAMPLE-4  A call takes no result that a call of another kind recorded: an agent's and that of an `llm` called `agent` may have one key.
  */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
-import { questionOf, SECRET_QUESTION, type AgentCalls } from './agent-calls.js';
+import { kindOf, questionOf, SECRET_QUESTION, type AgentCalls } from './agent-calls.js';
 
 export interface SampledCall {
   readonly op: OpPath;
@@ -52,8 +53,8 @@ interface KnownSamples {
 
 export class Samples {
   private readonly taken = new Set<CallKey>();
-  /** By the first key of a question. Made when a call of it does not get the sample of its own path. */
-  private readonly known = new Map<CallKey, KnownSamples>();
+  /** By the kind and the first key of a question. Made when a call of it does not get the sample of its own path. */
+  private readonly known = new Map<string, KnownSamples>();
   /** By the first key of a question: all lower numbers are in use, which they stay. */
   private readonly lowestUnused = new Map<CallKey, number>();
 
@@ -79,7 +80,7 @@ export class Samples {
   }
 
   private knownOf(call: SampledCall, calls: AgentCalls): KnownSamples {
-    const [id] = call.keysOf(1);
+    const id = `${kindOf(call.op)} ${call.keysOf(1)[0]}`;
     const made = this.known.get(id) ?? { byBranch: new Map<OpPath | undefined, UsableSample[]>(), byAge: [] };
     if (this.known.has(id)) return made;
     this.known.set(id, made);
@@ -103,8 +104,9 @@ export class Samples {
     return samples.at(-1);
   }
 
-  /** Undefined for a key of another question, or without a usable result. */
-  private usable(key: CallKey, { keysOf }: SampledCall): UsableSample | undefined {
+  /** Undefined for a key of another question or kind (SAMPLE-4), or without a usable result. */
+  private usable(key: CallKey, { op, keysOf }: SampledCall): UsableSample | undefined {
+    if (this.sources?.calls.kinds.get(key) !== kindOf(op)) return undefined;
     const entry = this.entryOf(key);
     const number = entry?.attempt ?? 1;
     return entry && keysOf(number).includes(key) ? { number, key, entry } : undefined;

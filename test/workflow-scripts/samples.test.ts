@@ -1,4 +1,4 @@
-/** Samples of a question, and the calls that get them: SAMPLE-1 to SAMPLE-3. workflows-js.md 6.2. */
+/** Samples of a question, and the calls that get them: SAMPLE-1 to SAMPLE-4. workflows-js.md 6.2. */
 import { expect, it } from 'vitest';
 
 import type { CallKey, OpPath } from '../../journal/ids.js';
@@ -13,6 +13,7 @@ interface Recorded {
   readonly number: number;
   readonly branch: string;
   readonly hasResult?: boolean;
+  readonly kind?: string;
   readonly seq?: number;
 }
 
@@ -21,11 +22,12 @@ function recorded(...samples: readonly Recorded[]): { readonly calls: AgentCalls
   const own = memo.initial();
   const known = new Map<CallKey, Set<OpPath | undefined>>();
   calls.byQuestion.set('0123abcd', known);
-  for (const { number, branch, hasResult = true, seq = number } of samples) {
+  for (const { number, branch, hasResult = true, kind = 'agent', seq = number } of samples) {
     const key = keyOf(number);
     calls.byPath.set(op(branch), hasResult ? key : undefined);
     if (!hasResult) continue;
     known.set(key, new Set([branch as OpPath]));
+    calls.kinds.set(key, kind);
     const result = { ref: { run: 'r1' }, seq } as unknown as MemoEntry['result'];
     own.entries.set(key, { attempt: number === 1 ? undefined : number, result } as MemoEntry);
   }
@@ -55,6 +57,11 @@ it('gives a known path without a result no sample of another branch', () => {
 it('gives a new path the oldest sample', () => {
   const samples = new Samples(recorded({ number: 1, branch: 'main/a', seq: 9 }, { number: 2, branch: 'main/b', seq: 4 }));
   expect([take(samples, 'main/new'), take(samples, 'main/newer')]).toEqual(['2', '1']);
+});
+
+it('takes no sample of another kind, and executes under another number', () => {
+  const samples = new Samples(recorded({ number: 1, branch: 'main', kind: 'llm' }, { number: 2, branch: 'main/a' }));
+  expect([take(samples, 'main'), take(samples, 'main/x')]).toEqual(['3 executed', '2']);
 });
 
 it('executes under the number of an invalidated sample', () => {

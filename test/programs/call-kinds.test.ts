@@ -1,0 +1,65 @@
+/** Calls of several kinds that have the same name and arguments keep their own results. workflows-js.md 6.2. */
+import { expect, it } from 'vitest';
+import { openMemoryStore, workflow, type Context, type DurableWorkflow, type RunSettings } from '../../src/api/index.js';
+
+type Kind = 'agent' | 'llm' | 'step';
+
+/** Makes the call `agent("ask", {})` of a kind. */
+const call = async (ctx: Context, kind: Kind, executed: Kind[]): Promise<unknown> => {
+  if (kind === 'agent') return ctx.agent('ask');
+  const body = async (): Promise<string> => {
+    executed.push(kind);
+    return `of ${kind}`;
+  };
+  return kind === 'llm' ? ctx.llm('agent', ['ask', {}], body) : ctx.step('agent', ['ask', {}], body);
+};
+
+function program(name: string, kinds: readonly Kind[], executed: Kind[]): DurableWorkflow<null, string[]> {
+  return workflow<null, string[]>(name, async (ctx) => {
+    const results: string[] = [];
+    for (const kind of kinds) results.push(String(await call(ctx, kind, executed).catch(() => 'failed')));
+    return results;
+  });
+}
+
+const FAILS = 'cmd:exit 1';
+const ANSWERS = 'cmd:echo of agent';
+
+async function run(
+  kinds: readonly Kind[],
+  settings: RunSettings,
+  name = 'job',
+): Promise<{ result: unknown; executed: Kind[]; reused: number }> {
+  const executed: Kind[] = [];
+  const report = await program(name, kinds, executed).run(null, { resume: true, ...settings });
+  expect(report.status).not.toBe('failed');
+  return { result: report.result, executed, reused: report.totals.reused };
+}
+
+it('gives an agent that failed no result of an llm call of the same key', async () => {
+  const store = openMemoryStore();
+  expect(await run(['agent', 'llm'], { store, backend: FAILS })).toMatchObject({ result: ['failed', 'of llm'] });
+  const resumed = { result: ['of agent', 'of llm'], executed: [] };
+  expect(await run(['agent', 'llm'], { store, backend: ANSWERS })).toEqual({ ...resumed, reused: 1 });
+  expect(await run(['agent', 'llm'], { store, backend: FAILS })).toEqual({ ...resumed, reused: 2 });
+  expect(await run(['llm', 'agent'], { store, backend: FAILS })).toEqual({ result: ['of llm', 'of agent'], executed: [], reused: 2 });
+});
+
+it('reuses no result behind an edit that makes a call another kind, and finds each again', async () => {
+  const store = openMemoryStore();
+  const settings = { store, backend: ANSWERS };
+  expect(await run(['agent'], settings)).toEqual({ result: ['of agent'], executed: [], reused: 0 });
+  expect(await run(['llm'], settings)).toEqual({ result: ['of llm'], executed: ['llm'], reused: 0 });
+  expect(await run(['step'], settings)).toEqual({ result: ['of step'], executed: ['step'], reused: 0 });
+  const found = await run(['llm', 'step', 'agent'], { store, backend: FAILS });
+  expect(found).toEqual({ result: ['of llm', 'of step', 'of agent'], executed: [], reused: 3 });
+});
+
+it('reuses of a fork source what the same kind recorded', async () => {
+  const store = openMemoryStore();
+  await run(['llm'], { store }, 'source');
+  await run(['agent'], { store, backend: ANSWERS });
+  const forked = { store, backend: FAILS, fork: 'source' };
+  expect(await run(['llm'], forked)).toEqual({ result: ['of llm'], executed: [], reused: 1 });
+  expect(await run(['step'], forked)).toEqual({ result: ['of step'], executed: ['step'], reused: 0 });
+});
