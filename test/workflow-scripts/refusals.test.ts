@@ -86,3 +86,13 @@ it('says in one line why a result is no data', async () => {
     'TypeError: the result of a script must be JSON: Converting circular structure to JSON',
   );
 });
+
+it('ends a script as interrupted when the interruption comes before its first statement', async () => {
+  writeFileSync(join(root, 'job.js'), "export const meta = { name: 'job', description: 'x' }\nreturn await agent('a')\n");
+  const { report, result } = await runScript(root, { signal: AbortSignal.abort() });
+  expect({ status: report.status, code: (report.error as MlldError).code, result }).toEqual({
+    status: 'interrupted',
+    code: 'INTERRUPTED',
+    result: '',
+  });
+});

@@ -18,11 +18,13 @@ export async function runScript(
     cache = {},
     agent,
     environment = {},
+    signal = new AbortController().signal,
     ...settings
   }: Partial<WorkflowSettings> & {
     readonly cache?: CacheRequest;
     readonly agent?: AgentConfig;
     readonly environment?: RunOptions['environment'];
+    readonly signal?: AbortSignal;
   } = {},
 ): Promise<ScriptRun> {
   let result = '';
@@ -49,7 +51,7 @@ export async function runScript(
         nowMs: () => 1_000,
         monotonicMs: () => performance.now(),
       },
-      signal: new AbortController().signal,
+      signal,
     },
     { args: [], backend: 'simulated', parallel: 4, ...settings },
   );

@@ -87,9 +87,9 @@ class ScriptRun {
     const code = compiledScript(source, compileCode);
     await recordSource(frame, source.file, source.text.text, isNested ? 'module' : 'script');
     this.branches.set(this.root.path, this.root);
+    if (signal.aborted) throw stopped(); // a realm gets no answers from a run that is over, not even when it is set up
     const onAbort = (): void => this.fail(stopped());
     signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
     try {
       const onStray = (message: string): void => frame.run.warn(`an error that the script does not handle: ${message}`);
       this.realm = createClosedRealm({ bootstrap: BOOTSTRAP, ask: (name, text) => this.answer(name, text), onStray });
