@@ -1,5 +1,5 @@
 /** `mlld run FILE.mjs` runs the program that a module exports, with the flags and the exit statuses of workflow scripts. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
@@ -52,4 +52,16 @@ it.each([
   expect(status).toBe(1);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('    at ');
+});
+
+it('explains a call whose kind an edit has changed as another sample', async () => {
+  const program = (kind: string): string => `import { workflow } from 'mlld';
+export default workflow('berth-audit', (ctx) => ctx.${kind}('look', ['north'], async () => 'a loose plank'));
+`;
+  const cwd = await folderWith({ 'audit.mjs': program('llm') });
+  await runCli(['run', 'audit.mjs'], { cwd });
+  writeFileSync(join(cwd, 'audit.mjs'), program('step'));
+  await runCli(['run', 'audit.mjs', '--resume'], { cwd });
+  const { stdout } = await runCli(['journal', 'explain', 'latest'], { cwd });
+  expect(stdout).toContain('executed: it is sample 2, and the results of equal calls belong to other samples at audit.mjs:2:');
 });

@@ -89,7 +89,7 @@ function because(miss: Miss, run: string, { op, resembles, attempt }: ReportedCa
   const inRun = (at: { readonly run: string }): string => (at.run === run ? 'in this run' : `in run ${at.run}`);
   switch (miss.why) {
     case 'new':
-      return resembles === undefined ? 'no recorded run made this call' : changed(resembles, attempt);
+      return resembles === undefined ? 'no recorded run made this call' : changed(resembles, attempt, records);
     case 'invalidated':
       return `--resume ${miss.selector} invalidated its result ${inRun(miss)}`;
     case 'refused':
@@ -150,9 +150,11 @@ function upstream({ upstream: calls, run: at }: Extract<Miss, { why: 'upstream' 
   return at === run ? needed : `it was not executed in run ${at}: ${needed}`;
 }
 
-function changed({ preview, differences, changes = [] }: Resembles, attempt: number | undefined): string {
+/** @param isSample equal calls of a workflow script or program are samples, and each has a result of its own */
+function changed({ preview, differences, changes = [] }: Resembles, attempt: number | undefined, isSample: boolean): string {
   if (differences === undefined)
     return `the arguments changed${preview === undefined ? '' : `; before: ${clip(preview, PREVIEW_UNITS_MAX)}`}`;
+  if (differences.length === 0 && isSample) return `it is sample ${attempt ?? 1}, and the results of equal calls belong to other samples`;
   if (differences.length === 0) {
     const what = attempt === undefined ? 'what it forwards' : 'the hint of its retry, or what it forwards,';
     return `${what} changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
