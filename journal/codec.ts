@@ -66,7 +66,7 @@ export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string
 function versionOf(fact: { readonly [member: string]: unknown }): number {
   for (const member in fact) {
     const value = fact[member];
-    if (typeof value === 'object' && value !== null && mayBePacked(value)) return PACKED_VERSION;
+    if (typeof value === 'object' && mayBePacked(value)) return PACKED_VERSION;
   }
   return JOURNAL_VERSION;
 }

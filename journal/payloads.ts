@@ -77,8 +77,8 @@ export function storePayload(blobs: Blobs, value: Json, ofCall = false): Payload
 }
 
 /** Tells whether a member of an event is a payload that may be in a pack. Sealed and plain texts are files of their own. */
-export function mayBePacked(member: object): boolean {
-  if (!('blob' in member) || !('bytes' in member)) return false;
+export function mayBePacked(member: unknown): boolean {
+  if (typeof member !== 'object' || member === null || !('blob' in member) || !('bytes' in member)) return false;
   return Number(member.bytes) >= PACKED_BYTES_MIN && !('keyId' in member) && !('text' in member);
 }
 
