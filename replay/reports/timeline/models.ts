@@ -5,7 +5,7 @@ import type { TimelineAttempt } from './timeline-attempt.js';
 import type { Timeline } from './timeline.js';
 
 export interface ModelTally {
-  /** Null for attempts that did not report a model. */
+  /** Null for attempts that did not report a model, as those in flight and those that the end of the run cut off. */
   readonly name: string | null;
   readonly attempts: number;
   readonly inputTokens: number | null;
@@ -27,7 +27,7 @@ export function modelsOf({ spans }: Timeline): readonly ModelTally[] {
 }
 
 function usagesOf({ outcome, usage }: TimelineAttempt): readonly Usage[] {
-  if (outcome === 'unfinished' || outcome === 'not-executed') return [];
+  if (outcome === 'not-executed') return [];
   return usage?.models ?? [usage ?? {}];
 }
 

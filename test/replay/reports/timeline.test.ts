@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { opPath } from '../../../journal/ids.js';
 import { fold } from '../../../replay/fold/projection.js';
+import { reportData } from '../../../replay/reports/timeline/report.js';
 import { callsOf, timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyRun } from '../../support/any-run.js';
 import { call, entries, inside, loop, run, runRef, started } from '../../support/written-runs.js';
@@ -22,6 +23,13 @@ describe('the timeline', () => {
       ['ask', 'flow', 'executed', 5],
     ]);
     expect(state).toMatchObject({ name: 'job', status: 'completed' });
+  });
+
+  it('leaves no attempt out of the sums by model, also of what the end of the run cut off', () => {
+    const facts = [...call('main/ask#0', 'ebb'), ...call('main/ask#1', 'flow', { outcome: 'killed' })];
+    const report = reportData(runRef(1), fold(timeline, entries(runRef(1), [started(runRef(1)), ...facts])), 'crashed');
+    expect(report.models.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(report.total.attempts);
+    expect(report.total.attempts).toBe(2);
   });
 
   it('separates reused, failed and unfinished calls, and names the phase they belong to', () => {
