@@ -11,7 +11,7 @@ type Concluded = Pick<Execution, 'argv' | 'name' | 'request' | 'script'>;
 
 export function concludeRun(io: Io, { argv, name, request, script }: Concluded, report: RunReport, elapsedMs: number): void {
   const { calls, journal, pause, resume, unrecordedResults } = report;
-  const next = resume === undefined ? undefined : nextCommand({ name, argv }, resume);
+  const next = resume === undefined ? undefined : nextCommand({ name, argv, pause }, resume);
   if (calls && !request.structured) {
     io.stderr(renderCallSummary(calls, { elapsedMs, next }));
     if (unrecordedResults !== undefined) io.stderr(`nothing was recorded; ${script.kind === 'file' ? KEEPS : KEEPS_TEXT}\n`);

@@ -150,7 +150,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     const { renderError } = await import('../render/error.js');
     return io.stderr(renderError(error, {}));
   }
-  const next = isCompleted ? undefined : pipelineResumeCommand({ name: target, argv: recorded });
+  const next = isCompleted ? undefined : pipelineResumeCommand({ name: target, argv: recorded, pause });
   if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
     const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
     io.stderr(`${stoppedBy(signal)} ${kept} ${kept === 1 ? 'result' : 'results'} kept; continue: ${next}\n`);

@@ -10,13 +10,52 @@ export interface RecordedCommand {
   readonly argv: readonly string[];
   /** The path of its file in the project. */
   readonly workflow?: string;
+  /** Its pause, if the run was paused. */
+  readonly pause?: { readonly leastBudget?: string } | null | undefined;
 }
 
 /** `more` are words behind `--resume`: its target, or further flags. */
-export function resumeCommand({ name, argv, workflow }: RecordedCommand, ...more: readonly string[]): string {
-  if (argv.length === 0 && workflow !== undefined) return shellWords(['mlld', workflow, '--resume', ...more]);
-  return shellWords(['mlld', ...words(name ?? '', argv, more)]);
+export function resumeCommand(command: RecordedCommand, ...more: readonly string[]): string {
+  const { name, argv, workflow } = command;
+  const [kept, added] = withLeastBudget(command);
+  if (argv.length === 0 && workflow !== undefined) return shellWords(['mlld', workflow, '--resume', ...more, ...added]);
+  return shellWords(['mlld', ...words(name ?? '', kept, [...more, ...added])]);
 }
+
+/**
+ * Returns the words of a run with a budget that is enough for one call where the recorded one was not, and those to add where it was in no
+ * word: the same command would be paused again before its first call, each time.
+ */
+function withLeastBudget({ argv, pause }: RecordedCommand): readonly [words: readonly string[], added: readonly string[]] {
+  const least = pause?.leastBudget;
+  if (least === undefined) return [argv, []];
+  const end = argv.indexOf('--');
+  const isFlag = (word: string, index: number): boolean => /^--budget(?:=|$)/.test(word) && (end === -1 || index < end);
+  const at = argv.findLastIndex(isFlag);
+  if (at === -1) return [argv, ['--budget', least]];
+  const [, inline] = /^--budget=(.*)$/s.exec(argv[at] ?? '') ?? [];
+  const raised = withLimits(inline ?? argv[at + 1] ?? '', least);
+  return [
+    [
+      ...argv.slice(0, at),
+      ...(inline === undefined ? ['--budget', raised] : [`--budget=${raised}`]),
+      ...argv.slice(at + (inline === undefined ? 2 : 1)),
+    ],
+    [],
+  ];
+}
+
+/** Each limit of cost is that of `least`; other parts, as the budget of a workflow script, are as they were. */
+function withLimits(written: string, least: string): string {
+  const limits = least.split(',');
+  const parts = written.split(',').map((part) => {
+    const unit = UNITS_OF_COST.find((each) => each.test(part.trim()));
+    return (unit && limits.find((limit) => unit.test(limit))) ?? part;
+  });
+  return parts.join(',');
+}
+
+const UNITS_OF_COST = [/^\d.*usd$/i, /^\d.*tok(?:ens)?$/];
 
 /** `target` is what a run's report says is left. */
 export function nextCommand(command: RecordedCommand, target: string): string {
@@ -24,17 +63,19 @@ export function nextCommand(command: RecordedCommand, target: string): string {
 }
 
 /** Keeps the words of a pipeline's run without an earlier `--resume`. `node` is where to continue, if not where the run ended. */
-export function pipelineResumeCommand({ name, argv, workflow }: RecordedCommand, node?: string): string {
+export function pipelineResumeCommand(command: RecordedCommand, node?: string): string {
+  const { name, workflow } = command;
+  const [argv, added] = withLeastBudget(command);
   const target = node === undefined ? [] : [node];
   if (argv.length === 0 && workflow !== undefined) {
     // A server's questions are answered by other processes.
     const people = isUpload(workflow) ? ['--ask', 'remote'] : [];
-    return shellWords(['mlld', 'run', workflow, '--resume', ...target, ...people]);
+    return shellWords(['mlld', 'run', workflow, '--resume', ...target, ...people, ...added]);
   }
   const isValue = (word: string, before: string | undefined): boolean =>
     (before === '--resume' && !word.startsWith('-') && word !== name) || before === '--max-calls';
   const kept = argv.filter((word, index) => !isNotResumed(word) && !isValue(word, argv[index - 1]));
-  return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target]);
+  return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target, ...added]);
 }
 
 function isNotResumed(word: string): boolean {

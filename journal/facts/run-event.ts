@@ -94,6 +94,8 @@ export interface Pause {
   /** When the lane's allowance is there again: ISO 8601, UTC. */
   readonly resetsAt?: string;
   readonly message: string;
+  /** A budget that is enough for the call for which that of the run was too small, as `--budget` takes it. */
+  readonly leastBudget?: string;
 }
 
 /** The settings of calls in force. Usual values are left out. calls.md 11.4. */

@@ -50,10 +50,14 @@ function isOfStore(error: unknown): boolean {
   return error instanceof JournalError && /^STORE_[A-Z]/.test(error.code);
 }
 
-function dispatchStopped({ class: stopClass, lane, message, resetsAtMs, hint = REMEDIES[stopClass] }: Stop): MlldError {
+function dispatchStopped({ class: stopClass, lane, message, resetsAtMs, leastBudget, hint = remedyOf(stopClass, leastBudget) }: Stop): MlldError {
   const where = lane === undefined ? '' : ` in lane ${lane}`;
   const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(resetsAtMs)}`;
   return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint });
+}
+
+function remedyOf(stopClass: Stop['class'], leastBudget: string | undefined): string {
+  return leastBudget === undefined ? REMEDIES[stopClass] : `run it again with --resume and a budget of at least ${leastBudget}`;
 }
 
 const REMEDIES: { readonly [C in Stop['class']]: string } = {
@@ -77,11 +81,12 @@ function localTime(ms: number): string {
 /** `secrets` are those that the run has met: what a provider said may hold one. calls.md 16.3. */
 export function pauseOf(error: unknown, { pausedBy }: Paused, secrets?: Pick<SecretRegistry, 'redact'>): Pause {
   const redacted = (text: string): string => secrets?.redact(text) ?? text;
-  const { class: stopClass = 'journal', lane, resetsAtMs } = pausedBy ?? {};
+  const { class: stopClass = 'journal', lane, resetsAtMs, leastBudget } = pausedBy ?? {};
   return {
     class: stopClass,
     ...(lane === undefined ? {} : { lane: redacted(lane) }),
     ...(resetsAtMs === undefined ? {} : { resetsAt: new Date(resetsAtMs).toISOString() }),
     message: redacted(pausedBy?.message ?? messageOf(error)),
+    ...(leastBudget === undefined ? {} : { leastBudget }),
   };
 }

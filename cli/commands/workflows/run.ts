@@ -47,7 +47,8 @@ export async function runWorkflowCommand(
   const shown = request.verbose ? lines.length : FAILURES_SHOWN;
   for (const line of lines.slice(0, shown)) io.stderr(`  ${oneLine(line)}\n`);
   if (lines.length > shown) io.stderr(`  and ${lines.length - shown} more reasons\n`);
-  if (report?.journal) io.stderr(`ask just these again: ${oneLine(nextCommand({ name, argv }, report.resume ?? 'failed'))}\n`);
+  if (report?.journal)
+    io.stderr(`ask just these again: ${oneLine(nextCommand({ name, argv, pause: report.pause }, report.resume ?? 'failed'))}\n`);
   return isStrict && status === EXIT_OK ? EXIT_FAILED : status;
 }
 

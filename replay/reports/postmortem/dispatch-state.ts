@@ -11,6 +11,8 @@ export interface DispatchStop {
   /** ISO 8601, UTC; null where it is not known. */
   readonly resetsAt: string | null;
   readonly message: string;
+  /** A budget that is enough for the call for which that of the run was too small. */
+  readonly leastBudget?: string;
 }
 
 /** A lane as its last event has it; null where it has no such limit. */

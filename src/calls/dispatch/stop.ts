@@ -2,7 +2,7 @@
 import type { CallFact, StopClass } from '../../../journal/facts/call-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { MlldError } from '../../errors.js';
-import type { BudgetLimits, LimitKind } from '../budget/limits.js';
+import { budgetText, type BudgetLimits, type LimitKind } from '../budget/limits.js';
 import type { Failure } from '../failure.js';
 
 export interface Stop {
@@ -14,6 +14,8 @@ export interface Stop {
   readonly message: string;
   /** The remedy, where the class alone does not say it. */
   readonly hint?: string;
+  /** A budget that is enough for one call, where that of the run is not, as `--budget` takes it. */
+  readonly leastBudget?: string;
   /** The error of the journal. */
   readonly error?: Error;
 }
@@ -30,8 +32,25 @@ export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: { 
   const words = LIMIT_WORDS[limit];
   const allowed = `the budget of ${words(budget[limit] ?? 0)}`;
   if (tooLarge === undefined) return { class: 'budget', message: `${allowed} is reached` };
-  return { class: 'budget', message: `${allowed} is less than a call of @${tooLarge.fn} is expected to cost: ${words(tooLarge.needs)}` };
+  return {
+    class: 'budget',
+    message: `${allowed} is less than a call of @${tooLarge.fn} is expected to cost: ${words(tooLarge.needs)}`,
+    leastBudget: budgetText({ ...budget, [limit]: roundedUp(tooLarge.needs, limit === 'usd' ? LEAST_USD : 1) }),
+  };
 }
+
+/** Smaller amounts would be written with an exponent, which no budget has. */
+const LEAST_USD = 0.000001;
+
+/** To two digits, as a person would write it. */
+function roundedUp(amount: number, least: number): number {
+  const unit = Math.max(least, 10 ** (Math.floor(Math.log10(amount)) - 1));
+  return Number((Math.ceil(amount / unit - ROUNDING) * unit).toPrecision(DIGITS));
+}
+
+/** 0.0045 / 0.0001 is a little more than 45. */
+const ROUNDING = 1e-6;
+const DIGITS = 12;
 
 /** calls.md 13.4 */
 export const NO_COST: Stop = {

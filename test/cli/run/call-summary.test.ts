@@ -1,4 +1,6 @@
 /** The last lines of a run with calls, and its exit status. calls.md 14. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderCallSummary } from '../../../cli/render/call-summary.js';
 import { exitStatusOf } from '../../../cli/exit-codes.js';
@@ -109,6 +111,43 @@ describe('a run', () => {
     expect(failed.status).toBe(1);
     expect(failed.stderr).toMatch(/; next: mlld fails\.mld --resume\n$/);
     expect(failed.stderr).not.toContain('  resume:');
+  });
+
+  it.each([
+    ['--budget=100tok,1h', '--budget=5100tok,1h --resume'],
+    ['--max-calls=3 --budget 0.01usd', '--max-calls=3 --budget 0.13usd --resume'],
+    ['', '--resume --budget 0.13usd,100calls'],
+  ])('names the least budget that does where that of %s is less than one call', async (flags, next) => {
+    const script = (items: string): string =>
+      `budget: 0.01usd,100calls\nexe llm @ask(q) = js { mlld.usage({ costUsd: 0.123, inputTokens: 5000, outputTokens: 20 }); return q }\nfor @q in [${items}] => show @ask(@q)\n`;
+    const cwd = await projectFolder({ 'job.mld': script('"a"') });
+    await runCli(['job.mld', '--checkpoint', '--budget', '9usd'], { cwd });
+    await fs.writeFile(path.join(cwd, 'job.mld'), script('"a", "b"'));
+    const { status, stderr } = await runCli(['job.mld', '--checkpoint', ...flags.split(' ').filter(Boolean)], { cwd });
+    expect(status).toBe(5);
+    const found = next.replace(/^--max-calls=3 /, ''); // such a flag is not repeated
+    expect(stderr).toContain(`; next: mlld job.mld ${found}\n`);
+    expect(stderr).toMatch(/ {2}hint: run it again with --resume and a budget of at least (?:5100tok|0\.13usd)/);
+    expect((await runCli(['journal', 'postmortem'], { cwd })).stdout).toContain(`  mlld job.mld ${found}  `);
+    expect((await runCli(['job.mld', ...found.split(' ')], { cwd })).stdout).toBe('a\nb\n');
+  });
+
+  it('says until when it waits for a quota, and how to stop that', async () => {
+    const cwd = await projectFolder({
+      'job.mld': `exe llm @ask(q) = sh {
+  if [ -f tried ]; then echo "$q"; exit; fi
+  touch tried
+  echo "{\\"fail\\":{\\"class\\":\\"quota\\",\\"message\\":\\"none left\\",\\"resetsAt\\":$(( $(date +%s) + 2 ))}}" >> "$MLLD_CALL_REPORT"
+  exit 1
+}
+show @ask("a")
+`,
+    });
+    const { status, stdout, stderr } = await runCli(['job.mld', '--checkpoint', '--wait-quota', '1m'], { cwd });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'a\n' });
+    const wait =
+      /^waits for the quota of @ask until \d{4}-\d\d-\d\d \d\d:\d\d \S+, for [\d.]+m?s; Ctrl-C stops the run, and --resume continues it$/m;
+    expect(stderr).toMatch(wait);
   });
 
   it('prints no bare word that a checkpoint of this name makes ambiguous', async () => {
