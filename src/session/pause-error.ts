@@ -1,6 +1,7 @@
 /** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. calls.md 14.3. */
 import { JournalError } from '../../journal/errors.js';
 import type { Pause } from '../../journal/facts/run-event.js';
+import { duration } from '../../replay/fold/duration.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import type { Stop } from '../calls/dispatch/stop.js';
 import { messageOf, MlldError } from '../errors.js';
@@ -50,7 +51,14 @@ function isOfStore(error: unknown): boolean {
   return error instanceof JournalError && /^STORE_[A-Z]/.test(error.code);
 }
 
-function dispatchStopped({ class: stopClass, lane, message, resetsAtMs, leastBudget, hint = remedyOf(stopClass, leastBudget) }: Stop): MlldError {
+function dispatchStopped({
+  class: stopClass,
+  lane,
+  message,
+  resetsAtMs,
+  leastBudget,
+  hint = remedyOf(stopClass, leastBudget),
+}: Stop): MlldError {
   const where = lane === undefined ? '' : ` in lane ${lane}`;
   const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(resetsAtMs)}`;
   return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint });
@@ -68,6 +76,19 @@ const REMEDIES: { readonly [C in Stop['class']]: string } = {
   journal: 'run it again with --resume',
   store: 'run it again with --resume',
 };
+
+/** Returns the line for a run that waits until an allowance is there again (`--wait-quota`). calls.md 12.7. */
+export function quotaWait({ lane, resetsAtMs, nowMs, isRecorded }: QuotaWait): string {
+  const stopping = isRecorded ? 'Ctrl-C stops the run, and --resume continues it' : 'Ctrl-C ends the run, of which nothing is recorded';
+  return `waits for the quota of ${lane} until ${localTime(resetsAtMs)}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
+}
+
+interface QuotaWait {
+  readonly lane: string;
+  readonly resetsAtMs: number;
+  readonly nowMs: number;
+  readonly isRecorded: boolean;
+}
 
 /** `2026-11-22 18:30 GMT+1`: date, time and zone of this machine. */
 function localTime(ms: number): string {

@@ -1,4 +1,4 @@
-/** Writes the progress of a run as lines of a log: a sentence each half minute, or an object when something changed. */
+/** Writes the progress of a run as lines of a log: a sentence each half minute, or each minute of a wait, or an object when it changed. */
 import type { CallsAtWorkers, RunSummary } from '../../../src/api/reports/summary.js';
 import { progressLine, progressObject } from './lines.js';
 import { hasProgress, watchPace, type Clock } from './moment.js';
@@ -10,6 +10,8 @@ export interface Stream extends Clock {
 }
 
 const SENTENCE_EVERY_MS = 30_000;
+/** While a lane waits for its allowance. */
+const SENTENCE_OF_WAIT_EVERY_MS = 60_000;
 const OBJECT_EVERY_MS = 1000;
 const FLUSH_EVERY_MS = 250;
 /** A pace needs looks in between. */
@@ -24,7 +26,8 @@ export function sentences({ write, ...clock }: Stream): Progress {
   const ticking = setInterval(() => {
     if (summary === undefined || !hasProgress(summary, atWorkers)) return;
     const moment = look(summary, atWorkers);
-    if (clock.nowMs() - writtenMs < SENTENCE_EVERY_MS) return;
+    const everyMs = moment.holds.some(({ stopped }) => stopped !== undefined) ? SENTENCE_OF_WAIT_EVERY_MS : SENTENCE_EVERY_MS;
+    if (clock.nowMs() - writtenMs < everyMs) return;
     writtenMs = clock.nowMs();
     write(`progress: ${progressLine(moment)}\n`);
   }, LOOK_EVERY_MS).unref();

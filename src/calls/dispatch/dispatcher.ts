@@ -51,6 +51,7 @@ export class Dispatcher {
     this.stops = new Stops({
       ...ports,
       record: (fact) => this.journal?.record(fact),
+      waits: (lane, resetsAtMs) => this.journal?.waits?.(lane, resetsAtMs),
       sleep: (ms) => this.sleep(ms),
       opened: () => this.pumpAll(),
     });

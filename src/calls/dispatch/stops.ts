@@ -8,6 +8,7 @@ import { isStopping, NO_COST, stopFact, type Stop } from './stop.js';
 
 interface StopPorts extends Pick<DispatcherPorts, 'settings' | 'isServing' | 'nowMs' | 'monotonicMs'> {
   readonly record: DispatchRecord['record'];
+  readonly waits: NonNullable<DispatchRecord['waits']>;
   /** Resolves after this time; rejects when the run must stop. */
   readonly sleep: (ms: number) => Promise<void>;
   /** Called when a lane may start attempts again. */
@@ -85,11 +86,12 @@ export class Stops {
     if (lane.stop || !isStopping(failure)) return;
     const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
     if (!this.waitsOut(lane, failure)) return this.stopLane(op, lane, stop);
-    const { nowMs, monotonicMs, record, sleep, opened } = this.ports;
+    const { nowMs, monotonicMs, record, waits, sleep, opened } = this.ports;
     const leftMs = Math.max(0, (resetsAtMs ?? 0) - nowMs());
     if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
     lane.waitForReset(leftMs);
     record(stopFact(stop, op));
+    if (leftMs > 0) waits(lane.name, nowMs() + leftMs);
     lane.limiter.holdUntil(monotonicMs() + leftMs);
     void sleep(leftMs).then(
       () => {

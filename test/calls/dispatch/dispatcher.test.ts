@@ -11,6 +11,7 @@ afterEach(() => void vi.useRealTimers());
 interface Fixture {
   readonly dispatcher: Dispatcher;
   readonly facts: object[];
+  readonly waits: readonly (readonly [lane: string, leftMs: number])[];
   readonly pauses: () => number;
   start(op: string, lane?: string, isRetry?: boolean): Started | Promise<Started>;
 }
@@ -18,6 +19,7 @@ interface Fixture {
 function fixture(settings: Partial<CallSettings> = {}, isServing = false): Fixture {
   let pauses = 0;
   const facts: object[] = [];
+  const waits: (readonly [lane: string, leftMs: number])[] = [];
   const dispatcher = new Dispatcher({
     settings: { ...DEFAULT_CALL_SETTINGS, ...settings },
     monotonicMs: () => performance.now(),
@@ -27,10 +29,15 @@ function fixture(settings: Partial<CallSettings> = {}, isServing = false): Fixtu
     signal: new AbortController().signal,
     isServing,
   });
-  dispatcher.open({ record: (fact) => facts.push(fact), learn: async () => ({ lanes: new Map(), costs: new Map() }) });
+  dispatcher.open({
+    record: (fact) => facts.push(fact),
+    waits: (lane, resetsAtMs) => waits.push([lane, resetsAtMs - Date.now()]),
+    learn: async () => ({ lanes: new Map(), costs: new Map() }),
+  });
   return {
     dispatcher,
     facts,
+    waits,
     pauses: () => pauses,
     start: (op, lane = 'claude', isRetry = false) => dispatcher.start({ op: op as OpPath, fn: 'ask', lane, isRetry }),
   };
@@ -126,7 +133,7 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
   });
 
   it('is only held where the run waits for a reset that is near', async () => {
-    const { dispatcher, facts, pauses, start } = fixture({ waitQuotaMs: 10_000 });
+    const { dispatcher, facts, waits, pauses, start } = fixture({ waitQuotaMs: 10_000 });
     const inFlight = [await start('a'), await start('c')];
     for (const each of inFlight) dispatcher.finish(each, { failure: { ...QUOTA, resetsAtMs: Date.now() + 5000 }, cost: {} });
     expect(dispatcher.mayTryAgain('claude')).toBe(true);
@@ -134,6 +141,7 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
     void Promise.resolve(start('b')).then(() => (isStarted = true));
     await vi.advanceTimersByTimeAsync(4900);
     expect([isStarted, pauses()]).toEqual([false, 0]);
+    expect(waits).toEqual([['claude', 5000]]);
     await vi.advanceTimersByTimeAsync(200);
     expect(isStarted).toBe(true);
     expect(facts.slice(1)).toMatchObject([
@@ -152,6 +160,7 @@ describe('a budget', () => {
     await vi.advanceTimersByTimeAsync(100);
     expect(await refused).toBe('INTERRUPTED');
     expect(facts.at(-1)).toMatchObject({ message: 'the budget of $0.001 is less than a call of @ask is expected to cost: $0.0045' });
+    expect(dispatcher.pausedBy?.leastBudget).toBe('0.0045usd');
   });
 
   it('stops all lanes when it is reached, and says which', async () => {

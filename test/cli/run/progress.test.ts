@@ -297,6 +297,15 @@ describe('on a terminal', () => {
     expect(screen).toMatch(/^progress: 4 executed · 1m0?5s\nprogress: 4 executed · .*\n$|^progress: 4 executed · .*\n$/);
   });
 
+  it('writes a line each minute, and not each half, while a lane waits for its allowance', () => {
+    const progress = sentences({ write, ...clock });
+    const holds = new Map([['claude', { lane: 'claude', stopped: 'quota' as const, untilMs: todayMs + 600_000 }]]);
+    progress.update(state({ executed: 4, holds }));
+    for (let s = 0; s < 125; s += 5) pass(5000);
+    progress.stop();
+    expect(screen.match(/^progress: /gm)).toHaveLength(2);
+  });
+
   it('writes objects for programs, at most one a second, and the last state', () => {
     const progress = objects({ write, ...clock });
     for (let ms = 0; ms < 2500; ms++) {
