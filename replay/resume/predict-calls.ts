@@ -9,11 +9,17 @@ import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
 
 /** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
 export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
-  const predicted = new Set(calledLately(own));
-  if (predicted.size === 0) for (const fork of forks) for (const key of calledLately(fork)) predicted.add(key);
+  const predicted = predictOutermost(own, forks);
   const inside = insideCalls([own, ...forks]);
   // Grows while it is walked.
   for (const key of predicted) if (!isReused(key)) for (const inner of inside.get(key) ?? []) predicted.add(inner);
+  return predicted;
+}
+
+/** Predicts the calls outside of llm calls alone. */
+export function predictOutermost(own: Memo, forks: readonly Memo[]): Set<CallKey> {
+  const predicted = new Set(calledLately(own));
+  if (predicted.size === 0) for (const fork of forks) for (const key of calledLately(fork)) predicted.add(key);
   return predicted;
 }
 

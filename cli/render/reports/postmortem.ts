@@ -53,7 +53,7 @@ export function renderPostMortem(report: PostMortemReport, style: Style): string
 export function renderKept(report: PostMortemReport): string {
   const { failures, resume } = report;
   const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
-  return `  ${oneLine(`${counted(resume.reused, 'result')} kept${failed}${checkpointOf(report)}`)}\n`;
+  return `  ${oneLine(`${counted(resume.kept, 'result')} kept${failed}${checkpointOf(report)}`)}\n`;
 }
 
 /** Returns the lines behind it: how to resume the run, unless its summary says that, and where to look. */
@@ -64,7 +64,7 @@ export function renderResumeAdvice(run: string, command: RecordedCommand | undef
 
 /** `Stopped by Ctrl-C. 50 results kept; continue: mlld run patrol --resume`, and where to look. */
 export function renderStopped(stopped: string, run: string, report: PostMortemReport | undefined, command: RecordedCommand): string {
-  const kept = report === undefined ? '' : `${counted(report.resume.reused, 'result')} kept${checkpointOf(report)}; `;
+  const kept = report === undefined ? '' : `${counted(report.resume.kept, 'result')} kept${checkpointOf(report)}; `;
   return `${oneLine(`${stopped} ${kept}continue: ${resumeCommand(command)}`)}\n${renderResumeAdvice(run, undefined)}`;
 }
 
@@ -262,10 +262,13 @@ function resumeOf(report: PostMortemReport): string[] {
     (word) => `${unresolved.filter((call) => call.why === word).length} ${word.replaceAll('-', ' ')}`,
   );
   const estimated = comparedWith === undefined ? 'from its unfinished loops' : `if it makes as many calls as run ${comparedWith}`;
+  // Without a run to compare with, nobody knows what comes after the calls of this one.
+  const isPart = comparedWith === undefined && report.status !== 'completed';
   const lines = [
-    `Resuming reuses ${counted(reused, 'result')} and makes ${counted(unresolved.length + notStarted, 'call')}:`,
+    `Resuming reuses ${counted(reused, 'result')} and makes ${isPart ? 'at least ' : ''}${counted(unresolved.length + notStarted, 'call')}:`,
     `  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notStarted === 0 ? '' : `, ${notStarted} not started yet (estimated ${estimated})`}`,
   ];
+  if (isPart) lines.push('  no completed run tells what comes after them: calls that no run has made yet are not counted');
   if (durationMs !== undefined) {
     lines.push(
       `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? unknownCost(unpriced) : `, and ${costOrDash({ costUsd, unpriced })}`}`,

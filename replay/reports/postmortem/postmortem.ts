@@ -48,6 +48,8 @@ export interface Rate {
   durationMs: number;
   priced: number;
   costUsd: number;
+  /** Those that did nothing but make calls, whose cost is theirs. */
+  onlyCalls: number;
 }
 
 export interface PostMortem extends InFlightOperations {
@@ -69,6 +71,8 @@ export interface PostMortem extends InFlightOperations {
   readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
   readonly unresolved: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unresolved }>;
+  /** The calls around those that were made inside others alone: a resume needs none of what is inside a reused one. */
+  readonly within: Map<CallKey, Set<CallKey>>;
   readonly rates: Map<string, Rate>;
   readonly concurrency: CallConcurrency;
 }
@@ -97,6 +101,7 @@ export const postMortem: Projection<PostMortem> = {
     resolved: new Map(),
     unresolved: new Map(),
     offered: new Map(),
+    within: new Map(),
     rates: new Map(),
     concurrency: noConcurrency(),
   }),
@@ -138,6 +143,7 @@ export const postMortem: Projection<PostMortem> = {
         completeCall(state, event, ended);
         break;
       case 'call.reused':
+        notePlace(state, event);
         settle(state, event.key, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
         if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn);
         break;
@@ -173,6 +179,15 @@ export const postMortem: Projection<PostMortem> = {
   },
 };
 
+/** Called before the call is noted as made. */
+function notePlace(state: PostMortem, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
+  const around = callAround(state, op)?.key;
+  const known = state.within.get(key);
+  if (around === undefined) state.within.delete(key);
+  else if (known !== undefined) known.add(around);
+  else if (!state.resolved.has(key) && !state.unresolved.has(key)) state.within.set(key, new Set([around]));
+}
+
 /** `phase: 'Check'` of a call reaches the phase as `phase('Check')` does: `--resume Check` finds it. */
 function reachPhase(state: PostMortem, name: string, seq: Seq): void {
   if (state.phases.has(name)) return;
@@ -180,7 +195,9 @@ function reachPhase(state: PostMortem, name: string, seq: Seq): void {
   state.checkpoint = { name, seq, closed: false };
 }
 
-function offerCall(state: PostMortem, { op, key, fn }: EventOf<'call.offered'>): void {
+function offerCall(state: PostMortem, event: EventOf<'call.offered'>): void {
+  const { op, key, fn } = event;
+  notePlace(state, event);
   state.unresolved.set(key, { fn, preview: undefined, why: 'offered' });
   state.offered.set(op, key);
   const step = state.steps.get(op);
@@ -192,6 +209,7 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   const { op, key, fn, site } = event;
   const preview = event.preview ?? previewOf(event.args);
   const step = state.steps.get(op);
+  notePlace(state, event);
   if (step !== undefined) {
     step.waitsFor = undefined;
     step.call = {
@@ -219,13 +237,14 @@ function withdrawCall(state: PostMortem, { op, key, try: tried = 1 }: EventOf<'c
 }
 
 function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
-  const { op, key, elapsedMs, unusable, result, seq } = event;
+  const { op, key, elapsedMs, unusable, result, seq, onlyCalls } = event;
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
   if (step !== undefined) step.call = undefined;
   const rate = rateOf(state, fn);
   rate.calls += 1;
   rate.durationMs += elapsedMs;
+  if (onlyCalls === true) rate.onlyCalls += 1;
   if (ended?.totalUsd !== undefined) {
     rate.priced += 1;
     rate.costUsd = addUsd(rate.costUsd, ended.totalUsd);
@@ -247,7 +266,10 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   for (const command of step?.call?.failedCommands ?? []) forgetFailure(state.failures, command);
   const why = denied === true ? 'denied' : ended?.outcome === 'not-executed' ? 'not-executed' : 'failed';
   if (open !== undefined) open.why = why;
-  else if (why === 'not-executed' && !state.resolved.has(key)) state.unresolved.set(key, { fn: what, preview: undefined, why });
+  else if (why === 'not-executed' && !state.resolved.has(key)) {
+    notePlace(state, event);
+    state.unresolved.set(key, { fn: what, preview: undefined, why });
+  }
   if (step !== undefined) {
     step.call = undefined;
     if (denied !== true) step.failedIn = event.class;
@@ -277,6 +299,6 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
 
 function rateOf(state: PostMortem, fn: string): Rate {
   let rate = state.rates.get(fn);
-  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, durationMs: 0, priced: 0, costUsd: 0 }));
+  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, durationMs: 0, priced: 0, costUsd: 0, onlyCalls: 0 }));
   return rate;
 }

@@ -8,9 +8,11 @@ import { callsAhead, knowsRestOfPaused, type LoopCount } from './loop-counts.js'
 import type { ResolvedCall, PostMortem, Rate, Unresolved } from './postmortem.js';
 
 export interface ResumeEstimate {
-  /** Calls of the run that have a reusable result now, whichever run recorded it. */
+  /** Calls of the run that have a reusable result now, whichever run recorded it; none inside a reused one, which no resume makes. */
   readonly reused: number;
-  /** Calls of the run that have none now. */
+  /** Results that can be reused now, also those inside reused ones. */
+  readonly kept: number;
+  /** Calls of the run that have none now; none inside a reused one. */
   readonly unresolved: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unresolved }[];
   /** Calls that the run had not made yet, estimated from its loops and a complete run. */
   readonly notStarted: number;
@@ -44,10 +46,24 @@ export function estimateResume(
 ): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
-  const unresolved: { readonly fn: string; readonly preview: string | undefined; readonly why: Unresolved }[] = [];
-  for (const [key, call] of state.unresolved) if (!now.has(key, undefined)) unresolved.push(call);
-  for (const [key, had] of state.resolved)
-    if (!now.has(key, had)) unresolved.push({ fn: had.fn, preview: had.preview, why: 'invalidated' });
+  const isMade = madeByResume(state, now);
+  const left = new Map<CallKey, ResumeEstimate['unresolved'][number]>();
+  let [kept, reusable] = [0, 0];
+  for (const [key, call] of state.unresolved) {
+    const isKept = now.has(key, undefined);
+    if (isKept) kept += 1;
+    if (!isMade(key)) continue;
+    if (isKept) reusable += 1;
+    else left.set(key, call);
+  }
+  for (const [key, had] of state.resolved) {
+    const isKept = now.has(key, had);
+    if (isKept) kept += 1;
+    if (!isMade(key)) continue;
+    if (isKept) reusable += 1;
+    else left.set(key, { fn: had.fn, preview: had.preview, why: 'invalidated' });
+  }
+  const unresolved = [...left.values()];
   for (const { fn } of unresolved) add(fn, 1);
   const inLoopsBy = aheadInLoops(state);
   const inLoops = [...inLoopsBy.values()].reduce((sum, calls) => sum + calls, 0);
@@ -60,8 +76,24 @@ export function estimateResume(
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);
   const notStarted = missing - recorded;
   const others = Math.max(0, notStarted - inLoopsLeft);
-  const cost = priced(state.rates, now.costs, { ahead, others });
-  return { reused: seen - unresolved.length + recorded, unresolved, notStarted, ...timed(state, { ahead, others }), ...cost };
+  const cost = priced(state.rates, now.costs, withoutCallers(state, { ahead, others }, left));
+  return { reused: reusable + recorded, kept: kept + recorded, unresolved, notStarted, ...timed(state, { ahead, others }), ...cost };
+}
+
+/** Returns whether a resume makes a call that the run made: not one that is inside calls alone whose results it reuses. */
+function madeByResume({ within, resolved }: PostMortem, now: RecordedNow): (key: CallKey) => boolean {
+  const made = new Map<CallKey, boolean>();
+  const isMade = (key: CallKey): boolean => {
+    const around = within.get(key);
+    if (around === undefined) return true;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    made.set(key, false); // a call that is inside itself is made by none
+    const result = [...around].some((outer) => !now.has(outer, resolved.get(outer)) && isMade(outer));
+    made.set(key, result);
+    return result;
+  };
+  return isMade;
 }
 
 /** Estimates the calls that the unfinished loops of a run had not started, by function: each iteration makes what those before it made. */
@@ -87,6 +119,26 @@ function unfinishedLoops(state: PostMortem): readonly LoopCount[] {
 interface CallsAhead {
   readonly ahead: ReadonlyMap<string, number>;
   readonly others: number;
+  /** Calls that have no price: that of their function, which only makes calls, is the price of calls that are not counted. */
+  readonly callers?: number;
+}
+
+/** The cost of a call that does nothing but make calls is theirs: where none of them is known to be made, nobody knows it. */
+function withoutCallers(
+  { rates, within }: PostMortem,
+  { ahead, others }: CallsAhead,
+  unresolved: ReadonlyMap<CallKey, { readonly fn: string }>,
+): CallsAhead {
+  const around = new Set([...unresolved.keys()].flatMap((key) => [...(within.get(key) ?? [])]));
+  const left = new Map(ahead);
+  let callers = 0;
+  for (const [key, { fn }] of unresolved) {
+    const { onlyCalls = 0, costUsd = 0 } = rates.get(fn) ?? {};
+    if (onlyCalls === 0 || costUsd > 0) continue;
+    if (!around.has(key)) callers += 1;
+    left.set(fn, (left.get(fn) ?? 0) - 1);
+  }
+  return { ahead: left, others, callers };
 }
 
 function timed({ rates, concurrency }: PostMortem, { ahead, others }: CallsAhead): Pick<ResumeEstimate, 'durationMs' | 'callsMs'> {
@@ -112,7 +164,7 @@ function timed({ rates, concurrency }: PostMortem, { ahead, others }: CallsAhead
 function priced(
   rates: ReadonlyMap<string, Rate>,
   recorded: ReadonlyMap<string, Price>,
-  { ahead, others }: CallsAhead,
+  { ahead, others, callers = 0 }: CallsAhead,
 ): Pick<ResumeEstimate, 'costUsd' | 'unpriced'> {
   const all = { priced: 0, costUsd: 0 };
   for (const rate of rates.values()) {
@@ -120,7 +172,7 @@ function priced(
     all.costUsd = addUsd(all.costUsd, rate.costUsd);
   }
   let costUsd = 0;
-  let [known, unpriced] = [0, 0];
+  let [known, unpriced] = [0, callers];
   const add = (calls: number, price: Price | undefined): void => {
     if (price === undefined || price.priced === 0) unpriced += calls;
     else {

@@ -1,6 +1,6 @@
 /** Plans the run of a workflow script or program: the results that it would reuse, and the calls that are certain to be executed. */
 import type { CallKey, Workflow } from '../../../journal/ids.js';
-import { predictCalls, reuseBy } from '../../../replay/resume/predict-calls.js';
+import { predictOutermost, reuseBy } from '../../../replay/resume/predict-calls.js';
 import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
@@ -25,7 +25,7 @@ export interface PlannedAgent {
 export interface PlanReport {
   readonly workflow: Workflow;
   readonly name: string;
-  /** Results that the run would reuse, if it makes the calls of the last run. */
+  /** Results that the run would reuse, if it makes the calls of the last run; calls that the function of an agent makes are not counted. */
   readonly reused: number;
   /** Calls of the last run that would be executed. What follows from new results is not known before. */
   readonly toExecute: readonly PlannedAgent[];
@@ -66,7 +66,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const isEdited = await plannedEdits(store, [usable, ...forks], planned, { world, labelOf });
     const sources = forks.map(({ memo }) => memo);
     const isReused = reuseBy({ own: usable.memo, sources }, opened.selected, (entry) => !isEdited(entry));
-    const predicted = [...predictCalls(loaded.memo, sources, isReused)];
+    const predicted = [...predictOutermost(loaded.memo, sources)];
     const memos = [loaded.memo, ...sources];
     const toExecute = predicted.filter((key) => !isReused(key));
     return {

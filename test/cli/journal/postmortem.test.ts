@@ -29,7 +29,7 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toMatch(/at llm\/run\/tide\.mld:1:\d+ {2}exe llm @ask/);
     expect(stdout).toMatch(/for#0\[2\] with slack\n\s+@ask {2}llm\/run\/tide\.mld:3:\d+ {2}var @r = for/);
     expect(stdout).toContain('1 x crash in ask: 429 rate limit');
-    expect(stdout).toContain('Resuming reuses 2 results and makes 1 call:');
+    expect(stdout).toContain('Resuming reuses 2 results and makes at least 1 call:');
     expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
     // The same as the summary of the run said, whatever error the failed call had.
     expect(/To continue\n +(.*?) +#/.exec(stdout)?.[1]).toBe("mlld run tide --place 'the pier' --resume failed");

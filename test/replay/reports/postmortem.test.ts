@@ -206,6 +206,7 @@ describe('the estimate of a resume', () => {
     );
     expect(estimateResume(state, undefined)).toEqual({
       reused: 2,
+      kept: 2,
       unresolved: [{ fn: 'ask', preview: 'c', why: 'in-flight' }],
       notStarted: 2,
       durationMs: 15,
@@ -223,6 +224,35 @@ describe('the estimate of a resume', () => {
       call('main/ask#2', 'flow', { outcome: 'unusable' }),
     );
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 1, unresolved: [{ preview: 'flow', why: 'unusable' }] });
+  });
+
+  it('counts no call inside one whose result is reused, and gives no price to what only makes calls', () => {
+    const around = (op: string, key: string, outcome: 'completed' | 'killed', ...inner: readonly Fact[][]): Fact[] => {
+      const facts = call(op, key, { outcome }).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, onlyCalls: true } : fact));
+      const at = facts.findIndex(({ type }) => type === 'call.started') + 1;
+      return [...facts.slice(0, at), ...inner.flat(), ...facts.slice(at)].map((fact): Fact =>
+        fact.type === 'call.started' && fact.op === op ? { ...fact, fn: 'wrap' } : fact,
+      );
+    };
+    const paid = call('main/wrap#0/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
+    );
+    const caught = call('main/wrap#0/ask#1', 'flow', { outcome: 'failed' });
+    const whole = around('main/wrap#0', 'w1', 'completed', paid, caught);
+    const begun = around('main/wrap#1', 'w2', 'killed');
+    expect(estimateResume(stateOf(whole, begun), undefined)).toMatchObject({
+      reused: 1,
+      kept: 2,
+      unresolved: [{ fn: 'wrap', why: 'in-flight' }],
+      costUsd: undefined,
+      unpriced: 1,
+    });
+    const further = around('main/wrap#1', 'w2', 'killed', call('main/wrap#1/ask#0', 'slack', { outcome: 'killed' }));
+    expect(estimateResume(stateOf(whole, further), undefined)).toMatchObject({
+      unresolved: [{ fn: 'wrap' }, { fn: 'ask' }],
+      costUsd: 0.5,
+      unpriced: 0,
+    });
   });
 
   it('takes the cost of the coming calls from that of the earlier ones', () => {
