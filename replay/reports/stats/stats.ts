@@ -50,7 +50,8 @@ export const runCounts: Projection<RunCounts> = {
     if (call?.outcome !== 'executed') return state;
     const { durationMs, resultUsd } = samplesOf(state, call.fn);
     if (call.durationMs !== undefined) durationMs.push(call.durationMs);
-    if (call.totalUsd !== undefined) resultUsd.push(call.totalUsd);
+    // The cost of one that did nothing but make calls is theirs, and not 0.
+    if (call.totalUsd !== undefined && !(call.onlyCalls && call.totalUsd === 0)) resultUsd.push(call.totalUsd);
     return state;
   },
 };

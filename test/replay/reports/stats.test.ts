@@ -37,6 +37,17 @@ it('adds runs up, by function and by day', async () => {
   ]);
 });
 
+it('knows no cost of a result that came of calls alone, which is theirs', async () => {
+  const wrap = call('main/wrap#0', 'w', { fn: 'wrap' }).map((fact): Fact =>
+    fact.type === 'call.completed' ? { ...fact, onlyCalls: true } : fact,
+  );
+  const stats = await statsFor([1, [...wrap, ...costing(call('main/ask#0', 'ebb'), 0.5), finished()]]);
+  expect(stats.functions).toMatchObject([
+    { fn: 'wrap', costUsd: null, medianResultUsd: null },
+    { fn: 'ask', costUsd: 0.5, medianResultUsd: 0.5 },
+  ]);
+});
+
 it('counts a run that reached its end with an unresolved call as incomplete', async () => {
   const ended = [...call('main/ask#0', 'ebb', { outcome: 'failed' }), finished()];
   const stats = await statsFor([1, ended], [2, [...call('main/ask#0', 'ebb'), finished()]]);
