@@ -134,16 +134,18 @@ function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
   return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
 }
 
-function estimateLines({ estimate, lastRun, savedUsd }: RunPlan): string[] {
+function estimateLines({ estimate, lastRun, comparedRuns, isWhole, savedUsd }: RunPlan): string[] {
   if (estimate === undefined) return [];
   const { calls, notStarted, durationMs, costUsd, unpriced, functions } = estimate;
   const cost = functions.every(isUnknown) ? 'cost unknown' : costOrDash({ costUsd, unpriced });
   const time = durationMs === null ? 'time unknown' : duration(durationMs);
   const rest = calls === 0 ? '' : `, ${time}, ${cost}`;
+  const before = comparedRuns < 2 ? '' : comparedRuns === 2 ? ' and the run before it' : ` and the ${comparedRuns - 1} runs before it`;
   const saved = savedUsd === null ? [] : [`  the reused results save ${money(savedUsd)}`];
   return [
-    `Estimate, if it makes the same calls as run ${lastRun}${notStarted === 0 ? '' : ' and those it had not started'}: ${counted(calls, 'call')}${rest}`,
+    `Estimate, if it makes the same calls as run ${lastRun}${before}${notStarted === 0 ? '' : ' and those it had not started'}: ${counted(calls, 'call')}${rest}`,
     ...functions.map(priceLine),
+    ...(isWhole || lastRun === null ? [] : ['  no recorded run reached its end: calls that none has made yet are not counted']),
     ...saved,
   ];
 }

@@ -42,6 +42,10 @@ export interface RunPlan extends Plan {
   readonly resume: string | null;
   /** The id of the last recorded run. */
   readonly lastRun: string | null;
+  /** Counts the runs that say which calls are predicted: the last one, and those before it back to one that completed. */
+  readonly comparedRuns: number;
+  /** A recorded run reached its end: else calls are left out that none has made yet. */
+  readonly isWhole: boolean;
   /** Lists files, relative to the project, that were changed since the last run read them: no plan can count the calls they change. */
   readonly changedFiles: readonly string[];
   /** Says if the budget will do; null without one. */
@@ -107,6 +111,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       unfit: await unfitResults({ store: readOnly, root: project.root, nowMs: io.nowMs(), current, memos }),
     };
     const { executes, ...report } = await planWithCosts(facts, loaded.runs.slice(0, -1), store);
+    const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options, headerBudget(script, module)).budget;
     const expected = report.estimate && executes && { estimate: report.estimate, executes };
     const budget =
@@ -118,7 +123,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
           history: (await learnedPace(store, workflow, { current: undefined, nowMs: io.nowMs(), listed: loaded.runs, reserves: true }))
             .costs,
           maxCosts: maxCostsIn(current),
-          isWhole: loaded.runs.some(isCompleted),
+          isWhole,
         },
       );
     return {
@@ -129,6 +134,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       reuses: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
+      comparedRuns: loaded.runs.length - Math.max(0, loaded.runs.findLastIndex(isCompleted)),
+      isWhole,
       changedFiles: last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [],
       budget: budget ?? null,
       // The report itself counts what is invalidated.

@@ -244,6 +244,24 @@ show @plain(@review("b"))
     expect((await mlld('llm/run/job.mld', '--plan')).stdout).toContain('0 of 4 calls will run again');
   });
 
+  it('says how many runs it takes the calls from, and that more may follow where none has reached its end', async () => {
+    const { mlld, write } = await project();
+    for (const last of ['b', 'c']) {
+      write(
+        'llm/run/job.mld',
+        `exe llm @ask(q) = sh { if [ "$q" != a ]; then exit 3; fi; echo "$q" }\nshow @ask("a")\nshow @ask("${last}")\nshow @ask("z")\n`,
+      );
+      await mlld('run', 'job', '--checkpoint');
+    }
+    expect(await planned(mlld)).toMatchObject({ unresolved: 2, comparedRuns: 2, isWhole: false });
+    expect((await mlld('run', 'job', '--plan')).stdout).toMatch(
+      /\nEstimate, if it makes the same calls as run \S+ and the run before it: 2 calls, .*\n {2}@ask: 2 calls, price unknown\n {2}no recorded run reached its end: calls that none has made yet are not counted\n/,
+    );
+    write('llm/run/job.mld', 'exe llm @ask(q) = sh { echo "$q" }\nshow @ask("a")\n');
+    await mlld('run', 'job', '--checkpoint');
+    expect(await planned(mlld)).toMatchObject({ comparedRuns: 1, isWhole: true });
+  });
+
   it('counts what a fork reuses, and the calls of the last run without a result', async () => {
     const { mlld, write } = await project();
     await mlld('run', 'job', '--checkpoint');
@@ -256,7 +274,7 @@ show @plain(@review("b"))
     );
     await mlld('run', 'other', '--fork', 'job');
     expect(await forked()).toMatchObject({ usable: 1, unused: 3, unresolved: 1, estimate: { calls: 1 } });
-    expect((await mlld('run', 'other', '--fork', 'job', '--plan')).stdout).not.toContain('no recorded run');
+    expect((await mlld('run', 'other', '--fork', 'job', '--plan')).stdout).not.toContain('This script has no recorded run');
   });
 
   it('leaves --json to the script when nothing is planned', async () => {
