@@ -24,6 +24,9 @@ const OFFERS_AT_ONCE = 32;
 /** A look fetches so many outcomes with their lines. */
 const ENDED_MAX = 200;
 
+/** Is committed without a wait for the disk: what a crash of the server brings back has an end or a claim, so that no worker takes it. */
+const WITHDRAW = `select mlld.withdraw_offers($1, $2) from pg_catalog.set_config('synchronous_commit', 'off', true)`;
+
 interface Waiting {
   readonly request: OfferRequest;
   resolve(answer: OfferedResult | undefined): void;
@@ -190,7 +193,7 @@ export class RunOffers implements Offers {
     this.withdrawn.clear();
     const { row } = this.rows;
     if (row === undefined) return;
-    await this.sql.query('select mlld.withdraw_offers($1, $2)', [row.id, keys], this.timeoutMs).catch(() => {
+    await this.sql.query(WITHDRAW, [row.id, keys], this.timeoutMs).catch(() => {
       for (const key of keys) this.withdrawn.add(key);
     });
   }

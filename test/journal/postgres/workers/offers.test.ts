@@ -1,7 +1,7 @@
 /** Offers of calls, and what workers take of them, on a server. team-store.md 7. */
 import { hostname } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../../../journal/canonical.js';
 import type { CallKey } from '../../../../journal/ids.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
@@ -19,7 +19,7 @@ const keyOf = (n: number): CallKey => sha256(`key ${n}`);
 describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
   const opened: TeamStore[] = [];
-  afterAll(() => Promise.all(opened.map((store) => store.close())));
+  afterEach(() => Promise.all(opened.splice(0).map((store) => store.close()))); // a server has 100 connections
 
   function open(url: string): TeamStore {
     const store = openTestStore(url);
@@ -338,6 +338,18 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect(await run.offers?.collect()).toEqual(new Map());
     expect([...((await run.offers?.collectAll())?.outcomes.values() ?? [])]).toMatchObject([{ kind: 'answered', worker: undefined }]);
     expect((await take()).taken).toEqual([]);
+  });
+
+  it('are withdrawn without a wait for the disk of the server', async () => {
+    const { run } = await offering(1);
+    await database.query(`create table public.withdrawn (committed text);
+      create function public.note() returns trigger language plpgsql as
+        $$ begin insert into public.withdrawn values (current_setting('synchronous_commit')); return null; end $$;
+      create trigger note after delete on mlld.offers for each statement execute function public.note()`);
+    run.offers?.withdraw(keyOf(1));
+    await vi.waitFor(async () => expect((await outcomesOf(run))?.count).toBe(0));
+    expect(await database.query('select distinct committed from public.withdrawn')).toEqual([{ committed: 'off' }]);
+    await database.query('drop trigger note on mlld.offers; drop function public.note; drop table public.withdrawn');
   });
 
   it('are not taken back once they have a result, which the run has not collected yet', async () => {
