@@ -1,6 +1,6 @@
 /** Opens one connection to a PostgreSQL server. The only file that knows of `pg`, which is loaded when the first one is opened. */
 import { readFile } from 'node:fs/promises';
-import type { ClientConfig, QueryConfig } from 'pg';
+import type { ClientConfig, Query, QueryConfig } from 'pg';
 import { codeOf, JournalError } from '../errors.js';
 import type { SqlClient, Row } from './connection.js';
 import type { StoreAddress } from './store-address.js';
@@ -11,7 +11,7 @@ const END_MS = 5000;
  * Functions that a run calls over and over: the server parses and plans the statement once for a connection. Other statements may have a
  * better plan for some values than for others.
  */
-const REPEATED = /\bmlld\.(append|claim|collect_ended|exchange|offer|reserve|take_offers)\(\$1/;
+const REPEATED = /\bmlld\.(append|claim|collect_ended|exchange|offer|reserve|take_offers|withdraw_offers)\(\$1/;
 /** The server does not know the name of a statement, has another one of that name, or its result has changed: it did nothing. */
 const NAME_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
 
@@ -19,6 +19,20 @@ export interface ClientSettings {
   readonly connectMs: number;
   /** Called once when the connection is lost, whether a statement is under way or not. */
   readonly onLost: () => void;
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[] | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly name?: string;
+}
+
+/** Members of a statement that its types leave out. */
+interface Submitted extends Query<Row> {
+  name: string | undefined;
+  query_timeout: number | undefined;
+  callback: (error: Error | null | undefined, result?: { readonly rows: readonly Row[] }) => void;
 }
 
 /** Members of a client that its types leave out. */
@@ -52,15 +66,23 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
     ({ rows }) => (mayName = rows[0]?.pid === socket.processID),
     () => undefined, // the first statement says what is wrong
   );
-  const send = async (statement: object): Promise<readonly Row[]> => (await client.query<Row>(statement as QueryConfig)).rows;
+  const send = ({ text, values, timeoutMs, name }: Statement): Promise<readonly Row[]> =>
+    new Promise((resolve, reject) => {
+      // Handed over as an object of `pg`: it copies a plain one member by member, and captures the stack of each error.
+      const query = new pg.Query<Row>(text, values as unknown[]) as Submitted;
+      query.name = name;
+      query.query_timeout = timeoutMs;
+      query.callback = (error, result) => (error ? reject(error) : resolve(result?.rows ?? []));
+      client.query(query);
+    });
   return {
     async query(text, values, timeoutMs) {
-      const statement = { text, values, query_timeout: timeoutMs };
+      const statement = { text, values, timeoutMs };
       const name = mayName ? REPEATED.exec(text)?.[1] : undefined;
       if (statements++ === 0) socket.ref();
       try {
         if (name === undefined) return await send(statement);
-        return await send({ ...statement, name }).catch((error: unknown) => {
+        return await send({ text, values, timeoutMs, name }).catch((error: unknown) => {
           if (!NAME_REFUSED.has(codeOf(error) ?? '')) throw error;
           mayName = false;
           return send(statement);
