@@ -32,6 +32,8 @@ export interface Verdict extends Omit<PostMortemReport, 'resume' | 'inFlight' | 
     readonly durationMs: number | null;
     readonly costUsd: number | null;
     readonly unpriced: number;
+    /** No completed run says what comes after its calls: a resume makes at least these. */
+    readonly isPart: boolean;
   };
 }
 
@@ -187,11 +189,12 @@ export async function openPageOf(
 
 function verdictOf(postMortem: PostMortemReport): Verdict {
   const { resume, inFlight, argv: _, lanes: __, ...rest } = postMortem;
-  const { reused, unresolved, notStarted, durationMs = null, costUsd = null, unpriced } = resume;
+  const { reused, unresolved, notStarted, durationMs = null, costUsd = null, unpriced, comparedWith } = resume;
+  const isPart = comparedWith === undefined && rest.status !== 'completed';
   return {
     ...rest,
     inFlight: inFlight.length,
-    resume: { reused, unresolved: unresolved.length, notStarted, durationMs, costUsd, unpriced },
+    resume: { reused, unresolved: unresolved.length, notStarted, durationMs, costUsd, unpriced, isPart },
   };
 }
 

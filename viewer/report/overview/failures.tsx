@@ -180,5 +180,5 @@ function repairWords({ resume, status }: PageData['verdict']): string {
       : [money(resume.costUsd), ...(resume.unpriced === 0 ? [] : [`${number(resume.unpriced)} of unknown cost`])]),
   ];
   const estimate = measures.length === 0 ? '' : ` (${measures.join(', ')})`;
-  return `Repair it: ${number(calls)} ${calls === 1 ? 'call' : 'calls'} to make${estimate}, ${number(resume.reused)} reused`;
+  return `Repair it: ${resume.isPart ? 'at least ' : ''}${number(calls)} ${calls === 1 ? 'call' : 'calls'} to make${estimate}, ${number(resume.reused)} reused`;
 }
