@@ -29,7 +29,8 @@ export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion)
     savedUsd === null || savedUsd === 0 ? undefined : `saved ${money(savedUsd)}`,
     duration(elapsedMs),
   ];
-  const counted = `${total} ${total === 1 ? 'call' : 'calls'}: ${parts.filter((part) => part !== undefined).join(', ')}`;
+  // A run that was stopped during its first call has counted none.
+  const counted = `${total} ${total === 1 ? 'call' : 'calls'}${total === 0 ? ', ' : ': '}${parts.filter((part) => part !== undefined).join(', ')}`;
   return `${superseded ? `${inVain(superseded)}\n` : ''}${counted}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
 }
 

@@ -35,6 +35,7 @@ const lineOf = (calls: Partial<RunCalls>, next?: string): string =>
 
 describe('the line', () => {
   it.each<[Partial<RunCalls>, string | undefined, string]>([
+    [{}, 'mlld job.mld --resume', '0 calls, 2m10s; next: mlld job.mld --resume\n'],
     [{ total: 1, executed: 1, attempts: 1, costUsd: 0.0042 }, undefined, '1 call: 1 executed, $0.0042, 2m10s\n'],
     [{ total: 3, reused: 3, savedUsd: 1.5 }, undefined, '3 calls: 3 reused, saved $1.50, 2m10s\n'],
     [
