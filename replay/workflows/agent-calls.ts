@@ -1,5 +1,5 @@
 /** Folds where a run of a workflow script or program made its calls: by path, by question and by phase. workflows-js.md 6, 7 and 15. */
-import type { CallKey, OpPath } from '../../journal/ids.js';
+import { textOfRef, type CallKey, type EventRef, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
 
@@ -14,10 +14,10 @@ export interface AgentCalls {
   /** The samples of each question, each with the branches that used it. */
   readonly byQuestion: Map<string, Map<CallKey, Set<OpPath | undefined>>>;
   /**
-   * Says of each key which kind of call executed its result: `agent`, `llm`, `step` or `sleep`. Calls of several kinds may have the
-   * same key, since their names and arguments make it, and none may reuse what another kind recorded.
+   * Says of each result, by its run and event, which kind of call it belongs to: `agent`, `llm`, `step` or `sleep`. Calls of several
+   * kinds may have the same key, since their names and arguments make it, and none may reuse what another kind recorded.
    */
-  readonly kinds: Map<CallKey, string>;
+  readonly kinds: Map<string, string>;
   readonly about: Map<CallKey, { readonly label: string | undefined; readonly phase: string | undefined }>;
   /** In the order in which they were first reached. */
   readonly phases: Set<string>;
@@ -27,7 +27,7 @@ export interface AgentCalls {
 
 export const agentCalls: Projection<AgentCalls> = {
   initial: () => ({ byPath: new Map(), byQuestion: new Map(), kinds: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
-  apply(state, event) {
+  apply(state, event, { ref }) {
     switch (event.type) {
       case 'checkpoint.reached':
         state.phases.add(event.name);
@@ -40,10 +40,9 @@ export const agentCalls: Projection<AgentCalls> = {
         return state;
       case 'call.completed':
         if (event.unusable !== undefined) return state;
-        state.kinds.delete(event.key);
-        return noteCall(state, event);
+        return noteCall(state, event, { run: ref.run, seq: event.seq });
       case 'call.reused':
-        return noteCall(state, event);
+        return noteCall(state, event, event.from);
       case 'op.finished':
         state.started.delete(event.op);
         return state;
@@ -53,11 +52,11 @@ export const agentCalls: Projection<AgentCalls> = {
   },
 };
 
-function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }): AgentCalls {
+function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }, result: EventRef): AgentCalls {
   const [, kind, question] = CALL.exec(op) ?? [];
   if (kind === undefined || question === undefined) return state;
   state.byPath.set(op, key);
-  if (!state.kinds.has(key)) state.kinds.set(key, kind);
+  state.kinds.set(textOfRef(result), kind);
   const samples = state.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
   state.byQuestion.set(question, samples);
   samples.set(key, (samples.get(key) ?? new Set()).add(parentOf(op)));
@@ -84,7 +83,7 @@ export function withEarlier(later: AgentCalls, earlier: AgentCalls): AgentCalls 
     later.byQuestion.set(question, known);
     for (const [key, branches] of samples) if (!known.has(key)) known.set(key, branches);
   }
-  for (const [key, kind] of earlier.kinds) if (!later.kinds.has(key)) later.kinds.set(key, kind);
+  for (const [result, kind] of earlier.kinds) later.kinds.set(result, kind); // the earlier run is nearer to the one that executed it
   for (const [key, about] of earlier.about) if (!later.about.has(key)) later.about.set(key, about);
   for (const phase of earlier.phases) later.phases.add(phase);
   return later;

@@ -1,4 +1,5 @@
 /** Reads which agent calls the prior runs of a workflow script made: the latest run, and earlier ones as far as results are theirs. */
+import { textOfRef } from '../../journal/ids.js';
 import type { RunFile } from '../../journal/store.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';
@@ -10,12 +11,12 @@ export async function loadAgentCalls(
   store: JournalStore,
   { runs, memo, onDefect }: { readonly runs: readonly RunFile[]; readonly memo: Memo; readonly onDefect: (defect: Defect) => void },
 ): Promise<AgentCalls> {
-  const missing = new Set([...usable(memo)].map(([key]) => key));
+  const missing = new Set([...usable(memo)].map(([, { result }]) => textOfRef({ run: result.ref.run, seq: result.seq })));
   let calls: AgentCalls | undefined;
   for (const { ref } of runs.toReversed()) {
     if (calls && missing.size === 0) break;
     const earlier = await foldRun(store, ref, agentCalls, { onDefect });
-    for (const samples of earlier.byQuestion.values()) for (const key of samples.keys()) missing.delete(key);
+    for (const result of earlier.kinds.keys()) missing.delete(result);
     calls = calls ? withEarlier(calls, earlier) : earlier;
   }
   return calls ?? agentCalls.initial();

@@ -7,7 +7,7 @@
  * SAMPLE-3  Without one it is executed, under the lowest number that neither a call of this run nor a usable result has.
  * SAMPLE-4  A call takes no result that a call of another kind recorded: an agent's and that of an `llm` called `agent` may have one key.
  */
-import type { CallKey, OpPath } from '../../journal/ids.js';
+import { textOfRef, type CallKey, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
 import { kindOf, questionOf, SECRET_QUESTION, type AgentCalls } from './agent-calls.js';
@@ -106,8 +106,8 @@ export class Samples {
 
   /** Undefined for a key of another question or kind (SAMPLE-4), or without a usable result. */
   private usable(key: CallKey, { op, keysOf }: SampledCall): UsableSample | undefined {
-    if (this.sources?.calls.kinds.get(key) !== kindOf(op)) return undefined;
     const entry = this.entryOf(key);
+    if (entry && (this.kindOf(entry) ?? kindOf(op)) !== kindOf(op)) return undefined;
     const number = entry?.attempt ?? 1;
     return entry && keysOf(number).includes(key) ? { number, key, entry } : undefined;
   }
@@ -121,6 +121,10 @@ export class Samples {
       this.lowestUnused.set(id, number + 1);
       return { number, key: keys[0] };
     }
+  }
+
+  private kindOf({ result: { ref, seq } }: UsableEntry): string | undefined {
+    return this.sources?.calls.kinds.get(textOfRef({ run: ref.run, seq }));
   }
 
   private entryOf(key: CallKey): UsableEntry | undefined {

@@ -55,6 +55,16 @@ it('reuses no result behind an edit that makes a call another kind, and finds ea
   expect(found).toEqual({ result: ['of llm', 'of step', 'of agent'], executed: [], reused: 3 });
 });
 
+it('keeps the kinds apart where a fork source numbers the same calls in another order, with it and without it', async () => {
+  const store = openMemoryStore();
+  await run(['step', 'agent'], { store, backend: ANSWERS });
+  await run(['agent', 'step'], { store, backend: ANSWERS }, 'source');
+  for (const settings of [{ fork: 'source' }, {}, { fork: 'source', resume: true }]) {
+    const again = await run(['step', 'agent'], { store, backend: FAILS, ...settings });
+    expect({ settings, ...again }).toEqual({ settings, result: ['of step', 'of agent'], executed: [], reused: 2 });
+  }
+});
+
 it('reuses of a fork source what the same kind recorded', async () => {
   const store = openMemoryStore();
   await run(['llm'], { store }, 'source');

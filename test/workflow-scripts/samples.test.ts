@@ -27,8 +27,8 @@ function recorded(...samples: readonly Recorded[]): { readonly calls: AgentCalls
     calls.byPath.set(op(branch), hasResult ? key : undefined);
     if (!hasResult) continue;
     known.set(key, new Set([branch as OpPath]));
-    calls.kinds.set(key, kind);
     const result = { ref: { run: 'r1' }, seq } as unknown as MemoEntry['result'];
+    calls.kinds.set(`r1:${seq}`, kind);
     own.entries.set(key, { attempt: number === 1 ? undefined : number, result } as MemoEntry);
   }
   return { calls, own, forks: [] };

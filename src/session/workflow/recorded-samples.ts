@@ -3,7 +3,6 @@ import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
-import { usableEntry } from '../../../replay/memo/memo.js';
 import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { loadAgentCalls } from '../../../replay/workflows/load-agent-calls.js';
 import { withEarlier, type AgentCalls } from '../../../replay/workflows/agent-calls.js';
@@ -90,16 +89,7 @@ function takingFrom(
 /** The calls of the script itself, and of fork sources what it did not make. Damage was reported when the runs were loaded. */
 export async function callsOf({ store, prior, forks, onDefect }: TargetRequest): Promise<AgentCalls> {
   const calls = await loadAgentCalls(store, { runs: prior.runs, memo: prior.memo, onDefect });
-  const forkedKinds = new Map<CallKey, string>();
-  for (const fork of forks) {
-    const theirs = await loadAgentCalls(store, { runs: await runsOf(fork, store), memo: fork.memo, onDefect });
-    withEarlier(calls, theirs);
-    for (const [key, kind] of theirs.kinds) {
-      const isFirst = !forkedKinds.has(key) && !prior.memo.refused.has(key) && usableEntry(fork.memo, key) !== undefined;
-      if (isFirst) forkedKinds.set(key, kind);
-    }
-  }
-  for (const [key, kind] of forkedKinds) calls.kinds.set(key, kind); // a fork source's result comes before the workflow's own
+  for (const fork of forks) withEarlier(calls, await loadAgentCalls(store, { runs: await runsOf(fork, store), memo: fork.memo, onDefect }));
   return calls;
 }
 
