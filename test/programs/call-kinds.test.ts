@@ -73,3 +73,26 @@ it('reuses of a fork source what the same kind recorded', async () => {
   expect(await run(['llm'], forked)).toEqual({ result: ['of llm'], executed: [], reused: 1 });
   expect(await run(['step'], forked)).toEqual({ result: ['of step'], executed: ['step'], reused: 0 });
 });
+
+it('reuses all results of a fork source, each at its place, where the runs of its own had numbered the samples in another order', async () => {
+  const store = openMemoryStore();
+  const vote = async (name: string, late: number | undefined, settings: RunSettings): Promise<unknown> => {
+    const program = workflow(name, async (ctx) =>
+      ctx.parallel([0, 1, 2], async (place) => {
+        if (place === late) await ctx.llm('wait', [], async () => null);
+        const result = ctx.llm('vote', [], async () => {
+          if (place === late) throw new Error('it fails');
+          return `${name} ${place}`;
+        });
+        return result.catch(() => null);
+      }),
+    );
+    const { result, totals } = await program.run(null, { store, ...settings });
+    return { result, executed: totals.executed };
+  };
+  await vote('source', undefined, { parallel: 3 });
+  await vote('job', 0, { parallel: 3 });
+  const forked = { result: ['source 0', 'source 1', 'source 2'], executed: 0 };
+  expect(await vote('job', undefined, { fork: 'source', parallel: 3 })).toEqual(forked);
+  expect(await vote('job', undefined, { fork: 'source', resume: true })).toEqual(forked);
+});

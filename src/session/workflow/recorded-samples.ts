@@ -3,6 +3,7 @@ import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
+import { usableEntry } from '../../../replay/memo/memo.js';
 import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { loadAgentCalls } from '../../../replay/workflows/load-agent-calls.js';
 import { withEarlier, type AgentCalls } from '../../../replay/workflows/agent-calls.js';
@@ -89,7 +90,20 @@ function takingFrom(
 /** The calls of the script itself, and of fork sources what it did not make. Damage was reported when the runs were loaded. */
 export async function callsOf({ store, prior, forks, onDefect }: TargetRequest): Promise<AgentCalls> {
   const calls = await loadAgentCalls(store, { runs: prior.runs, memo: prior.memo, onDefect });
-  for (const fork of forks) withEarlier(calls, await loadAgentCalls(store, { runs: await runsOf(fork, store), memo: fork.memo, onDefect }));
+  const moved = new Set<OpPath>();
+  for (const fork of forks) {
+    const theirs = await loadAgentCalls(store, { runs: await runsOf(fork, store), memo: fork.memo, onDefect });
+    // The result of the source counts in the place of the workflow's own one of the same key. It belongs to the path that the source says.
+    const isReplaced = (key: CallKey): boolean =>
+      !prior.memo.refused.has(key) && usableEntry(prior.memo, key) !== undefined && usableEntry(fork.memo, key) !== undefined;
+    for (const [op, key] of theirs.byPath) {
+      const own = calls.byPath.get(op);
+      if (key === undefined || own === undefined || moved.has(op) || !isReplaced(own)) continue;
+      calls.byPath.set(op, key);
+      moved.add(op);
+    }
+    withEarlier(calls, theirs);
+  }
   return calls;
 }
 
