@@ -2,8 +2,11 @@
  * Keeps a run from the functions of its host: what was paid for is recorded, whatever these do.
  *
  * HOST-1 A listener that throws, or whose promise rejects, is reported once on standard error. The run goes on, and it hears of the rest.
- * HOST-2 An output that throws fails the script where it writes, so that the run ends in order and is recorded as failed. One whose promise
- *    rejects is too late for that, and is reported as a listener is.
+ * HOST-2 A standard output that throws fails the script where it writes, so that the run ends in order and is recorded as failed. One whose
+ *    promise rejects is too late for that, and is reported as a listener is.
+ * HOST-3 What `io.stderr` and `io.message` throw, or reject with, is ignored: nothing is left that could report it, and a message that is not
+ *    seen is no reason to end paid work.
+ * HOST-4 A standard input that throws fails the script where it reads.
  */
 import { messageOf, MlldError } from '../errors.js';
 
@@ -12,12 +15,18 @@ interface Outputs {
   readonly stderr: (text: string) => void;
 }
 
+interface Streams extends Outputs {
+  readonly stdin: () => Promise<string | undefined>;
+  readonly message?: ((text: string) => void) | undefined;
+}
+
 // A function of any arguments can only be described with `any` or with those that it is called with: `never` fits all of them.
 type Listener = (...args: never[]) => void;
 
-/** Returns the outputs, guarded. HOST-2 */
-export function guardedOutputs<T extends Outputs>(io: T): T {
-  const report = onceOn(io.stderr);
+/** Returns the streams, guarded. HOST-2, HOST-3, HOST-4 */
+export function guardedStreams<T extends Streams>(io: T): T {
+  const stderr = ignoringFailures(io.stderr);
+  const report = onceOn(stderr);
   const stdout = (text: string): void => {
     try {
       watchPromise('io.stdout', io.stdout(text), report);
@@ -25,7 +34,24 @@ export function guardedOutputs<T extends Outputs>(io: T): T {
       throw new MlldError('OUTPUT_FAILED', `io.stdout threw: ${messageOf(cause)}`, { cause });
     }
   };
-  return { ...io, stdout };
+  const stdin = async (): Promise<string | undefined> => {
+    try {
+      return await io.stdin();
+    } catch (cause) {
+      throw new MlldError('INPUT_FAILED', `io.stdin threw: ${messageOf(cause)}`, { cause });
+    }
+  };
+  return { ...io, stdin, stdout, stderr, ...(io.message && { message: ignoringFailures(io.message) }) };
+}
+
+function ignoringFailures(write: (text: string) => void): (text: string) => void {
+  return (text) => {
+    try {
+      watchPromise('', write(text), () => undefined);
+    } catch {
+      // HOST-3
+    }
+  };
 }
 
 /** Returns those of the members that are functions, guarded, under their names. HOST-1 */

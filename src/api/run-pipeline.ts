@@ -6,7 +6,7 @@ import { runPipeline as runWhole } from '../session/pipeline/run-pipeline.js';
 import { WHO_ANSWERS, type PipelineReport, type PipelineIo, type PipelineRunOptions } from '../session/pipeline/run-pipeline-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, type Members } from './check.js';
-import { guardedListeners, guardedOutputs } from './host-functions.js';
+import { guardedListeners, guardedStreams } from './host-functions.js';
 import { checkIo, defined, projectFor } from './run.js';
 import { watch, type Watched } from './watch.js';
 
@@ -96,7 +96,7 @@ async function optionsFor(where: string, request: PipelineRunRequest): Promise<P
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const file = path.resolve(workingDirectory, request.file);
-  const outputs = guardedOutputs({ ...defaults.io, ...defined(io ?? {}) });
+  const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) });
   return {
     argv: [],
     set: {},
@@ -106,10 +106,10 @@ async function optionsFor(where: string, request: PipelineRunRequest): Promise<P
     signal: new AbortController().signal,
     name: displayPath(file, { workingDirectory }),
     ...defined(request),
-    ...guardedListeners(defined({ onFindings, onEvent, onProgress, onState, onCheckpoint }), outputs),
+    ...guardedListeners(defined({ onFindings, onEvent, onProgress, onState, onCheckpoint }), streams),
     file,
     project: await projectFor(where, request.project, path.dirname(file)),
     workingDirectory,
-    io: outputs,
+    io: streams,
   };
 }

@@ -6,7 +6,7 @@ import { runScript as runWhole } from '../session/script/run-script.js';
 import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '../session/script/run-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, isRecord, type Members } from './check.js';
-import { guardedListeners, guardedOutputs } from './host-functions.js';
+import { guardedListeners, guardedStreams } from './host-functions.js';
 import { watch, type Watched } from './watch.js';
 
 export type ScriptRequest =
@@ -94,7 +94,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const project = await projectFor('run()', request.project, folderOf(request.script, workingDirectory));
   const script = sourceFor(request.script, { project, workingDirectory });
-  const outputs = guardedOutputs({ ...defaults.io, ...defined(io ?? {}) });
+  const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) });
   const { onProgress, onAtWorkers, onEvent } = request;
   return runWhole({
     argv: [],
@@ -109,11 +109,11 @@ export async function run(request: RunRequest): Promise<RunReport> {
     signal: new AbortController().signal,
     name: script.kind === 'file' ? scriptName(project, script.path) : script.label,
     ...defined(members),
-    ...guardedListeners(defined({ onProgress, onAtWorkers, onEvent }), outputs),
+    ...guardedListeners(defined({ onProgress, onAtWorkers, onEvent }), streams),
     script,
     project,
     workingDirectory,
-    io: outputs,
+    io: streams,
   });
 }
 

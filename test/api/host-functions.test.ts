@@ -1,4 +1,4 @@
-/** The functions that a program hands to a run break nothing of it: HOST-1 and HOST-2 of `src/api/host-functions.ts`. */
+/** The functions that a program hands to a run break nothing of it: HOST-1 to HOST-4 of `src/api/host-functions.ts`. */
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore, run, runPipeline, type RunRequest } from '../../src/api/index.js';
 import { projectFolder } from '../support/cli.js';
@@ -17,7 +17,7 @@ async function runWith(members: Partial<RunRequest>) {
     cache: { checkpoint: true },
     openStore: async () => openMemoryStore(),
     ...members,
-    io: { stdout: () => undefined, ...members.io, stderr: (text) => void said.push(text) },
+    io: { stdout: () => undefined, stderr: (text) => void said.push(text), ...members.io },
   });
   return { report, said };
 }
@@ -55,6 +55,29 @@ describe.each([
     expect(status).toBe('completed');
     const told = said.flatMap((text) => /^warning: (\w+) failed/.exec(text)?.[1] ?? []);
     expect(told.toSorted()).toEqual(['onCheckpoint', 'onEvent', 'onState']);
+  });
+});
+
+describe('standard error', () => {
+  it.each([
+    ['throws', (): void => expect.unreachable('no lamp')],
+    ['rejects', (): void => rejecting('no lamp')],
+  ])('that %s ends no run, whatever is written to it', async (_, stderr) => {
+    const text = `${TEXT}log "low water"\nrun {exit 3}\n`;
+    const onEvent = (): void => expect.unreachable('no boat');
+    const io = { stderr, message: stderr };
+    const { report } = await runWith({ script: { kind: 'text', text, name: 'tide.mld' }, onEvent, io });
+    expect(report).toMatchObject({ status: 'completed', calls: { executed: 2 } });
+  });
+});
+
+describe('standard input', () => {
+  it('that throws fails the script in order, and what was paid for is kept', async () => {
+    const stdin = (): Promise<undefined> => Promise.reject(new Error('the boat is gone'));
+    const text = `${TEXT}import { @crew } from "@input"\nshow @crew\n`;
+    const { report } = await runWith({ script: { kind: 'text', text, name: 'tide.mld' }, io: { stdin } });
+    expect(report.error).toMatchObject({ code: 'INPUT_FAILED', message: 'io.stdin threw: the boat is gone' });
+    expect(report).toMatchObject({ status: 'failed', calls: { executed: 2 } });
   });
 });
 
