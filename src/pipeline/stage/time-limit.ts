@@ -13,6 +13,8 @@ export interface TimeLimit {
 
 /** Work that is aborted has this long to end by itself, so that its results so far are kept. */
 const GRACE_MS = 3_000;
+/** A stage whose call has a limit of its own waits longer, so that the end of the call is recorded before that of the stage. */
+export const GRACE_AROUND_CALL_MS = 4_000;
 
 type LimitWait = Pick<TimedWait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
 
@@ -21,6 +23,7 @@ export function startLimit(
   wait: (about: LimitWait, lifted: AbortSignal) => Promise<void>,
   limitMs: number | undefined,
   around: AbortSignal,
+  graceMs = GRACE_MS,
 ): TimeLimit {
   const over = new AbortController();
   const lifted = new AbortController();
@@ -34,7 +37,7 @@ export function startLimit(
   return {
     signal,
     isOver: () => over.signal.aborted && !around.aborted,
-    race: (work) => Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', GRACE_MS))]),
+    race: (work) => Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', graceMs))]),
     lift: () => lifted.abort(),
   };
 }

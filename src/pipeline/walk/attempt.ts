@@ -17,7 +17,7 @@ import { readStatusReport, missingReport, mergeStatusReport } from '../stage/sta
 import type { WalkContext } from '../stage/walk-context.js';
 import type { WalkView } from '../stage/state-view.js';
 import type { PipelineRuntime } from './pipeline-runtime.js';
-import { startLimit, timedOut } from '../stage/time-limit.js';
+import { GRACE_AROUND_CALL_MS, startLimit, timedOut } from '../stage/time-limit.js';
 import { withAbortSignal } from '../stage/with-abort-signal.js';
 
 export interface AttemptResult {
@@ -45,8 +45,9 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   options.folder.remove('status.json'); // an earlier attempt or visit may have left one
   if (handler.mayReport) await options.folder.settled(); // so that what is read afterwards was written by this attempt
   const limitMs = handler.isTimed && !handler.limitsItsCalls ? nodeAttribute(node, 'timeout') : undefined;
+  const graceMs = handler.limitsItsCalls ? GRACE_AROUND_CALL_MS : undefined;
   const { path: op } = frame.op.nth('try', options.attempt);
-  const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal);
+  const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal, graceMs);
   const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
   let outcome: StageOutcome | undefined;
   try {
