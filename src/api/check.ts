@@ -22,6 +22,7 @@ const IS = {
   'number above 0, or a text': (value) => (typeof value === 'number' && value > 0) || isText(value),
   function: (value) => typeof value === 'function',
   object: isRecord,
+  Map: (value) => value instanceof Map,
   list: Array.isArray,
   'list of texts': isTexts,
   'text or list of texts': (value) => isText(value) || isTexts(value),

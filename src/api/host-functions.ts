@@ -7,6 +7,7 @@
  * HOST-3 What `io.stderr` and `io.message` throw, or reject with, is ignored: nothing is left that could report it, and a message that is not
  *    seen is no reason to end paid work.
  * HOST-4 A standard input that throws fails the script where it reads.
+ * HOST-5 What a handler or a backend returns is checked where it returns: a wrong outcome or reply fails its stage, and the run ends in order.
  */
 import { messageOf, MlldError } from '../errors.js';
 

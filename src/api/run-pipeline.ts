@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { JournalEvent } from '../../journal/event.js';
 import { displayPath } from '../language/paths.js';
+import type { Handler } from '../pipeline/handlers/handler.js';
 import { runPipeline as runWhole } from '../session/pipeline/run-pipeline.js';
 import { WHO_ANSWERS, type PipelineReport, type PipelineIo, type PipelineRunOptions } from '../session/pipeline/run-pipeline-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
@@ -39,8 +40,8 @@ const MEMBERS: Members<PipelineRunRequest> = {
   calls: 'object',
   unrecorded: 'true or false',
   verbose: 'true or false',
-  handlers: 'object',
-  backends: 'object',
+  handlers: 'Map',
+  backends: 'Map',
   transforms: 'list',
   rules: 'list',
   onFindings: 'function',
@@ -90,6 +91,13 @@ async function optionsFor(where: string, request: PipelineRunRequest): Promise<P
   checkMembers(where, request, MEMBERS, ['file']);
   const { io, people, onFindings, onEvent, onProgress, onState, onCheckpoint } = request;
   checkIo(where, io, IO);
+  for (const [type, handler] of request.handlers ?? []) {
+    const isHandler = typeof (handler as Handler | undefined)?.handle === 'function';
+    if (!isHandler) throw badOption(where, `the handler ${type} has no function "handle"`, '{ handle: async (stage) => outcomeOf(…) }');
+  }
+  for (const [kind, make] of request.backends ?? []) {
+    if (typeof make !== 'function') throw badOption(where, `the backend ${kind} is not a function`, '(rest) => ({ name, execute })');
+  }
   if (typeof people === 'string' && !WHO_ANSWERS.includes(people)) {
     throw badOption(where, `people is ${JSON.stringify(people)}`, `it is one of ${WHO_ANSWERS.join(', ')}, or an interviewer`);
   }

@@ -15,6 +15,7 @@ import { nodeAttribute } from '../model/graph.js';
 import { BranchCancelled, DECIDED, PipelineError, StageError } from '../model/outcome.js';
 import type { Backend, ModelReply, ModelRequest } from '../stage/backend.js';
 import type { Stage } from '../stage/stage.js';
+import { ownOutcome } from '../stage/status-file.js';
 import { startLimit, timedOut } from '../stage/time-limit.js';
 import { withAbortSignal } from '../stage/with-abort-signal.js';
 
@@ -37,7 +38,8 @@ export async function executeAttempt(
   limit.signal.addEventListener('abort', expire, { once: true });
   const limited = (around: Frame): Frame => ({ ...withAbortSignal(around, limit.signal), deadline });
   try {
-    return await limit.race(backend.execute({ ...stage, frame: limited(stage.frame), signal: limit.signal }, limited(frame), request));
+    const inLimit = { ...stage, frame: limited(stage.frame), signal: limit.signal };
+    return checkedReply(await limit.race(backend.execute(inLimit, limited(frame), request)), backend.name);
   } catch (error) {
     if (isCalledOff()) throw new CalledOff(error);
     if (limit.isOver()) throw failedAttempt('timeout', timedOut(limitMs, error));
@@ -50,6 +52,13 @@ export async function executeAttempt(
     limit.signal.removeEventListener('abort', expire); // a walk without a limit has one signal for all its stages
     limit.lift();
   }
+}
+
+/** A reply without a text would be recorded as paid for, and could never be read again. */
+function checkedReply(reply: ModelReply, name: string): ModelReply {
+  const { reply: text, outcome } = ((reply as unknown) ?? {}) as Partial<ModelReply>;
+  if (typeof text !== 'string') throw new StageError('permanent', `the backend ${name} has to reply with a text "reply"`);
+  return outcome ? { ...reply, outcome: ownOutcome(outcome, `the outcome of the backend ${name}`) } : reply;
 }
 
 /** Leaves an error alone that decides by itself how the call ends. */

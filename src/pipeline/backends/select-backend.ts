@@ -30,11 +30,18 @@ const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAN
 export function backendFor(written: string, own: Backends = new Map()): OwnBackend {
   const { kind, rest } = backendParts(written);
   const added = own.get(kind);
-  if (added) return added(rest);
+  if (added) return checkedBackend(added(rest), written);
   const make = BUILT_IN.get(kind);
   if (!make || (rest === '' && !COMPLETE.has(kind)))
     throw new StageError('permanent', `there is no backend "${written}": use ${BACKENDS_WANTED}`);
   return make(rest);
+}
+
+/** Returns the backend. Throws a permanent `StageError` for what the embedding program returned in its place. */
+function checkedBackend(backend: unknown, written: string): Backend {
+  const { name, execute } = (backend ?? {}) as Partial<Backend>;
+  if (typeof name === 'string' && typeof execute === 'function') return backend as Backend;
+  throw new StageError('permanent', `the backend "${written}" of the program has to have a text "name" and a function "execute"`);
 }
 
 /** Returns `cmd` for `cmd:wc -c`. */

@@ -1,5 +1,7 @@
 /** Lists the built-in handlers by type. An embedding program may add handlers and replace these. graph-pipelines.md 4 and 7.9. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { outcomeOf } from '../model/outcome.js';
+import { ownOutcome } from '../stage/status-file.js';
 import { codergen } from './codergen.js';
 import { fanIn } from './fan-in.js';
 import type { Handler, Handlers } from './handler.js';
@@ -31,6 +33,17 @@ const BUILT_IN: readonly (readonly [string, Handler])[] = [
 
 /** @param own handlers of the embedding program: unless they say otherwise they are timed and may leave a status file */
 export function handlersWith(own: Handlers): Handlers {
-  const added = [...own].map(([type, handler]): [string, Handler] => [type, { isTimed: true, mayReport: true, ...handler }]);
-  return new Map([...BUILT_IN, ...added]);
+  return new Map([...BUILT_IN, ...[...own].map(([type, handler]): [string, Handler] => [type, ownHandler(type, handler)])]);
+}
+
+/** Reads the members by name, because those of an instance of a class may be inherited. */
+function ownHandler(type: string, handler: Handler): Handler {
+  const { isTimed = true, mayReport = true, callsModel, isTransparent, limitsItsCalls } = handler;
+  return {
+    ...withoutUndefined<Omit<Handler, 'handle'>>({ isTimed, mayReport, callsModel, isTransparent, limitsItsCalls }),
+    async handle(stage) {
+      const outcome = await handler.handle(stage);
+      return outcome && ownOutcome(outcome, `the outcome of the handler ${type}`);
+    },
+  };
 }

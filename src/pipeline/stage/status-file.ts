@@ -1,5 +1,7 @@
 /** Parses and renders `status.json`, in which a program may report the outcome of its stage. graph-pipelines.md 8.3. */
+import type { Json } from '../../../journal/event.js';
 import { isObject } from '../../../journal/json-object.js';
+import { messageOf } from '../../errors.js';
 import { StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 
 const STATUSES: readonly string[] = ['success', 'partial_success', 'retry', 'fail'] satisfies StageStatus[];
@@ -53,6 +55,29 @@ export function statusReport(value: unknown, what = STATUS_FILE): StatusReport {
     notes: text('notes', notes),
     failure_reason: text('failure_reason', failure_reason),
   };
+}
+
+const OWN_STATUSES: readonly string[] = [...STATUSES, 'skipped'];
+
+/**
+ * Reads the outcome that code of the embedding program returned, since types do not guard a program in JavaScript: members may be missing,
+ * and updates become JSON, as in the record. Throws as `parseStatus`.
+ */
+export function ownOutcome(value: unknown, what: string): StageOutcome {
+  if (!isObject(value)) throw refusal(what, 'it is not an object');
+  const { status, carried, context_updates = {} } = value as Partial<StageOutcome>;
+  if (status === undefined || !OWN_STATUSES.includes(status))
+    throw refusal(what, `its "status" has to be one of ${OWN_STATUSES.join(', ')}`);
+  const report = statusReport({ ...value, outcome: STATUSES[0], context_updates: asJson(context_updates, what) }, what);
+  return { ...report, status, ...(carried && { carried }) };
+}
+
+function asJson(updates: unknown, what: string): Json {
+  try {
+    return JSON.parse(JSON.stringify(updates)) as Json;
+  } catch (error) {
+    throw refusal(what, `its "context_updates" are not JSON: ${messageOf(error)}`);
+  }
 }
 
 /** Writes six members in a fixed order, indented by two spaces, with a final line end. */
