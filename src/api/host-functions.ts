@@ -4,10 +4,10 @@
  * HOST-1 A listener that throws, or whose promise rejects, is reported once on standard error. The run goes on, and it hears of the rest.
  * HOST-2 A standard output that throws fails the script where it writes, so that the run ends in order and is recorded as failed. One whose
  *    promise rejects is too late for that, and is reported as a listener is.
- * HOST-3 What `io.stderr` and `io.message` throw, or reject with, is ignored: nothing is left that could report it, and a message that is not
- *    seen is no reason to end paid work.
+ * HOST-3 An `io.stderr` or `io.message` that throws, or whose promise rejects, is ignored: nothing is left that could report it, and a
+ *    message that is not seen is no reason to end paid work.
  * HOST-4 A standard input that throws fails the script where it reads.
- * HOST-5 What a handler or a backend returns is checked where it returns: a wrong outcome or reply fails its stage, and the run ends in order.
+ * HOST-5 A handler or a backend that returns a wrong outcome or reply fails its stage, and the run ends in order.
  */
 import { messageOf, MlldError } from '../errors.js';
 

@@ -1,4 +1,4 @@
-/** What handlers and backends of a program return is checked: HOST-5 of `src/api/host-functions.ts`. */
+/** Handlers and backends of a program may return anything: HOST-5 of `src/api/host-functions.ts`. */
 import { describe, expect, it } from 'vitest';
 import {
   openMemoryStore,
