@@ -24,6 +24,11 @@ const READERS: { readonly [key: string]: Readers } = {
   reasoning_effort: MODEL,
   backend: MODEL,
   tools: MODEL,
+  timeout: {
+    types: [...MODEL.types, 'tool', 'wait.human', ...MANAGER.types],
+    are: 'model stages, tools, human gates, managers and fan-ins',
+    shape: MODEL.shape,
+  },
   tool_command: { types: ['tool'], are: 'tool nodes', shape: 'parallelogram' },
   join_policy: PARALLEL,
   error_policy: PARALLEL,
@@ -71,14 +76,18 @@ function unreadAt(
     return {
       message: `\`${key}\` of \`${node.id}\` has no effect: only ${readers.are} read it`,
       ...found,
-      fix:
-        key === 'prompt' && type === 'wait.human' ? GATE_TEXT : `remove it, or make the node one of them with \`shape=${readers.shape}\``,
+      fix: fixOf(key, type) ?? `remove it, or make the node one of them with \`shape=${readers.shape}\``,
     };
   if (key !== 'tools' || !isCommand(graph, node, vocabulary)) return undefined;
   return { message: `\`tools\` of \`${node.id}\` has no effect: its backend is ${NO_TOOLS}`, ...found, fix: TOOLS_INSTEAD };
 }
 
-const GATE_TEXT = 'the question is the `label` of the gate';
+function fixOf(key: string, type: string): string | undefined {
+  if (key === 'prompt' && type === 'wait.human') return 'the question is the `label` of the gate';
+  if (key === 'timeout') return type === 'parallel' ? 'set it on the nodes of its branches: each is limited by its own' : 'remove it';
+  return undefined;
+}
+
 const NO_TOOLS = 'a command, which is given no tools';
 const TOOLS_INSTEAD = 'write them into the command, or name a program instead: `backend=claude`';
 
