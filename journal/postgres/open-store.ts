@@ -119,8 +119,8 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const reader = patient((...statement) => readsAndBudgets.read(...statement), server, waitMs, options.firstWait);
   const side = connection({ statementMs: READ_TIMEOUT_MS }, (client) => hints.attach(client));
   const hints = new PgHints({ sql: side, project, isOn: options.notifies !== false, timeoutMs: Math.max(1000, leaseMs / 2) });
-  const reserving = patient((...statement) => readsAndBudgets.query(...statement), server, waitMs, options.firstWait);
-  const budgets = new PgBudgets({ sql: reserving, project, leaseMs });
+  const patiently = (sql: Sql): Sql => patient((...statement) => sql.query(...statement), server, waitMs, options.firstWait);
+  const budgets = new PgBudgets({ sql: readsAndBudgets, patiently, lost: (run) => store.lost(run), project, leaseMs });
   const bulk = connection({ briefMs: Math.max(1000, leaseMs / 2) });
   const writer = connection();
   const store = new PgStore({

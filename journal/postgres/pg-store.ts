@@ -24,7 +24,7 @@ import { readDerivedRow, replaceDerivedRow, writeDerivedRow } from './derived/de
 import { Heartbeat } from './heartbeat.js';
 import type { Head } from './lines.js';
 import { ReadAhead } from './read-ahead.js';
-import { firstRows, listRows, scanRows } from './read-rows.js';
+import { findRun, firstRows, listRows, scanRows } from './read-rows.js';
 import { RunRows, type RunRow } from './run-rows.js';
 import { SalvageRun } from './salvage/salvage-run.js';
 import type { PushedSpill } from './spill/push-spills.js';
@@ -83,6 +83,11 @@ export class PgStore implements RunStore {
     this.results = new ReadAhead(ports.reader, project);
     this.claiming = new ClaimRows(side, this.timeoutMs);
     this.blobs = { sql: side, project, inTransaction: (work) => ports.bulk.transaction(work), timeoutMs: this.timeoutMs };
+  }
+
+  /** STORE_WENT_BACK where the store has lost a run that this process writes. */
+  async lost(ref: RunRef): Promise<JournalError | undefined> {
+    return [...this.claims.keys()].find((rows) => rows.isOf(ref))?.lost();
   }
 
   /** The clock of the server, which all machines share. */
@@ -327,13 +332,8 @@ export class PgStore implements RunStore {
     return firstRows(this.ports.reader, this.ports.project, workflow, runs);
   }
 
-  async find(run: RunId): Promise<RunRef | undefined> {
-    const [found] = await this.ports.reader.query(
-      `select w.path from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
-       where p.name = $1 and r.run = $2`,
-      [this.ports.project, run],
-    );
-    return found && { workflow: found['path'] as Workflow, run };
+  find(run: RunId): Promise<RunRef | undefined> {
+    return findRun(this.ports.reader, this.ports.project, run);
   }
 
   scan(ref: RunRef, visit: Visit, options?: ScanOptions): Promise<ScanReport> {

@@ -137,6 +137,16 @@ export async function listRows({ reader, side, project }: ListPorts, workflow: W
 /** Lines that one answer of the server holds: a first line may hold a payload. */
 const FIRST_LINES_MAX = 500;
 
+/** Undefined where no workflow of the project has the run. */
+export async function findRun(sql: Sql, project: string, run: RunId): Promise<RunRef | undefined> {
+  const [found] = await sql.query(
+    `select w.path from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+     where p.name = $1 and r.run = $2`,
+    [project, run],
+  );
+  return found && { workflow: found['path'] as Workflow, run };
+}
+
 export async function firstRows(
   sql: Sql,
   project: string,

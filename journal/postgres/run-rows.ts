@@ -65,6 +65,10 @@ export class RunRows {
     return this.made;
   }
 
+  isOf({ workflow, run }: RunRef): boolean {
+    return this.options.ref.run === run && this.options.ref.workflow === workflow;
+  }
+
   get lease(): OwnLease {
     return this.options.lease;
   }
@@ -156,9 +160,17 @@ export class RunRows {
   /** The server says of a run that is not there what it says of one that was sealed. Returns other errors as they are. */
   async refusal(error: unknown): Promise<unknown> {
     if (stateBehind(error) !== SEALED_STATE || this.made === undefined) return error;
-    const { sql, timeoutMs } = this.options;
-    const found = await sql.query('select 1 as one from mlld.runs where run_id = $1', [this.made.id], timeoutMs).catch(() => undefined);
-    return found?.length === 0 ? this.wentBack('the run is not there any more') : this.sealed();
+    return (await this.lost()) ?? this.sealed();
+  }
+
+  /** STORE_WENT_BACK where the store had the run and has it no longer. An older state gives its number to another run. */
+  async lost(): Promise<JournalError | undefined> {
+    if (this.made === undefined) return undefined;
+    const { sql, timeoutMs, ref } = this.options;
+    const found = await sql
+      .query('select 1 as one from mlld.runs where run_id = $1 and run = $2', [this.made.id, ref.run], timeoutMs)
+      .catch(() => undefined);
+    return found?.length === 0 ? this.wentBack('the run is not there any more') : undefined;
   }
 
   sealed(): JournalError {

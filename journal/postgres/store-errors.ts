@@ -5,6 +5,8 @@ import { hintOfDenied } from './schema/roles.js';
 /** Conditions that functions of the schema raise. */
 export const SEALED_STATE = 'ML001';
 export const OTHER_HEAD_STATE = 'ML002';
+/** The server does not have the run; also a lock that was waited for in vain. */
+export const RUN_MISSING_STATE = '55P03';
 export const LATE_RESULT_STATE = 'ML003';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;

@@ -61,6 +61,13 @@ describe('a shared budget before an attempt', () => {
     expect({ released, stops }).toEqual({ released: [{ key: 'k', try: 2 }], stops: [] });
   });
 
+  it('stops as a journal that takes nothing does, where the store has lost the run', async () => {
+    const lost = Object.assign(new Error('the store has lost the run'), { code: 'STORE_WENT_BACK' });
+    const { gate, stops } = gateWith([lost]);
+    expect(await gate.admit(started(0.4), call)).toBeUndefined();
+    expect(stops).toEqual([{ class: 'journal', message: lost.message, error: lost }]);
+  });
+
   it('waits while what others hold may become free', async () => {
     const { gate, waits, stops } = gateWith([full(0.2, 0.8), full(0.4, 0.4), undefined]);
     expect(await gate.admit(started(0.4), call)).toBeDefined();

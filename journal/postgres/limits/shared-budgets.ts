@@ -6,10 +6,13 @@
  *    reserves.
  * SHARED-BUDGETS-3 A budget whose sums are no amounts, because SQL has written them, is shown as damaged and not with these sums, and no
  *    run that names it begins.
+ * SHARED-BUDGETS-4 A run that the server does not have is waited for, because it may not have heard of it yet; where it had, an older state
+ *    was restored, and nothing is waited for.
  */
 import { JournalError } from '../../errors.js';
 import type { RunRef } from '../../ids.js';
 import type { Row, Sql } from '../connection.js';
+import { RUN_MISSING_STATE, stateBehind } from '../store-errors.js';
 
 export type BudgetUnit = 'usd' | 'tok' | 'calls';
 export type BudgetPeriod = 'day' | 'month';
@@ -69,8 +72,11 @@ export interface SharedBudgets {
 }
 
 interface PgBudgetsPorts {
-  /** Repeats what the server did not answer. */
   readonly sql: Sql;
+  /** Repeats what the server did not answer. Absent: nothing is repeated. */
+  readonly patiently?: (sql: Sql) => Sql;
+  /** The error of a run of this process that the store had and has no longer. Absent where none is written. SHARED-BUDGETS-4 */
+  readonly lost?: (run: RunRef) => Promise<JournalError | undefined>;
   readonly project: string;
   readonly leaseMs: number;
 }
@@ -120,7 +126,11 @@ export class PgBudgets implements SharedBudgets {
   private timer: NodeJS.Timeout | undefined;
   private idleSweeps = 0;
 
-  constructor(private readonly ports: PgBudgetsPorts) {}
+  private readonly sql: Sql;
+
+  constructor(private readonly ports: PgBudgetsPorts) {
+    this.sql = ports.patiently?.(ports.sql) ?? ports.sql;
+  }
 
   async reserve(request: ReserveRequest): Promise<ReserveRefusal | undefined> {
     this.idleSweeps = 0;
@@ -131,12 +141,12 @@ export class PgBudgets implements SharedBudgets {
   }
 
   async release({ run, key, try: attempt }: ReservationId): Promise<void> {
-    await this.ports.sql.query(RELEASE, [this.ports.project, run.workflow, run.run, key, attempt]);
+    await this.sql.query(RELEASE, [this.ports.project, run.workflow, run.run, key, attempt]);
   }
 
   async list(): Promise<readonly SharedBudget[]> {
     await this.sweep();
-    const rows = await this.ports.sql.query(
+    const rows = await this.sql.query(
       `select ${SUMS} from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 and ${IS_READABLE} order by b.name collate "C"`,
       [this.ports.project],
     );
@@ -144,11 +154,14 @@ export class PgBudgets implements SharedBudgets {
   }
 
   damaged(): Promise<readonly string[]> {
-    return damagedBudgets(this.ports.sql, this.ports.project);
+    return damagedBudgets(this.sql, this.ports.project);
   }
 
   async set(name: string, { unit, total, period }: BudgetChange): Promise<SharedBudget | undefined> {
-    const { sql, project } = this.ports;
+    const {
+      sql,
+      ports: { project },
+    } = this;
     await sql.query('insert into mlld.projects (name) values ($1) on conflict do nothing', [project]);
     const [changed] = await sql.query(
       `insert into mlld.budgets as b (project_id, name, unit, total, period)
@@ -167,8 +180,12 @@ export class PgBudgets implements SharedBudgets {
   }
 
   private async tryReserve({ run, key, try: attempt, names, usd, tokens }: ReserveRequest): Promise<ReserveRefusal | undefined> {
-    const { sql, project } = this.ports;
-    const [refused] = await sql.query(
+    const { sql, patiently = (each: Sql): Sql => each, lost, project } = this.ports;
+    const send: Sql['query'] = async (...statement) =>
+      sql.query(...statement).catch(async (error: unknown) => {
+        throw (stateBehind(error) === RUN_MISSING_STATE && (await lost?.(run))) || error; // SHARED-BUDGETS-4
+      });
+    const [refused] = await patiently({ query: send }).query(
       `select refused as name, unit, period, total::float8 as total, spent::float8 as spent, reserved::float8 as reserved,
          amount::float8 as amount from mlld.reserve($1, $2, $3, $4, $5, $6, round($7::numeric, 9), $8::numeric)`,
       [project, run.workflow, run.run, key, attempt, [...new Set(names)], textOf(usd), textOf(tokens)],
@@ -179,7 +196,10 @@ export class PgBudgets implements SharedBudgets {
   }
 
   private async sweep(): Promise<number> {
-    const { sql, project } = this.ports;
+    const {
+      sql,
+      ports: { project },
+    } = this;
     const [swept] = await sql.query('select mlld.end_reservations(p.project_id, null) as ended from mlld.projects p where p.name = $1', [
       project,
     ]);

@@ -99,6 +99,7 @@ export class SharedBudgetGate {
       return await reservations.reserve(request);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
+      if ('code' in error && error.code === 'STORE_WENT_BACK') return { class: 'journal', message: error.message, error };
       return { class: 'store', message: `the shared budgets can't be asked: ${error.message}`, error };
     }
   }

@@ -64,6 +64,19 @@ describe.skipIf(noServer !== undefined)(
       await store.close();
     });
 
+    it('has no room in a shared budget for a run that it has lost, whoever has the number of that now, and is not waited for', async () => {
+      const store = openTestStore(database.project());
+      await store.budgets.set('nightly', { unit: 'calls', total: 9 });
+      const journal = await store.create(runRef(1));
+      await journal.append(started);
+      const reserve = () => store.budgets.reserve({ run: runRef(1), key: `sha256:${'7'.repeat(64)}`, try: 1, names: ['nightly'] });
+      expect(await reserve()).toBeUndefined();
+      await database.query("update mlld.runs set run = '20990101-000000-000-0000' where run_id = (select max(run_id) from mlld.runs)");
+      await expect(reserve()).rejects.toMatchObject({ code: 'STORE_WENT_BACK', message: expect.stringContaining('not there') });
+      await journal.close().catch(() => undefined);
+      await store.close();
+    });
+
     it('goes on where it has all that was acknowledged', async () => {
       const store = openTestStore(database.project());
       const journal = await store.create(runRef(2));
