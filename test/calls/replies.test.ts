@@ -302,6 +302,17 @@ describe('providers', () => {
 });
 
 describe('without a reply that is recognised', () => {
+  it('takes what a model program printed for a result, also where it begins as an HTTP reply does', () => {
+    const text = 'HTTP/1.1 401 Unauthorized\nContent-Type: text/plain\n\nis how such a reply begins';
+    for (const commandLine of [
+      'claude -p "show me an HTTP reply"',
+      'cat prompt.md | gemini',
+      'claude -p --output-format json | jq -r .result',
+    ])
+      expect(read(text, { commandLine })).toEqual({ adapter: 'text', text });
+    expect(read(text, { commandLine: 'curl -si http://localhost/' }).failure).toMatchObject({ class: 'auth', status: 401 });
+  });
+
   it('leaves the output as it is, also where it speaks of a rate limit', () => {
     expect(read('Too many requests: 429, they said.\n')).toEqual({ adapter: 'text', text: 'Too many requests: 429, they said.\n' });
   });

@@ -54,7 +54,7 @@ export interface ReadReply {
 }
 
 export function readReply(reply: Reply, context: ReplyContext): ReadReply {
-  const http = httpReplyOf(reply.stdout);
+  const http = namesKnownProgram(context.commandLine) ? undefined : httpReplyOf(reply.stdout);
   const output = http ? http.body : reply.stdout;
   const envelope = context.adapter === 'text' ? undefined : envelopeOf(output);
   const program = context.commandLine === undefined ? undefined : programOf(context.commandLine);
@@ -70,6 +70,11 @@ export function readReply(reply: Reply, context: ReplyContext): ReadReply {
   });
   const failure = failureOf({ reply, output, http, reading, program, hasAdapter: context.adapter !== undefined }, context);
   return { adapter: adapter?.name ?? 'text', ...read, ...(failure ? { failure } : {}) };
+}
+
+/** Returns true where a model program printed the output, which is no HTTP reply: a result may begin with a status line. */
+function namesKnownProgram(commandLine: string | undefined): boolean {
+  return commandLine !== undefined && PROGRAMS.some((name) => namesProgram(commandLine, name));
 }
 
 /** A reply that names no model is that of the model in the command line. calls.md 10.2. */
