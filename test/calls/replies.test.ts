@@ -232,6 +232,25 @@ describe('opencode', () => {
     });
   });
 
+  it('is cut where a step has no end, or where the step that a tool calls for is missing', () => {
+    const text = event('text', { part: { text: 'I will look.' } });
+    const step = (reason: string): object => event('step_finish', { part: { reason, cost: 0.01, tokens: { input: 100, output: 10 } } });
+    const start = event('step_start', {});
+    const failure = { class: 'network', message: 'the stream ended before its last event' };
+    for (const cut of [
+      [start, text],
+      [start, text, step('tool-calls')],
+      [start, text, step('tool-calls'), start],
+    ])
+      expect(read(cut, { adapter: 'opencode' })).toMatchObject({ failure });
+    for (const whole of [
+      [start, text, step('tool-calls'), start, step('stop')],
+      [start, text, step('tool-calls'), event('done', {})],
+    ])
+      expect(read(whole, { adapter: 'opencode' })).toMatchObject({ text: 'I will look.' });
+    expect(read([start, text, step('tool-calls'), start], { adapter: 'opencode' }).usage).toMatchObject({ costUsd: 0.01 });
+  });
+
   it('has the wait that the provider asks for, and a code that is more exact than its status', () => {
     const error = (data: object): object[] => [event('step_start', {}), event('error', { error: { name: 'APIError', data } })];
     expect(read(error({ message: 'slow', statusCode: 429, responseHeaders: { 'Retry-After': '2.5' } })).failure).toMatchObject({

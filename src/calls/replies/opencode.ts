@@ -19,11 +19,18 @@ export const opencode: Adapter = {
     const common = withoutUndefined<Reading>({ session: textAt(objects[0] ?? {}, 'sessionID'), usage: usageOf(steps) });
     const error = objects.findLast(({ type }) => type === 'error');
     if (error) return { ...common, failure: failureOf(objectAt(error, 'error'), nowMs) };
-    if (steps.length === 0) return { ...common, cut: true };
+    if (isCut(objects)) return { ...common, cut: true };
     const texts = objects.filter(({ type }) => type === 'text').map((event) => textAt(objectAt(event, 'part'), 'text') ?? '');
     return { ...common, text: texts.join('\n') };
   },
 };
+
+/** The last step has no end, or ended with the call of a tool, which another step follows: what the stream says is half a result. */
+function isCut(objects: readonly JsonObject[]): boolean {
+  const last = objects.findLast(({ type }) => type === 'step_start' || type === 'step_finish' || type === 'done');
+  if (last?.type === 'done') return false;
+  return last?.type !== 'step_finish' || objectAt(last, 'part').reason === 'tool-calls';
+}
 
 function failureOf(error: JsonObject, nowMs: number): NonNullable<Reading['failure']> {
   const data = objectAt(error, 'data');
