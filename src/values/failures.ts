@@ -2,7 +2,7 @@
  * Finds the failed calls that a value has in it, so that no call pays for them. calls.md 5.3.
  *
  * FAILURES-1 Nothing is searched while the run has no failed call that a construct made a marker of.
- * FAILURES-2 A failure is in a marker, in what holds one, and in text and data that the language made of such a value
+ * FAILURES-2 A failure is in a marker, in what holds one, and in text, data and sums that the language made of such a value
  *    (`Metadata.failures`). It is not in what code or a command returned: results begin without this metadata.
  * FAILURES-3 Each list and object is searched once, because values are never changed in place (VALUE-2).
  */
@@ -32,7 +32,12 @@ export class CollectedFailures {
 
   /** Returns text or data with the failures of the values that the language made it of; numbers and truth values have none in them. */
   carry(result: Value, from: readonly Value[]): Value {
-    if (this.isEmpty || !canHold(result)) return result;
+    return canHold(result) ? this.carryAll(result, from) : result;
+  }
+
+  /** As `carry`, also for the number that was computed of them: it is NaN, which a call would get as null. */
+  carryAll(result: Value, from: readonly Value[]): Value {
+    if (this.isEmpty) return result;
     const found = this.in(from);
     return found.length === 0 || this.in([result]).length >= found.length ? result : withFailures(result, found);
   }

@@ -9,6 +9,9 @@ import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { evaluateReference } from './reference.js';
 
+/** Operators whose result has the failures of calls in it that their operands have. calls.md 5.3. */
+const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
+
 export async function evaluateUnary(node: Unary, frame: Frame): Promise<Value> {
   const value = await lenient(node.operand, frame);
   return flow(annotate(!isTruthy(value), {}), [value]);
@@ -26,7 +29,9 @@ export async function evaluateBinary(node: Binary, frame: Frame): Promise<Value>
     default: {
       const right = await lenient(node.right, frame);
       try {
-        return binary(node.operator, left, right);
+        const result = binary(node.operator, left, right);
+        const { failures } = frame.run;
+        return failures.isEmpty || !ARITHMETIC.has(node.operator) ? result : failures.carryAll(result, [left, right]);
       } catch (error) {
         if (error instanceof MlldError) error.location ??= locationOf(frame.module, node.at);
         throw error;

@@ -113,7 +113,7 @@ export async function executeAppendTo(node: Append, frame: Frame): Promise<Compl
 /** An array or object that was added to has the failures in its members, beside those that it was made of as a whole. */
 function withFailures(result: Value, current: Value, added: Value, { run: { failures } }: Frame): Value {
   if (failures.isEmpty) return result;
-  return typeof dataOf(result) === 'string' ? failures.carry(result, [current, added]) : partOf(partOf(result, current), added);
+  return typeof dataOf(result) === 'object' ? partOf(partOf(result, current), added) : failures.carryAll(result, [current, added]);
 }
 
 export function redeclared(name: string, at: number, existing: Binding, frame: Frame): MlldError {

@@ -7,6 +7,11 @@ const FUNCTIONS = `exe llm @review(q) = sh { if [ "$q" = two ]; then echo "503 o
 exe llm @conclude(t) = sh { echo "$t" >> concluded; echo "C:$t" }
 exe @code(x) = js { return "made by code" }
 exe @text(x) = \`text: @x\`
+exe @total(list) = [
+  let @sum = 0
+  for @x in @list => @sum += @x * 2
+  => @sum
+]
 var @rs = for parallel(1) @i in ["one", "two"] => @review(@i)
 `;
 
@@ -44,6 +49,9 @@ const WITH_FAILURE: readonly (readonly [what: string, value: string])[] = [
   ['a stage', '@rs | @upper'],
   ['JSON', '@rs | @json'],
   ['a view of the value', '@rs.mx.text'],
+  ['a sum', '@rs[1] + 1'],
+  ['a product of a difference', '2 * (@rs[1] - 1)'],
+  ['a number that a loop added up', '@total(@rs)'],
 ];
 
 it.each(WITH_FAILURE)('executes no call whose argument is %s with a failed call in it', async (_, value) => {
@@ -60,6 +68,7 @@ const WHOLE: readonly (readonly [what: string, value: string, shown: string])[] 
   ['another element of an array of texts', '[`x @rs[1]`, "b"] . [1]', 'C:b'],
   ['what failed, to call it otherwise', '@rs[1].value', 'C:two'],
   ['the length of the array', '@rs.length', 'C:2'],
+  ['a comparison', '@rs[1] == "x"', 'C:false'],
 ];
 
 it.each(WHOLE)('executes a call with %s', async (_, value, shown) => {
