@@ -1,5 +1,6 @@
 /** Bodies of each language report about the call around them: js and node through a global, programs through a file. calls.md 9. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -119,5 +120,18 @@ describe('report files', () => {
     writeFileSync(file, ' '.repeat(2 << 20));
     expect(files.take(file)).toBeUndefined();
     expect(files.take(file)).toBeUndefined();
+  });
+
+  it.each([
+    ['folder', (file: string) => void mkdirSync(path.join(file, 'inside'), { recursive: true })],
+    ['pipe', (file: string) => void execFileSync('/bin/sh', ['-c', 'mkfifo "$0"', file])],
+    ['link', (file: string) => symlinkSync('/etc/hosts', file)],
+  ])('in whose place a program put a %s have no contents, and are removed', (_, put) => {
+    const files = new ReportFiles();
+    const file = files.create();
+    rmSync(file);
+    put(file);
+    expect(files.take(file)).toBeUndefined();
+    expect(readdirSync(tmpdir())).not.toContain(path.basename(file));
   });
 });

@@ -2,7 +2,7 @@
  * Makes the files in which programs report about the call that they belong to (calls.md 9.3): one for each attempt, in the temporary
  * folder, readable by this user only. Their names hold the process id, so that the files of a killed run are recognised.
  */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomDigits } from '../host.js';
@@ -27,14 +27,18 @@ export class ReportFiles {
     return file;
   }
 
-  /** Returns the contents of the file and removes it; undefined when it is too large or a program has removed it. */
+  /**
+   * Returns the contents of the file and removes it; undefined when it is too large, or a program has removed it or put something else in
+   * its place. A pipe there would be waited for until something writes to it.
+   */
   take(file: string): string | undefined {
     try {
-      return statSync(file).size > REPORT_BYTES_MAX ? undefined : readFileSync(file, 'utf8');
+      const found = lstatSync(file);
+      return found.isFile() && found.size <= REPORT_BYTES_MAX ? readFileSync(file, 'utf8') : undefined;
     } catch {
       return undefined; // the caller warns of it
     } finally {
-      rmSync(file, { force: true });
+      remove(file);
     }
   }
 }
@@ -44,11 +48,15 @@ function removeStale(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = NAME.exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    try {
-      rmSync(path.join(folder, name), { force: true });
-    } catch {
-      // It is another user's, or another start removes it at this moment.
-    }
+    remove(path.join(folder, name));
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true, recursive: true });
+  } catch {
+    // It is another user's, or another start removes it at this moment.
   }
 }
 
