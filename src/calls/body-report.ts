@@ -41,7 +41,7 @@ export class BodyReport implements CallReport {
   }
 
   fail(failureClass: unknown, message: unknown, details: unknown): never {
-    const read = readFailure(failureClass, message, details);
+    const read = readFailure(failureClass, message, details, this.attempt.nowMs());
     if (!read) throw new Error(`mlld.fail: ${noClass(failureClass)}`);
     this.warnOf(read.ignored);
     if (!this.isClosed) this.attempt.reported = read.value;
@@ -68,7 +68,7 @@ export class BodyReport implements CallReport {
 
   private readFile(text: string | undefined): void {
     if (text === undefined) {
-      this.warn('file gone', 'the report file of a call is ignored: it is too large, or it was removed');
+      this.warn('file gone', 'the report file of a call is ignored: it is too large, or no file any more');
       return;
     }
     if (text === '') return;
@@ -78,7 +78,7 @@ export class BodyReport implements CallReport {
       else if (line.kind === 'none')
         this.warn('line', 'a line in the report file of a call is ignored: it is not a JSON object with usage, fail or headers');
       else {
-        const read = readFailure(line.class, line.message, line.details);
+        const read = readFailure(line.class, line.message, line.details, this.attempt.nowMs());
         if (read) this.attempt.reported = read.value;
         if (read) this.warnOf(read.ignored);
         else this.warn('class', `a failure that a program reported is ignored: ${noClass(line.class)}`);

@@ -1,6 +1,6 @@
 /** Reads what a body reports about its call: any value of foreign code, or a line of its report file. Pure. calls.md 9. */
 import { isObject } from '../../journal/json-object.js';
-import { isMoment, isWait } from './evidence/times.js';
+import { isMoment, isWait, momentOfSeconds } from './evidence/times.js';
 import type { Failure, FailureClass } from './failure.js';
 import type { ReportedUsage } from './replies/reply.js';
 import { whyExcessive } from './usage.js';
@@ -59,8 +59,8 @@ export function readUsage(members: unknown): Read<ReportedUsage> {
   return { value: usage, ignored };
 }
 
-/** Undefined when the class is none. */
-export function readFailure(failureClass: unknown, message: unknown, details: unknown): Read<Failure> | undefined {
+/** Undefined when the class is none. A reset that is past is none. calls.md 4.6. */
+export function readFailure(failureClass: unknown, message: unknown, details: unknown, nowMs: number): Read<Failure> | undefined {
   const known = CLASSES.find((each) => each === failureClass);
   if (known === undefined) return undefined;
   const { retryAfterMs, resetsAt, status } = isObject(details) ? details : {};
@@ -79,13 +79,14 @@ export function readFailure(failureClass: unknown, message: unknown, details: un
   };
   const waitMs = within('retryAfterMs', retryAfterMs, isWait, 1, 'is more than a year');
   const resetsAtSeconds = within('resetsAt', resetsAt, isMoment, SECOND_MS, 'is no moment in seconds since 1970');
+  const resetsAtMs = momentOfSeconds(resetsAtSeconds, nowMs);
   const httpStatus = amount('status', status);
   const value: Failure = {
     class: known,
     evidence: 'report',
     message: firstLine(message),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    ...(resetsAtSeconds === undefined ? {} : { resetsAtMs: resetsAtSeconds * SECOND_MS }),
+    ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
     ...(httpStatus === undefined ? {} : { status: httpStatus }),
   };
   return { value, ignored };

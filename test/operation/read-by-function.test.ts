@@ -26,6 +26,7 @@ function read(returned: Value | Error, reply: Partial<Reply> = {}, seen: Value[]
       known: readReply(whole, { adapter: 'text', nowMs: 0 }),
       printed: annotate('out', { labels: ['pii'] }),
       place: { op: {}, isRecorded: false, warn: (_, message) => warnings.push(message) },
+      nowMs: 1_000_000,
     },
   );
 }
@@ -85,4 +86,9 @@ it('warns of what is ignored, and ends with the run', async () => {
     'session of what @read returned is ignored: it is not a text',
   ]);
   await expect(read(new WorldError('INTERRUPTED', 'the run must stop'))).rejects.toThrow('the run must stop');
+});
+
+it('says no reset that is past', async () => {
+  const { reply } = await read({ class: 'quota', message: 'used up', resetsAt: 999 });
+  expect(reply.failure).toEqual({ class: 'quota', evidence: 'envelope', message: 'used up' });
 });

@@ -84,7 +84,7 @@ export class Lane<S> {
    * for ever. calls.md 12.7.
    */
   waitsOut({ class: failureClass, resetsAtMs }: Failure, mostMs: number, nowMs: number): boolean {
-    if (failureClass !== 'quota' || resetsAtMs === undefined || resetsAtMs - nowMs > mostMs) return false;
+    if (failureClass !== 'quota' || resetsAtMs === undefined || mostMs === 0 || resetsAtMs - nowMs > mostMs) return false;
     if (this.waitsForReset) return true;
     return this.resets.count < RESETS_MAX && this.resets.waitedMs + Math.max(0, resetsAtMs - nowMs) <= mostMs;
   }

@@ -111,7 +111,7 @@ async function readWith(adapter: ReplyFunction, known: ReadReply, printed: Value
   const { raw = { stdout: replyText(printed), stderr: '', exitCode: 0 } } = attempt;
   const durationMs = metadataOf(printed)?.command?.durationMs ?? attempt.elapsedMs;
   try {
-    const read = await readByFunction(adapter, { ...raw, durationMs }, { known, printed, place });
+    const read = await readByFunction(adapter, { ...raw, durationMs }, { known, printed, place, nowMs: attempt.nowMs() });
     attempt.reply = read.reply; // its usage and session are those of the attempt
     return { kind: 'read', ...read };
   } catch (error) {

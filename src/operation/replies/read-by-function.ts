@@ -20,9 +20,10 @@ export interface ReadByFunction {
 export async function readByFunction(
   read: ReplyFunction,
   reply: Reply & { readonly durationMs: number },
-  { known, printed, place }: { readonly known: ReadReply; readonly printed: Value; readonly place: ReplyPlace },
+  from: { readonly known: ReadReply; readonly printed: Value; readonly place: ReplyPlace; readonly nowMs: number },
 ): Promise<ReadByFunction> {
   const { name } = read;
+  const { known, printed, place, nowMs } = from;
   const { headers, failure } = known;
   const common = withoutUndefined<ReadReply>({ adapter: name, headers });
   // That the text is empty is for the function to judge.
@@ -51,7 +52,7 @@ export async function readByFunction(
     ...(typeof session === 'string' && session !== '' && { session }),
   };
   if (failureClass !== undefined && failureClass !== null) {
-    const failed = readFailure(failureClass, message, { retryAfterMs, resetsAt });
+    const failed = readFailure(failureClass, message, { retryAfterMs, resetsAt }, nowMs);
     if (!failed) return bad(`there is no class ${JSON.stringify(failureClass)} (there are ${classesOfReports()})`);
     warn(failed.ignored);
     return { reply: { ...about, failure: { ...failed.value, evidence: 'envelope' } }, returned };

@@ -42,7 +42,7 @@ export async function resultNow(
   const text = raw && readReply(raw, { adapter: typeof adapter === 'string' ? adapter : 'text', nowMs });
   const byFunction =
     raw && text && place && typeof adapter === 'object'
-      ? await readByFunction(adapter, raw, { known: text, printed: recorded, place })
+      ? await readByFunction(adapter, raw, { known: text, printed: recorded, place, nowMs })
       : undefined;
   const read = byFunction?.reply ?? text;
   if (read?.failure) return { kind: 'misfits', unfit: 'reply' };

@@ -122,6 +122,12 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
     expect(dispatcher.pausedBy).toMatchObject({ class: 'quota', lane: 'claude' });
   });
 
+  it('stops a lane whose reset is past where nothing says to wait for one', async () => {
+    const { dispatcher, start } = fixture();
+    dispatcher.finish(await start('a'), { failure: { ...QUOTA, resetsAtMs: Date.now() - 1 }, cost: {} });
+    expect(dispatcher.mayTryAgain('claude')).toBe(false);
+  });
+
   it('does not wait for an attempt that waits itself, for a call inside it', async () => {
     const { dispatcher, pauses, start } = fixture();
     const outer = await start('main/outer#0', '@outer');
