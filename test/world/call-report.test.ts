@@ -80,6 +80,15 @@ describe('a program', () => {
     expect((await run('sh', 'echo "[$MLLD_CALL_REPORT]"')).stdout).toBe('[]\n');
   });
 
+  it('reports what JSON has no number for as a text, so that the rest of the line counts', async () => {
+    const report = new Heard();
+    await run('py', 'mlld.usage(input_tokens=9, cost_usd=float("nan"))\nmlld.fail("quota", "spent", resets_at=float("inf"))', report);
+    expect(report.lines()).toEqual([
+      { usage: { inputTokens: 9, costUsd: 'nan' } },
+      { fail: { class: 'quota', message: 'spent', resetsAt: 'inf' } },
+    ]);
+  });
+
   it('reports with the words of Python', async () => {
     const report = new Heard();
     const code = [

@@ -77,7 +77,11 @@ def start():
         def named(name):
             first, *others = name.split("_")
             return first + "".join(other.capitalize() for other in others)
-        return {named(name): value for name, value in members.items() if value is not None}
+        # JSON has no nan and no inf: as a text it is ignored alone, and not with the whole line.
+        def written(value):
+            number = value.item() if hasattr(value, "item") else value
+            return str(number) if isinstance(number, float) and number - number != 0 else value
+        return {named(name): written(value) for name, value in members.items() if value is not None}
 
     CallFailed = type("CallFailed", (Exception,), {})
 
