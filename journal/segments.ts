@@ -14,8 +14,9 @@
  * SEGMENT-4 The head ends like the line before `from` ends (`PREDECESSOR_BYTES`), so the first line of a segment is verified without
  *    looking into another file.
  */
+import { dirname } from 'node:path';
 import { CHAIN_SEED, PREDECESSOR_BYTES } from './codec.js';
-import { writeAll, type Disk } from './storage/disk.js';
+import { produceDurably, writeAll, type Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 
 const SUFFIX = '.ndjson';
@@ -190,25 +191,12 @@ export function readRunBytes(disk: Disk, path: string): Buffer {
  * Joins a run of several segments into its first file. The run must have no writer. A kill leaves several files: until the rename as they
  * were, then a first file with everything that the segments behind it repeat; without segment 2 (SEGMENT-3) the first file is the run.
  */
-export async function joinSegments(disk: Disk, path: string, temporary: string, syncFolder: () => Promise<void>): Promise<void> {
+export async function joinSegments(disk: Disk, path: string, temporary: string): Promise<void> {
   const count = countSegments(disk, path);
   if (count === 1) return;
-  const file = disk.create(temporary);
-  try {
-    try {
-      writeAll(disk, file, readRunBytes(disk, path));
-      await new Promise<void>((resolve, reject) => disk.sync(file, (error) => (error ? reject(error) : resolve())));
-    } finally {
-      disk.close(file);
-    }
-    await disk.rename(temporary, path);
-  } catch (error) {
-    await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
-    throw error;
-  }
-  await syncFolder();
+  await produceDurably(disk, path, temporary, (file) => writeAll(disk, file, readRunBytes(disk, path)));
   for (let segment = 2; segment <= count; segment++) {
     await disk.remove(segmentPath(path, segment));
-    await syncFolder();
+    await disk.syncFolder(dirname(path));
   }
 }

@@ -115,10 +115,15 @@ export function writeAll(disk: Disk, file: number, bytes: Uint8Array, position?:
  * Writes a file that appears whole, under its name, and durable: temporary file, fdatasync, rename, sync of the folder. The folder must
  * exist. `temporary` must be a name of its own for every writer.
  */
-export async function writeDurably(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<void> {
+export function writeDurably(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<void> {
+  return produceDurably(disk, path, temporary, (file) => writeAll(disk, file, content));
+}
+
+/** Does what `writeDurably` does with what `write` writes to the temporary file. */
+export async function produceDurably(disk: Disk, path: string, temporary: string, write: Write): Promise<void> {
   const file = disk.create(temporary);
   try {
-    await fill(disk, file, content);
+    await fill(disk, file, write);
     await disk.rename(temporary, path);
   } catch (error) {
     await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
@@ -131,7 +136,7 @@ export async function writeDurably(disk: Disk, path: string, temporary: string, 
 export async function writeNew(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<boolean> {
   const file = disk.create(temporary);
   try {
-    await fill(disk, file, content);
+    await fill(disk, file, () => writeAll(disk, file, content));
     await disk.link(temporary, path);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -143,10 +148,13 @@ export async function writeNew(disk: Disk, path: string, temporary: string, cont
   return true;
 }
 
+type Write = (file: number) => void | Promise<void>;
+
 /** Writes, syncs and closes. */
-async function fill(disk: Disk, file: number, content: Uint8Array): Promise<void> {
+async function fill(disk: Disk, file: number, write: Write): Promise<void> {
   try {
-    writeAll(disk, file, content);
+    const writing = write(file);
+    if (writing) await writing;
     await syncFile(disk, file);
   } finally {
     disk.close(file);

@@ -1,7 +1,7 @@
 /** Keeps the parts of an index in files beside it. See `IndexFiles`. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { makeDurableFolder, syncFile, writeAll, type Disk } from './disk.js';
+import { makeDurableFolder, produceDurably, writeAll, type Disk } from './disk.js';
 import { codeOf, journalError } from '../errors.js';
 import type { Workflow } from '../ids.js';
 import { runPath, tierOfFile, tierPath, unfinishedTier, unfinishedTierPath, workflowFolder } from './layout.js';
@@ -100,28 +100,16 @@ class OpenIndexFile implements IndexFile {
   }
 }
 
-/** Temporary file, fdatasync, rename, sync of the folder. */
 async function writePieces(disk: Disk, path: string, pieces: Pieces): Promise<void> {
   const temporary = unfinishedTierPath(path, Date.now(), randomBytes(6).toString('hex'));
-  const file = disk.create(temporary);
-  try {
-    try {
-      let unpaused = 0;
-      for await (const piece of pieces) {
-        writeAll(disk, file, piece);
-        unpaused += piece.length;
-        if (unpaused < PAUSE_BYTES) continue;
-        unpaused = 0;
-        await new Promise(setImmediate);
-      }
-      await syncFile(disk, file);
-    } finally {
-      disk.close(file);
+  await produceDurably(disk, path, temporary, async (file) => {
+    let unpaused = 0;
+    for await (const piece of pieces) {
+      writeAll(disk, file, piece);
+      unpaused += piece.length;
+      if (unpaused < PAUSE_BYTES) continue;
+      unpaused = 0;
+      await new Promise(setImmediate);
     }
-    await disk.rename(temporary, path);
-  } catch (error) {
-    await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
-    throw error;
-  }
-  await disk.syncFolder(dirname(path));
+  });
 }

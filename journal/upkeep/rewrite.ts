@@ -9,11 +9,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { CHAIN_SEED, encodeTombstone, PREDECESSOR_BYTES } from '../codec.js';
-import { realDisk, writeAll, type Disk } from '../storage/disk.js';
+import { produceDurably, realDisk, writeAll, type Disk } from '../storage/disk.js';
 import { codeOf, journalError } from '../errors.js';
 import type { JournalEvent, Redacted } from '../event.js';
 import type { RunRef } from '../ids.js';
-import { journalFolder, runPath, runsFolder } from '../storage/layout.js';
+import { journalFolder, runPath } from '../storage/layout.js';
 import { scanFile } from '../reader.js';
 import { joinSegments, RunBytes } from '../segments.js';
 import type { Position } from '../store.js';
@@ -35,23 +35,10 @@ export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because:
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     // Joined first: what is removed must not be left behind in a segment that isn't read any more.
-    await joinSegments(disk, path, temporary, () => disk.syncFolder(runsFolder(journal, ref.workflow)));
+    await joinSegments(disk, path, temporary);
     const changes = await changesOf(disk, path, ref, edit);
     if (changes.length === 0) return 0;
-    const made = disk.create(temporary);
-    try {
-      try {
-        writeLines(disk, path, (bytes) => writeAll(disk, made, bytes), changes, because);
-        await new Promise<void>((resolve, reject) => disk.sync(made, (error) => (error ? reject(error) : resolve())));
-      } finally {
-        disk.close(made);
-      }
-      await disk.rename(temporary, path);
-    } catch (error) {
-      await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
-      throw error;
-    }
-    await disk.syncFolder(runsFolder(journal, ref.workflow));
+    await produceDurably(disk, path, temporary, (made) => writeLines(disk, path, (bytes) => writeAll(disk, made, bytes), changes, because));
     return changes.length;
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
