@@ -123,6 +123,7 @@ function steady(line: string): string {
     .replace(/\b\d{8}-\d{6}-\d{3}-[a-z0-9]{4}\b/g, 'RUN')
     .replace(/\b\d{4}-\d\d-\d\d\b/g, 'DAY')
     .replace(/\b\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'TIME')
+    .replace(/\bDAY \d\d:\d\d [A-Z][\w+:-]*/g, 'DAY TIME') // with the zone of the machine
     .replace(/\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ms|s)\b/g, 'LASTED')
     .replace(/\bevent \d+/g, 'event N')
     .replace(/^ *\d+ TIME/, 'N TIME')
