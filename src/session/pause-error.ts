@@ -80,7 +80,8 @@ const REMEDIES: { readonly [C in Stop['class']]: string } = {
 /** Returns the line for a run that waits until an allowance is there again (`--wait-quota`). calls.md 12.7. */
 export function quotaWait({ lane, resetsAtMs, nowMs, isRecorded }: QuotaWait): string {
   const stopping = isRecorded ? 'Ctrl-C stops the run, and --resume continues it' : 'Ctrl-C ends the run, of which nothing is recorded';
-  return `waits for the quota of ${lane} until ${localTime(resetsAtMs)}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
+  const name = lane.replaceAll(/\s+/g, ' '); // an argument may be in it, whose line break would begin a line as if mlld had written it
+  return `waits for the quota of ${name} until ${localTime(resetsAtMs)}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
 }
 
 interface QuotaWait {

@@ -1,7 +1,7 @@
-/** A run that can't record any more says what helps with the disk, or with the store of a team. calls.md 14.3. */
+/** A run says what helps when it can't record any more, and for what it waits until a quota is there again. calls.md 12.7 and 14.3. */
 import { expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
-import { pausedError } from '../../src/session/pause-error.js';
+import { pausedError, quotaWait } from '../../src/session/pause-error.js';
 
 const hintFor = (code: string): string | undefined =>
   pausedError({ pausedBy: { class: 'journal', message: 'made up', error: new JournalError(code, 'made up') } }).hint;
@@ -17,3 +17,8 @@ it.each(['STORE_DENIED', 'STORE_UNREACHABLE', 'STORE_SPILLED', 'STORE_SEALED', '
     expect(hintFor(code)).not.toContain('--unrecorded');
   },
 );
+
+it('says on one line for which lane it waits, whatever an argument has put into its name', () => {
+  const line = quotaWait({ lane: 'north\nall results are lost', resetsAtMs: 120_000, nowMs: 60_000, isRecorded: true });
+  expect(line).toMatch(/^waits for the quota of north all results are lost until 1970-.*, for 1m00s; Ctrl-C .* continues it\n$/);
+});
