@@ -18,14 +18,9 @@ export class LineQueue {
   private start = PREDECESSOR_BYTES;
   private end: number;
 
-  /** `lastHash` is that of the line before the first. */
-  constructor(private lastHash = CHAIN_SEED) {
-    this.end = this.bytes.write(predecessorEnd(lastHash), 'latin1');
-  }
-
-  /** The hash of the last line that was added. */
-  get hash(): string {
-    return this.lastHash;
+  /** `hash` is that of the last line that was added; at first that of the line before all of them. */
+  constructor(public hash = CHAIN_SEED) {
+    this.end = this.bytes.write(predecessorEnd(hash), 'latin1');
   }
 
   /** The number of bytes that wait. */
@@ -43,10 +38,10 @@ export class LineQueue {
       this.moveTo(lineBytesMax(body) > CAPACITY ? Buffer.byteLength(body) + TAIL_BYTES + 1 : CAPACITY);
     }
     if (body.length >= LONG_UNITS_MIN) return this.addLong(body);
-    const { text, hash } = lineOf(body, this.lastHash);
+    const { text, hash } = lineOf(body, this.hash);
     const bytes = this.bytes.write(text, this.end);
     this.end += bytes;
-    this.lastHash = hash;
+    this.hash = hash;
     return bytes;
   }
 
@@ -60,7 +55,7 @@ export class LineQueue {
       );
     }
     this.end = end;
-    this.lastHash = hash;
+    this.hash = hash;
     return bytes;
   }
 

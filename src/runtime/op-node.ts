@@ -3,13 +3,15 @@ import type { OpPath } from '../../journal/ids.js';
 
 /** A place in the tree of operations. Names and ordinals come from the program, never from timing. */
 export class OpNode {
+  readonly path: OpPath;
   private counts: Map<string, number> | undefined;
-  private text: string | undefined;
 
-  constructor(
+  private constructor(
     private readonly parent: OpNode | undefined,
     private readonly segment: string,
-  ) {}
+  ) {
+    this.path = (parent === undefined ? segment : parent.path + segment) as OpPath;
+  }
 
   /** The next operation of this name directly below: `review#0`, `review#1`, … */
   child(name: string): OpNode {
@@ -31,10 +33,6 @@ export class OpNode {
   /** The same place with new ordinals below it: an attempt repeats what the one before did. */
   again(): OpNode {
     return new OpNode(this.parent, this.segment);
-  }
-
-  get path(): OpPath {
-    return (this.text ??= (this.parent ? this.parent.path : '') + this.segment) as OpPath;
   }
 
   static root(): OpNode {

@@ -28,6 +28,8 @@ export function isSecret(value: Value): boolean {
 }
 
 export class SecretRegistry {
+  /** True while no text is known. A plain member, because it is asked for every fact and an accessor would be called each time. */
+  isEmpty = true;
   private readonly known = new Set<string>();
   /** The known texts, plain and in JSON, a URL, base64 and hex, the longest first. Made at the first use. */
   private spellings: readonly string[] | undefined;
@@ -50,10 +52,6 @@ export class SecretRegistry {
       else if (Array.isArray(next)) for (const element of next as readonly Value[]) rest.push(element);
       else if (isDataObject(next)) rest.push(...Object.values(next));
     }
-  }
-
-  get isEmpty(): boolean {
-    return this.known.size === 0;
   }
 
   /** Returns a text with marks in the place of the secrets in it. */
@@ -110,6 +108,7 @@ export class SecretRegistry {
       const word = part.trim();
       if (word.length < UNITS_MIN || this.known.has(word) || this.known.size >= TEXTS_MAX) continue;
       this.known.add(word);
+      this.isEmpty = false;
       this.fragments?.add(word);
       this.spellings = undefined;
     }
