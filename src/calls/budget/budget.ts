@@ -6,6 +6,7 @@
  * BUDGET-2 No reservation outlives its attempt, however that ended.
  * BUDGET-3 A function whose cost is not known is executed alone: nothing of it runs beside an attempt that has nothing to reserve by, but
  *    for a call inside that attempt.
+ * BUDGET-4 An attempt that its provider turned away for nothing teaches no cost: the next ones would reserve nothing.
  */
 import type { BudgetLimits, LimitKind } from './limits.js';
 
@@ -86,9 +87,8 @@ export class Budget {
     if (limits.ms !== undefined && elapsedMs >= limits.ms) return { kind: 'reached', limit: 'ms' };
     const costs = this.costsOf(fn);
     const reservation = this.reservationFor(costs, maxCost);
-    const isUnknown = reservation.basis === 'largest' || reservation.basis === 'none';
     const limitsCost = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
-    if (limitsCost && !isStuck && (costs.isExploring || (isUnknown && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
+    if (limitsCost && !isStuck && (costs.isExploring || (isUnknown(reservation) && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
     const limit = this.limitBeyond(reservation);
     if (limit !== undefined && this.inFlight > 0 && limit !== 'calls' && !isStuck) return { kind: 'wait' };
     if (limit !== undefined) return { kind: 'reached', limit, ...exceeding(reservation, limit, limits) };
@@ -97,12 +97,12 @@ export class Budget {
     this.reservedUsd += reservation.usd ?? 0;
     this.reservedTokens += reservation.tokens ?? 0;
     costs.inFlight++;
-    costs.isExploring ||= limitsCost && isUnknown;
+    costs.isExploring ||= limitsCost && isUnknown(reservation);
     return { kind: 'start', reserved: { fn, reservation } };
   }
 
-  /** The attempt ended. A cost that is not known counts as 0. */
-  settle({ fn, reservation }: Reserved, cost: Cost): void {
+  /** The attempt ended. A cost that is not known counts as 0. `isTurnedAway`: its cost says nothing of what an attempt costs (BUDGET-4). */
+  settle({ fn, reservation }: Reserved, cost: Cost, isTurnedAway = false): void {
     const costs = this.costsOf(fn);
     this.inFlight--;
     costs.inFlight--;
@@ -111,7 +111,7 @@ export class Budget {
     this.reservedTokens = this.inFlight === 0 ? 0 : this.reservedTokens - (reservation.tokens ?? 0);
     this.spentUsd += cost.usd ?? 0;
     this.spentTokens += cost.tokens ?? 0;
-    if (cost.usd === undefined && cost.tokens === undefined) return;
+    if (isTurnedAway || (cost.usd === undefined && cost.tokens === undefined)) return;
     costs.known.push(cost);
     costs.figures = undefined;
     if (costs.known.length > HISTORY_MAX) costs.known.shift();
@@ -159,6 +159,11 @@ export class Budget {
     if (limits.tokens !== undefined && tokens === 0 && this.spentTokens + this.reservedTokens >= limits.tokens) return 'tokens';
     return undefined;
   }
+}
+
+/** Returns true where nothing says what an attempt of its function costs. */
+export function isUnknown({ basis }: Reservation): boolean {
+  return basis === 'largest' || basis === 'none';
 }
 
 /** Returns what the budget limits and the cost of an attempt does not tell: it counts as 0. calls.md 13.4. */

@@ -12,7 +12,7 @@
 import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { Budget, type Admission } from '../budget/budget.js';
-import type { Failure } from '../failure.js';
+import { isFreeClass, type Failure } from '../failure.js';
 import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
 import { Lanes } from './lanes.js';
@@ -178,11 +178,13 @@ export class Dispatcher {
   }
 
   /** The attempt has ended: settles its reservation and teaches the lane. */
-  finish({ op, lane: name, start, charge }: Started, end: AttemptEnd): void {
+  finish(started: Started, end: AttemptEnd): void {
+    const { op, lane: name, start, charge } = started;
     const { failure, cost, headers } = end;
     const lane = this.lanes.open(name);
     this.inFlight.delete(op);
-    if (charge) this.budget?.settle(charge, cost ?? {});
+    const isTurnedAway = failure !== undefined && isFreeClass(failure.class) && !cost?.usd && !cost?.tokens;
+    if (charge) this.budget?.settle(charge, cost ?? {}, isTurnedAway);
     const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));
     const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });
     const sharing = this.journal?.sharing;
