@@ -198,7 +198,7 @@ export class Dispatcher {
     }
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
     if (headers) this.lanes.announce(lane, headers, this.ports.monotonicMs());
-    this.stops.ended(op, lane, end);
+    this.stops.ended(started, lane, end);
     this.pumpAll();
     this.pauseIfIdle();
   }
@@ -208,6 +208,7 @@ export class Dispatcher {
     this.inFlight.delete(op);
     if (charge) this.budget?.release(charge);
     this.lanes.open(lane).limiter.left(start);
+    this.lanes.open(lane).announced.takeBack();
     this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => this.pumpAll()); // SHARED-LANES-5
     this.pumpAll();
     this.pauseIfIdle();

@@ -39,9 +39,11 @@ export class Lane<S> {
   stop: Stop | undefined;
   /** It is held until its allowance is there again. */
   waitsForReset = false;
-  /** When an attempt had its last result, and the attempts since that had none for which the provider or the way to it is to blame. */
-  private lastResultMs: number;
+  /** When an attempt had its last result. */
+  private lastResultMs = Number.NEGATIVE_INFINITY;
+  /** The attempts since then that had none for which the provider or the way to it is to blame, and when the first of them began. */
   private fruitless = 0;
+  private fruitlessSinceMs = 0;
   /** The resets that were waited for since the last result. */
   private resets = { count: 0, waitedMs: 0 };
   /** The calls whose last attempt was rejected: when that was, and whether it was for what they ask. */
@@ -50,10 +52,8 @@ export class Lane<S> {
   constructor(
     readonly name: string,
     options: LimiterOptions,
-    nowMs: number,
   ) {
     this.limiter = new Limiter(options);
-    this.lastResultMs = nowMs;
   }
 
   /** Removes all that wait, and returns them. */
@@ -91,6 +91,7 @@ export class Lane<S> {
 
   waitForReset(leftMs: number): void {
     this.waitsForReset = true;
+    this.fruitless = 0; // the provider said when it works again
     this.resets = { count: this.resets.count + 1, waitedMs: this.resets.waitedMs + leftMs };
   }
 
@@ -128,11 +129,15 @@ export class Lane<S> {
     return change;
   }
 
-  /** Returns true when the lane gives nothing but rejections for too long. calls.md 12.8. */
-  isStalledBy(failure: Failure, nowMs: number, stallAfterMs: number): boolean {
+  /**
+   * Returns true when the lane gives nothing but rejections for too long. The time in which it was not used counts for nothing.
+   * calls.md 12.8.
+   */
+  isStalledBy(failure: Failure, { atMs }: Pick<Start, 'atMs'>, nowMs: number, stallAfterMs: number): boolean {
     if (failure.class !== 'rate-limit' && failure.class !== 'overloaded' && failure.class !== 'network') return false;
+    this.fruitlessSinceMs = this.fruitless === 0 ? atMs : Math.min(this.fruitlessSinceMs, atMs);
     this.fruitless++;
-    return this.fruitless >= FRUITLESS_MIN && nowMs - this.lastResultMs >= stallAfterMs;
+    return this.fruitless >= FRUITLESS_MIN && nowMs - Math.max(this.lastResultMs, this.fruitlessSinceMs) >= stallAfterMs;
   }
 }
 
@@ -175,17 +180,13 @@ export interface LanePorts {
 export function openLane<S>(name: string, { settings, random, monotonicMs, nowMs }: LanePorts, learned: LaneLimits | undefined): Lane<S> {
   const { max = Number.POSITIVE_INFINITY, start } = laneSettings(name, settings);
   const heldUntilMs = learned?.heldUntilMs === undefined ? undefined : learned.heldUntilMs - nowMs() + monotonicMs();
-  return new Lane<S>(
-    name,
-    {
-      max,
-      backoff: settings.backoff,
-      random,
-      ...(start === undefined ? {} : { start }),
-      ...(learned ? { learned: heldUntilMs === undefined ? learned : { ...learned, heldUntilMs } } : {}),
-    },
-    monotonicMs(),
-  );
+  return new Lane<S>(name, {
+    max,
+    backoff: settings.backoff,
+    random,
+    ...(start === undefined ? {} : { start }),
+    ...(learned ? { learned: heldUntilMs === undefined ? learned : { ...learned, heldUntilMs } } : {}),
+  });
 }
 
 /** Returns the settings of the first pattern that fits: a name, or a beginning that ends with `*`. calls.md 12.1. */

@@ -48,10 +48,10 @@ export class Stops {
   }
 
   /** The attempt has ended, and what it stops is stopped from now on. */
-  ended(op: OpPath, lane: Lane<Started>, { failure, cost }: AttemptEnd): void {
+  ended({ op, start }: Started, lane: Lane<Started>, { failure, cost }: AttemptEnd): void {
     this.expected.delete(op);
     if (failure) {
-      this.stopIfStalled(op, lane, failure);
+      this.stopIfStalled(op, start, lane, failure);
       if (this.stopsLane(failure)) this.stopFor(op, lane, failure);
     }
     if (this.stopsAll(cost)) this.stopAll(NO_COST, op);
@@ -73,9 +73,9 @@ export class Stops {
     this.ports.record(stopFact(stop, op));
   }
 
-  private stopIfStalled(op: OpPath, lane: Lane<Started>, failure: Failure): void {
+  private stopIfStalled(op: OpPath, start: Started['start'], lane: Lane<Started>, failure: Failure): void {
     const { isServing, monotonicMs, settings } = this.ports;
-    if (lane.stop || isServing || !lane.isStalledBy(failure, monotonicMs(), settings.stallAfterMs)) return;
+    if (lane.stop || isServing || !lane.isStalledBy(failure, start, monotonicMs(), settings.stallAfterMs)) return;
     const { name } = lane;
     this.stopLane(op, lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` });
   }

@@ -157,7 +157,65 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
   });
 });
 
+describe('a lane stalls', () => {
+  const OVERLOADED = { cost: undefined, failure: { class: 'overloaded', evidence: 'envelope', message: 'busy' } } as const;
+  const MINUTE_MS = 60_000;
+
+  it('when it gave nothing but rejections for so long', async () => {
+    const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
+    const early = await Promise.all(Array.from({ length: 9 }, (_, n) => start(`early ${n}`)));
+    for (const started of early) dispatcher.finish(started, OVERLOADED);
+    expect(dispatcher.pausedBy).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    dispatcher.finish(await start('late'), OVERLOADED);
+    expect(dispatcher.pausedBy).toMatchObject({ class: 'stalled', lane: 'claude' });
+  });
+
+  it('not by calls that are rejected at once after a time in which nothing used it', async () => {
+    const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
+    dispatcher.finish(await start('first'), OK);
+    await vi.advanceTimersByTimeAsync(60 * MINUTE_MS);
+    const burst = await Promise.all(Array.from({ length: 15 }, (_, n) => start(`b${n}`)));
+    for (const started of burst) dispatcher.finish(started, OVERLOADED);
+    expect(dispatcher.pausedBy).toBeUndefined();
+  });
+
+  it('not where a result came in the meantime, however long the rejected ones took', async () => {
+    const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
+    const slow = await Promise.all(Array.from({ length: 12 }, (_, n) => start(`s${n}`)));
+    const good = await start('good');
+    await vi.advanceTimersByTimeAsync(11 * MINUTE_MS);
+    dispatcher.finish(good, OK);
+    for (const started of slow) dispatcher.finish(started, OVERLOADED);
+    expect(dispatcher.pausedBy).toBeUndefined();
+  });
+});
+
 describe('a budget', () => {
+  it('lets attempts start one at a time until one has told its cost, also behind one that was turned away', async () => {
+    const { dispatcher, start } = fixture({ budget: { usd: 1 }, lanes: [['claude', { start: 5 }]] });
+    const busy = await dispatcher.start({ op: 'o' as OpPath, fn: 'other', lane: 'claude', isRetry: false });
+    const first = await start('a');
+    dispatcher.finish(first, {
+      cost: { usd: 0, tokens: 0 },
+      failure: { class: 'rate-limit', evidence: 'envelope', message: 'slow down', retryAfterMs: 1 },
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    dispatcher.finish(busy, { cost: { usd: 0.01 } });
+    const begun: Started[] = [];
+    for (const op of ['a', 'b', 'c'])
+      void Promise.resolve(start(op)).then(
+        (started) => begun.push(started),
+        () => undefined,
+      );
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(begun.map(({ op, reserved }) => [op, reserved])).toEqual([['a', { usd: 0.01, basis: 'largest' }]]);
+    dispatcher.finish(begun[0] as Started, { cost: { usd: 0.6 } });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(begun).toHaveLength(1);
+    expect(dispatcher.stoppedBy).toMatchObject({ class: 'budget' });
+  });
+
   it('says that it is less than one call costs, where no resume with it could go on', async () => {
     const { dispatcher, facts, start } = fixture({ budget: { usd: 0.001 } });
     const first = await start('a');
