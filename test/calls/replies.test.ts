@@ -320,6 +320,43 @@ describe('providers', () => {
   });
 });
 
+describe('a reply with other lines around it', () => {
+  const warned = (reply: string): string =>
+    `[npx] installing\nWarning: no stdin data received\n${reply}\nan update is available\nsee there`;
+
+  it.each([
+    ['claude', JSON.stringify(CLAUDE)],
+    ['claude', JSON.stringify([{ type: 'system', subtype: 'init', session_id: 's-1' }, CLAUDE])],
+    ['claude', JSON.stringify(CLAUDE, undefined, 2)],
+    [
+      'codex',
+      [...CODEX, { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } }]
+        .map((event) => JSON.stringify(event))
+        .join('\na stray line\n'),
+    ],
+  ] as const)('is read where the option names %s', (adapter, reply) => {
+    const found = read(warned(reply), { adapter });
+    expect(found).toMatchObject({ adapter, text: 'calm' });
+    expect(found.failure).toBeUndefined();
+  });
+
+  it('is cut where its last line is', () => {
+    const [system, result] = [JSON.stringify({ type: 'system', subtype: 'init', session_id: 's-1' }), JSON.stringify(CLAUDE)];
+    const init = `${system}\n${system}`;
+    expect(read(`Warning\n${init}\n${result.slice(0, 30)}`, { adapter: 'claude' }).failure).toMatchObject({ class: 'network' });
+    expect(read(`Warning\n${result.slice(0, 30)}`, { adapter: 'claude' }).failure).toMatchObject({ class: 'bad-reply' });
+  });
+
+  it('is text where nothing says that it is a reply, or it has another shape', () => {
+    const text = warned(JSON.stringify(CLAUDE));
+    expect(read(text)).toEqual({ adapter: 'text', text });
+    expect(read(text, { commandLine: 'claude -p' })).toEqual({ adapter: 'text', text });
+    expect(read(text, { adapter: 'text' })).toEqual({ adapter: 'text', text });
+    expect(read(text, { adapter: 'openai' }).failure).toMatchObject({ class: 'bad-reply' });
+    expect(read('so:\n{"a":1}\n{"b":2}', { adapter: 'claude' }).failure).toMatchObject({ class: 'bad-reply' });
+  });
+});
+
 describe('without a reply that is recognised', () => {
   it('takes what a model program printed for a result, also where it begins as an HTTP reply does', () => {
     const text = 'HTTP/1.1 401 Unauthorized\nContent-Type: text/plain\n\nis how such a reply begins';

@@ -17,6 +17,21 @@ export function envelopeOf(text: string): Envelope | undefined {
   return objects.length > 0 && lines.length > 1 && objects.every(isObject) ? { form: 'lines', objects } : undefined;
 }
 
+/**
+ * Finds the envelope of a text that has other lines as well, such as the warnings of a program. Undefined where no line is JSON, and no
+ * object over several lines is.
+ */
+export function envelopeAmong(text: string): Envelope | undefined {
+  const lines = text.split(/\r?\n/).filter((line) => /^[{[]/.test(line));
+  const objects = lines
+    .map(parsed)
+    .flatMap((each) => (Array.isArray(each) ? each : [each]))
+    .filter(isObject);
+  if (objects.length > 0) return { form: objects.length > 1 ? 'lines' : 'object', objects };
+  const [whole] = /^\{[^]*^\}/m.exec(text) ?? [];
+  return whole === undefined ? undefined : envelopeOf(whole);
+}
+
 /** An HTTP response as `curl -i` prints it. */
 export interface HttpReply {
   readonly status: number;

@@ -16,12 +16,12 @@ import type { FailureEvidence, Failure, FailureClass } from '../failure.js';
 import { anthropic } from './anthropic.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';
-import { envelopeOf, httpReplyOf, type HttpReply } from './envelope.js';
+import { envelopeAmong, envelopeOf, httpReplyOf, type HttpReply } from './envelope.js';
 import { gemini } from './gemini.js';
 import { openai } from './openai.js';
 import { opencode } from './opencode.js';
 import { modelOf, namesProgram, programOf } from './program.js';
-import type { Adapter, AdapterName, Reading, Reply, ReportedUsage } from './reply.js';
+import type { Adapter, AdapterName, Envelope, Reading, Reply, ReportedUsage } from './reply.js';
 
 const ADAPTERS: { readonly [N in AdapterName]: Adapter } = { claude, codex, gemini, opencode, openai, anthropic };
 
@@ -56,7 +56,7 @@ export interface ReadReply {
 export function readReply(reply: Reply, context: ReplyContext): ReadReply {
   const http = namesKnownProgram(context.commandLine) ? undefined : httpReplyOf(reply.stdout);
   const output = http ? http.body : reply.stdout;
-  const envelope = context.adapter === 'text' ? undefined : envelopeOf(output);
+  const envelope = envelopeIn(output, context.adapter);
   const program = context.commandLine === undefined ? undefined : programOf(context.commandLine);
   const adapter = adapterFor(context.adapter, program, envelope);
   const reading = adapter && envelope ? adapter.read(envelope, context.nowMs) : undefined;
@@ -70,6 +70,15 @@ export function readReply(reply: Reply, context: ReplyContext): ReadReply {
   });
   const failure = failureOf({ reply, output, http, reading, program, hasAdapter: context.adapter !== undefined }, context);
   return { adapter: adapter?.name ?? 'text', ...read, ...(failure ? { failure } : {}) };
+}
+
+/** A program may print warnings around its reply. They are passed over only where the option says that there is one. calls.md 7.2. */
+function envelopeIn(output: string, chosen: ReplyContext['adapter']): Envelope | undefined {
+  if (chosen === 'text') return undefined;
+  const strict = envelopeOf(output);
+  if (strict || chosen === undefined) return strict;
+  const among = envelopeAmong(output);
+  return among && ADAPTERS[chosen].fits(among) ? among : undefined;
 }
 
 /** Returns true where a model program printed the output, which is no HTTP reply: a result may begin with a status line. */
@@ -87,7 +96,7 @@ function withModel(usage: ReportedUsage | undefined, commandLine: string | undef
 function adapterFor(
   chosen: AdapterName | 'text' | undefined,
   program: string | undefined,
-  envelope: ReturnType<typeof envelopeOf>,
+  envelope: Envelope | undefined,
 ): Adapter | undefined {
   if (chosen === 'text') return undefined;
   if (chosen !== undefined) return ADAPTERS[chosen];
