@@ -163,8 +163,8 @@ function replyIn(value: Value, attempt: Attempt, { isCommand, language }: Judged
 /** Members of which at least one is in every reply that is recognised by its shape. */
 const REPLY_MEMBERS = ['type', 'object', 'choices', 'response', 'error', 'session_id'];
 
+/** A text that code returned is no HTTP reply: what `fetch` gives has no status line, and the result of a model may begin with one. */
 function mayBeReply(data: Data | undefined): boolean {
-  if (typeof data === 'string') return data.startsWith('HTTP/');
   return isDataObject(data) && REPLY_MEMBERS.some((member) => Object.hasOwn(data, member));
 }
 
