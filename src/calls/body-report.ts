@@ -12,7 +12,8 @@ import { classesOfReports, readFailure, readReportLines, readUsage, type Ignored
 /** The folder of report files. */
 export interface ReportFolder {
   create(): string;
-  take(file: string): string | undefined;
+  /** `isCut`: the file was too large, and these are its last lines. Undefined where it is no file any more. */
+  take(file: string): { readonly text: string; readonly isCut?: true } | undefined;
 }
 
 export class BodyReport implements CallReport {
@@ -66,13 +67,17 @@ export class BodyReport implements CallReport {
     this.isClosed = true; // REPORT-1
   }
 
-  private readFile(text: string | undefined): void {
-    if (text === undefined) {
-      this.warn('file gone', 'the report file of a call is ignored: it is too large, or no file any more');
+  private readFile(taken: ReturnType<ReportFolder['take']>): void {
+    if (taken === undefined) {
+      this.warn('file gone', 'the report file of a call is ignored: it is no file any more');
       return;
     }
+    const { text, isCut } = taken;
+    if (isCut)
+      this.warn('file too large', 'the report file of a call is larger than 1 MiB: of it, only a failure in its last lines counts');
     if (text === '') return;
     for (const line of readReportLines(text)) {
+      if (isCut && line.kind !== 'fail') continue; // a part of the usage would be a wrong cost
       if (line.kind === 'usage') this.usage(line.members);
       else if (line.kind === 'headers') this.headers(line.headers);
       else if (line.kind === 'none')

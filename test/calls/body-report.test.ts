@@ -10,7 +10,7 @@ interface Reported {
 }
 
 /** An attempt whose report file holds these lines when it ends. */
-function reporting(lines: readonly string[] = []): Reported {
+function reporting(lines: readonly string[] = [], cut: { readonly isCut?: true } = {}): Reported {
   const warnings: string[] = [];
   const taken: string[] = [];
   const attempt = new Attempt('main/ask#0' as never, { try: 1 }, {}, undefined, () => 0);
@@ -18,7 +18,7 @@ function reporting(lines: readonly string[] = []): Reported {
     create: () => '/tmp/report',
     take: (file: string) => {
       taken.push(file);
-      return lines.map((line) => `${line}\n`).join('');
+      return { text: lines.map((line) => `${line}\n`).join(''), ...cut };
     },
   };
   const report = new BodyReport(attempt, files, (_topic, message) => void warnings.push(message));
@@ -130,6 +130,18 @@ describe('the report file of an attempt', () => {
     report.close();
     expect(attempt.usage).toEqual({ outputTokens: 2 });
     expect(warnings).toEqual(['a line in the report file of a call is ignored: it is not a JSON object with usage, fail or headers']);
+  });
+
+  it('that was too large fails the call all the same, and tells no cost', () => {
+    const { attempt, report, warnings } = reporting(
+      ['{"usage":{"outputTokens":2}}', '{"fail":{"class":"quota","message":"spent"},"usage":{"costUsd":1}}'],
+      { isCut: true },
+    );
+    report.file();
+    report.close();
+    expect(attempt.reported).toMatchObject({ class: 'quota', message: 'spent' });
+    expect(attempt.usage).toBeUndefined();
+    expect(warnings).toEqual(['the report file of a call is larger than 1 MiB: of it, only a failure in its last lines counts']);
   });
 
   it('does not fail the call in a class that does not exist', () => {

@@ -29,7 +29,7 @@ class Heard implements CallReport {
     return (this.path ??= this.files.create());
   }
   lines(): unknown[] {
-    const text = this.path === undefined ? '' : (this.files.take(this.path) ?? '');
+    const text = this.path === undefined ? '' : (this.files.take(this.path)?.text ?? '');
     return text
       .split('\n')
       .filter((line) => line !== '')
@@ -119,16 +119,27 @@ describe('report files', () => {
     const files = new ReportFiles();
     const file = files.create();
     expect(existsSync(stale)).toBe(false);
-    expect([readFileSync(file, 'utf8'), files.take(file)]).toEqual(['', '']);
+    expect([readFileSync(file, 'utf8'), files.take(file)]).toEqual(['', { text: '' }]);
     expect(readdirSync(tmpdir())).not.toContain(path.basename(file));
   });
 
-  it('that were removed, or hold too much, have no contents', () => {
+  it('that were removed have no contents', () => {
     const files = new ReportFiles();
     const file = files.create();
-    writeFileSync(file, ' '.repeat(2 << 20));
+    expect(files.take(file)).toEqual({ text: '' });
     expect(files.take(file)).toBeUndefined();
-    expect(files.take(file)).toBeUndefined();
+  });
+
+  it('that hold too much have their last lines, none of them cut', () => {
+    const files = new ReportFiles();
+    const file = files.create();
+    const last = '{"fail":{"class":"quota","message":"spent"}}\n';
+    writeFileSync(file, `${'x'.repeat(2 << 20)}\n${last}`);
+    expect(files.take(file)).toEqual({ text: last, isCut: true });
+    const oneLine = files.create();
+    writeFileSync(oneLine, 'x'.repeat(2 << 20));
+    expect(files.take(oneLine)).toEqual({ text: '', isCut: true });
+    expect(existsSync(file) || existsSync(oneLine)).toBe(false);
   });
 
   it.each([

@@ -63,7 +63,7 @@ export async function runAgentCommand(
     if (schemaFile !== undefined) await performEffect(frame, 'file.write', { path: schemaFile, text: JSON.stringify(schema) });
     result = await performEffect(frame, 'command.run', request);
   } finally {
-    said = usageFile && reportFiles?.take(usageFile);
+    said = usageFile && reportFiles?.take(usageFile)?.text;
     if (schemaFile !== undefined) reportFiles?.take(schemaFile);
   }
   if (said !== undefined && said.trim() !== '') frame.attempt?.report?.usage(usageIn(said));
