@@ -56,6 +56,7 @@ const DIGITS = 12;
 export const NO_COST: Stop = {
   class: 'budget',
   message: 'an attempt reported no cost, and --budget-strict lets nothing start that could cost more',
+  hint: 'make its cost known (a reply in JSON, the option model, "prices" in mlld-config.json), or run it with --resume and without --budget-strict',
 };
 
 /** True for a failure that stops its lane. */

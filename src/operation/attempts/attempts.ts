@@ -18,7 +18,7 @@ import { addAttempt } from '../../calls/usage.js';
 import { CountedTime } from '../../calls/counted-time.js';
 import { BodyReport } from '../../calls/body-report.js';
 import { attemptsFor, backoffMs, waitsForLane } from '../../calls/attempts-left.js';
-import { uncountedBy, type Cost } from '../../calls/budget/budget.js';
+import { isUnknown, uncountedBy, type Cost, type Reservation } from '../../calls/budget/budget.js';
 import type { SharedBudgetGate } from '../../calls/budget/shared-gate.js';
 import type { Started } from '../../calls/dispatch/ports.js';
 import type { StartRequest } from '../../calls/dispatch/lane.js';
@@ -196,7 +196,7 @@ class Attempts {
     progress.usage = usage;
     const cost = costOf(usage, attempt, failure);
     if (started) calls?.dispatcher.priced(started, cost);
-    if (judged.kind !== 'ended') this.warnOfNoCost(cost, usage?.model);
+    if (judged.kind !== 'ended') this.warnOfNoCost(cost, usage?.model, started?.reserved);
     if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, failure));
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
@@ -220,7 +220,7 @@ class Attempts {
   }
 
   /** With a strict budget the dispatcher stops instead. calls.md 13.4. */
-  private warnOfNoCost(cost: Cost | undefined, model: string | undefined): void {
+  private warnOfNoCost(cost: Cost | undefined, model: string | undefined, reserved: Reservation | undefined): void {
     const { budget, budgetStrict } = this.calls?.settings ?? {};
     if (!budget || budgetStrict) return;
     const [first, second] = uncountedBy(budget, cost);
@@ -228,9 +228,11 @@ class Attempts {
     const kind = second || cost === undefined ? '' : first === 'usd' ? ' in dollars' : ' in tokens';
     const price = model === undefined ? 'the option model gives it a price' : `"prices" in mlld-config.json can say what ${model} costs`;
     const remedy = kind === ' in dollars' ? `${price}, ` : '';
+    const isAlone = reserved !== undefined && isUnknown(reserved); // BUDGET-3
+    const pace = isAlone ? ', and one runs at a time until a cost is known (the option maxCost lets more run)' : '';
     this.warnOnce(
       `no cost${kind}`,
-      `an attempt reported no cost${kind}, so it counts as 0 for the budget; ${remedy}--budget-strict pauses the run instead`,
+      `an attempt reported no cost${kind}, so it counts as 0 for the budget${pace}; ${remedy}--budget-strict pauses the run instead`,
     );
   }
 
