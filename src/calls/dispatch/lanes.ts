@@ -55,12 +55,15 @@ export class Lanes {
   announce(lane: Lane<Started>, headers: Headers, nowMs: number): void {
     const wallMs = this.ports.nowMs();
     const limits = announcedLimits(headers, wallMs).map((limit) => ({ ...limit, resetsAtMs: limit.resetsAtMs - wallMs + nowMs }));
-    if (!lane.announced.announce(limits, nowMs)) return;
-    this.record(lane, { ...lane.limiter.limits, heldUntilMs: nowMs + lane.announced.waitMs(nowMs), why: 'told' });
+    if (lane.announced.announce(limits, nowMs)) this.record(lane, { ...lane.limiter.limits, why: 'told' });
   }
 
+  /** A later run begins with the last change: each one names the moment from which an attempt may start, whatever holds the lane. */
   private record(lane: Lane<Started>, change: RecordedChange): void {
     const { monotonicMs, nowMs } = this.ports;
-    this.journal?.record(laneFact(lane.name, change, monotonicMs(), nowMs));
+    const atMs = monotonicMs();
+    const announcedMs = lane.announced.waitMs(atMs);
+    const held = announcedMs > 0 ? { heldUntilMs: Math.max(change.heldUntilMs ?? 0, atMs + announcedMs) } : {};
+    this.journal?.record(laneFact(lane.name, { ...change, ...held }, atMs, nowMs));
   }
 }

@@ -16,15 +16,16 @@ export class AnnouncedWindow {
     this.meanTokens = this.meanTokens === undefined ? tokens : this.meanTokens + (tokens - this.meanTokens) / MEAN_OVER;
   }
 
-  /** Returns true when no attempt may start until the reset. `resetsAtMs` and `nowMs` are of the same clock. */
+  /** Returns true when no attempt may start from now on, until a reset that is a new one. Both times are of the same clock. */
   announce(limits: readonly Announced[], nowMs: number): boolean {
     if (limits.length === 0) return false;
+    const heldUntilMs = this.startsLeft <= 0 ? this.untilMs : 0;
     const starts = Math.min(...limits.map(({ kind, remaining }) => this.startsFor(kind, remaining)));
     const untilMs = Math.min(...limits.map(({ resetsAtMs }) => resetsAtMs));
     // Replies arrive in another order than they were written: within one window the least that was announced counts.
     this.startsLeft = nowMs < this.untilMs && untilMs - this.untilMs < SAME_WINDOW_MS ? Math.min(this.startsLeft, starts) : starts;
     this.untilMs = untilMs;
-    return this.startsLeft <= 0 && this.untilMs > nowMs;
+    return this.startsLeft <= 0 && this.untilMs > nowMs && Math.abs(this.untilMs - heldUntilMs) >= SAME_WINDOW_MS;
   }
 
   started(): void {

@@ -157,13 +157,36 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
   });
 });
 
+it('a hold that a provider announces is recorded once for each reset, and stays in the changes that follow', async () => {
+  const { dispatcher, facts, start } = fixture();
+  const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '60s' };
+  const heldUntil = new Date(Date.now() + 60_000).toISOString();
+  const all = await Promise.all(['a', 'b', 'c', 'd'].map(async (op) => start(op)));
+  for (const started of all.slice(1)) dispatcher.finish(started, { ...OK, headers });
+  const failure = { class: 'rate-limit', evidence: 'envelope', message: 'slow', retryAfterMs: 1000 } as const;
+  dispatcher.finish(all[0] as Started, { cost: undefined, failure });
+  expect(facts).toMatchObject([
+    { type: 'lane.changed', why: 'began' },
+    { type: 'lane.changed', why: 'told', heldUntil },
+    { type: 'lane.changed', why: 'rejected', heldUntil },
+  ]);
+});
+
+it('an attempt that did not begin after all takes up none of the starts that a provider announced', async () => {
+  const { dispatcher, start } = fixture();
+  const headers = { 'x-ratelimit-remaining-requests': '1', 'x-ratelimit-reset-requests': '60s' };
+  dispatcher.finish(await start('a'), { ...OK, headers });
+  dispatcher.abandon(await start('b'));
+  expect(await Promise.race([start('c'), vi.advanceTimersByTimeAsync(1000)])).toMatchObject({ op: 'c' });
+});
+
 describe('a lane stalls', () => {
   const OVERLOADED = { cost: undefined, failure: { class: 'overloaded', evidence: 'envelope', message: 'busy' } } as const;
   const MINUTE_MS = 60_000;
 
   it('when it gave nothing but rejections for so long', async () => {
     const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
-    const early = await Promise.all(Array.from({ length: 9 }, (_, n) => start(`early ${n}`)));
+    const early = await Promise.all(Array.from({ length: 9 }, async (_, n) => start(`early ${n}`)));
     for (const started of early) dispatcher.finish(started, OVERLOADED);
     expect(dispatcher.pausedBy).toBeUndefined();
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
@@ -175,14 +198,14 @@ describe('a lane stalls', () => {
     const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
     dispatcher.finish(await start('first'), OK);
     await vi.advanceTimersByTimeAsync(60 * MINUTE_MS);
-    const burst = await Promise.all(Array.from({ length: 15 }, (_, n) => start(`b${n}`)));
+    const burst = await Promise.all(Array.from({ length: 15 }, async (_, n) => start(`b${n}`)));
     for (const started of burst) dispatcher.finish(started, OVERLOADED);
     expect(dispatcher.pausedBy).toBeUndefined();
   });
 
   it('not where a result came in the meantime, however long the rejected ones took', async () => {
     const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
-    const slow = await Promise.all(Array.from({ length: 12 }, (_, n) => start(`s${n}`)));
+    const slow = await Promise.all(Array.from({ length: 12 }, async (_, n) => start(`s${n}`)));
     const good = await start('good');
     await vi.advanceTimersByTimeAsync(11 * MINUTE_MS);
     dispatcher.finish(good, OK);

@@ -1,4 +1,4 @@
-/** What a body says about its call counts, also where it is hard to find, and nothing else is taken for it. calls.md 7.2, 7.5.1, 9.3, 13.4. */
+/** A report or reply counts also where it is hard to find, and a result is taken for no other thing. calls.md 7.2, 7.5.1, 9.3, 13.4. */
 import { expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 
