@@ -104,7 +104,7 @@ async function optionsFor(where: string, request: PipelineRunRequest): Promise<P
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const file = path.resolve(workingDirectory, request.file);
-  const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) });
+  const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) }, defaults.io);
   return {
     argv: [],
     set: {},

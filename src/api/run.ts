@@ -94,7 +94,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const project = await projectFor('run()', request.project, folderOf(request.script, workingDirectory));
   const script = sourceFor(request.script, { project, workingDirectory });
-  const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) });
+  const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) }, defaults.io);
   const { onProgress, onAtWorkers, onEvent } = request;
   return runWhole({
     argv: [],

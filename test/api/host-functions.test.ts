@@ -1,4 +1,4 @@
-/** The functions that a program hands to a run break nothing of it: HOST-1 to HOST-4 of `src/api/host-functions.ts`. */
+/** The functions that a program hands to a run break nothing of it: HOST-1 to HOST-4 and HOST-6 of `src/api/host-functions.ts`. */
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore, run, runPipeline, type RunRequest } from '../../src/api/index.js';
 import { projectFolder } from '../support/cli.js';
@@ -78,6 +78,39 @@ describe('standard input', () => {
     const { report } = await runWith({ script: { kind: 'text', text, name: 'tide.mld' }, io: { stdin } });
     expect(report.error).toMatchObject({ code: 'INPUT_FAILED', message: 'io.stdin threw: the boat is gone' });
     expect(report).toMatchObject({ status: 'failed', calls: { executed: 2 } });
+  });
+});
+
+describe.each(['nowMs', 'monotonicMs'] as const)('a clock io.%s', (clock) => {
+  it.each([
+    ['throws from the first time on', 0, (): number => expect.unreachable('it has stopped')],
+    ['throws later', 2, (): number => expect.unreachable('it has stopped')],
+    ['returns NaN', 2, () => NaN],
+    ['returns nothing', 2, () => undefined as unknown as number],
+    ['returns a promise', 0, () => Promise.resolve(1) as unknown as number],
+  ])('that %s is told once, and the run goes on from its last time', async (_, good, broken) => {
+    const startMs = Date.UTC(2030, 0);
+    let reads = 0;
+    const io = { [clock]: () => (++reads <= good ? startMs + reads : broken()) };
+    const { report, said } = await runWith({ io, timeoutMs: 60_000 });
+    expect(report).toMatchObject({ status: 'completed', calls: { executed: 2 } });
+    expect(said.filter((text) => text.startsWith('warning'))).toEqual([
+      expect.stringMatching(`^warning: io.${clock} failed, and the run goes on: `),
+    ]);
+    if (clock === 'nowMs' && good > 0) expect(report.journal?.run).toMatch(/^20300101-000000-/);
+    expect(reads).toBe(good + 1);
+  });
+
+  it('that a pipeline is given is guarded, too', async () => {
+    const cwd = await projectFolder({ 'ferry.dot': pipeline('a [shape=parallelogram, tool_command="true"]; start -> a -> exit') });
+    const said: string[] = [];
+    const io = {
+      stdout: () => undefined,
+      stderr: (text: string): void => void said.push(text),
+      [clock]: () => expect.unreachable('stopped'),
+    };
+    expect(await runPipeline({ file: 'ferry.dot', workingDirectory: cwd, io })).toMatchObject({ status: 'completed' });
+    expect(said.filter((text) => text.startsWith(`warning: io.${clock} failed`))).toHaveLength(1);
   });
 });
 
