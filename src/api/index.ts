@@ -24,6 +24,7 @@ export {
   type ProjectConfig,
   type ScriptFile,
 } from '../session/project.js';
+export type { RunError } from '../session/user-error.js';
 export { MlldError, type PlacedLocation, type SourceLocation } from '../errors.js';
 export { JournalError } from '../../journal/errors.js';
 export { openFileStore } from './open-file-store.js';

@@ -18,11 +18,13 @@ import { hostDefaults } from '../world/host-defaults.js';
 import type { Context } from '../workflows/program/context.js';
 import { PROGRAM } from '../session/workflow/load-program.js';
 import { jsonOf } from '../workflows/program/json.js';
+import type { JsonLike, JsonLikeOrVoid, NotJson } from '../workflows/program/json-like.js';
 import { badOption, checkMembers, type Members } from './check.js';
 import { openFileStore } from './open-file-store.js';
 
 export { AgentError, type Context, type StepOptions } from '../workflows/program/context.js';
 export type { AgentOptions } from '../workflows/run/agent-options.js';
+export type { JsonLike, JsonLikeOrVoid, NotJson } from '../workflows/program/json-like.js';
 export type { PlannedAgent, PlanReport } from '../session/workflow/plan-work.js';
 
 /** Options of a run of a program; all have defaults. */
@@ -58,14 +60,17 @@ export interface WorkflowReport<O> extends RunOutcome {
   readonly status: RunStatus;
   /** The value that the program returned; absent unless it completed. */
   readonly result?: O;
-  /** The error that the program threw, as it is, or that stopped the run. */
-  readonly error?: unknown;
+  /**
+   * The error that the program threw, as it is, or that stopped the run: a `MlldError` with a `code` where mlld refused something. What was
+   * thrown and is no Error is its `cause`.
+   */
+  readonly error?: Error;
   readonly totals: RunTotals;
   /** Undefined when nothing was recorded. */
   readonly journal?: RunRef;
 }
 
-export interface DurableWorkflow<I extends Json, O> {
+export interface DurableWorkflow<I, O> {
   readonly name: string;
   /** Runs the program. Throws for misuse: BAD_OPTION, NOT_JSON, targets that are not there. */
   run(input: I, settings?: RunSettings): Promise<WorkflowReport<O>>;
@@ -109,7 +114,13 @@ const NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*(?:\/[\p{L}\p{N}_][\p{L}\p{N}_. -]*
 export function workflow<I extends Json, O extends Json | void>(
   name: string,
   body: (ctx: Context, input: I) => Promise<O>,
-): DurableWorkflow<I, O> {
+): DurableWorkflow<I, O>;
+/** The same for data that interfaces declare. */
+export function workflow<I, O>(
+  name: string,
+  body: ((ctx: Context, input: I) => Promise<O & JsonLikeOrVoid<O>>) & ([I] extends [JsonLike<I>] ? unknown : NotJson),
+): DurableWorkflow<I, O>;
+export function workflow<I, O>(name: string, body: (ctx: Context, input: never) => Promise<O>): DurableWorkflow<I, O> {
   if (typeof name !== 'string' || !NAME.test(name))
     throw badOption('workflow()', `${JSON.stringify(name)} is no name`, "words, with slashes between them: 'berth-audit'");
   if (typeof body !== 'function') throw badOption('workflow()', 'the program is no function', 'async (ctx, input) => { … }');
@@ -120,7 +131,7 @@ export function workflow<I extends Json, O extends Json | void>(
       const { runProgram } = await import('../session/workflow/run-program.js');
       const input = jsonOf(given, 'the input');
       const { options, agents } = await optionsOf(name, settings);
-      const report = await runProgram(options, agents, { input, version: settings.version, run: (ctx) => body(ctx, input as I) });
+      const report = await runProgram(options, agents, { input, version: settings.version, run: (ctx) => body(ctx, input as never) });
       const { status, result, error, totals, journal, calls, pause, resume } = report;
       return {
         status,
@@ -139,7 +150,7 @@ export function workflow<I extends Json, O extends Json | void>(
       const store = openStore ? await openStore('none') : openFileStore(project.root);
       const { ref } = await resolveRun(store, { ...project, workingDirectory }, run);
       const { replayProgram } = await import('../session/workflow/replay-program.js');
-      const replayed = replayProgram((ctx, input) => body(ctx, input as I));
+      const replayed = replayProgram((ctx, input) => body(ctx, input as never));
       return replayWith({ store, ref, root: project.root, divergences: 'first', sinks: io }, replayed);
     },
     async plan(given: I, settings: RunSettings = {}) {

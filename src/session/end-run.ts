@@ -5,7 +5,7 @@
  */
 import type { FactOf } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/facts/run-event.js';
-import { placeOf, type MlldError } from '../errors.js';
+import { placeOf } from '../errors.js';
 import { endedBySignal } from '../calls/dispatch/stop.js';
 import type { RunState } from '../runtime/frame.js';
 import { withoutUndefined } from '../values/without-undefined.js';
@@ -15,6 +15,7 @@ import type { OpenedJournal } from './ports/opened-journal.js';
 import { timedOut } from './run-lifecycle.js';
 import { outcomeOf } from './run-outcome.js';
 import type { RunOptions, RunReport } from './script/run-options.js';
+import type { RunError } from './user-error.js';
 
 interface EndedRun {
   readonly options: Pick<RunOptions, 'io' | 'timeoutMs'>;
@@ -45,16 +46,21 @@ export async function endRun({ options, run, journal, status, error: thrown, mor
   });
 }
 
-function errorOf(status: RunStatus, thrown: unknown, { calls }: RunState, { timeoutMs }: EndedRun['options']): unknown {
+function errorOf(status: RunStatus, thrown: unknown, { calls }: RunState, { timeoutMs }: EndedRun['options']): RunError | undefined {
   if (status === 'timed-out') return timedOut(timeoutMs);
   if (status === 'paused' && calls) return pausedError(calls.dispatcher);
-  return status === 'interrupted' ? endedBySignal(thrown) : thrown;
+  const error = status === 'interrupted' ? endedBySignal(thrown) : thrown;
+  return error as RunError | undefined; // broken invariants were thrown before
 }
 
-function reasonOf(status: RunStatus, error: unknown, { calls, secrets }: RunState): Pick<FactOf<'run.finished'>, 'error' | 'pause'> {
+function reasonOf(
+  status: RunStatus,
+  error: RunError | undefined,
+  { calls, secrets }: RunState,
+): Pick<FactOf<'run.finished'>, 'error' | 'pause'> {
   if (error === undefined) return {};
   if (status === 'paused' && calls) return { pause: pauseOf(error, calls.dispatcher, secrets) };
-  const { code, location } = error as MlldError; // broken invariants were thrown before
+  const { code, location } = error;
   const message = secrets.messageOf(error);
   return { error: location ? { code, message, location: placeOf(location) } : { code, message } };
 }

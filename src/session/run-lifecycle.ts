@@ -6,7 +6,7 @@ import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';
 import { withoutOwnSecrets } from './ports/sealing-key.js';
 import type { RunOptions } from './script/run-options.js';
-import { isUserError } from './user-error.js';
+import { isUserError, type RunError } from './user-error.js';
 
 /** The signal of a run is aborted with this reason, which becomes the status of the run. */
 export type StopReason = Extract<RunStatus, 'interrupted' | 'timed-out' | 'paused'>;
@@ -29,7 +29,7 @@ interface Supervision<R> {
 export async function superviseRun<R>(
   { environment, io, signal: callerSignal, timeoutMs }: SupervisedOptions,
   { onStop, work }: Supervision<R>,
-): Promise<R | { readonly status: 'failed' | StopReason; readonly error: unknown }> {
+): Promise<R | { readonly status: 'failed' | StopReason; readonly error: RunError }> {
   const controller = new AbortController();
   const { signal } = controller;
   setMaxListeners(0, signal); // each command in flight listens, and each restart of a pipeline: Node would warn of a leak at the eleventh

@@ -105,7 +105,7 @@ it('throws an error of a body as it is, and records that the call failed', async
     });
   });
   expect(seen).toEqual([thrown]);
-  expect(error).toBe('a text');
+  expect(error).toMatchObject({ code: 'WORKFLOW_FAILED', message: 'a text', cause: 'a text' }); // a report has an Error
   expect({ status, failed: totals.failed }).toEqual({ status: 'failed', failed: 2 });
 });
 

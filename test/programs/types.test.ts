@@ -8,8 +8,12 @@ import { expect, it } from 'vitest';
 import { STRICT, TSC } from '../support/packed-package.js';
 import { PROJECT } from '../support/source-files.js';
 
-const HEAD = `import { workflow, type Context } from '${path.join(PROJECT, 'dist/types/src/api/index.js')}';
+const HEAD = `import { run, workflow, type Context, type Json } from '${path.join(PROJECT, 'dist/types/src/api/index.js')}';
 declare const ctx: Context;
+interface Berth { readonly name: string; depth?: number; notes: Note[]; data: Json }
+interface Note { text: string; about: Berth | null; at?: string | undefined }
+interface Boat { name: string; sail(): void }
+declare const berth: Berth, boat: Boat, either: Berth | string, listed: readonly Berth[];
 `;
 
 /** Each line stands alone; those that begin with `no` are refused. */
@@ -27,6 +31,30 @@ const LINES: readonly (readonly ['ok' | 'no', string])[] = [
   ],
   ['ok', "void workflow('job', async (c) => c.checkpoint('a', { resume: 'never' })).run(null);"],
   ['ok', "void ctx.agent('look', { effort: 'low', isolation: 'worktree', retries: 2 });"],
+  ['ok', "const kept: Promise<Berth> = ctx.llm('rank', [berth, 1], async (first, depth) => ({ ...first, depth }));"],
+  ['ok', "const moved: Promise<Note[]> = ctx.step('move', [berth, listed, either], () => berth.notes);"],
+  ['ok', "const found: Promise<Berth | undefined> = ctx.step('find', [], () => listed.find(({ name }) => name === 'quay'));"],
+  ['ok', "const same: Promise<readonly Berth[]> = ctx.llm('same', [listed], async (given) => given);"],
+  ['ok', "const mixed: Promise<1 | { at: Berth }> = ctx.llm('mix', [], async () => (listed.length > 1 ? 1 : { at: berth }));"],
+  ['ok', "void (async <T extends Json>(given: T): Promise<T> => ctx.llm('any', [given], async () => given))(1);"],
+  [
+    'ok',
+    "void workflow('job', async (_c, input: Berth) => ({ input, notes: input.notes })).run(berth).then(({ result }) => result?.input.depth);",
+  ],
+  ['ok', "void workflow<Berth, void>('job', async (c, { name }) => c.log(name)).run(berth);"],
+  ['ok', "void workflow('job', async (c) => c.now()).run(null).then(({ error }) => error?.message.length);"],
+  [
+    'ok',
+    "void run({ script: { kind: 'text', text: '' } }).then(({ error }) => error && [error.code.length, error.location?.line.toFixed()]);",
+  ],
+  ['no', "void ctx.llm('rank', [boat], async () => 1);"],
+  ['no', "void ctx.llm('rank', [{ berth, boat }], async () => 1);"],
+  ['no', "void ctx.llm('rank', [berth], async () => ({ at: new Date() }));"],
+  ['no', "void ctx.llm('rank', [berth], async (first: Note) => first);"],
+  ['no', "void ctx.step('move', [berth, 1n], async () => {});"],
+  ['no', "void ctx.step('move', [berth], async () => boat);"],
+  ['no', "void workflow('job', async (_c, input: Boat) => input.name);"],
+  ['no', "void workflow('job', async (_c, input: Berth) => input.name).run({ name: 'quay' });"],
   ['no', "void ctx.agent('look', { effort: 'lots' });"],
   ['no', "void ctx.llm('rank', [() => 1], async () => 1);"],
   ['no', "void ctx.llm('rank', [{ by() {} }], async () => 1);"],

@@ -30,7 +30,8 @@ export async function runProgramCommand(io: Io, argv: readonly string[], file: s
       const given = { ...options, script, name, payload: {} };
       const report = await runProgram(given, agents, { input, version: undefined, run: (ctx) => body(ctx, input) });
       if (report.result !== undefined) io.stdout(printed(report.result));
-      return { ...report, ...(report.status === 'failed' && { error: shown(report.error, display) }) };
+      const { error, ...more } = report;
+      return { ...more, ...(error && { error: shown(error, display) }) };
     },
   });
 }
@@ -41,8 +42,8 @@ function printed(result: unknown): string {
 }
 
 /** An error of the program has no place in a source of ours; its own stack says where it rose. */
-function shown(error: unknown, display: string): unknown {
-  if (error instanceof MlldError || !(error instanceof Error)) return error;
+function shown(error: Error, display: string): MlldError {
+  if (error instanceof MlldError) return error;
   const [, place] = /\(?((?:file:|\/)[^()\n]*:\d+:\d+)\)?$/m.exec(error.stack ?? '') ?? [];
   return new MlldError('WORKFLOW_FAILED', `${display}: ${error.message}`, { cause: error, hint: place && `thrown at ${place}` });
 }

@@ -16,6 +16,7 @@ import type { Stop } from '../../calls/dispatch/stop.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
+import type { RunError } from '../user-error.js';
 import type { ManagerAttempt, PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 import { childToContinue, openChain, type Chain } from './history/chain.js';
 
@@ -94,7 +95,7 @@ async function startChild(
   });
   const settled = begun.then(
     (report) => report,
-    (error: unknown): PipelineReport => ({ status: 'failed', error }),
+    (error: unknown): PipelineReport => ({ status: 'failed', error: error as RunError }), // its message is read, and nothing else
   );
   await Promise.race([settled, follow.first]);
   let report: PipelineReport | undefined;

@@ -13,6 +13,7 @@ import type { PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { WatchOutput } from '../../runtime/ports.js';
 import type { Project } from '../project.js';
 import type { RunOutcome } from '../run-calls.js';
+import type { RunError } from '../user-error.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 
 export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;
@@ -98,7 +99,7 @@ export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
   /** The recorded words of the command line, with marks in the place of secrets. */
   readonly argv?: readonly string[];
   /** The error that ended the run; a user can cause it. Without `onFindings` it is the first finding of lint. */
-  readonly error?: unknown;
+  readonly error?: RunError;
   /** Says why there was nothing to do. */
   readonly notice?: string;
 }

@@ -14,6 +14,7 @@ import type { WorkersRequest } from '../ports/offers/offered-calls.js';
 import type { ForkingPipeline, OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
 import type { ResultInside } from '../ports/results/result-cache.js';
 import type { RunOutcome } from '../run-calls.js';
+import type { RunError } from '../user-error.js';
 
 export type ScriptSource =
   | { readonly kind: 'file'; readonly path: string }
@@ -131,7 +132,7 @@ export interface RunReport extends RunOutcome {
   /** Undefined when nothing was recorded. */
   readonly journal?: RunRef;
   /** The error that ended the run, with its location. A user can cause it: broken invariants are thrown instead. */
-  readonly error?: unknown;
+  readonly error?: RunError;
   /** With the option `structured`, unless the run failed. */
   readonly structured?: StructuredResult;
 }

@@ -26,7 +26,9 @@ export interface ProgramBody {
   readonly version: string | undefined;
 }
 
-export interface ProgramReport extends RunReport {
+export interface ProgramReport extends Omit<RunReport, 'error'> {
+  /** The error that the body threw, or that stopped the run. */
+  readonly error?: Error;
   /** The value that the body returned; absent when it returned nothing. */
   readonly result?: Json;
   /** Counts the calls of the run. */
@@ -87,13 +89,13 @@ async function runOpened(work: Work, { run, version }: ProgramBody, signal: Abor
   const report = await finishWork(work, signal, thrown && recordable(thrown.error, signal));
   return withoutUndefined<ProgramReport>({
     ...report,
-    ...(report.status === 'failed' && thrown ? { error: thrown.error } : {}),
+    ...(report.status === 'failed' && thrown?.error instanceof Error && { error: thrown.error }),
     result,
     totals: journal.totals(),
   });
 }
 
-/** The journal takes errors with a code; the caller gets the error as it was thrown. */
+/** The journal takes errors with a code; the caller gets an error as it was thrown. */
 export function recordable(error: unknown, signal: AbortSignal): MlldError {
   if (signal.aborted) return stopped();
   if (error instanceof MlldError) return error;

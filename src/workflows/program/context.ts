@@ -4,6 +4,7 @@ import type { FailureClass } from '../../../journal/facts/call-event.js';
 import type { ReportedUsage } from '../../calls/replies/reply.js';
 import { MlldError } from '../../errors.js';
 import type { AgentOptions } from '../run/agent-options.js';
+import type { JsonLike, JsonLikeOrVoid } from './json-like.js';
 
 /** Options of `ctx.llm` and `ctx.step`. */
 export interface StepOptions {
@@ -29,10 +30,24 @@ export interface Context {
     ask: (...args: NoInfer<A>) => Promise<R> | R,
     options?: StepOptions,
   ): Promise<R>;
+  /** The same for data that interfaces declare. */
+  llm<A extends readonly unknown[] | [], R>(
+    name: string,
+    args: A & JsonLike<A>,
+    ask: (...args: NoInfer<A>) => Promise<R & JsonLike<R>> | (R & JsonLike<R>),
+    options?: StepOptions,
+  ): Promise<R>;
   /** Asks an agent of the backend of the run. Throws AgentError for one that fails. */
   agent(prompt: string, options?: AgentOptions): Promise<Json>;
   /** Does something to the world once per work. A crash between deed and record does it again: hand `ctx.key` to whom it concerns. */
   step<R extends Json | void>(name: string, args: readonly Json[], act: () => Promise<R> | R, options?: StepOptions): Promise<R>;
+  /** The same for data that interfaces declare. */
+  step<A extends readonly unknown[] | [], R>(
+    name: string,
+    args: A & JsonLike<A>,
+    act: () => Promise<R & JsonLikeOrVoid<R>> | (R & JsonLikeOrVoid<R>),
+    options?: StepOptions,
+  ): Promise<R>;
   /** Calls `each` for all items, at most `limit` at once; waits for all, then throws the first error in the order of the items. */
   parallel<T, R>(
     items: readonly T[],

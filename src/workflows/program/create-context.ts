@@ -34,7 +34,7 @@ export interface ProgramPorts extends AgentPorts, DurablePorts {
 
 interface CallOfProgram {
   readonly name: string;
-  readonly args: readonly Json[];
+  readonly args: readonly unknown[];
   readonly body: (...args: never) => unknown;
   readonly options: StepOptions | undefined;
   readonly site: CallFacts['site'];
@@ -213,11 +213,11 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
 
   const context: Context = {
     // A body returned JSON of the type that it declares.
-    llm: (name, args, body, options) => {
+    llm: (name: string, args: readonly unknown[], body: CallOfProgram['body'], options?: StepOptions) => {
       const site = callerOf(context.llm, run.settings);
       return called((async () => call('llm', { name, args, body, options, site }))()) as never;
     },
-    step: (name, args, body, options) => {
+    step: (name: string, args: readonly unknown[], body: CallOfProgram['body'], options?: StepOptions) => {
       const site = callerOf(context.step, run.settings);
       return called((async () => call('step', { name, args, body, options, site }))()) as never;
     },
