@@ -77,7 +77,7 @@ export function kindOf(op: OpPath): string | undefined {
 
 /** Adds what an earlier run knows and a later one does not. `later` belongs to the caller. */
 export function withEarlier(later: AgentCalls, earlier: AgentCalls): AgentCalls {
-  for (const [op, key] of earlier.byPath) if (key !== undefined && later.byPath.get(op) === undefined) later.byPath.set(op, key);
+  for (const [op, key] of earlier.byPath) if (later.byPath.get(op) === undefined) later.byPath.set(op, key);
   for (const [question, samples] of earlier.byQuestion) {
     const known = later.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
     later.byQuestion.set(question, known);

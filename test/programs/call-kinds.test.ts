@@ -96,3 +96,42 @@ it('reuses all results of a fork source, each at its place, where the runs of it
   expect(await vote('job', undefined, { fork: 'source', parallel: 3 })).toEqual(forked);
   expect(await vote('job', undefined, { fork: 'source', resume: true })).toEqual(forked);
 });
+
+/** Two places make the same call. Those of `late` begin later, which numbers the samples; those of `failing` fail. */
+async function votes(
+  name: string,
+  { late, failing = [] }: { readonly late: number; readonly failing?: readonly number[] },
+  settings: RunSettings,
+): Promise<{ readonly result: unknown; readonly executed: readonly number[] }> {
+  const executed: number[] = [];
+  const program = workflow(name, async (ctx) =>
+    ctx.parallel([0, 1], async (place) => {
+      if (place === late) await ctx.llm('wait', [], async () => null);
+      const body = async (): Promise<string> => {
+        executed.push(place);
+        if (failing.includes(place)) throw new Error('it fails');
+        return `${name} ${place}`;
+      };
+      return ctx.llm('vote', [], body).catch(() => null);
+    }),
+  );
+  const { result } = await program.run(null, { parallel: 2, ...settings });
+  return { result, executed };
+}
+
+it('reuses the result of a fork source before an own one that had another number at the same place', async () => {
+  const store = openMemoryStore();
+  await votes('source', { late: 1, failing: [0] }, { store });
+  await votes('job', { late: 0, failing: [0] }, { store });
+  const forked = await votes('job', { late: 1 }, { store, fork: 'source', resume: true });
+  expect(forked).toEqual({ result: ['job 0', 'source 1'], executed: [0] });
+});
+
+it('leaves a result to its place where the other place failed, also behind a run that ended before either', async () => {
+  const store = openMemoryStore();
+  const first = await votes('job', { late: 1, failing: [0] }, { store });
+  expect(first).toEqual({ result: [null, 'job 1'], executed: [0, 1] });
+  const stopped = workflow('job', async () => Promise.reject(new Error('it stops')));
+  expect(await stopped.run(null, { store, resume: true })).toMatchObject({ status: 'failed' });
+  expect(await votes('job', { late: 1, failing: [0] }, { store, resume: true })).toEqual({ result: [null, 'job 1'], executed: [0] });
+});

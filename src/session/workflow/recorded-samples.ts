@@ -93,12 +93,9 @@ export async function callsOf({ store, prior, forks, onDefect }: TargetRequest):
   const moved = new Set<OpPath>();
   for (const fork of forks) {
     const theirs = await loadAgentCalls(store, { runs: await runsOf(fork, store), memo: fork.memo, onDefect });
-    // The result of the source counts in the place of the workflow's own one of the same key. It belongs to the path that the source says.
-    const isReplaced = (key: CallKey): boolean =>
-      !prior.memo.refused.has(key) && usableEntry(prior.memo, key) !== undefined && usableEntry(fork.memo, key) !== undefined;
+    // A result of the source comes before the workflow's own ones, at the path that the source says.
     for (const [op, key] of theirs.byPath) {
-      const own = calls.byPath.get(op);
-      if (key === undefined || own === undefined || moved.has(op) || !isReplaced(own)) continue;
+      if (key === undefined || moved.has(op) || prior.memo.refused.has(key) || !usableEntry(fork.memo, key)) continue;
       calls.byPath.set(op, key);
       moved.add(op);
     }
