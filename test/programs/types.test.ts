@@ -55,6 +55,8 @@ const LINES: readonly (readonly ['ok' | 'no', string])[] = [
   ['no', "void ctx.step('move', [berth], async () => boat);"],
   ['no', "void workflow('job', async (_c, input: Boat) => input.name);"],
   ['no', "void workflow('job', async (_c, input: Berth) => input.name).run({ name: 'quay' });"],
+  ['ok', "void ctx.agent('look', { schema: { type: 'object' } as { [name: string]: unknown } });"],
+  ['no', "void ctx.agent('look', { schema: 'object' });"],
   ['no', "void ctx.agent('look', { effort: 'lots' });"],
   ['no', "void ctx.llm('rank', [() => 1], async () => 1);"],
   ['no', "void ctx.llm('rank', [{ by() {} }], async () => 1);"],

@@ -9,7 +9,8 @@ const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 export interface AgentOptions {
-  readonly schema?: JsonObject;
+  /** A JSON Schema, as that of a library which makes some: `z.toJSONSchema(…)`. */
+  readonly schema?: { readonly [name: string]: unknown };
   readonly model?: string;
   readonly effort?: Effort;
   readonly agentType?: string;
@@ -37,8 +38,9 @@ const OPTIONS: OptionTable<AgentOptions> = {
 /** Options that say how, and not what: the same question with others is the same question. */
 const NOT_ASKED = new Set(['label', 'phase', 'timeoutMs', 'retries']);
 
-export interface AgentRequest extends AgentOptions {
+export interface AgentRequest extends Omit<AgentOptions, 'schema'> {
   readonly prompt: string;
+  readonly schema?: JsonObject;
   /** The options that are part of the question, those that nobody knows included. */
   readonly asked: JsonObject;
   /** Names of options that nobody knows. */
@@ -69,7 +71,7 @@ export function readAgentRequest(prompt: Json, given: Json): AgentRequest {
     prompt,
     asked: Object.fromEntries(asked),
     unknown: unknownOptions(options, OPTIONS),
-    ...(Object.fromEntries(known) as AgentOptions),
+    ...(Object.fromEntries(known) as Omit<AgentRequest, 'prompt' | 'asked' | 'unknown'>),
   };
 }
 
