@@ -1,18 +1,18 @@
-/** Folds where a run of a workflow script or program made its calls: by path, by question and by phase. workflows-js.md 6, 7 and 15. */
+/** Folds where a run of a workflow script or program made calls: by path, by digits of call keys and by phase. workflows-js.md 6, 7 and 15. */
 import { textOfRef, type CallKey, type EventRef, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
 
-/** Stands in the path of a call for the digits of its question where a secret is in it: digits could be guessed from words. */
-export const SECRET_QUESTION = 'secret';
+/** Stands in the path of a call for the digits of its call key where its request has a secret: digits could be guessed from words. */
+export const SECRET_DIGITS = 'secret';
 /** The segment of a call: `agent~1f2e3d4c#0`. The digits are those of its call key without `attempt`. */
-const CALL = new RegExp(`/(agent|llm|step|sleep)~([0-9a-f]{8}|${SECRET_QUESTION})#\\d+$`);
+const CALL = new RegExp(`/(agent|llm|step|sleep)~([0-9a-f]{8}|${SECRET_DIGITS})#\\d+$`);
 
 export interface AgentCalls {
   /** Every path at which a call was made, with the key of the sample that it got there, if any. */
   readonly byPath: Map<OpPath, CallKey | undefined>;
-  /** The samples of each question, each with the branches that used it. */
-  readonly byQuestion: Map<string, Map<CallKey, Set<OpPath | undefined>>>;
+  /** By the digits of the first call key: its samples, each with the branches that used it. */
+  readonly byDigits: Map<string, Map<CallKey, Set<OpPath | undefined>>>;
   /**
    * Says of each result, by its run and event, which kind of call it belongs to: `agent`, `llm`, `step` or `sleep`. Calls of several
    * kinds may have the same key, since their names and arguments make it, and none may reuse what another kind recorded.
@@ -26,14 +26,14 @@ export interface AgentCalls {
 }
 
 export const agentCalls: Projection<AgentCalls> = {
-  initial: () => ({ byPath: new Map(), byQuestion: new Map(), kinds: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
+  initial: () => ({ byPath: new Map(), byDigits: new Map(), kinds: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
   apply(state, event, { ref }) {
     switch (event.type) {
       case 'checkpoint.reached':
         state.phases.add(event.name);
         return state;
       case 'op.started':
-        if (questionOf(event.op) === undefined) return state;
+        if (keyDigitsOf(event.op) === undefined) return state;
         state.started.set(event.op, { label: event.name, phase: event.group });
         if (event.group !== undefined) state.phases.add(event.group);
         if (!state.byPath.has(event.op)) state.byPath.set(event.op, undefined);
@@ -53,20 +53,20 @@ export const agentCalls: Projection<AgentCalls> = {
 };
 
 function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }, result: EventRef): AgentCalls {
-  const [, kind, question] = CALL.exec(op) ?? [];
-  if (kind === undefined || question === undefined) return state;
+  const [, kind, digits] = CALL.exec(op) ?? [];
+  if (kind === undefined || digits === undefined) return state;
   state.byPath.set(op, key);
   state.kinds.set(textOfRef(result), kind);
-  const samples = state.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
-  state.byQuestion.set(question, samples);
+  const samples = state.byDigits.get(digits) ?? new Map<CallKey, Set<OpPath | undefined>>();
+  state.byDigits.set(digits, samples);
   samples.set(key, (samples.get(key) ?? new Set()).add(parentOf(op)));
   const about = state.started.get(op);
   if (about) state.about.set(key, about);
   return state;
 }
 
-/** The digits in the path of a call, or `SECRET_QUESTION`; undefined for other paths. */
-export function questionOf(op: OpPath): string | undefined {
+/** The digits in the path of a call, or `SECRET_DIGITS`; undefined for other paths. */
+export function keyDigitsOf(op: OpPath): string | undefined {
   return CALL.exec(op)?.[2];
 }
 
@@ -78,9 +78,9 @@ export function kindOf(op: OpPath): string | undefined {
 /** Adds what an earlier run knows and a later one does not. `later` belongs to the caller. */
 export function withEarlier(later: AgentCalls, earlier: AgentCalls): AgentCalls {
   for (const [op, key] of earlier.byPath) if (later.byPath.get(op) === undefined) later.byPath.set(op, key);
-  for (const [question, samples] of earlier.byQuestion) {
-    const known = later.byQuestion.get(question) ?? new Map<CallKey, Set<OpPath | undefined>>();
-    later.byQuestion.set(question, known);
+  for (const [digits, samples] of earlier.byDigits) {
+    const known = later.byDigits.get(digits) ?? new Map<CallKey, Set<OpPath | undefined>>();
+    later.byDigits.set(digits, known);
     for (const [key, branches] of samples) if (!known.has(key)) known.set(key, branches);
   }
   for (const [result, kind] of earlier.kinds) later.kinds.set(result, kind); // the earlier run is nearer to the one that executed it

@@ -1,5 +1,5 @@
 /**
- * Decides which recorded result a call of a workflow script may reuse: the same question asked again is another sample.
+ * Decides which recorded result a call of a workflow script may reuse: an equal call made again is another sample.
  * workflows-js.md 6.2.
  *
  * SAMPLE-1  No two calls of a run share a sample, calls in flight included.
@@ -10,12 +10,12 @@
 import { textOfRef, type CallKey, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
-import { kindOf, questionOf, SECRET_QUESTION, type AgentCalls } from './agent-calls.js';
+import { kindOf, keyDigitsOf, SECRET_DIGITS, type AgentCalls } from './agent-calls.js';
 
 export interface SampledCall {
   readonly op: OpPath;
-  /** The digits of its question, which its path has if no secret is in it. */
-  readonly question: string;
+  /** The digits of its first call key, which its path has if no secret is in its request. */
+  readonly digits: string;
   /**
    * Returns the keys that a result of the sample of this number, from 1, may be recorded under. The first is the one that it would be
    * recorded under now; the other one, if any, that of a call which had, or had not, a secret in its request.
@@ -53,9 +53,9 @@ interface KnownSamples {
 
 export class Samples {
   private readonly taken = new Set<CallKey>();
-  /** By the kind and the first key of a question. Made when a call of it does not get the sample of its own path. */
+  /** By the kind and the first call key. Made when a call of them does not get the sample of its own path. */
   private readonly known = new Map<string, KnownSamples>();
-  /** By the first key of a question: all lower numbers are in use, which they stay. */
+  /** By the first call key: all lower numbers are in use, which they stay. */
   private readonly lowestUnused = new Map<CallKey, number>();
 
   /** Without sources nothing is reused. */
@@ -75,7 +75,7 @@ export class Samples {
     const ofPath = own === undefined ? undefined : this.usable(own, call);
     if (ofPath && !this.taken.has(ofPath.key)) return ofPath;
     const { byBranch, byAge } = this.knownOf(call, calls);
-    const isKnown = calls.byPath.has(op) && questionOf(op) !== SECRET_QUESTION; // that path may be another question's
+    const isKnown = calls.byPath.has(op) && keyDigitsOf(op) !== SECRET_DIGITS; // that path may be another request's
     return this.firstFree(byBranch.get(parentOf(op))) ?? (isKnown ? undefined : this.firstFree(byAge));
   }
 
@@ -84,7 +84,7 @@ export class Samples {
     const made = this.known.get(id) ?? { byBranch: new Map<OpPath | undefined, UsableSample[]>(), byAge: [] };
     if (this.known.has(id)) return made;
     this.known.set(id, made);
-    for (const [key, branches] of [...samplesOf(calls, call.question)].toReversed()) {
+    for (const [key, branches] of [...samplesOf(calls, call.digits)].toReversed()) {
       const sample = this.usable(key, call);
       if (!sample) continue;
       made.byAge.push(sample);
@@ -98,13 +98,13 @@ export class Samples {
     return made;
   }
 
-  /** Removes what is taken, so that the last call of a question costs no more than the first. */
+  /** Removes what is taken, so that the last of equal calls costs no more than the first. */
   private firstFree(samples: UsableSample[] = []): UsableSample | undefined {
     while (this.taken.has(samples.at(-1)?.key as CallKey)) samples.pop();
     return samples.at(-1);
   }
 
-  /** Undefined for a key of another question or kind (SAMPLE-4), or without a usable result. */
+  /** Undefined for a key of another request or kind (SAMPLE-4), or without a usable result. */
   private usable(key: CallKey, { op, keysOf }: SampledCall): UsableSample | undefined {
     const entry = this.entryOf(key);
     if (entry && (this.kindOf(entry) ?? kindOf(op)) !== kindOf(op)) return undefined;
@@ -141,8 +141,8 @@ export class Samples {
 }
 
 /** A secret may be known now and not have been then, or the other way round. */
-function* samplesOf({ byQuestion }: AgentCalls, question: string): Iterable<[CallKey, ReadonlySet<OpPath | undefined>]> {
-  for (const each of [question, SECRET_QUESTION]) yield* byQuestion.get(each) ?? [];
+function* samplesOf({ byDigits }: AgentCalls, digits: string): Iterable<[CallKey, ReadonlySet<OpPath | undefined>]> {
+  for (const each of [digits, SECRET_DIGITS]) yield* byDigits.get(each) ?? [];
 }
 
 function isOlder({ result: one }: UsableEntry, { result: other }: UsableEntry): boolean {

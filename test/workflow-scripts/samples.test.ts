@@ -21,7 +21,7 @@ function recorded(...samples: readonly Recorded[]): { readonly calls: AgentCalls
   const calls = agentCalls.initial();
   const own = memo.initial();
   const known = new Map<CallKey, Set<OpPath | undefined>>();
-  calls.byQuestion.set('0123abcd', known);
+  calls.byDigits.set('0123abcd', known);
   for (const { number, branch, hasResult = true, kind = 'agent', seq = number } of samples) {
     const key = keyOf(number);
     calls.byPath.set(op(branch), hasResult ? key : undefined);
@@ -35,7 +35,7 @@ function recorded(...samples: readonly Recorded[]): { readonly calls: AgentCalls
 }
 
 const take = (samples: Samples, branch: string): string => {
-  const { number, isRecorded } = samples.take({ op: op(branch), question: '0123abcd', keysOf: (n) => [keyOf(n)] });
+  const { number, isRecorded } = samples.take({ op: op(branch), digits: '0123abcd', keysOf: (n) => [keyOf(n)] });
   return `${number}${isRecorded ? '' : ' executed'}`;
 };
 
@@ -86,7 +86,7 @@ it.each([
   let keys = 0;
   const takeAt = (index: number): void => {
     const path = op(branch === 'main' ? `main/p[${index}]` : branch);
-    samples.take({ op: path, question: '0123abcd', keysOf: (n) => (keys++, [keyOf(n)]) });
+    samples.take({ op: path, digits: '0123abcd', keysOf: (n) => (keys++, [keyOf(n)]) });
   };
   for (let index = 0; index < 2000; index++) takeAt(index);
   expect(keys).toBeLessThan(2000 * 8);

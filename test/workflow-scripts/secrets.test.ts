@@ -86,14 +86,14 @@ it('finds a sample that was recorded when nobody knew of the secret, and the oth
   ] as const) {
     const calls = agentCalls.initial();
     const own = memo.initial();
-    calls.byQuestion.set(question, new Map([[recorded(1), new Set(['main' as OpPath])]]));
+    calls.byDigits.set(question, new Map([[recorded(1), new Set(['main' as OpPath])]]));
     own.entries.set(recorded(1), { result: { ref: { run: 'r1' }, seq: 1 } } as unknown as MemoEntry);
     const samples = new Samples({ calls, own, forks: [] });
     const isPlain = recorded === plain;
     const take = (path: string): unknown =>
       samples.take({
         op: `${path}/agent~${isPlain ? 'secret' : '0123abcd'}#0` as OpPath,
-        question: '0123abcd',
+        digits: '0123abcd',
         keysOf: (number) => (isPlain ? [keyed(number), plain(number)] : [plain(number), keyed(number)]),
       });
     expect(take('main/x')).toEqual({ number: 1, key: recorded(1), isRecorded: true });

@@ -1,6 +1,6 @@
 /** Says in words what reports name: durations, changes of definitions, causes of failures. */
 export { describeChange, describeEdit } from '../../../replay/memo/definitions.js';
-export { questionOf } from '../../../replay/workflows/agent-calls.js';
+export { keyDigitsOf } from '../../../replay/workflows/agent-calls.js';
 export { atHost } from '../../../replay/reports/team/at-host.js';
 export { duration } from '../../../replay/fold/duration.js';
 export { budgetText, parseBudget } from '../../calls/budget/limits.js';

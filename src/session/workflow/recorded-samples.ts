@@ -77,7 +77,7 @@ function takingFrom(
     const keys = new Map<number, [CallKey, ...CallKey[]]>();
     return samples.take({
       op,
-      question,
+      digits: question,
       keysOf(number) {
         const found = keys.get(number) ?? keysOf(number);
         keys.set(number, found);

@@ -10,7 +10,7 @@ import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { RecordedCall, RecordedEffect } from '../../../replay/recording/recorded-world.js';
 import { textSimilarity } from '../../../replay/reports/text-similarity.js';
-import { questionOf } from '../../../replay/workflows/agent-calls.js';
+import { keyDigitsOf } from '../../../replay/workflows/agent-calls.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
 import type { Frame } from '../../runtime/frame.js';
 import { loadModuleFile } from '../../modules/called-module.js';
@@ -71,7 +71,7 @@ export async function replayWork(
   })().catch((error: unknown) => error);
   const error = await Promise.race([ended, runtime.control.ended]);
   concealError(error, frame.run.secrets);
-  const isMissed = ({ kind, op }: RecordedEffect): boolean => kind === 'stream.write' && questionOf(op) === undefined; // REPLAY-WORK-2
+  const isMissed = ({ kind, op }: RecordedEffect): boolean => kind === 'stream.write' && keyDigitsOf(op) === undefined; // REPLAY-WORK-2
   const atEnd = (): readonly Divergence[] => endDivergences(recording, error as ReplayEnd | undefined, isMissed);
   const report = await endReplay(replayed, runtime, { atEnd, error });
   const nearest = report.divergences.map((each) => withNearest(each, { store, calls: recording.calls }));

@@ -57,9 +57,9 @@ export interface SampledCall {
   perform(own: OwnParts, body: CallBody): Promise<CallResult>;
 }
 
-const QUESTION_DIGITS = 8;
+const KEY_DIGITS = 8;
 /** The word that `replay/workflows/agent-calls.ts` reads in the place of the digits. */
-const SECRET_QUESTION = 'secret';
+const SECRET_DIGITS = 'secret';
 const PREVIEW_UNITS = 80;
 
 export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branch: Branch, called: CalledFunction): SampledCall {
@@ -69,7 +69,7 @@ export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branc
   const keyOf = (number: number, asked: readonly Json[]): CallKey => callKey(requestOf(number, asked));
   const askedOf = (sent: readonly Value[]): readonly Json[] => identity ?? sent.map((input) => toJson(input));
   const question = digitsOf(keyOf(1, identity ?? args));
-  const segment = `${kind}~${run.secrets.contains(identity ?? args) ? SECRET_QUESTION : question}`; // SAMPLED-2
+  const segment = `${kind}~${run.secrets.contains(identity ?? args) ? SECRET_DIGITS : question}`; // SAMPLED-2
   const ordinal = branch.nextOrdinal(segment); // SAMPLED-1
   const op = `${around.path}/${segment}#${ordinal}` as OpPath;
   const startedMs = run.monotonicMs();
@@ -120,7 +120,7 @@ async function replayedResult({ op, run }: Frame): Promise<Value> {
 
 /** The first digits of a key, without the name of the digest. */
 export function digitsOf(key: CallKey): string {
-  return key.slice(key.indexOf(':') + 1).slice(0, QUESTION_DIGITS);
+  return key.slice(key.indexOf(':') + 1).slice(0, KEY_DIGITS);
 }
 
 /** Makes the definition of a call from the texts that it consists of. workflows-js.md 6.3. */
