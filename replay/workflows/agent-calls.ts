@@ -1,4 +1,4 @@
-/** Folds where a run of a workflow script or program made calls: by path, by digits of call keys and by phase. workflows-js.md 6, 7 and 15. */
+/** Folds where a run of a workflow script or program made calls: by path, digits of call keys, and phase. workflows-js.md 6, 7 and 15. */
 import { textOfRef, type CallKey, type EventRef, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
