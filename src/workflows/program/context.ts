@@ -37,8 +37,11 @@ export interface Context {
     ask: (...args: NoInfer<A>) => Promise<R & JsonLike<R>> | (R & JsonLike<R>),
     options?: StepOptions,
   ): Promise<R>;
-  /** Asks an agent of the backend of the run. Throws AgentError for one that fails. */
-  agent(prompt: string, options?: AgentOptions): Promise<Json>;
+  /**
+   * Asks an agent of the backend of the run. Throws AgentError for one that fails. R is the type of what fits `schema`, which the compiler
+   * can't see.
+   */
+  agent<R = Json>(prompt: string, options?: AgentOptions): Promise<NoInfer<R>>;
   /** Does something to the world once per work. A crash between deed and record does it again: hand `ctx.key` to whom it concerns. */
   step<R extends Json | void>(name: string, args: readonly Json[], act: () => Promise<R> | R, options?: StepOptions): Promise<R>;
   /** The same for data that interfaces declare. */

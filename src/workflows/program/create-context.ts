@@ -13,7 +13,7 @@ import { reachCheckpoint } from '../../language/statements/checkpoint.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { durationOf } from '../../values/durations.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
-import { readAgentRequest, RequestRefused } from '../run/agent-options.js';
+import { readAgentRequest, RequestRefused, type AgentOptions } from '../run/agent-options.js';
 import { askAgent } from '../run/ask-agent.js';
 import type { CallFacts } from '../../runtime/operation.js';
 import { inBranches, type Branch } from '../run/branch.js';
@@ -221,7 +221,7 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
       const site = callerOf(context.step, run.settings);
       return called((async () => call('step', { name, args, body, options, site }))()) as never;
     },
-    agent: (prompt, options) => called(agent(prompt, options)),
+    agent: (prompt: string, options?: AgentOptions) => called(agent(prompt, options)) as never,
     parallel: (items, each, options) => called(parallel(items, each, options)),
     checkpoint: (name, options) => called(checkpoint(name, options)),
     sleep: (time) => called(sleep(time)),
