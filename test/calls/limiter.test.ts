@@ -1,6 +1,7 @@
 /** The pace that a lane learns against limits that are not announced, in virtual time. calls.md 12.5. */
 import { describe, expect, it } from 'vitest';
 
+import type { Start } from '../../src/calls/lanes/lane-limits.js';
 import { Limiter } from '../../src/calls/lanes/limiter.js';
 
 interface Provider {
@@ -18,46 +19,65 @@ interface Outcome {
 }
 
 const LATENCY_MS = 3_000;
+const REJECTION_MS = 50;
 
-/** 2,000 calls against the provider; a rejected one is the first to start again. */
-function simulate(provider: Provider, { calls = 2_000, seed = 1, max = 1_000 } = {}): Outcome {
+interface Event {
+  readonly atMs: number;
+  readonly occurs: () => void;
+}
+
+/**
+ * 2,000 calls against the provider; a rejected one is the first to start again. Requests and replies are on their way for up to `wayMs`,
+ * in which they overtake each other.
+ */
+function simulate(
+  provider: Provider,
+  { calls = 2_000, seed = 1, max = 1_000, latencyMs = LATENCY_MS, rejectionMs = REJECTION_MS, wayMs = 0 } = {},
+): Outcome {
   const random = generator(seed);
   const limiter = new Limiter({ max, backoff: { firstMs: 1_000, maxMs: 60_000 }, random });
-  const ends: { atMs: number; isRejected: boolean; retryAfterMs?: number; start: ReturnType<Limiter['start']> }[] = [];
+  const events: Event[] = [];
+  const onItsWay = (atMs: number, occurs: () => void): void =>
+    void events.push({ atMs: atMs + wayMs * (wayMs > 0 ? random() : 0), occurs });
   const answeredMs: number[] = [];
   let [nowMs, waiting, inFlight, attempts, rejected, bucketAtMs] = [0, calls, 0, 0, 0, 0];
   let bucket: number | undefined;
   let waited: 'for the gap' | 'otherwise' | 'not' = 'not';
-  while (waiting > 0 || ends.length > 0) {
+  const arrives = (start: ReturnType<Limiter['start']>): void => {
+    const refusal = refuses(nowMs);
+    if (refusal)
+      return onItsWay(nowMs + rejectionMs, () => {
+        rejected++;
+        waiting++;
+        limiter.rejected(start, nowMs, refusal.retryAfterMs);
+      });
+    inFlight++;
+    const ends = (): void => {
+      inFlight--;
+      onItsWay(nowMs, () => {
+        answeredMs.push(nowMs);
+        limiter.accepted(start, nowMs);
+      });
+    };
+    events.push({ atMs: nowMs + latencyMs * (0.6 + 0.8 * random()), occurs: ends });
+  };
+  while (answeredMs.length < calls) {
     const waitMs = waiting > 0 ? limiter.waitMs(nowMs) : Number.POSITIVE_INFINITY;
     if (waitMs === 0) {
       const start = limiter.start(nowMs, waited);
       waited = 'not';
       waiting--;
       attempts++;
-      const refusal = refuses(nowMs);
-      if (refusal) ends.push({ atMs: nowMs + 50, isRejected: true, start, ...refusal });
-      else {
-        inFlight++;
-        ends.push({ atMs: nowMs + LATENCY_MS * (0.6 + 0.8 * random()), isRejected: false, start });
-      }
+      onItsWay(nowMs, () => arrives(start));
       continue;
     }
-    ends.sort((left, right) => left.atMs - right.atMs);
-    const next = ends[0];
+    events.sort((left, right) => left.atMs - right.atMs);
+    const next = events[0];
     if (next && next.atMs <= nowMs + waitMs) {
-      ends.shift();
+      events.shift();
       nowMs = next.atMs;
       waited = 'otherwise';
-      if (next.isRejected) {
-        rejected++;
-        waiting++;
-        limiter.rejected(next.start, nowMs, next.retryAfterMs);
-      } else {
-        inFlight--;
-        answeredMs.push(nowMs);
-        limiter.accepted(next.start, nowMs);
-      }
+      next.occurs();
     } else {
       nowMs += waitMs;
       waited = 'for the gap';
@@ -129,6 +149,29 @@ describe('a limit that changes', () => {
   });
 });
 
+describe('a limit of attempts at once, with requests and replies that are on their way', () => {
+  const latencyMs = 400;
+  const paths = { latencyMs, rejectionMs: 5, wayMs: 12 };
+  const changesMs = 20_000;
+  const seeds = Array.from({ length: 10 }, (_, n) => n + 1);
+
+  it.each<[string, (ms: number) => number, number, number]>([
+    ['of 10', () => 10, 0.85, 0.02],
+    ['of 50', () => 50, 0.85, 0.02],
+    ['that rises fivefold', (ms) => (ms < changesMs ? 10 : 50), 0.7, 0.03],
+    ['that rises fivefold from 4', (ms) => (ms < changesMs ? 4 : 20), 0.7, 0.03],
+    ['that falls to a fifth', (ms) => (ms < changesMs / 4 ? 50 : 10), 0.8, 0.03],
+  ])('%s', (_, concurrency, throughput, share) => {
+    for (const seed of seeds) {
+      const { rejected, attempts, elapsedMs } = simulate({ concurrency }, { ...paths, seed });
+      let possible = 0;
+      for (let ms = 0; ms < elapsedMs; ms += 10) possible += (concurrency(ms) / latencyMs) * 10;
+      expect.soft(2_000 / possible, `throughput with seed ${seed}`).toBeGreaterThanOrEqual(throughput);
+      expect.soft(rejected / attempts, `rejected with seed ${seed}`).toBeLessThanOrEqual(share);
+    }
+  });
+});
+
 describe('a limit that was not met', () => {
   const began = (): Limiter => new Limiter({ max: 1_000, backoff: { firstMs: 1_000, maxMs: 60_000 }, random: () => 0.5 });
 
@@ -167,12 +210,34 @@ describe('what a lane has learned', () => {
     expect(limiter.waitMs(0)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('changes nothing but the hold for an attempt that had started before the last cut', () => {
+  it('becomes what is in flight after the rejections of attempts that had started before the last cut, in whatever order they come', () => {
     const limiter = new Limiter({ max: 10, backoff, random: () => 0 });
-    const starts = [limiter.start(0, 'not'), limiter.start(0, 'not'), limiter.start(0, 'not')] as const;
-    expect(limiter.rejected(starts[2], 10)).toMatchObject({ why: 'rejected', limit: 2, ceiling: 2 });
-    expect(limiter.rejected(starts[1], 20)).toBeUndefined();
-    expect(limiter.rejected(starts[0], 30, 500)).toMatchObject({ why: 'held', limit: 2, heldUntilMs: 530 });
+    const starts = Array.from({ length: 6 }, () => limiter.start(0, 'not'));
+    const [, second, third, fourth, , sixth] = starts as [Start, Start, Start, Start, Start, Start];
+    expect(limiter.rejected(sixth, 10)).toMatchObject({ why: 'rejected', limit: 5, ceiling: 5 });
+    expect(limiter.rejected(second, 20)).toMatchObject({ why: 'rejected', limit: 4, ceiling: 4 });
+    expect(limiter.rejected(fourth, 30)).toMatchObject({ why: 'rejected', limit: 3, ceiling: 3 });
+    expect(limiter.accepted(third, 40)).toBeUndefined();
+  });
+
+  it('changes nothing but the hold for an attempt that had started before two cuts', () => {
+    const limiter = new Limiter({ max: 10, backoff, random: () => 0 });
+    const old = limiter.start(0, 'not');
+    for (let nowMs = 10; nowMs < 30; nowMs += 10) limiter.rejected(limiter.start(nowMs, 'not'), nowMs);
+    expect(limiter.rejected(old, 30)).toBeUndefined();
+    expect(limiter.limits).toMatchObject({ limit: 1, ceiling: 1 });
+  });
+
+  it('grows by one with each result once an attempt beyond the ceiling has one', () => {
+    const limiter = new Limiter({ max: 100, learned: { limit: 10, ceiling: 10 }, backoff, random: () => 0 });
+    const flying: Start[] = [];
+    const limits: number[] = [];
+    for (let nowMs = 0; nowMs < 135; nowMs++) {
+      while (limiter.waitMs(nowMs) === 0) flying.push(limiter.start(nowMs, 'otherwise'));
+      limiter.accepted(flying.shift() as Start, nowMs);
+      limits.push(limiter.limits.limit);
+    }
+    expect(limits.slice(118)).toEqual([10, ...Array.from({ length: 12 }, () => 11), 12, 13, 14, 15]);
   });
 
   it('is held longer with each episode in which next to nothing was accepted', () => {

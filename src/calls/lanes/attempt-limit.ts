@@ -2,27 +2,30 @@
  * Holds how many attempts of a lane may be in flight, and the ceiling: the most that are known to be accepted. Grows with results, and is
  * cut where one more was too many. calls.md 12.2 to 12.4.
  */
-/** Growth of the limit with a window of results. */
-const GROWTH_AT_FIRST = 1;
-const GROWTH = 0.5;
-const PARTS_OF_WINDOW = 8;
-const TRIAL_AFTER_RESULTS = 100;
+/** Each trial that fails costs about one rejection; more results than this between two would find a limit that rose too late. */
+const TRIAL_AFTER_RESULTS = 120;
 /** The first ceiling was met by many starts at once: it may be a rate as well, and is tried soon. */
 const TRIAL_AFTER_FIRST = 10;
-const LOW_CEILING = 4;
-/** Each trial that fails costs about one rejection; more results than this between two would find a limit that rose too late. */
-const TRIAL_AFTER_RESULTS_MAX = 150;
+/** At most so many at once may be a rate. */
+const LOW_CEILING = 8;
+/** Above this part of the ceiling that was found last, the limit is met now and then: results that are on their way free places early. */
+const NEAR = 0.95;
+/** The limit becomes this part of itself with the second and with each further episode without results between. */
+const FALLEN = 0.8;
+const FALLEN_AGAIN = 0.5;
 /** The limit becomes this part of itself where a slower rate alone does not help. */
 const REDUCED = 0.7;
+/** Growth by less than this part is returned to the caller later. */
+const PART_TO_RETURN = 1 / 8;
 
 export class AttemptLimit {
   private limit: number;
-  /** Results in the window that must pass before the limit grows. */
-  private window = 0;
   private resultsAtCeiling = 0;
-  private trialAfter = TRIAL_AFTER_RESULTS;
-  private trialStep = 1;
-  private isTrial = false;
+  private trialAfter: number;
+  /** The ceiling as the last cut after a growth had found it: single rejections may have lowered it since. */
+  private found: number;
+  /** As the caller knows them. */
+  private returned: { readonly limit: number; readonly most: number | undefined };
 
   constructor(
     private readonly max: number,
@@ -30,6 +33,9 @@ export class AttemptLimit {
     private most: number | undefined,
   ) {
     this.limit = Math.min(max, start, most ?? Number.POSITIVE_INFINITY);
+    this.trialAfter = most === undefined ? TRIAL_AFTER_FIRST : TRIAL_AFTER_RESULTS;
+    this.found = most ?? 0;
+    this.returned = { limit: this.limit, most };
   }
 
   get value(): number {
@@ -40,75 +46,72 @@ export class AttemptLimit {
     return this.most;
   }
 
+  /** True when it has grown so much that the caller must know. */
+  get hasGrown(): boolean {
+    const { limit, most } = this.returned;
+    return this.most !== most || this.limit >= limit + Math.ceil(limit * PART_TO_RETURN);
+  }
+
+  wasReturned(): void {
+    this.returned = { limit: this.limit, most: this.most };
+  }
+
   /** True while it tries to get above a ceiling which is so low that it may be a rate. */
   get triesLowCeiling(): boolean {
-    return this.isTrial && this.isLow;
+    return this.isTrial && this.most !== undefined && this.most <= LOW_CEILING;
   }
 
-  private get isLow(): boolean {
-    return this.most !== undefined && this.most <= LOW_CEILING;
+  private get isTrial(): boolean {
+    return this.most !== undefined && this.limit > this.most;
   }
 
-  /** A result came, with so many others still in flight. `hasBeenRejected`: an attempt of the lane ever was. */
-  grow(inFlight: number, hasBeenRejected: boolean): void {
+  /** A result came to an attempt that was begun with so many in flight; so many others still are. */
+  grow(begunWith: number, inFlight: number): void {
     // The results of a lane of which at most half is in use say nothing about more at once.
-    if (!hasBeenRejected && 2 * (inFlight + 1) <= this.limit) return;
-    this.window++;
-    const atCeiling = this.most !== undefined && this.limit >= this.most;
-    if (atCeiling && !this.isTrial) {
-      if (++this.resultsAtCeiling < this.trialAfter) return;
-      this.resultsAtCeiling = 0;
-      this.isTrial = true;
-      this.set(this.limit + this.trialStep);
-      this.window = 0;
-      return;
-    }
-    if (this.most === undefined) return this.growSmoothly(hasBeenRejected ? GROWTH : GROWTH_AT_FIRST);
-    if (this.window < this.limit) return;
-    this.window = 0;
+    if (2 * (inFlight + 1) <= this.limit) return;
+    if (this.most === undefined || this.limit < this.most) return this.set(this.limit + 1);
     if (this.isTrial) {
-      // The window at the new limit was accepted.
-      this.most = this.limit;
-      this.trialStep *= 2;
-      this.set(this.limit + this.trialStep);
+      // A rejection comes sooner than a result: all that were begun beyond the ceiling before this one were accepted.
+      if (begunWith > this.most) this.most = undefined;
       return;
     }
-    this.set(this.limit + 1);
+    if (++this.resultsAtCeiling < this.trialAfter) return;
+    this.resultsAtCeiling = 0;
+    this.set(this.most + 1);
   }
 
-  /**
-   * No number of attempts was too high yet, so the limit must not be what slows the lane. It grows in parts of a window, because what
-   * starts at once beyond the provider's limit is rejected at once.
-   */
-  private growSmoothly(growth: number): void {
-    const part = Math.ceil(this.limit / PARTS_OF_WINDOW);
-    if (this.window < part) return;
-    this.window = 0;
-    this.set(this.limit + Math.ceil(part * growth));
-  }
-
-  /** So many in flight were accepted, and one more was too many. */
-  cut(accepted: number, hasBeenRejected: boolean): void {
-    if (this.isTrial) this.trialAfter = Math.min(this.trialAfter * 2, TRIAL_AFTER_RESULTS_MAX);
-    this.isTrial = false;
-    this.trialStep = 1;
+  /** So many in flight were accepted, and one more was too many; before it came so many such episodes without results between. */
+  cut(accepted: number, fruitlessEpisodes: number): void {
+    const isNew = this.most === undefined || this.isTrial || fruitlessEpisodes > 0;
+    if (this.isTrial) this.trialAfter = TRIAL_AFTER_RESULTS;
     this.resultsAtCeiling = 0;
     this.most = Math.max(1, Math.min(accepted, this.max));
-    if (!hasBeenRejected && this.isLow) this.trialAfter = TRIAL_AFTER_FIRST;
+    if (isNew) this.found = this.most;
     this.limit = this.most;
+    if (fruitlessEpisodes > 0) this.reduce(fruitlessEpisodes === 1 ? FALLEN : FALLEN_AGAIN);
   }
 
-  reduce(): void {
-    this.set(Math.floor(this.limit * REDUCED));
+  /** Another attempt of those that had been begun before the last cut was too many; so many are still in flight. */
+  lower(inFlight: number): void {
+    if (this.most === undefined) return;
+    this.most = Math.max(1, Math.min(this.most, Math.max(this.most - 1, inFlight)));
+    this.found = Math.min(this.found, this.most);
+    this.limit = Math.min(this.limit, this.most);
   }
 
-  /** A used-up allowance had cut it below this, and was no limit. */
-  raiseTo(limit: number): void {
+  /** True where one less at once is the likely remedy, although as many were accepted before. */
+  isLikelyMetBy(inFlight: number, isFruitless: boolean): boolean {
+    return inFlight > LOW_CEILING && (isFruitless || inFlight >= NEAR * this.found);
+  }
+
+  reduce(part = REDUCED): void {
+    this.set(Math.floor(this.limit * part));
+  }
+
+  /** A used-up allowance had cut them below these, and was no limit. */
+  restore({ limit, ceiling }: { readonly limit: number; readonly ceiling: number | undefined }): void {
     this.limit = Math.max(this.limit, limit);
-  }
-
-  beginWindow(): void {
-    this.window = 0;
+    this.most = ceiling;
   }
 
   private set(limit: number): void {

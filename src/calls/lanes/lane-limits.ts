@@ -24,8 +24,10 @@ export interface LimiterOptions {
 /** One attempt that was let go; the caller hands it back with its end. */
 export interface Start {
   readonly atMs: number;
-  /** This one included. */
-  readonly inFlight: number;
+  /** The starts of its lane before it. */
+  readonly order: number;
+  /** This one included. Those that turn out to be rejected count no longer: at the provider they were never in flight. */
+  inFlight: number;
   readonly episode: number;
   readonly waited: Waited;
   /** The starts before it since the lane last recovered, and their time. */

@@ -7,7 +7,7 @@
  *    the gap.
  * LIMITER-2 A rejection of an attempt that had started before the last cut changes nothing but the hold: it reflects earlier limits.
  * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
- *    A gap shrinks by so little at a time that several such changes are returned as one.
+ *    A limit grows and a gap shrinks by so little at a time that several such changes are returned as one.
  */
 import { AttemptLimit } from './attempt-limit.js';
 import type { LaneChange, LaneLimits, LimiterOptions, Measure, Start, Waited } from './lane-limits.js';
@@ -32,18 +32,23 @@ export class Limiter {
   private readonly flying = new Set<Start>();
   private lastStartMs = Number.NEGATIVE_INFINITY;
 
-  private hasBeenRejected: boolean;
+  private started = 0;
   private episode = 0;
+  private cutAtMs = Number.NEGATIVE_INFINITY;
+  /** The last episode was one of too many at once. */
+  private wasTooMany = false;
   private acceptedSinceEpisode = 0;
   /** Since the last episode. */
   private measured: Measure = { starts: 0, elapsedMs: 0 };
   /** Before the last episode, where that had found the rate for the first time: more of it may be rejected. */
   private firstMeasured: Measure | undefined;
   private fruitlessEpisodes = 0;
+  /** The lane was held because of them. */
+  private wasHeld = false;
   /** Since the lane last recovered from episodes without results: what an allowance lets through until the next one. */
   private period: Measure = { starts: 0, elapsedMs: 0 };
   /** Holds what was in force before the first of the episodes without results. */
-  private beforeFruitless: { readonly limit: number; readonly gapMs: number } | undefined;
+  private beforeFruitless: { readonly limit: number; readonly ceiling: number | undefined; readonly gapMs: number } | undefined;
   /** The last start that was rejected, and the first one that was not, by the time of the period. */
   private rejectedAfterMs = 0;
   private recovery: Measure | undefined;
@@ -56,7 +61,6 @@ export class Limiter {
     this.limit = new AttemptLimit(max, start ?? learned?.limit ?? LIMIT_AT_FIRST, learned?.ceiling);
     this.gap = new StartGap(learned?.gapMs);
     this.heldUntilMs = learned?.heldUntilMs ?? 0;
-    this.hasBeenRejected = learned?.ceiling !== undefined || learned?.gapMs !== undefined;
   }
 
   get limits(): LaneLimits {
@@ -103,7 +107,7 @@ export class Limiter {
     this.lastStartMs = Math.max(lastStartMs, nowMs);
     if (waited === 'for the gap') this.gap.shrink(nowMs, this.recent);
     const undo = { lastStartMs, countedMs };
-    const start: Start = { atMs: nowMs, inFlight: this.inFlight + 1, episode: this.episode, waited, before, undo };
+    const start: Start = { order: this.started++, atMs: nowMs, inFlight: this.inFlight + 1, episode: this.episode, waited, before, undo };
     this.flying.add(start);
     return start;
   }
@@ -132,7 +136,7 @@ export class Limiter {
    * hold that the provider told begins.
    */
   rejectedAlone(start: Start, nowMs: number, retryAfterMs: number | undefined): LaneChange | undefined {
-    this.left(start);
+    this.wasNotInFlight(start);
     this.fruitlessEpisodes = 0;
     this.gap.forgive();
     if (retryAfterMs === undefined || nowMs + retryAfterMs <= this.heldUntilMs) return undefined;
@@ -147,20 +151,19 @@ export class Limiter {
     if (start.episode < this.episode) return undefined;
     this.acceptedSinceEpisode++;
     this.recovery ??= start.before;
-    const before = this.limit.value;
     let hasRecovered = false;
     if (this.acceptedSinceEpisode === FEW_RESULTS) {
-      hasRecovered = this.fruitlessEpisodes >= EPISODES_OF_ALLOWANCE && this.recover(this.recovery);
+      hasRecovered = this.wasHeld && this.fruitlessEpisodes >= EPISODES_OF_ALLOWANCE && this.recover(this.recovery);
       this.fruitlessEpisodes = 0;
     }
-    this.limit.grow(this.inFlight, this.hasBeenRejected);
+    this.limit.grow(start.inFlight, this.inFlight);
     if (hasRecovered) return this.changed('rejected');
-    return this.limit.value > before || this.gap.hasShrunk ? this.changed('grew') : undefined;
+    return this.limit.hasGrown || this.gap.hasShrunk ? this.changed('grew') : undefined;
   }
 
   /** The attempt was rejected as too many or too fast, or its provider was overloaded. */
   rejected(start: Start, nowMs: number, retryAfterMs?: number): LaneChange | undefined {
-    this.left(start);
+    this.wasNotInFlight(start);
     this.period.starts--;
     this.rejectedAfterMs = start.before.elapsedMs;
     this.recovery = undefined;
@@ -168,23 +171,25 @@ export class Limiter {
     const heldBefore = this.heldUntilMs;
     if (retryAfterMs !== undefined) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + retryAfterMs);
     if (start.episode < this.episode) {
-      if (start.episode === this.episode - 1 && this.measureFirst()) return this.changed('rejected');
+      if (start.episode === this.episode - 1 && this.correct()) return this.changed('rejected');
       return this.heldUntilMs > heldBefore ? this.changed('held') : undefined; // LIMITER-2
     }
     this.measured.starts--;
     this.firstMeasured = undefined;
     const isFruitless = this.episode > 0 && this.acceptedSinceEpisode < FEW_RESULTS;
-    if (!isFruitless) this.beforeFruitless = { limit: this.limit.value, gapMs: this.gap.ms ?? 0 };
+    const { value: limit, ceiling } = this.limit;
+    if (!isFruitless) [this.beforeFruitless, this.wasHeld] = [{ limit, ceiling, gapMs: this.gap.ms ?? 0 }, false];
     this.fruitlessEpisodes = isFruitless ? this.fruitlessEpisodes + 1 : 0;
     if (retryAfterMs !== undefined) this.beforeFruitless = undefined;
-    if (retryAfterMs === undefined && this.fruitlessEpisodes > 0) this.hold(nowMs);
-    if (retryAfterMs === undefined && !this.recent.hasWith(start.inFlight)) this.limit.cut(start.inFlight - 1, this.hasBeenRejected);
+    this.wasTooMany = retryAfterMs === undefined && this.isTooMany(start);
+    // The next start waits for the end of another one where too many were in flight, so that the lane need not be held.
+    if (retryAfterMs === undefined && isFruitless && (this.inFlight === 0 || !this.wasTooMany)) this.hold(nowMs);
+    if (this.wasTooMany) this.limit.cut(Math.max(start.inFlight - 1, this.inFlight), this.fruitlessEpisodes);
     else this.slowDown(nowMs, isFruitless, retryAfterMs !== undefined);
-    this.hasBeenRejected = true;
     this.episode++;
+    this.cutAtMs = nowMs;
     this.acceptedSinceEpisode = 0;
     this.measured = { starts: 0, elapsedMs: 0 };
-    this.limit.beginWindow();
     return this.changed('rejected');
   }
 
@@ -199,11 +204,12 @@ export class Limiter {
     const leastMs = beforeFruitless.gapMs * GAP_GROWTH;
     const gapMs = Math.max(leastMs, Math.min(meanGapMs(recovery), this.options.backoff.maxMs));
     this.gap.recover(gapMs, Math.max(leastMs, this.rejectedAfterMs / recovery.starts));
-    this.limit.raiseTo(beforeFruitless.limit);
+    this.limit.restore(beforeFruitless);
     return true;
   }
 
   private changed(why: LaneChange['why']): LaneChange {
+    this.limit.wasReturned();
     this.gap.returned();
     return { ...this.limits, why };
   }
@@ -216,6 +222,27 @@ export class Limiter {
   /** The attempt is in flight no longer. It teaches nothing where it never reached a provider, or does so later. */
   left(start: Start): void {
     this.flying.delete(start);
+  }
+
+  /** Rejected attempts were in flight for none of those that were begun after them. */
+  private wasNotInFlight(start: Start): void {
+    for (const other of this.flying) if (other.order > start.order) other.inFlight--;
+    this.left(start);
+  }
+
+  /** True when the number in flight is to blame, not the rate. */
+  private isTooMany({ inFlight, waited }: Start): boolean {
+    const { recent, gap } = this;
+    if (gap.ms !== undefined && waited === 'for the gap') return !recent.hasWith(inFlight, Number.NEGATIVE_INFINITY);
+    return !recent.hasWith(inFlight, this.cutAtMs) || this.limit.isLikelyMetBy(inFlight, this.fruitlessEpisodes > 0);
+  }
+
+  /** One more rejection of the last episode: returns true when it changes what that has found. */
+  private correct(): boolean {
+    if (!this.wasTooMany) return this.measureFirst();
+    const { ceiling } = this.limit;
+    this.limit.lower(this.inFlight);
+    return this.limit.ceiling !== ceiling;
   }
 
   /** The rate was too high. */
@@ -253,6 +280,7 @@ export class Limiter {
   }
 
   private hold(nowMs: number): void {
+    this.wasHeld = true;
     const { firstMs, maxMs } = this.options.backoff;
     const mostMs = Math.min(maxMs, firstMs * 2 ** (this.fruitlessEpisodes - 1));
     this.heldUntilMs = Math.max(this.heldUntilMs, Math.round(nowMs + mostMs * (0.5 + this.options.random() / 2)));

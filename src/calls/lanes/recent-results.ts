@@ -18,9 +18,9 @@ export class RecentResults {
     this.oldest = (this.oldest + 1) % RECENT_RESULTS;
   }
 
-  /** True when one came to an attempt that began with as many in flight. */
-  hasWith(inFlight: number): boolean {
-    return this.results.some((result) => result.inFlight >= inFlight);
+  /** True when one came to an attempt that began with as many in flight, at this moment or later. */
+  hasWith(inFlight: number, sinceMs: number): boolean {
+    return this.results.some((result) => result.inFlight >= inFlight && result.startMs >= sinceMs);
   }
 
   /** A rejection comes sooner than a result: with a result of an attempt that was begun since, what came before it was accepted. */
