@@ -76,6 +76,8 @@ export type PipelineFact =
       readonly effort?: string;
       /** The number of branches of a parallel node. */
       readonly branches?: number;
+      /** The number of the earlier visit that failed or was cut off, whose branches a parallel node continues. */
+      readonly continues?: number;
     }
   /** The commit of a visit: context, history, gate and counter change with it. On disk before an edge is chosen. */
   | {

@@ -59,6 +59,12 @@ export const nodeVisits: Projection<NodeVisits> = {
         state.latest.set(walkOf(op), visit);
         return state;
       }
+      case 'op.finished': {
+        // A visit that was cut off has no end of its own.
+        const visit = state.visits.get(event.op);
+        if (visit && visit.status === undefined) visit.elapsedMs = Date.parse(event.ts) - visit.startedMs;
+        return state;
+      }
       case 'edge.selected': {
         const visit = state.latest.get(event.op);
         if (visit?.node === event.from) visit.next = { to: event.to, via: event.via };

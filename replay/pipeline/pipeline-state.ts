@@ -3,7 +3,8 @@
  * chain, a run and those that resumed it; any prefix of it is a checkpoint (`checkpoint-view.ts`).
  *
  * PIPELINE-STATE-1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
- * PIPELINE-STATE-2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
+ * PIPELINE-STATE-2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays,
+ *    but for one that failed: the visit that a resume begins may continue its branches.
  * PIPELINE-STATE-3 The answers of people, replies of models and retries that a visit had before a crash count until the visit ends.
  */
 import type { EventOf, JournalEvent, Json } from '../../journal/event.js';
@@ -17,7 +18,20 @@ import {
 } from '../../journal/facts/pipeline-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
-import { addToHistory, failedVisit, mainWalk, note, repeatedVisits, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
+import { continueBranches, continueCutBranches } from './continued-branches.js';
+import {
+  addToHistory,
+  brokenVisit,
+  mainWalk,
+  note,
+  visitToRepeat,
+  walkAtPath,
+  walkFor,
+  type BrokenVisit,
+  type HistoryEntry,
+  type Running,
+  type Walk,
+} from './walk.js';
 import type { Projection } from '../fold/projection.js';
 import { storedResult, type StoredResult } from '../memo/stored-result.js';
 
@@ -249,14 +263,16 @@ function startNode(state: PipelineState, event: EventOf<'node.started'>): Pipeli
 export function beginVisit(
   state: PipelineState,
   walk: Walk,
-  { op, node, visit }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit'>,
+  { op, node, visit, continues }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit' | 'continues'>,
 ): void {
-  const repeats = repeatedVisits(state.main, walk, node);
+  const broken = visitToRepeat(walk, node);
   walk.enterAt = undefined;
   walk.context['current_node'] = node;
   if (walk.running?.op !== op) {
+    const repeats = broken === undefined ? [] : [{ op: broken.op, runs: broken.runs, repeats: [] }, ...broken.repeats];
     walk.running = { op, node, visit, retries: 0, runs: [], repeats };
     walk.branches.clear();
+    if (broken !== undefined && broken.visit === continues) continueBranches(state, walk, op, broken);
     if (state.retries.has(node)) countRetries(state, walk, node, 0);
     state.outputs.delete(node); // its folder is emptied for the visit
   }
@@ -268,6 +284,8 @@ export function beginVisit(
 function finishNode(state: PipelineState, event: EventOf<'node.finished'>): PipelineState {
   const { op, node, visit, status, outcome, attempts, files, excerpt } = event;
   const walk = walkFor(state.main, op, event.branch);
+  if (status === 'fail') walk.failed.set(node, brokenVisit(walk, walk.running ?? lostVisit(event), replacedBy(walk, outcome)));
+  else walk.failed.delete(node);
   Object.assign(walk.context, outcome.context_updates);
   if (outcome.carried === undefined) {
     walk.context['outcome'] = status;
@@ -284,8 +302,6 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   });
   const choice = outcome.context_updates['human.gate.label'];
   if (typeof choice === 'string') note(walk, { kind: 'answered', node, choice });
-  if (status === 'fail') walk.failed.set(node, failedVisit(walk, op));
-  else walk.failed.delete(node);
   walk.current = node;
   walk.outcome = outcome;
   walk.next = undefined;
@@ -297,9 +313,25 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
     state.summaries.push({ node, outcome: status, text: excerpt });
     if (state.summaries.length > SUMMARIES_MAX) state.summaries.shift();
   }
-  for (const attempt of state.received.keys()) if (attempt.startsWith(`${op}/`)) state.received.delete(attempt);
+  forgetReceived(state, op, status);
   state.steps += 1;
   return state;
+}
+
+/** Keeps what branches of a failed parallel node had received when they were cut off. */
+function forgetReceived({ received }: PipelineState, op: OpPath, status: StageStatus): void {
+  if (received.size === 0) return;
+  const isOver = (inner: OpPath): boolean => inner.startsWith(`${op}/`) || (status !== 'fail' && inner.startsWith(`${op}[`));
+  for (const inner of received.keys()) if (isOver(inner)) received.delete(inner);
+}
+
+function replacedBy({ branches, context }: Walk, { context_updates: updates }: StageOutcome): BrokenVisit['replaced'] {
+  return branches.size === 0 ? {} : Object.fromEntries(Object.keys(updates).map((key) => [key, context[key]]));
+}
+
+/** The beginning of the visit is lost. */
+function lostVisit({ op, node, visit }: EventOf<'node.finished'>): Running {
+  return { op, node, visit, retries: 0, runs: [], repeats: [] };
 }
 
 function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): PipelineState {
@@ -323,7 +355,10 @@ function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): Pipe
 
 function scheduleRetry(state: PipelineState, { op, node, attempt }: EventOf<'retry.scheduled'>): PipelineState {
   const walk = walkFor(state.main, op);
-  if (walk.running?.op === op) walk.running.retries = attempt;
+  if (walk.running?.op === op) {
+    walk.running.retries = attempt;
+    continueCutBranches(state, walk);
+  }
   countRetries(state, walk, node, attempt);
   state.retriesTotal += 1;
   return state;

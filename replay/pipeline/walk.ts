@@ -29,14 +29,21 @@ export type Notable =
 export interface VisitInRuns {
   readonly op: OpPath;
   readonly runs: RunId[];
-  /** The failed visits that it repeats, newest first: a bare resume entered the node again, or the parallel node around it. */
+  /** The visits that it repeats, newest first: they failed or were cut off, and the walk was entered again at the node. */
   readonly repeats: readonly VisitInRuns[];
-  /** Set for a parallel node that failed: the visits with which its branches failed or were called off, by the id of the branch. */
-  readonly brokenOff?: ReadonlyMap<string, VisitInRuns & { readonly node: string }>;
+}
+
+/** A visit that failed, or that was cut off when the parallel node around it ended. */
+export interface BrokenVisit extends VisitInRuns {
+  readonly visit: number;
+  /** Holds the branches of a parallel node, by index. */
+  readonly branches: ReadonlyMap<number, Walk>;
+  /** Holds the values that the outcome of a parallel node replaced in the context, undefined where there was none. */
+  readonly replaced: { readonly [key: string]: Json | undefined };
 }
 
 /** A visit that has begun and not ended. */
-interface Running extends VisitInRuns {
+export interface Running extends VisitInRuns {
   readonly node: string;
   readonly visit: number;
   retries: number;
@@ -55,15 +62,15 @@ export interface Walk {
   running: Running | undefined;
   /** The node at which the walk begins or continues, whatever the edges say. */
   enterAt: string | undefined;
-  /** It is entered there because the run failed, and not because somebody named the node. */
+  /** It is entered there because the walk failed or was cut off there, and not because somebody named the node. */
   isReentered: boolean;
   readonly history: HistoryEntry[];
   /** Finished visits by node. */
   readonly visits: Map<string, number>;
   /** The latest visit of every node, in the order in which they ended; kept so that no caller goes through the whole history. */
   readonly latest: Map<string, HistoryEntry>;
-  /** The latest visit of every node whose latest visit failed. */
-  readonly failed: Map<string, VisitInRuns>;
+  /** The latest visit of every node whose latest visit failed or was cut off. */
+  readonly failed: Map<string, BrokenVisit>;
   failures: number;
   retried: number;
   /** The last of them, newest last. */
@@ -95,32 +102,18 @@ export function note({ notable }: Walk, fact: Notable): void {
   if (notable.length > NOTABLE_MAX) notable.shift();
 }
 
-/** Returns the failed visit of the node that has just ended, with those of its branches. */
-export function failedVisit({ running, branches }: Walk, op: OpPath): VisitInRuns {
-  const brokenOff = new Map<string, VisitInRuns & { readonly node: string }>();
-  for (const { branch, running: cut, current: node, failed } of branches.values()) {
-    const ended = node === undefined ? undefined : failed.get(node);
-    const last = cut ?? (node !== undefined && ended ? { ...ended, node } : undefined);
-    if (branch && last) brokenOff.set(branch.id, last);
-  }
-  return { op, runs: running?.runs ?? [], repeats: running?.repeats ?? [], ...(brokenOff.size > 0 && { brokenOff }) };
+/** Returns the visit that the walk is in, when it fails or is cut off. */
+export function brokenVisit(
+  { branches }: Walk,
+  { op, visit, runs, repeats }: Running,
+  replaced: BrokenVisit['replaced'] = {},
+): BrokenVisit {
+  return { op, visit, runs, repeats, branches: new Map(branches), replaced };
 }
 
-/**
- * Returns the visits that a visit which begins repeats. In a branch only its first visit repeats any, because later ones may depend on
- * what ran again before them.
- */
-export function repeatedVisits(main: Walk, walk: Walk, node: string): readonly VisitInRuns[] {
-  if (walk.path === MAIN) {
-    const failed = walk.enterAt === node && walk.isReentered ? walk.failed.get(node) : undefined;
-    return failed === undefined ? [] : [failed, ...failed.repeats];
-  }
-  if (walk.history.length > 0) return [];
-  const parallel = walk.path.slice(0, walk.path.lastIndexOf('[')) as OpPath;
-  return (walkFor(main, parallel).running?.repeats ?? []).flatMap(({ brokenOff }) => {
-    const last = brokenOff?.get(walk.branch?.id ?? '');
-    return last?.node === node ? [last] : [];
-  });
+/** Returns the visit that the next one of the node repeats. */
+export function visitToRepeat(walk: Walk, node: string): BrokenVisit | undefined {
+  return walk.enterAt === node && walk.isReentered ? walk.failed.get(node) : undefined;
 }
 
 /** The walk that a node (or one of its attempts) belongs to. */

@@ -18,6 +18,8 @@ export interface RecordedWalk {
   readonly ends: Map<OpPath, EventOf<'retry.scheduled' | 'node.finished'>>;
   /** When an attempt began, by its path. */
   readonly begun: Map<OpPath, Seq>;
+  /** The ends of branches that ended because their parallel node did, in the order of the run. */
+  readonly cutBranches: { readonly op: OpPath; readonly seq: Seq }[];
   readonly answered: Map<OpPath, EventOf<'question.answered'>>;
   /** First visits on whatever path, by node. */
   readonly started: Map<string, EventOf<'node.started'>>;
@@ -32,6 +34,7 @@ export const recordedWalk: Projection<RecordedWalk> = {
     facts: new Map(),
     ends: new Map(),
     begun: new Map(),
+    cutBranches: [],
     answered: new Map(),
     started: new Map(),
     backends: new Set(),
@@ -39,6 +42,7 @@ export const recordedWalk: Projection<RecordedWalk> = {
   }),
   apply(state, event) {
     if (event.type === 'op.started' && event.kind === 'attempt') state.begun.set(event.op, event.seq);
+    if (event.type === 'op.finished' && event.outcome === 'failed' && event.op.endsWith(']')) state.cutBranches.push(event);
     if (event.type === 'definition.recorded') {
       for (const { kind, name, preview } of event.parts)
         if (kind === 'variable' && name === 'backend' && preview !== undefined) state.backends.add(preview);

@@ -16,6 +16,8 @@ export interface Handler {
   readonly isTimed?: true;
   /** `timeout` limits each attempt of the call that the stage makes, which may have to wait before it starts. */
   readonly limitsItsCalls?: true;
+  /** The stage ends soon after the stages inside it have: it needs no time of grace beside theirs. */
+  readonly endsWithItsStages?: true;
   /** A program that the stage runs may leave a status file. */
   readonly mayReport?: true;
 }

@@ -4,7 +4,7 @@ import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import { perform } from '../../operation/perform.js';
 import { nodeAttribute } from '../model/graph.js';
 import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';
-import { BranchCancelled, DECIDED, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
+import { BranchCancelled, DECIDED, outcomeOf, StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { isEngineKey } from '../model/context-keys.js';
 import { branchOutcome } from '../stage/walk-context.js';
@@ -25,28 +25,35 @@ export interface BranchResult {
 const PARALLEL_MAX = 4;
 
 export const parallel: Handler = {
+  isTimed: true,
+  endsWithItsStages: true,
   async handle(stage) {
     const { run, node } = stage;
     const edges = run.pipeline.outgoing(node.id);
-    const ids = branchIds(edges);
+    const ids = run.pipeline.branchesOf(node.id);
     const rule: JoinRule = {
       join: nodeAttribute(node, 'join_policy') || 'wait_all',
       errors: nodeAttribute(node, 'error_policy') || 'continue',
       k: nodeAttribute(node, 'k') ?? 1,
     };
-    const results = await runBounded(stage, { edges, ids, rule, width: nodeAttribute(node, 'max_parallel') ?? PARALLEL_MAX });
+    const { results, cut } = await runBounded(stage, { edges, ids, rule, width: nodeAttribute(node, 'max_parallel') ?? PARALLEL_MAX });
     const ends = results.map(({ outcome }) => outcome);
-    const count = (status: StageStatus): number => ends.filter((end) => end === status).length;
-    const context_updates: Updates = {
-      'parallel.results': results as unknown as Json,
-      'parallel.branch_count': results.length,
-      'parallel.success_count': count('success'),
-      'parallel.fail_count': count('fail'),
-    };
+    const context_updates = updatesOf(results);
+    if (cut.length > 0) throw new StageError('transient', `these branches had not ended: ${cut.join(', ')}`, context_updates);
     const status = joinStatus(rule, ends);
     return outcomeOf(status, { context_updates, ...(status === 'fail' ? { failure_reason: whyFailed(rule, results) } : {}) });
   },
 };
+
+function updatesOf(results: readonly BranchResult[]): Updates {
+  const count = (status: StageStatus): number => results.filter(({ outcome }) => outcome === status).length;
+  return {
+    'parallel.results': results as unknown as Json,
+    'parallel.branch_count': results.length,
+    'parallel.success_count': count('success'),
+    'parallel.fail_count': count('fail'),
+  };
+}
 
 function whyFailed(rule: JoinRule, results: readonly BranchResult[]): string {
   const failed = results.find(({ outcome }) => outcome === 'fail');
@@ -57,16 +64,6 @@ function whyFailed(rule: JoinRule, results: readonly BranchResult[]): string {
   return `${successes} of ${results.length} branches succeeded, and ${needed(rule, ends)} are needed`;
 }
 
-/** Names branches by their targets; a repeated target gets a number. */
-function branchIds(edges: readonly CompiledEdge[]): readonly string[] {
-  const seen = new Map<string, number>();
-  return edges.map(({ to }) => {
-    const number = (seen.get(to) ?? 0) + 1;
-    seen.set(to, number);
-    return number === 1 ? to : `${to}#${number}`;
-  });
-}
-
 interface Branches {
   readonly edges: readonly CompiledEdge[];
   readonly ids: readonly string[];
@@ -75,10 +72,15 @@ interface Branches {
   readonly width: number;
 }
 
-/**
- * Returns results in the order of the branches. Branches that have not ended when the join is decided are cancelled and count as skipped.
- */
-async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<readonly BranchResult[]> {
+interface Joined {
+  /** In the order of the branches. */
+  readonly results: readonly BranchResult[];
+  /** The branches that have no end because the time of the node was over before the join was decided. */
+  readonly cut: readonly string[];
+}
+
+/** Cancels the branches that have not ended when the join is decided, or when the node is ended; they count as skipped. */
+async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<Joined> {
   const results: (BranchResult | undefined)[] = ids.map(() => undefined);
   const decided = new AbortController();
   const signal = AbortSignal.any([stage.signal, decided.signal]);
@@ -87,7 +89,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
     while (next < edges.length && !decided.signal.aborted) {
       const index = next++;
       const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as CompiledEdge, signal); // index < edges.length
-      if (decided.signal.aborted) return; // a branch that ends after the decision has no part in it
+      if (decided.signal.aborted || !result) return; // a branch that ends after the decision has no part in it
       results[index] = result;
       const verdict = joinVerdict(
         rule,
@@ -98,7 +100,11 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
   };
   const ended = await Promise.allSettled(Array.from({ length: Math.min(width, edges.length) }, lane));
   for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
-  return results.map((result, index) => result ?? resultOf(ids[index] as string, outcomeOf('skipped'), '', {}));
+  if (stage.frame.run.signal.aborted) throw new BranchCancelled();
+  return {
+    results: results.map((result, index) => result ?? resultOf(ids[index] as string, outcomeOf('skipped'), '', {})),
+    cut: decided.signal.aborted ? [] : ids.filter((_, index) => results[index] === undefined),
+  };
 }
 
 /** Returns undefined when the branch was cancelled. */
@@ -132,7 +138,7 @@ async function runBranch(stage: Stage, branch: BranchRef, edge: CompiledEdge, si
       },
     );
   } catch (error) {
-    if (!(error instanceof BranchCancelled) || stage.signal.aborted) throw error;
+    if (!(error instanceof BranchCancelled)) throw error;
   }
   return result;
 }

@@ -36,6 +36,8 @@ export interface CompiledPipeline {
   has(id: string): boolean;
   handlerOf(id: string): string;
   outgoing(id: string): readonly CompiledEdge[];
+  /** Returns the names of the branches of a parallel node, in the order of its edges: their targets, a repeated one with a number. */
+  branchesOf(parallel: string): readonly string[];
   /** Returns the node that follows a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
   joinOf(parallel: string): string | undefined;
 }
@@ -68,8 +70,18 @@ export function compilePipeline(graph: Graph, handlers: ReadonlySet<string>): Co
     has: (id) => graph.nodes.has(id),
     handlerOf: (id) => known(types.get(id), id),
     outgoing: (id) => known(edges.get(id), id),
+    branchesOf: (id) => branchIds(known(edges.get(id), id)),
     joinOf: (parallel) => [...((joins ??= joinsOf(graph, handlers)).get(parallel) ?? [])][0],
   };
+}
+
+function branchIds(edges: readonly CompiledEdge[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return edges.map(({ to }) => {
+    const number = (seen.get(to) ?? 0) + 1;
+    seen.set(to, number);
+    return number === 1 ? to : `${to}#${number}`;
+  });
 }
 
 function compiledEdge(edge: Graph['edges'][number]): CompiledEdge {

@@ -21,8 +21,9 @@ export function joinVerdict(rule: JoinRule, ends: Ends): JoinVerdict {
   if (rule.join !== 'wait_all' && count(ends, 'success') >= needed(rule, ends)) return 'satisfied';
   if (rule.errors === 'fail_fast' && failed > 0) return 'failed';
   if (running === 0) return rule.join === 'wait_all' ? 'satisfied' : 'failed';
-  // If failed branches don't count, a branch that has yet to fail can't make the join impossible.
-  const isHopeless = rule.join !== 'wait_all' && rule.errors !== 'ignore' && count(ends, 'success') + running < needed(rule, ends);
+  // If failed branches don't count, a branch that has yet to fail can't make the join impossible. A partial success is enough for one.
+  const possible = count(ends, 'success') + count(ends, 'partial_success') + running;
+  const isHopeless = rule.join !== 'wait_all' && rule.errors !== 'ignore' && possible < needed(rule, ends);
   return isHopeless ? 'failed' : 'open';
 }
 

@@ -45,6 +45,10 @@ export interface WalkView {
     | undefined;
   readonly running: { readonly op: OpPath; readonly node: string; readonly visit: number; readonly retries: number } | undefined;
   readonly enterAt: string | undefined;
+  /** The walk failed or was cut off at `enterAt`. */
+  readonly isReentered: boolean;
+  /** The latest visit of each node whose latest visit failed or was cut off. */
+  readonly failed: ReadonlyMap<string, { readonly visit: number; readonly branches: ReadonlyMap<number, WalkView> }>;
   readonly history: readonly HistoryView[];
   readonly visits: ReadonlyMap<string, number>;
   /** The latest visit of each node, in the order in which the visits ended. */

@@ -18,7 +18,10 @@ export const GRACE_AROUND_CALL_MS = 4_000;
 
 type LimitWait = Pick<TimedWait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
 
-/** @param around aborted when the walk is; without `limitMs` nothing else ends the work */
+/**
+ * @param around aborted when the walk is; without `limitMs` nothing else ends the work
+ * @param graceMs infinite for work that surely ends after the signal
+ */
 export function startLimit(
   wait: (about: LimitWait, lifted: AbortSignal) => Promise<void>,
   limitMs: number | undefined,
@@ -37,7 +40,8 @@ export function startLimit(
   return {
     signal,
     isOver: () => over.signal.aborted && !around.aborted,
-    race: (work) => Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', graceMs))]),
+    race: (work) =>
+      graceMs === Number.POSITIVE_INFINITY ? work : Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', graceMs))]),
     lift: () => lifted.abort(),
   };
 }

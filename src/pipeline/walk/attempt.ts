@@ -45,7 +45,7 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   options.folder.remove('status.json'); // an earlier attempt or visit may have left one
   if (handler.mayReport) await options.folder.settled(); // so that what is read afterwards was written by this attempt
   const limitMs = handler.isTimed && !handler.limitsItsCalls ? nodeAttribute(node, 'timeout') : undefined;
-  const graceMs = handler.limitsItsCalls ? GRACE_AROUND_CALL_MS : undefined;
+  const graceMs = handler.endsWithItsStages ? Number.POSITIVE_INFINITY : handler.limitsItsCalls ? GRACE_AROUND_CALL_MS : undefined;
   const { path: op } = frame.op.nth('try', options.attempt);
   const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal, graceMs);
   const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
@@ -95,7 +95,8 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
     return mergeStatusReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
   }
   // The time limit passed while the program was ending by itself.
-  if (stage.signal.aborted) throw new StageError('transient', 'the stage was ended by its time limit', own?.context_updates);
+  if (stage.signal.aborted && !handler.endsWithItsStages)
+    throw new StageError('transient', 'the stage was ended by its time limit', own?.context_updates);
   const report = handler.mayReport ? await readStatusReport(stage, stage.frame) : undefined;
   return own ? mergeStatusReport(own, report) : (report ?? missingReport(stage));
 }

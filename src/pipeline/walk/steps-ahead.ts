@@ -23,7 +23,13 @@ export interface StepsAhead {
 /** A longer list would not help its reader. */
 const NODES_MAX = 1_000;
 
-export function stepsAhead(pipeline: CompiledPipeline, { main }: Pick<StateView, 'main'>, enterAt: string | undefined): StepsAhead {
+/** @param continues a parallel node at `enterAt` that failed continues its branches */
+export function stepsAhead(
+  pipeline: CompiledPipeline,
+  { main }: Pick<StateView, 'main'>,
+  enterAt: string | undefined,
+  { continues }: { readonly continues: boolean },
+): StepsAhead {
   const nodes: PlannedNode[] = [];
   const visits = new Map(main.visits);
   const seen = new Set<string>();
@@ -31,7 +37,7 @@ export function stepsAhead(pipeline: CompiledPipeline, { main }: Pick<StateView,
   while (at !== undefined && nodes.length < NODES_MAX) {
     const visit = visits.get(at) ?? 0;
     visits.set(at, visit + 1);
-    nodes.push(plannedNode(pipeline, at, visit, nodes.length === 0 ? main : undefined));
+    nodes.push(plannedNode(pipeline, at, visit, nodes.length === 0 ? begunBranches(main, at, continues) : NONE));
     if (at === pipeline.exit) return { nodes, afterwards: [] };
     const ways: readonly string[] = waysFrom(pipeline, at);
     if (ways.length !== 1 || seen.has(at)) return { nodes, afterwards: ways };
@@ -48,21 +54,39 @@ function firstOf(pipeline: CompiledPipeline, main: WalkView): string | undefined
   return decision.kind === 'arrive' ? decision.node : undefined;
 }
 
-function plannedNode(pipeline: CompiledPipeline, node: string, visit: number, begun: WalkView | undefined): PlannedNode {
+interface BegunBranches {
+  readonly walks: WalkView['branches'];
+  /** Their parallel node failed: those that failed are entered again. */
+  readonly areOfFailed: boolean;
+}
+
+const NONE: BegunBranches = { walks: new Map(), areOfFailed: false };
+
+function begunBranches({ running, branches, failed }: WalkView, node: string, continues: boolean): BegunBranches {
+  if (running?.node === node) return { walks: branches, areOfFailed: false };
+  const broken = continues ? failed.get(node) : undefined;
+  return broken === undefined ? NONE : { walks: broken.branches, areOfFailed: true };
+}
+
+function plannedNode(pipeline: CompiledPipeline, node: string, visit: number, begun: BegunBranches): PlannedNode {
   const handler = pipeline.handlerOf(node);
   const callsModel = handler === 'codergen' || (handler === 'parallel.fan_in' && pipeline.node(node).attributes.has('prompt'));
   if (handler !== 'parallel') return { node, visit, handler, callsModel };
-  const done = begun?.running?.node === node ? begun.branches : new Map<number, WalkView>();
-  const branches = pipeline.outgoing(node).flatMap(({ to }, index) => (hasEnded(pipeline, done.get(index), to) ? [] : [to]));
+  const { walks, areOfFailed } = begun;
+  const branches = pipeline.outgoing(node).flatMap(({ to }, index) => {
+    const end = branchEnd(pipeline, walks.get(index), to);
+    return end === undefined || (end === 'failed' && areOfFailed) ? [to] : [];
+  });
   return { node, visit, handler, callsModel, branches };
 }
 
-function hasEnded(pipeline: CompiledPipeline, branch: WalkView | undefined, entry: string): boolean {
-  if (!branch?.branch) return false;
+/** Returns undefined for a branch that has not ended. */
+function branchEnd(pipeline: CompiledPipeline, branch: WalkView | undefined, entry: string): 'ended' | 'failed' | undefined {
+  if (!branch?.branch) return undefined;
   const decision = decideNext(pipeline, branch, entry);
-  if (decision.kind === 'end' || decision.kind === 'fail') return true;
+  if (decision.kind === 'fail') return 'failed';
   const target = decision.kind === 'go' ? decision.to : decision.node;
-  return target === pipeline.exit || target === pipeline.joinOf(branch.branch.of);
+  return decision.kind === 'end' || target === pipeline.exit || target === pipeline.joinOf(branch.branch.of) ? 'ended' : undefined;
 }
 
 /** Returns the targets of the edges that may be taken when the node succeeds: conditions on the outcome alone are decided by that. */

@@ -18,7 +18,6 @@ export async function traverse(run: PipelineRuntime, walking: WalkContext): Prom
   const { bounds, signal } = walking;
   const { pipeline } = run;
   for (;;) {
-    if (signal.aborted) throw new BranchCancelled();
     const walk = walkOf(run, walking);
     const decision = decideNext(pipeline, walk, bounds?.entry ?? pipeline.entry);
     switch (decision.kind) {
@@ -41,6 +40,7 @@ export async function traverse(run: PipelineRuntime, walking: WalkContext): Prom
       case 'done': // the run ended before it could record that
         return { kind: 'completed', walk };
       case 'arrive': {
+        if (signal.aborted) throw new BranchCancelled(); // behind the record of the edge, so that a resume repeats no selection
         const end = await arrive(run, walking, decision.node, walk);
         if (end) return end;
         break;

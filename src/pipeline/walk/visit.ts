@@ -36,10 +36,10 @@ export async function visit(run: PipelineRuntime, walking: WalkContext, id: stri
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const startedMs = frame.run.monotonicMs();
     const folder = run.folder.stage(id, walking.bounds?.branch);
-    // A parallel node that is visited again starts its branches anew: their nodes' folders have files of the earlier visit.
+    // A parallel node that is visited again has files of the earlier visit in the folders of its branches.
     const isNew = before.running?.node !== id;
     if (isNew && (ordinal > 0 || walking.bounds)) await folder.empty();
-    ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, promptHistory, walking }));
+    ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, promptHistory, walking, before }));
     const walk = walkOf(run, walking);
     const walks = [...walking.walks, walk];
     const { end, attempts } = await attemptAll({ run, handler, node, visit: ordinal, frame, walking, walk, walks, folder, promptHistory });
@@ -141,9 +141,11 @@ interface Starting {
   readonly handler: Handler;
   readonly promptHistory: PromptHistory;
   readonly walking: WalkContext;
+  /** The walk as it reached the node. */
+  readonly before: WalkView;
 }
 
-function started(run: PipelineRuntime, { op, node, visit, type, handler, promptHistory, walking }: Starting): PipelineFact {
+function started(run: PipelineRuntime, { op, node, visit, type, handler, promptHistory, walking, before }: Starting): PipelineFact {
   const { graph } = run.pipeline;
   const callsModel = handler.callsModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
   return {
@@ -160,8 +162,14 @@ function started(run: PipelineRuntime, { op, node, visit, type, handler, promptH
           ...modelSettingsOf(graph, node),
         }
       : {}),
-    ...(type === 'parallel' ? { branches: run.pipeline.outgoing(node.id).length } : {}),
+    ...(type === 'parallel' ? { branches: run.pipeline.outgoing(node.id).length, ...continuedVisit(before, node.id) } : {}),
   };
+}
+
+/** Names the visit of a parallel node whose branches this one continues. */
+function continuedVisit({ enterAt, isReentered, failed }: WalkView, id: string): { readonly continues?: number } {
+  const broken = enterAt === id && isReentered ? failed.get(id) : undefined;
+  return broken === undefined || broken.branches.size === 0 ? {} : { continues: broken.visit };
 }
 
 interface Finishing {

@@ -62,7 +62,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     if (resumed) requireSecrets(resumed.state.given, secrets);
     const state = resumed?.state ?? pipelineState.initial();
     const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
-    const { nodes, afterwards } = stepsAhead(plan, state, enterAt);
+    const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
     const { recorded, warnings } = await recordedStages(store, graph.name, recordable, resumed);
     notices.push(...warnings);
     const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;

@@ -84,3 +84,9 @@ function takeEarliest(waiting: Waiting[]): Waiting {
   for (let i = 1; i < waiting.length; i++) if ((waiting[i] as Waiting).seq < (waiting[earliest] as Waiting).seq) earliest = i;
   return waiting.splice(earliest, 1)[0] as Waiting;
 }
+
+/** Resolves when the signal is aborted: waits that are in no record end so. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -11,7 +11,7 @@ import type { Backend, Backends } from '../../pipeline/stage/backend.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { decodeValue } from '../../operation/encode-result.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './replay-order.js';
+import { aborted, type ReplayOrder } from './replay-order.js';
 import { endOfReplay } from './replayed-world.js';
 
 interface Ports {
@@ -60,7 +60,8 @@ function replayedBackend({ store, walk, recording, order, diverge, stuck }: Port
       const end = walk.ends.get(stage.frame.op.path);
       if (!end) {
         stuck();
-        return new Promise<never>(() => undefined);
+        await aborted(stage.signal);
+        throw new StageError('transient', 'the stage was cut off');
       }
       // Not in the order of the record: the end of the call is, and takes from here whether another attempt may help.
       if (end.type === 'retry.scheduled') throw new StageError('transient', end.reason);

@@ -17,7 +17,8 @@ import { handlersWith } from '../../pipeline/handlers/built-in.js';
 import type { Handler, Handlers } from '../../pipeline/handlers/handler.js';
 import { outcomeOf, StageError, type StageOutcome } from '../../pipeline/model/outcome.js';
 import { textAnswer, type Interviewer } from '../../pipeline/human/interviewer.js';
-import type { ReplayOrder } from './replay-order.js';
+import { endOfTime } from '../../../replay/recording/end-of-time.js';
+import { aborted, type ReplayOrder } from './replay-order.js';
 
 const MANAGER = 'stack.manager_loop';
 
@@ -67,8 +68,8 @@ async function replayedWait(
   switch (until) {
     case 'limit': {
       const reason = end?.type === 'retry.scheduled' ? end.reason : end?.outcome.failure_reason;
-      // The last effect of the attempt ended because its time was over.
-      return endsAt(reason === `timed out after ${ms} ms` ? (lastEffectIn(recording, op, end?.seq ?? 0) ?? end?.seq) : undefined);
+      if (end === undefined || reason !== `timed out after ${ms} ms`) return aborted(signal);
+      return order.waitFor(endOfTime(walk, recording, { op, end: end.seq }) ?? end.seq);
     }
     case 'late':
       return endsAt(tooLate(op));
@@ -80,20 +81,6 @@ async function replayedWait(
       return endsAt(begun);
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-function lastEffectIn({ effects: answers }: Recording, attempt: OpPath, before: number): number | undefined {
-  let last: number | undefined;
-  for (const [op, effects] of answers) {
-    if (!isInside(op, attempt)) continue;
-    for (const { seq } of effects) if (seq < before && seq > (last ?? -1)) last = seq;
-  }
-  return last;
 }
 
 /** People give their recorded answers; those who did not answer are waited for until the question is interrupted. */
@@ -147,7 +134,8 @@ function replayedHandler({ walk, order, stuck }: Ports, type: string): Handler {
       const end = walk.ends.get(stage.frame.op.path);
       if (!end) {
         stuck();
-        return new Promise<never>(() => undefined);
+        await aborted(stage.signal);
+        throw new StageError('transient', 'the stage was cut off');
       }
       await order.waitFor(end.seq);
       for (const fact of factsLeft(walk)) if (fact.seq < end.seq && isRecordedBy(stage, fact)) stage.run.ledger.post(fact);

@@ -25,6 +25,8 @@ describe('when it is decided', () => {
     [rule('k_of_n'), 's..', 'open'],
     [rule('k_of_n'), 's.s', 'satisfied'],
     [rule('k_of_n'), 'ff.', 'failed'],
+    [rule('k_of_n'), 'pf.', 'open'],
+    [rule('k_of_n'), 'pff', 'failed'],
     [rule('k_of_n', 'fail_fast'), 'f..', 'failed'],
     [rule('k_of_n', 'ignore'), 'ff.', 'open'],
     [rule('k_of_n', 'ignore'), 'ffs', 'satisfied'],

@@ -86,8 +86,8 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   [
     'attribute_unused',
     'node [timeout=2s] a [shape=component] d b [shape=hexagon, timeout=1m] c [shape=house, timeout=1h]',
-    'a [shape=component, timeout=2s] b [shape=diamond, timeout=1m]',
-    ['warning attribute_unused 2:21 a', 'warning attribute_unused 2:51 b'],
+    'a [shape=Mdiamond, timeout=2s] b [shape=diamond, timeout=1m]',
+    ['warning attribute_unused 2:20 a', 'warning attribute_unused 2:50 b'],
   ],
   ['attribute_unused', 'a [tools=Read, backend=claude]', 'backend="cmd:cat" a [tools=Read]', ['warning attribute_unused 2:22 a']],
   [

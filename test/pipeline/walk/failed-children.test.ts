@@ -87,10 +87,10 @@ it('continues the child of a branch at the node that failed, as often as its par
   expect((await run()).status).toBe('failed');
   expect(asked.toSorted()).toEqual(['a', 'b', 'other']);
   expect((await run({ resume: '' })).status).toBe('failed');
-  expect(asked.toSorted()).toEqual(['b', 'other']);
+  expect(asked).toEqual(['b']);
   failing.clear();
   expect((await run({ resume: '' })).status).toBe('completed');
-  expect(asked.toSorted()).toEqual(['b', 'c', 'other']);
+  expect(asked).toEqual(['b', 'c']);
 });
 
 it('continues the child of a branch inside a branch', async () => {
@@ -100,7 +100,7 @@ it('continues the child of a branch inside a branch', async () => {
   expect(asked.toSorted()).toEqual(['a', 'aside', 'b', 'other']);
   failing.clear();
   expect((await run({ resume: '' })).status).toBe('completed');
-  expect(asked.toSorted()).toEqual(['aside', 'b', 'c', 'other']);
+  expect(asked).toEqual(['b', 'c']);
 });
 
 it('continues the child of a branch that was called off when another branch failed', async () => {
@@ -123,17 +123,17 @@ it('continues the child of a branch that was called off when another branch fail
   expect(asked.toSorted()).toEqual(['b', 'c', 'other']);
 });
 
-it('begins the child of a branch anew where nodes before it in the branch run again, or its failure was handled there', async () => {
+it('continues the child behind other nodes of its branch, and not one whose failure was handled there', async () => {
   withBoss(`${FAN}; before [prompt="zero"]; ${BOSS}; fan -> before -> boss -> join`);
   await run();
   await run({ resume: '' });
-  expect(asked.toSorted()).toEqual(['a', 'b', 'before', 'other']);
+  expect(asked).toEqual(['b']);
   place.remove();
   withBoss(`${FAN}; ${BOSS}; mend [prompt="mend"]; fan -> boss -> join; boss -> mend [condition="outcome=fail"]; mend -> join`);
   failing.add('mend');
   await run();
   await run({ resume: '' });
-  expect(asked.toSorted()).toEqual(['a', 'b', 'mend', 'other']);
+  expect(asked).toEqual(['mend']);
 });
 
 it('begins a child anew where the manager is named, or comes after the node that is', async () => {

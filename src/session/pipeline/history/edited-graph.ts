@@ -17,10 +17,38 @@ export function checkEditedGraph(plan: CompiledPipeline, { state, enterAt }: Res
   return [...gone].map((id) => `${id} was visited and is not in the graph any more; it remains in the history`);
 }
 
+/** Throws RESUME_GRAPH if the branches of the node, which failed, can't be continued. */
+export function checkFailedBranches(plan: CompiledPipeline, { failed }: WalkView, node: string): void {
+  if (plan.handlerOf(node) !== 'parallel') return;
+  for (const [index, branch] of failed.get(node)?.branches ?? []) {
+    if (!isBranch(plan, node, { index, branch })) continue;
+    requireWalkable(plan, branch);
+    const at = branch.running?.node ?? branch.current;
+    if (at !== undefined && plan.has(at)) checkFailedBranches(plan, branch, at);
+  }
+}
+
 function requireWalkable(plan: CompiledPipeline, walk: WalkView): void {
-  if (walk.running) requireNode(plan, walk.running.node);
-  else if (walk.current !== undefined && !plan.has(walk.current) && !(walk.next && plan.has(walk.next.to))) requireNode(plan, walk.current);
-  for (const branch of walk.branches.values()) requireWalkable(plan, branch);
+  const { enterAt, running, current, next } = walk;
+  if (enterAt !== undefined) requireNode(plan, enterAt);
+  else if (running) requireNode(plan, running.node);
+  else if (current !== undefined && !plan.has(current) && !(next && plan.has(next.to))) requireNode(plan, current);
+  for (const [index, branch] of walk.branches)
+    if (running && isBranch(plan, running.node, { index, branch })) requireWalkable(plan, branch);
+}
+
+/** Returns false for a branch that the node no longer has. Throws where its place is that of another one, which would get its results. */
+function isBranch(
+  plan: CompiledPipeline,
+  parallel: string,
+  { index, branch }: { readonly index: number; readonly branch: WalkView },
+): boolean {
+  const now = plan.handlerOf(parallel) === 'parallel' ? plan.branchesOf(parallel)[index] : undefined;
+  if (now === undefined || branch.branch === undefined || branch.branch.id === now) return now !== undefined;
+  const why = `the branches of ${parallel} are others now: ${now} is where ${branch.branch.id} was`;
+  throw new MlldError('RESUME_GRAPH', `--resume: ${why}`, {
+    hint: `undo the edit (new branches can follow the old ones), or start all of them anew: --resume ${parallel}`,
+  });
 }
 
 function requireNode(plan: CompiledPipeline, node: string): void {

@@ -9,7 +9,7 @@ import { workflowFor } from '../../project.js';
 import type { PipelineRunOptions } from '../run-pipeline-options.js';
 import { childToContinue, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
 import type { World } from '../../../world/world.js';
-import { checkEditedGraph } from './edited-graph.js';
+import { checkEditedGraph, checkFailedBranches } from './edited-graph.js';
 import { runOfManifest } from '../manifest.js';
 import { restartOf, type RunBeginning, type Restart } from '../run-start.js';
 
@@ -44,7 +44,9 @@ export async function findResumption(
   const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
   for (const line of [...checkEditedGraph(plan, ended), ...damageWarnings(ended, name)]) io.stderr(`${line}\n`);
   // `nodeToReenter` needs a graph that contains the nodes of the walk.
-  return { resumed: node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended };
+  const resumed = node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended;
+  if (node === '' && resumed.enterAt !== undefined) checkFailedBranches(plan, state.main, resumed.enterAt);
+  return { resumed };
 }
 
 /**

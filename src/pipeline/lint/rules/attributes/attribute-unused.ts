@@ -25,8 +25,8 @@ const READERS: { readonly [key: string]: Readers } = {
   backend: MODEL,
   tools: MODEL,
   timeout: {
-    types: [...MODEL.types, 'tool', 'wait.human', ...MANAGER.types],
-    are: 'model stages, tools, human gates, managers and fan-ins',
+    types: [...MODEL.types, 'tool', 'wait.human', 'parallel', ...MANAGER.types],
+    are: 'model stages, tools, human gates, parallel nodes, managers and fan-ins',
     shape: MODEL.shape,
   },
   tool_command: { types: ['tool'], are: 'tool nodes', shape: 'parallelogram' },
@@ -84,7 +84,7 @@ function unreadAt(
 
 function fixOf(key: string, type: string): string | undefined {
   if (key === 'prompt' && type === 'wait.human') return 'the question is the `label` of the gate';
-  if (key === 'timeout') return type === 'parallel' ? 'set it on the nodes of its branches: each is limited by its own' : 'remove it';
+  if (key === 'timeout') return 'remove it';
   return undefined;
 }
 

@@ -1,0 +1,221 @@
+/**
+ * A parallel node that failed, or whose time was over, continues its branches: nothing that ended is executed again.
+ * graph-pipelines.md 7.5, 10.3.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Workflow } from '../../../journal/ids.js';
+import type { Backend } from '../../../src/pipeline/stage/backend.js';
+import { planPipeline } from '../../../src/session/pipeline/plan-pipeline.js';
+import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
+import { replayRun } from '../../../src/session/rerun/replay.js';
+import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
+
+let place: Workshop;
+let asked: string[] = [];
+/** Nodes that fail when they are asked, and those that never reply. */
+const failing = new Set<string>();
+const silent = new Set<string>();
+
+beforeEach(() => {
+  failing.clear();
+  silent.clear();
+});
+afterEach(() => place.remove());
+
+const execute: Backend['execute'] = async ({ node, signal }) => {
+  asked.push(node.id);
+  if (silent.has(node.id)) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('called off'))));
+  if (failing.has(node.id)) {
+    await new Promise((resolve) => setTimeout(resolve, 50)); // until the other branches are where they stay
+    throw Object.assign(new Error('refused'), { status: 400 });
+  }
+  return { reply: `${node.id} says` };
+};
+
+const own = (): Partial<PipelineRunOptions> => ({ backend: 'own:', backends: new Map([['own', () => ({ name: 'own:', execute })]]) });
+
+/** Every run is replayed: its record says the same once more. */
+async function run(options: Partial<PipelineRunOptions> = {}): Promise<PipelineRun> {
+  asked = [];
+  const ran = await place.run({ ...own(), ...options });
+  const calls = asked.toSorted();
+  const { ref } = (await place.store.runs('p.dot' as Workflow)).at(-1) ?? {};
+  const sinks = { stdout: () => undefined, stderr: () => undefined };
+  if (ref && (await place.store.find(ref.run))) {
+    const replayed = await replayRun({ store: place.store, ref, root: '/nowhere', divergences: 'first', sinks, ...own() });
+    expect(replayed.divergences).toEqual([]);
+    expect(replayed.walk?.history).toEqual(ran.checkpoint.node_history);
+    expect(replayed.walk?.context).toEqual(ran.checkpoint.context);
+  }
+  asked = calls;
+  return ran;
+}
+
+interface Result {
+  readonly id: string;
+  readonly outcome: string;
+  readonly context_updates: object;
+}
+const resultsOf = ({ checkpoint }: PipelineRun): readonly Result[] => checkpoint.context['parallel.results'] as unknown as Result[];
+
+const FAN = (attributes: string): string =>
+  `before [prompt="zero"]; fan [shape=component, ${attributes}]; a [prompt="one"]; b [prompt="two"]; b2 [prompt="three"]; c [prompt="four"]
+   c2 [prompt="five"]; meet [shape=tripleoctagon]; start -> before -> fan; fan -> a -> meet; fan -> b -> b2 -> meet; fan -> c -> c2 -> meet
+   meet -> exit`;
+
+describe('after a failure', () => {
+  it('executes the node that failed and the one that was cut off, as often as the parallel node fails', async () => {
+    place = workshop(pipeline(FAN('error_policy=fail_fast')));
+    failing.add('b2');
+    silent.add('c2');
+    expect((await run()).report.status).toBe('failed');
+    expect(asked).toEqual(['a', 'b', 'b2', 'before', 'c', 'c2']);
+    expect((await run({ resume: '' })).report.status).toBe('failed');
+    expect(asked).toEqual(['b2', 'c2']);
+    failing.clear();
+    silent.clear();
+    const mended = await run({ resume: '' });
+    expect(mended.report.status).toBe('completed');
+    expect(asked).toEqual(['b2', 'c2']);
+    expect(resultsOf(mended)).toMatchObject([
+      { id: 'a', outcome: 'success', context_updates: { last_stage: 'a', last_response: 'a says' } },
+      { id: 'b', outcome: 'success', context_updates: { last_stage: 'b2' } },
+      { id: 'c', outcome: 'success', context_updates: { last_stage: 'c2' } },
+    ]);
+    expect(mended.checkpoint.node_history.find(({ visit, node_id }) => node_id === 'fan' && visit === 2)?.branches).toMatchObject([
+      { id: 'a', node_history: [{ node_id: 'a', visit: 0 }] },
+      {
+        id: 'b',
+        node_history: [{ node_id: 'b' }, { node_id: 'b2', visit: 0, outcome: 'fail' }, { visit: 1, outcome: 'fail' }, { visit: 2 }],
+      },
+      { id: 'c', node_history: [{ node_id: 'c' }, { node_id: 'c2', visit: 2 }] },
+    ]);
+  });
+
+  it.each([
+    ['join_policy=k_of_n, k=3', ['b2']],
+    ['join_policy=quorum', ['a', 'b2']],
+    ['join_policy=first_success', ['a', 'b2', 'c2']],
+    ['join_policy=first_success, max_parallel=1', ['a']],
+  ])('executes what failed with %s', async (attributes, again) => {
+    place = workshop(pipeline(FAN(attributes)));
+    for (const node of ['b2', 'a', 'c2'].slice(0, attributes.includes('k_of_n') ? 1 : attributes.includes('quorum') ? 2 : 3))
+      failing.add(node);
+    expect((await run()).report.status).toBe('failed');
+    failing.clear();
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toEqual(again);
+  });
+
+  it('continues branches inside branches, whether the inner node failed or was cut off', async () => {
+    place = workshop(
+      pipeline(
+        `fan [shape=component, error_policy=fail_fast]; z [prompt="last"]; in [shape=component, error_policy=fail_fast]; x [prompt="x"]
+         y [prompt="y"]; both [shape=tripleoctagon]; meet [shape=tripleoctagon]; start -> fan; fan -> in; fan -> z -> meet; in -> x -> both
+         in -> y -> both; both -> meet; meet -> exit`,
+      ),
+    );
+    failing.add('y');
+    silent.add('z');
+    await run();
+    failing.clear();
+    silent.clear();
+    failing.add('z');
+    silent.add('y');
+    expect((await run({ resume: '' })).report.status).toBe('failed');
+    expect(asked).toEqual(['y', 'z']);
+    failing.clear();
+    silent.clear();
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toEqual(['y', 'z']);
+  });
+
+  it('gives the branches the context of the failed visit, without what that visit put into it', async () => {
+    place = workshop(
+      pipeline(
+        `first [shape=component]; f1 [prompt="f"]; m1 [shape=tripleoctagon]; start -> first; first -> f1 -> m1; m1 -> before
+         ${FAN('error_policy=fail_fast').replace('start -> before', 'before')}`,
+      ),
+    );
+    failing.add('b2');
+    await run();
+    failing.clear();
+    const mended = await run({ resume: '' });
+    expect(mended.report.status).toBe('completed');
+    for (const { context_updates } of resultsOf(mended))
+      expect(Object.keys(context_updates).toSorted()).toEqual(['last_response', 'last_stage']);
+  });
+
+  it('starts all branches anew where the node is named, or reached by an edge', async () => {
+    place = workshop(pipeline(FAN('error_policy=fail_fast')));
+    failing.add('b2');
+    await run();
+    failing.clear();
+    await run({ resume: 'fan' });
+    expect(asked).toEqual(['a', 'b', 'b2', 'c', 'c2']);
+    place.remove();
+    place = workshop(pipeline(FAN('error_policy=fail_fast, retry_target=mend') + '; mend [prompt="m"]; mend -> fan', 'max_jumps=1'));
+    failing.add('b2');
+    await run();
+    expect(asked).toEqual(['a', 'a', 'b', 'b', 'b2', 'b2', 'before', 'c', 'c', 'c2', 'c2', 'mend']);
+  });
+
+  it('plans only the branches that it will enter', async () => {
+    place = workshop(pipeline(FAN('error_policy=fail_fast')));
+    failing.add('b2');
+    silent.add('c2');
+    await run();
+    const plan = await planPipeline({ ...place.options(), ...own(), resume: '' });
+    expect(plan?.nodes[0]).toMatchObject({ node: 'fan', visit: 1, branches: ['b', 'c'] });
+  });
+
+  it('refuses to give the results of a branch to another one, or to continue at a node that is gone', async () => {
+    place = workshop(pipeline(FAN('error_policy=fail_fast')));
+    failing.add('b2');
+    await run();
+    failing.clear();
+    const drawn = place.read('p.dot');
+    place.write('p.dot', drawn.replace('fan -> a -> meet; ', 'a -> meet; fan -> c -> a; '));
+    expect(String((await run({ resume: '' })).report.error)).toContain('the branches of fan are others now: c is where a was');
+    place.write('p.dot', drawn.replaceAll('b2', 'b3'));
+    expect(String((await run({ resume: '' })).report.error)).toContain('the node b2, at which the run would continue, is not in');
+    place.write('p.dot', `${drawn.slice(0, -1)}; d [prompt="d"]; fan -> d -> meet }`);
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toEqual(['b2', 'd']);
+  });
+});
+
+describe('a time limit', () => {
+  const LIMIT = 'timeout="450ms", retry_delay="1ms", retry_jitter=false';
+
+  it('ends what still runs; a retry continues it, and so does a resume', async () => {
+    place = workshop(pipeline(FAN(`${LIMIT}, max_retries=1`)));
+    silent.add('c2');
+    const failed = await run();
+    expect(String(failed.report.error)).toContain('timed out after 450 ms');
+    expect(asked).toEqual(['a', 'b', 'b2', 'before', 'c', 'c2', 'c2']);
+    expect(resultsOf(failed)).toMatchObject([{ outcome: 'success' }, { outcome: 'success' }, { id: 'c', outcome: 'skipped' }]);
+    silent.clear();
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toEqual(['c2']);
+  });
+
+  it('of an inner node, of the one around it, and of a stage', async () => {
+    place = workshop(
+      pipeline(
+        `fan [shape=component, timeout="1200ms", retry_delay="1ms", retry_jitter=false, max_retries=1]; z [prompt="last"]
+         in [shape=component, ${LIMIT}, max_retries=3]; x [prompt="x", timeout="70ms", max_retries=1, retry_delay="1ms"]
+         y [shape=parallelogram, tool_command="echo y; test -e been || { touch been; sleep 9; }"]; both [shape=tripleoctagon]
+         meet [shape=tripleoctagon]; start -> fan; fan -> in; fan -> z -> meet; in -> x -> both; in -> y -> both; both -> meet; meet -> exit`,
+      ),
+    );
+    silent.add('z');
+    silent.add('x');
+    const failed = await run();
+    expect(String(failed.report.error)).toContain('timed out after 1200 ms');
+    expect(new Set(asked)).toEqual(new Set(['x', 'z']));
+    silent.clear();
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toContain('z');
+  });
+});
