@@ -14,7 +14,7 @@ import { journalError } from '../errors.js';
 import type { BlobId } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
 import { realDisk, writeAll } from '../storage/disk.js';
-import type { Sql } from './connection.js';
+import type { Row, Sql } from './connection.js';
 
 const PART_BYTES = 1024 * 1024;
 /** So many parts are asked for at once. */
@@ -44,14 +44,17 @@ export async function putBlobRows(ports: BlobPorts, content: string | Uint8Array
 }
 
 export async function getBlobRows({ sql, project }: BlobPorts, id: BlobId): Promise<Uint8Array | undefined> {
+  // Most blobs are one part, which comes with the size: a second round trip is for larger ones.
   const [found] = await sql.query(
-    'select b.bytes::float8 as bytes from mlld.blobs b join mlld.projects p using (project_id) where p.name = $1 and b.digest = $2',
+    `select b.bytes::float8 as bytes, f.content from mlld.blobs b join mlld.projects p using (project_id)
+       left join mlld.blob_parts f on f.project_id = b.project_id and f.digest = b.digest and f.part = 0
+     where p.name = $1 and b.digest = $2`,
     [project, id],
   );
   if (found === undefined) return undefined;
   const parts = Math.ceil(Number(found['bytes']) / PART_BYTES);
-  const pieces: Buffer[] = [];
-  for (let from = 0; from < parts; from += PARTS_UNDER_WAY) {
+  const pieces: Buffer[] = [contentOf(found)];
+  for (let from = 1; from < parts; from += PARTS_UNDER_WAY) {
     const numbers = Array.from({ length: Math.min(PARTS_UNDER_WAY, parts - from) }, (_, n) => from + n);
     pieces.push(...(await Promise.all(numbers.map((part) => readPart(sql, project, id, part)))));
   }
@@ -65,7 +68,11 @@ async function readPart(sql: Sql, project: string, id: BlobId, part: number): Pr
      where p.name = $1 and b.digest = $2 and b.part = $3`,
     [project, id, part],
   );
-  const content = found?.['content'];
+  return contentOf(found);
+}
+
+function contentOf(row: Row | undefined): Buffer {
+  const content = row?.['content'];
   return content instanceof Uint8Array ? Buffer.from(content.buffer, content.byteOffset, content.length) : Buffer.alloc(0);
 }
 

@@ -150,7 +150,8 @@ export class ServedCalls {
       count: counter.count,
       onTrouble: (error) => (isOfOneFact(error) ? warnings.error(error) : lost(error)),
     });
-    await recorder.append({
+    // It is not awaited: the first `call.started` is, and stands behind it. A first offer waits for nothing that it does not need.
+    void recorder.append({
       ...startedFact(options, { ref, header: undefined, forks: [], inputs: undefined, settled: [] }),
       worker: { for: served.of.ref.run, name: worker.name, lanes: worker.lanes },
     });

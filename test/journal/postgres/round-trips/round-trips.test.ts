@@ -125,6 +125,25 @@ describe.skipIf(noServer !== undefined)(`round trips${noServer === undefined ? '
     await store.close();
   });
 
+  it('of reading a blob are one, and a second one where it has several parts', async () => {
+    const url = database.project();
+    const own = openTestStore(url);
+    const { store, line } = openHeld(url);
+    for (const [text, trips] of [
+      ['opens the connection', 1],
+      ['a source', 1],
+      ['', 1],
+      ['x'.repeat(3_000_000), 2],
+    ] as const) {
+      const { blob } = await own.putBlob(text);
+      let read: Uint8Array | undefined;
+      expect(await line.roundTrips(async () => (read = await store.getBlob(blob)))).toBe(trips);
+      expect(Buffer.from(read ?? [1]).toString() === text).toBe(true);
+    }
+    await own.close();
+    await store.close();
+  });
+
   it('of an index are one, which replaces that of nobody else', async () => {
     const url = database.project();
     const { store, line } = openHeld(url);
