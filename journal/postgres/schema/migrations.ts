@@ -20,6 +20,7 @@ import { endlessRowsSchema } from './0018-endless-rows.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
+import { offeringTogetherSchema } from './workers/0022-offering-together.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 19, title: 'offers that workers take together', statements: takingTogetherSchema, minClient: 3 },
   { version: 20, title: 'results of offers that are found by their place', statements: endsByPlaceSchema, minClient: 3 },
   { version: 21, title: 'workers that are there and serve no run', statements: waitingWorkersSchema, minClient: 3 },
+  { version: 22, title: 'offers that runs make together', statements: offeringTogetherSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -178,8 +178,7 @@ export class RunOffers implements Offers {
     const rows = await this.sql.query(
       `select o.key, o.run, o.seq, o.at::float8 as at, o.bytes, w.worker, w.host from mlld.offer($1, $2, $3) o
          left join lateral (select r.worker ->> 'name' as worker, r.host from mlld.runs r
-           where r.run = o.run and r.of_run = $1 and r.role = 'worker') w on true
-       where o.state = 'answered'`,
+           where r.run = o.run and r.of_run = $1 and r.role = 'worker') w on true`,
       [id, fence, JSON.stringify(wanted)],
       this.timeoutMs,
     );

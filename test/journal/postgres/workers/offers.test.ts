@@ -362,6 +362,16 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     expect([...((await run.offers?.collect())?.keys() ?? [])]).toEqual([keyOf(1)]);
   });
 
+  it('are made together, each once, and those with a result are answered with it', async () => {
+    const { run, served, take } = await offering(1);
+    for (const { key } of (await take()).taken) served.hold(key);
+    await execute(served, 1);
+    const offer = (n: number, call = `{"n":${n}}`) => run.offers?.offer({ key: keyOf(n), lane: '', call });
+    const answers = await Promise.all([offer(1), offer(3, '{"first":3}'), offer(2), offer(3)]); // one statement
+    expect(answers).toEqual([expect.objectContaining({ kind: 'answered', worker: AT_HUT }), undefined, undefined, undefined]);
+    expect((await take(4)).taken.map(({ call }) => call)).toEqual(['{"n":2}', '{"n":3}']);
+  });
+
   it('are answered at once by a result that was not refused', async () => {
     const { store, run } = await offering(1);
     const second = await store.create(runRef(2));
