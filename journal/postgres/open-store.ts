@@ -21,7 +21,8 @@ import type { PushedSpill } from './spill/push-spills.js';
 import type { SpillPlace } from './spill/spill-file.js';
 import { PgWorkers } from './workers/pg-workers.js';
 import { SCHEMA_VERSION } from './schema/migrations.js';
-import { mayBeRestarting, mayPass, whileReplaced } from './store-errors.js';
+import { STATEMENT_FOR } from './schema/roles.js';
+import { mayBeRestarting, mayPass, storeError, whileReplaced } from './store-errors.js';
 
 const LEASE_MS = 60_000;
 const STORE_WAIT_MS = 600_000;
@@ -45,6 +46,8 @@ export interface TeamStoreOptions {
   readonly spill?: SpillPlace;
   /** Parts of indexes are kept there, so that not every start fetches them. */
   readonly indexCopies?: IndexFolder;
+  /** A user who may not even look is told which role this needs. Absent: looking. */
+  readonly purpose?: keyof typeof STATEMENT_FOR | undefined;
   /** For a server that restarts when a run begins; absent where it must be there. */
   readonly firstWait?: FirstWait;
   /** Allows a server that may lose what it has acknowledged. */
@@ -104,8 +107,9 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
   const server = new ServerCheck(options.allowUnsafe === true);
   const connections: Connection[] = [];
   const connection = (limits?: Limits, prepare?: (client: SqlClient) => Promise<void>): Connection => {
+    const first = options.purpose && STATEMENT_FOR[options.purpose];
     const expected = (error: unknown): never => {
-      throw server.wasReached ? whileReplaced(error, options.shown) : error;
+      throw server.wasReached ? whileReplaced(error, options.shown) : storeError(error, options.shown, first);
     };
     const check = async (client: SqlClient): Promise<void> => {
       await server.check(client).catch(expected);

@@ -1,7 +1,7 @@
 /** Opens the store that a project's runs are kept in: the files below its root, or the store of a team. team-store.md 1. */
 import { join } from 'node:path';
 import { JournalError, skippedRun } from '../../journal/errors.js';
-import type { FirstWait, TeamStore } from '../../journal/postgres/open-store.js';
+import type { TeamStore, TeamStoreOptions } from '../../journal/postgres/open-store.js';
 import type { RunRef } from '../../journal/ids.js';
 import type { SealingKey } from '../../journal/secrets/keyring.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -35,17 +35,21 @@ export async function openProjectStore(place: StorePlace): Promise<JournalStore>
 }
 
 /** As `openProjectStore`, for a run that records: what earlier ones could not bring into the store comes first. team-store.md 4.4. */
-export async function openRecordingStore(place: StorePlace): Promise<JournalStore> {
+export async function openRecordingStore(
+  place: StorePlace,
+  purpose: NonNullable<TeamStoreOptions['purpose']> = 'recording',
+): Promise<JournalStore> {
   const address = storeUrl(place);
   if (address === undefined) return openProjectStore(place);
   let isReported = false; // several connections may wait
-  const store = await openDatabase(place, address, {
+  const firstWait = {
     waitMs: FIRST_WAIT_MS,
-    onWait(error, waitMs) {
+    onWait(error: JournalError, waitMs: number) {
       if (!isReported) place.stderr(`warning: ${error.message}; trying for ${waitMs / 1000} s, in case it restarts\n`);
       isReported = true;
     },
-  });
+  };
+  const store = await openDatabase(place, address, { firstWait, purpose });
   store.openConnections();
   await bringInSpills(store, place.stderr);
   return store;
@@ -96,7 +100,11 @@ export async function storeConnection(place: Omit<StorePlace, 'sealingKey'>, url
   return { address, leaseMs, connect: (onLost: () => void) => connectClient(address, { connectMs, onLost }) };
 }
 
-async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWait): Promise<TeamStore> {
+async function openDatabase(
+  place: StorePlace,
+  url: string,
+  options: Pick<TeamStoreOptions, 'firstWait' | 'purpose'> = {},
+): Promise<TeamStore> {
   const { project, environment, sealingKey } = place;
   const { address, leaseMs, connect } = await storeConnection(place, url);
   const { openTeamStore } = await import('../../journal/postgres/open-store.js');
@@ -114,7 +122,7 @@ async function openDatabase(place: StorePlace, url: string, firstWait?: FirstWai
     indexCopies: openIndexFiles(realDisk, join(project.root, '.mlld', 'cache')),
     ...(leaseMs !== undefined && { leaseMs }),
     ...(waitMs !== undefined && { waitMs }),
-    ...(firstWait && { firstWait }),
+    ...options,
     allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',
     notifies: notifies(environment),
   });

@@ -140,6 +140,9 @@ const NEEDED = [
   ['mlld_run', WRITES],
 ] as const;
 
+/** A statement of each purpose for which a store is opened, which says what role a user without any needs. */
+export const STATEMENT_FOR = { recording: 'select mlld.begin_run()', working: 'select mlld.take_offers()' } as const;
+
 /** Returns what helps a user whose statement was refused. The roles may not exist yet where it was to make them. */
 export function hintOfDenied(statement: string): string {
   if (OWNERS.test(statement)) {

@@ -95,7 +95,7 @@ async function openStore({ project, environment, io, once }: WorkerOptions): Pro
   try {
     const sealingKey = await sealingKeyFor({ project, environment }, world);
     const place = { project, environment, sealingKey, stderr: io.stderr };
-    return await openRecordingStore(once ? place : { ...place, waitMs: Infinity }); // WORKER-4
+    return await openRecordingStore(once ? place : { ...place, waitMs: Infinity }, 'working'); // WORKER-4
   } finally {
     await world.close('the key was read');
   }

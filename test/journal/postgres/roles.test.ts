@@ -114,9 +114,16 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
   });
 
   it('say which one is missing to a user who has none', async () => {
-    const store = openTestStore(await userWith('', database.project()));
-    await expect(store.runs(workflow)).rejects.toMatchObject({ code: 'STORE_DENIED', hint: expect.stringContaining('mlld_read') });
-    await store.close();
+    const url = await userWith('', database.project());
+    for (const [purpose, role] of [
+      [undefined, 'mlld_read'],
+      ['recording', 'mlld_run'],
+      ['working', 'mlld_worker'],
+    ] as const) {
+      const store = openTestStore(url, { purpose });
+      await expect(store.runs(workflow)).rejects.toMatchObject({ code: 'STORE_DENIED', hint: expect.stringContaining(role) });
+      await store.close();
+    }
   });
 
   it('let a keeper redact and remove, and say what the owner has to do', async () => {
