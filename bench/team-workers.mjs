@@ -1,27 +1,27 @@
 // Calls that workers of a team's store execute, as a share of what their lanes could do at best, and of what a plain queue in the same
 // database does; and the CPU of a run that has many offers outstanding, as a share of a core.
 //   MLLD_STORE=postgres://… node team-workers.mjs [CALLS] [WORKERS] [LANES] [MS] [OFFERS]
-// MLLD_STORE names an empty store that `mlld store migrate` has made. A call waits MS without CPU. CPU is read from /proc. Where all cores
-// are in use the share of the best says more of the machine than of the program: the CPU of a call is the figure to bring down.
+// MLLD_STORE names an empty store that `mlld store migrate` has made; with MLLD_STORE=own a server of its own is started. A call waits MS
+// without CPU. CPU is read from /proc. Where all cores are in use the share of the best says more of the machine than of the program: the
+// CPU of a call is the figure to bring down.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env, execPath } from 'node:process';
+import { execPath } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import pg from 'pg';
 
 import { scratch } from './measure.mjs';
+import { storeAddress } from './own-server.mjs';
 import { cpuOf, followCpu, serverPids } from './processes.mjs';
 
 const OUTSTANDING_S = 10;
 const OUTSTANDING_MS = 1000;
 
-const address = env.MLLD_STORE;
-if (!address) throw new Error('MLLD_STORE names no store: MLLD_STORE=postgres://127.0.0.1/mlld?project=bench');
-const database = new URL(address);
+const database = new URL(await storeAddress());
 database.search = '';
 
 if (process.argv[2] === '--lanes-of-the-queue') await serveQueue(Number(process.argv[3]), Number(process.argv[4]));
