@@ -41,6 +41,7 @@ export interface Context {
    * Asks an agent of the backend of the run. Throws AgentError for one that fails. R is the type of what fits `schema`, which the compiler
    * can't see.
    */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says what its schema lets through
   agent<R = Json>(prompt: string, options?: AgentOptions): Promise<NoInfer<R>>;
   /** Does something to the world once per work. A crash between deed and record does it again: hand `ctx.key` to whom it concerns. */
   step<R extends Json | void>(name: string, args: readonly Json[], act: () => Promise<R> | R, options?: StepOptions): Promise<R>;
