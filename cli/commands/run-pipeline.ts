@@ -141,7 +141,7 @@ interface Ended {
 
 /** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
 async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
-  const { status, pipeline, journal, error, notice, calls, pause, argv: recorded = argv } = report;
+  const { status, pipeline, journal, error, notice, calls, childCalls, pause, argv: recorded = argv } = report;
   if (notice !== undefined) io.stderr(`${notice}\n`);
   const isCompleted = status === 'completed';
   if (isCompleted) io.stdout(renderCompleted(pipeline ?? target));
@@ -161,7 +161,8 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${messageOf(error)}\n`);
   }
-  const { renderCallSummary, renderNoCalls } = await import('../render/call-summary.js');
+  const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
+  if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
   else if (journal) io.stderr(renderNoCalls(elapsedMs));
   if (pause && next !== undefined) io.stderr((await import('./conclude.js')).timerCommand(io, next));

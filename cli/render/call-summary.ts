@@ -15,7 +15,17 @@ export interface Conclusion {
 
 /** `201 calls: 198 executed, 2 failed (rate limit), 1 not executed, $1.37, 2m10s; next: mlld run patrol --resume failed` */
 export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion): string {
-  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers, superseded } = calls;
+  const { superseded } = calls;
+  return `${superseded ? `${inVain(superseded)}\n` : ''}${countsOf(calls, duration(elapsedMs))}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
+}
+
+/** Renders the line of what a run's child pipelines did, which its own counts have nothing of. */
+export function renderChildCalls(calls: Calls): string {
+  return `in child pipelines: ${countsOf(calls)}\n`;
+}
+
+function countsOf(calls: Calls, took?: string): string {
+  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers } = calls;
   const parts = [
     countOf(reused - (atWorkers?.calls ?? 0), 'reused'),
     atWorkers && countOf(atWorkers.calls, `executed by workers${atWorkers.costUsd === null ? '' : ` for ${money(atWorkers.costUsd)}`}`),
@@ -27,11 +37,10 @@ export function renderCallSummary(calls: Calls, { elapsedMs, next }: Conclusion)
     countOf(retries, retries === 1 ? 'retry' : 'retries'),
     costOf(calls),
     savedUsd === null || savedUsd === 0 ? undefined : `saved ${money(savedUsd)}`,
-    duration(elapsedMs),
+    took,
   ];
   // A run that was stopped during its first call has counted none.
-  const counted = `${total} ${total === 1 ? 'call' : 'calls'}${total === 0 ? ', ' : ': '}${parts.filter((part) => part !== undefined).join(', ')}`;
-  return `${superseded ? `${inVain(superseded)}\n` : ''}${counted}${next === undefined ? '' : `; next: ${oneLine(next)}`}\n`;
+  return `${total} ${total === 1 ? 'call' : 'calls'}${total === 0 ? ', ' : ': '}${parts.filter((part) => part !== undefined).join(', ')}`;
 }
 
 /** Renders the last line of a recorded run without a call: whoever expected some looks for the reason. */

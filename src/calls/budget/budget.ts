@@ -59,12 +59,17 @@ export class Budget {
   private reservedTokens = 0;
   private readonly functions = new Map<string, FunctionCosts>();
 
-  /** `history` are the known costs of earlier runs, oldest first, by function. */
   constructor(
     private readonly limits: BudgetLimits,
     history: ReadonlyMap<string, readonly Cost[]> = new Map(),
   ) {
+    this.learn(history);
+  }
+
+  /** `history` are the known costs of earlier runs, oldest first, by function. Functions of which costs are known here learn nothing. */
+  learn(history: ReadonlyMap<string, readonly Cost[]>): void {
     for (const [fn, costs] of history) {
+      if (this.functions.has(fn)) continue;
       this.functions.set(fn, { known: costs.slice(-HISTORY_MAX), inFlight: 0, isExploring: false, figures: undefined });
     }
   }

@@ -12,6 +12,7 @@
 import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { Budget, type Admission } from '../budget/budget.js';
+import type { Spending } from '../budget/spending.js';
 import { isFreeClass, type Failure } from '../failure.js';
 import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
@@ -30,8 +31,7 @@ export class Dispatcher {
   private readonly lanes: Lanes;
   private readonly inFlight = new AttemptsInFlight<Lane<Started>>();
   private readonly places: Places;
-  private readonly beganMs: number;
-  private budget: Budget | undefined;
+  readonly spending: Spending;
   private journal: DispatchRecord | undefined;
   private learned: LearnedPace | undefined;
   private learning: Promise<void> | undefined;
@@ -44,7 +44,9 @@ export class Dispatcher {
   private readonly sleepers = new Sleepers();
 
   constructor(private readonly ports: DispatcherPorts) {
-    this.beganMs = ports.monotonicMs();
+    const { budget } = ports.settings;
+    this.spending = ports.spending ?? { budget: budget && new Budget(budget), beganMs: ports.monotonicMs(), spenders: new Set() };
+    this.spending.spenders.add(this);
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.places = new Places(this.lanes, this.inFlight, ports.settings.concurrency);
     this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
@@ -55,7 +57,6 @@ export class Dispatcher {
       sleep: (ms) => this.sleep(ms),
       opened: () => this.pumpAll(),
     });
-    if (ports.settings.budget) this.budget = new Budget(ports.settings.budget);
     ports.signal.addEventListener('abort', () => this.end(), { once: true });
   }
 
@@ -65,7 +66,7 @@ export class Dispatcher {
     const { budget } = this.ports.settings;
     if (budget?.ms === undefined) return;
     clearTimeout(this.budgetTimer);
-    const leftMs = Math.max(0, this.beganMs + budget.ms - this.ports.monotonicMs());
+    const leftMs = Math.max(0, this.spending.beganMs + budget.ms - this.ports.monotonicMs());
     this.budgetTimer = setTimeout(() => this.stop(budgetStop('ms', budget)), Math.min(leftMs, TIMER_MAX_MS));
     this.budgetTimer.unref();
   }
@@ -124,7 +125,7 @@ export class Dispatcher {
     if (charge) this.budget?.release(charge);
     this.lanes.open(lane).announced.takeBack();
     const again = this.startHere(request);
-    this.pumpAll(); // where it waits now, its place is free for calls of other lanes
+    this.madeRoom(); // where it waits now, its place is free for calls of other lanes
     return again;
   }
 
@@ -151,8 +152,7 @@ export class Dispatcher {
       ([learned]) => {
         this.learned = learned;
         this.lanes.learned = learned.lanes;
-        const { budget } = this.ports.settings;
-        if (budget) this.budget = new Budget(budget, learned.costs);
+        this.budget?.learn(learned.costs);
       },
     );
     return this.learning;
@@ -199,7 +199,7 @@ export class Dispatcher {
     if (cost?.tokens !== undefined && cost.tokens > 0) lane.announced.hadTokens(cost.tokens);
     if (headers) this.lanes.announce(lane, headers, this.ports.monotonicMs());
     this.stops.ended(started, lane, end);
-    this.pumpAll();
+    this.madeRoom();
     this.pauseIfIdle();
   }
 
@@ -210,7 +210,7 @@ export class Dispatcher {
     this.lanes.open(lane).limiter.left(start);
     this.lanes.open(lane).announced.takeBack();
     this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => this.pumpAll()); // SHARED-LANES-5
-    this.pumpAll();
+    this.madeRoom();
     this.pauseIfIdle();
   }
 
@@ -258,6 +258,7 @@ export class Dispatcher {
   end(): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.spending.spenders.delete(this);
     this.alarm.clear();
     clearTimeout(this.idleTimer);
     clearTimeout(this.budgetTimer);
@@ -270,8 +271,19 @@ export class Dispatcher {
     return this.lanes.open(lane).rejectsOnly(op);
   }
 
-  private pumpAll(): void {
+  /** Starts what may start. */
+  pumpAll(): void {
     for (const lane of this.lanes) if (lane.waiting.length > 0) this.pump(lane);
+  }
+
+  private get budget(): Budget | undefined {
+    return this.spending.budget;
+  }
+
+  /** An attempt has left its lane and the budget. */
+  private madeRoom(): void {
+    this.pumpAll();
+    for (const other of this.spending.spenders) if (other !== this) other.pumpAll();
   }
 
   private pump(lane: Lane<Started>): void {
@@ -312,7 +324,8 @@ export class Dispatcher {
       if (waitMs === Number.POSITIVE_INFINITY) this.leavePlaces(request.op);
       return undefined;
     }
-    const admit = (isStuck: boolean): Admission | undefined => budget?.admit(request.fn, nowMs - this.beganMs, request.maxCost, isStuck);
+    const admit = (isStuck: boolean): Admission | undefined =>
+      budget?.admit(request.fn, nowMs - this.spending.beganMs, request.maxCost, isStuck);
     const asked = admit(false);
     const admission = asked?.kind === 'wait' && this.places.isStuck(request.op) ? admit(true) : asked;
     if (admission?.kind === 'wait') return 'not of this function';

@@ -39,7 +39,7 @@ export class Places {
   /** All that is in flight waits for calls inside it: for this one, or for others that wait. */
   isStuck(op: OpPath): boolean {
     const { inFlight } = this;
-    return inFlight.around([op, ...this.innerOnes()]).length === inFlight.size;
+    return inFlight.size > 0 && inFlight.around([op, ...this.innerOnes()]).length === inFlight.size;
   }
 
   private innerOnes(isMeant: (lane: AnyLane) => boolean = () => true): readonly OpPath[] {

@@ -2,6 +2,7 @@
 import type { CallFact } from '../../../journal/facts/call-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { Cost, Reservation, Reserved } from '../budget/budget.js';
+import type { Spending } from '../budget/spending.js';
 import type { Headers } from '../evidence/times.js';
 import type { Failure } from '../failure.js';
 import type { LaneLimits, Start } from '../lanes/lane-limits.js';
@@ -40,6 +41,8 @@ export interface DispatcherPorts {
   readonly signal: AbortSignal;
   /** The calls are those of another run, which stops its own lanes: here a failure ends its call, and stops nothing. team-store.md 7.2. */
   readonly isServing?: boolean | undefined;
+  /** That of the run around this one, whose budget both spend. */
+  readonly spending?: Spending | undefined;
 }
 
 /** The lanes and the costs that an earlier run left. The limits name moments of the wall clock. */

@@ -12,6 +12,7 @@ import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { walkWithin } from '../../pipeline/stage/place-in-walk.js';
+import type { Dispatcher } from '../../calls/dispatch/dispatcher.js';
 import type { Stop } from '../../calls/dispatch/stop.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { displayPath } from '../../language/paths.js';
@@ -29,6 +30,8 @@ interface Ports {
   /** `runPipeline`; passed in, so that it isn't imported back. */
   readonly runGraph: (options: PipelineRunOptions) => Promise<PipelineReport>;
   readonly stateOf: () => PipelineState;
+  readonly dispatcher: Dispatcher;
+  readonly onEnded: (report: PipelineReport) => void;
 }
 
 export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | 'findChild'> {
@@ -36,7 +39,7 @@ export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | '
 }
 
 async function startChild(
-  { options, store, trace, runGraph, stateOf }: Ports,
+  { options, store, trace, runGraph, stateOf, dispatcher, onEnded }: Ports,
   { node, op, isOnlyManager, file, workingDirectory }: ChildRequest,
 ): Promise<ChildRun> {
   const depth = (options.parent?.depth ?? 0) + 1;
@@ -71,6 +74,7 @@ async function startChild(
     watchOutput: _______,
     ...inherited
   } = options;
+  dispatcher.began(); // a pause of this run waits for the calls that the child has in flight
   const begun = runGraph({
     ...inherited,
     file,
@@ -91,7 +95,7 @@ async function startChild(
       follow.notify();
     },
     environment: trace ? { ...options.environment, TRACEPARENT: trace.operation(op) } : options.environment,
-    parent: { ...parent, within },
+    parent: { ...parent, within, dispatcher },
   });
   const settled = begun.then(
     (report) => report,
@@ -99,7 +103,11 @@ async function startChild(
   );
   await Promise.race([settled, follow.first]);
   let report: PipelineReport | undefined;
-  const ended = settled.then((value) => void (report = value));
+  const ended = settled.then((value) => {
+    report = value;
+    onEnded(value);
+    dispatcher.ended();
+  });
   if (state === undefined) {
     await ended;
     throw new StageError('permanent', `the child pipeline ${path.basename(file)} could not be started: ${reasonOf(report) ?? refusal}`);

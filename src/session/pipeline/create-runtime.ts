@@ -14,6 +14,7 @@ import { createRunFolder, type RunFolder } from '../../pipeline/stage/run-folder
 import { createThreads } from '../../pipeline/stage/threads.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { randomFraction } from '../../world/host.js';
@@ -31,6 +32,7 @@ interface RuntimeParts {
   readonly store: JournalStore;
   readonly world: World;
   readonly frame: Frame;
+  readonly calls: CallRuntime;
   readonly journal: OpenedJournal;
   readonly keeper: StateKeeper;
   readonly ledger: PipelineRuntime['ledger'];
@@ -42,6 +44,7 @@ interface RuntimeParts {
   readonly warnOnce: (message: string) => void;
   /** Handed in for child pipelines, because the owner of runs is not imported back. */
   readonly runPipeline: (options: PipelineRunOptions) => Promise<PipelineReport>;
+  readonly onChildEnded: (report: PipelineReport) => void;
 }
 
 export function createPipelineRuntime({
@@ -51,8 +54,10 @@ export function createPipelineRuntime({
   world,
   journal,
   keeper,
+  calls,
   lostThreads,
   runPipeline,
+  onChildEnded,
   ...parts
 }: RuntimeParts): PipelineRuntime {
   return {
@@ -68,7 +73,15 @@ export function createPipelineRuntime({
     fileDirectory: baseFolder(options.project, options.file),
     random: randomFraction,
     wait: async ({ ms }, signal) => void (await world.perform('clock.sleep', { ms }, { signal })),
-    ...childRuns({ options, store, trace: journal.trace, runGraph: runPipeline, stateOf: () => keeper.state }),
+    ...childRuns({
+      options,
+      store,
+      trace: journal.trace,
+      runGraph: runPipeline,
+      stateOf: () => keeper.state,
+      dispatcher: calls.dispatcher,
+      onEnded: onChildEnded,
+    }),
     readArtifact: async (id) => {
       await journal.flush();
       return readArtifact(store, keeper.state, id);

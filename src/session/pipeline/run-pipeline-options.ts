@@ -4,6 +4,7 @@ import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { VisitInRuns } from '../../../replay/pipeline/walk.js';
+import type { Dispatcher } from '../../calls/dispatch/dispatcher.js';
 import type { Backends } from '../../pipeline/stage/backend.js';
 import type { Handlers } from '../../pipeline/handlers/handler.js';
 import type { CustomRule } from '../../pipeline/lint/rule.js';
@@ -85,7 +86,12 @@ export interface PipelineRunOptions {
   /** Called when `checkpoint.json` was replaced. */
   readonly onCheckpoint?: () => void;
   /** The manager node that starts this run. */
-  readonly parent?: ManagerAttempt & { readonly depth: number; readonly within: string | undefined };
+  readonly parent?: ManagerAttempt & {
+    readonly depth: number;
+    readonly within: string | undefined;
+    /** Dispatches the calls of the run that the manager is in: its budget is that of this run, too. */
+    readonly dispatcher?: Dispatcher;
+  };
 }
 
 export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
@@ -96,6 +102,8 @@ export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
   readonly journal?: RunRef;
   /** Absolute. */
   readonly runDirectory?: string;
+  /** Counts the calls of the runs that managers started or continued, and of those inside them; `calls` has none of these. */
+  readonly childCalls?: RunOutcome['calls'];
   /** The recorded words of the command line, with marks in the place of secrets. */
   readonly argv?: readonly string[];
   /** The error that ended the run; a user can cause it. Without `onFindings` it is the first finding of lint. */

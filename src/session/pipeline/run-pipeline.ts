@@ -41,10 +41,18 @@ import { initialContext, restartOf, startFacts, type Restart, type RunBeginning 
 import { exportSecrets, requireSecrets, separateSecrets, shortSecretWarnings, type SecretSettings } from './secret-settings.js';
 
 export function runPipeline(options: PipelineRunOptions): Promise<PipelineReport> {
+  const settings = callSettings(options);
+  const spending = options.parent?.dispatcher?.spending;
   return superviseRun(options, {
     onStop: 'abort-signal', // an interrupted run still writes its files and its end
-    work: (world, signal, pause) =>
-      prepareAndRun(options, world, signal, createCallRuntime({ settings: callSettings(options), io: options.io, pause, signal })),
+    work: async (world, signal, pause) => {
+      const calls = createCallRuntime({ settings, io: options.io, pause, signal, spending });
+      try {
+        return await prepareAndRun(options, world, signal, calls);
+      } finally {
+        calls.dispatcher.end();
+      }
+    },
   });
 }
 
@@ -68,11 +76,15 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
       await refuseForeignFolder(options, beginning.resumed.state, world);
     } else requireSecrets(beginning.set, secrets);
     let allCalls: PipelineReport['calls'];
+    let childCalls: PipelineReport['calls'];
+    const onChildEnded = (child: PipelineReport): void => {
+      childCalls = addRunCalls(addRunCalls(childCalls, child.calls), child.childCalls);
+    };
     for (;;) {
-      const single = { options: recordable, secrets, world, signal, calls, plan, text, store, beginning, onStarted: unlock };
+      const single = { options: recordable, secrets, world, signal, calls, plan, text, store, beginning, onStarted: unlock, onChildEnded };
       const { restart, ...report } = await runOnce(single);
       allCalls = addRunCalls(allCalls, report.calls);
-      if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls });
+      if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls, childCalls });
       beginning = { ...restart, number: beginning.number + 1 }; // PIPELINE-3
     }
   } finally {
@@ -116,10 +128,11 @@ interface SingleRun {
   readonly beginning: RunBeginning;
   /** Called when the run is in the journal, where other processes see that it is running. */
   readonly onStarted: () => Promise<void>;
+  readonly onChildEnded: (report: PipelineReport) => void;
 }
 
 async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly restart?: Restart }> {
-  const { world, signal, calls, plan, text, store, beginning } = single;
+  const { world, signal, calls, plan, text, store, beginning, onChildEnded } = single;
   const secretSettings = new SecretRegistry();
   const secrets = new SecretRegistry();
   for (const value of single.secrets.values()) for (const registry of [secretSettings, secrets]) registry.add(value);
@@ -158,8 +171,8 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const cache = limitReuse(journal.cache, options, keeper.state, resumed?.replies);
   const frame = await frameOfPipeline(options, { world, text, recorder, trace, cache, secrets, signal, calls });
   options.onState?.(keeper.state);
-  const parts = { ledger, folder, checkpoint, secretSettings, lostThreads, warnOnce };
-  const run = createPipelineRuntime({ options, pipeline: plan, store, world, frame, journal, keeper, runPipeline, ...parts });
+  const parts = { ledger, folder, checkpoint, secretSettings, lostThreads, warnOnce, onChildEnded };
+  const run = createPipelineRuntime({ options, pipeline: plan, store, world, frame, journal, keeper, calls, runPipeline, ...parts });
 
   await recordSource(frame, options.file, text, 'script');
   await writeManifest(world, {
