@@ -1,6 +1,8 @@
 /** Handles a fan-in, where branches meet: picks the best of them. graph-pipelines.md 7.6. */
+import type { Json } from '../../../journal/event.js';
 import { shellWords } from '../../../journal/shell-words.js';
 import { callModel } from '../backends/call-model.js';
+import { RESULTS_KEY, withoutChildRuns } from '../model/context-keys.js';
 import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageStatus } from '../model/outcome.js';
 import type { Stage } from '../stage/stage.js';
@@ -16,7 +18,7 @@ export const fanIn: Handler = {
   limitsItsCalls: true,
   async handle(stage) {
     // Only the parallel handler can set this key.
-    const results = (stage.context['parallel.results'] ?? []) as unknown as readonly BranchResult[];
+    const results = (stage.context[RESULTS_KEY] ?? []) as unknown as readonly BranchResult[];
     if (!Array.isArray(results) || results.length === 0) {
       throw new StageError(
         'permanent',
@@ -54,7 +56,7 @@ async function chosen(
 ): Promise<{ readonly best: BranchResult; readonly notes: string }> {
   const prompt = nodeAttribute(stage.node, 'prompt') ?? '';
   if (prompt === '') return { best: ranked, notes: '' };
-  const text = `${prompt}\n\nResults:\n${JSON.stringify(candidates, undefined, 2)}\n\nName the id of the best one.`;
+  const text = `${prompt}\n\nResults:\n${JSON.stringify(withoutChildRuns(candidates as unknown as Json), undefined, 2)}\n\nName the id of the best one.`;
   stage.folder.write('prompt.md', prompt);
   const { reply } = await callModel(stage, text);
   stage.folder.write('response.md', reply);

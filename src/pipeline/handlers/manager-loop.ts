@@ -4,6 +4,7 @@ import { parseCondition } from '../../../grammar/parse-dot.js';
 import { pausedElsewhere } from '../../calls/dispatch/paused-elsewhere.js';
 import { holds } from '../model/condition.js';
 import type { ChildRun } from '../stage/child-run.js';
+import { CHILD_RUN_KEY } from '../model/context-keys.js';
 import { graphAttribute, nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } from '../model/outcome.js';
 import type { Stage } from '../stage/stage.js';
@@ -38,7 +39,7 @@ function autostarts({ node }: Stage): boolean {
 async function childOf(stage: Stage): Promise<ChildRun> {
   const { run, node, context, frame } = stage;
   if (!autostarts(stage)) {
-    const id = context['stack.child.run_id'];
+    const id = context[CHILD_RUN_KEY];
     const found = typeof id === 'string' ? await run.findChild(id) : undefined;
     if (!found)
       throw new StageError(
@@ -101,7 +102,7 @@ function routingIn({ outcome = '', preferred_label = '' }: Updates): Pick<Routin
 async function telemetry(child: ChildRun): Promise<Updates> {
   const { status, outcome, currentNode, completed, retries } = await child.observe();
   return {
-    'stack.child.run_id': child.runId,
+    [CHILD_RUN_KEY]: child.runId,
     'stack.child.status': status,
     'stack.child.outcome': outcome,
     'stack.child.current_node': currentNode,

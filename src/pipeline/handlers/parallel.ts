@@ -6,7 +6,7 @@ import { nodeAttribute } from '../model/graph.js';
 import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';
 import { BranchCancelled, DECIDED, outcomeOf, StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
-import { isEngineKey } from '../model/context-keys.js';
+import { isEngineKey, RESULTS_KEY } from '../model/context-keys.js';
 import { branchOutcome } from '../stage/walk-context.js';
 import type { Stage } from '../stage/stage.js';
 import type { Handler } from './handler.js';
@@ -48,7 +48,7 @@ export const parallel: Handler = {
 function updatesOf(results: readonly BranchResult[]): Updates {
   const count = (status: StageStatus): number => results.filter(({ outcome }) => outcome === status).length;
   return {
-    'parallel.results': results as unknown as Json,
+    [RESULTS_KEY]: results as unknown as Json,
     'parallel.branch_count': results.length,
     'parallel.success_count': count('success'),
     'parallel.fail_count': count('fail'),

@@ -5,6 +5,7 @@
 import type { FidelityMode } from '../../../journal/facts/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';
 import { shortened } from '../../values/shortened.js';
+import { CHILD_RUN_KEY, RESULTS_KEY, withoutChildRuns } from '../model/context-keys.js';
 import type { NotableView, StateView, WalkView } from './state-view.js';
 import type { Turn } from './threads.js';
 
@@ -136,12 +137,19 @@ function countsSentence({ walks }: PreambleSource): string {
   return `So far ${finished} stages have finished, ${sum(({ failures }) => failures)} of them failed, with ${sum(({ retried }) => retried)} retries.`;
 }
 
-function contextLines({ walks }: PreambleSource, units: number): string[] {
+function contextLines({ walks, runId }: PreambleSource, units: number): string[] {
   const { context } = walks.at(-1) as WalkView; // never empty
-  return Object.entries(context)
+  const shown = runId === '' ? withoutChildRun(context) : context;
+  return Object.entries(shown)
     .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
     .reverse()
     .map(([key, value]) => `- ${key}: ${shortened(oneLine(textOf(value)), units)}`);
+}
+
+function withoutChildRun(context: WalkView['context']): WalkView['context'] {
+  const results = context[RESULTS_KEY];
+  const { [CHILD_RUN_KEY]: _, ...rest } = context;
+  return results === undefined ? rest : { ...rest, [RESULTS_KEY]: withoutChildRuns(results) };
 }
 
 /** Returns the context with its values cut as little as fits. */

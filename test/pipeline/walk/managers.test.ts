@@ -110,3 +110,26 @@ it('is paused with its child, which continues with the resumed run and pays for 
   expect(asked).toEqual(['a', 'b', 'b', 'after']);
   expect(await childrenOf(shop)).toBe(2);
 });
+
+it.each(['compact', 'summary:medium', 'summary:high'])(
+  'lets later runs reuse the replies of stages behind it, told as %s',
+  async (mode) => {
+    const shop = withChild(
+      `graph [default_fidelity="${mode}"]
+     fan [shape=component]; left [shape=house]; right [shape=house]; pick [shape=tripleoctagon, prompt="Which?"]
+     boss [shape=house]; after [prompt="three"]
+     start -> fan; fan -> left -> pick; fan -> right -> pick; pick -> boss -> after -> exit`,
+      pipeline('a [prompt="one"]; start -> a -> exit'),
+    );
+    const executed: string[] = [];
+    const execute: Backend['execute'] = async ({ node }) => {
+      executed.push(node.id);
+      return { reply: node.id };
+    };
+    const own = { checkpoint: true, backend: 'own:', backends: new Map([['own', () => ({ name: 'own:', execute })]]) };
+    expect((await shop.run(own)).report.status).toBe('completed');
+    expect(executed.toSorted()).toEqual(['a', 'a', 'a', 'after', 'pick']);
+    expect((await shop.run(own)).report.status).toBe('completed');
+    expect(executed).toHaveLength(5);
+  },
+);
