@@ -57,16 +57,19 @@ export async function callFunctionOf({ file, name, args, received }: FunctionCal
 
 /**
  * Adds a named function to the definition of the call that it answers. One that can't be found is another than it was: a recorded result
- * is reused all the same, and a call that must be executed fails. A replay compares no definitions, and reads nothing for them.
+ * is reused all the same, and a call that must be executed fails. A replay compares no definitions, but evaluates the module where the run
+ * did, because its hooks and guards hold from then on. Records of older programs have no reading of it at a call that was reused.
  */
 export async function withFunctionOf(own: Definition, named: NamedFunction, frame: Frame): Promise<Definition> {
   const { cache, replayed, secrets, signal } = frame.run;
-  if (replayed) return own;
+  if (replayed && !replayed.hasAhead(frame.op.path, 'file.read')) return own;
   try {
     const executable = await functionOf(named, frame, (message) => new Error(message));
+    if (replayed) return own;
     return await withBackend(own, executable, { digest: cache.digest, secrets });
   } catch (error) {
     if (signal.aborted) throw error;
+    if (replayed) return own;
     return withParts(own, [{ kind: 'function', name: named.name, digest: sha256('not found'), inBackend: true }]);
   }
 }

@@ -78,6 +78,8 @@ export interface ReplayedRun {
   readonly timeOut: (firing: Firing, body: Frame) => Promise<string> | undefined;
   /** Returns the call of this operation; undefined where nothing was recorded of it. */
   readonly call: (op: OpPath) => ReplayedCall | undefined;
+  /** An effect of this kind is recorded of the operation, and the replay has not come to it. */
+  readonly hasAhead: (op: OpPath, kind: EffectKind) => boolean;
 }
 
 type FailedAttempt = FactOf<'call.failed'>;

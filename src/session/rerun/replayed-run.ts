@@ -21,7 +21,7 @@ interface ReplayedParts {
 
 /** Makes the frame of the first statement, whose run has the recorded world and nothing else. */
 export function replayedFrame(
-  { options: { sinks }, settings }: Pick<ReplayableRun, 'options' | 'settings'>,
+  { options: { sinks }, settings, recording }: Pick<ReplayableRun, 'options' | 'settings' | 'recording'>,
   runtime: ReplayRuntime,
   { module, state, document = createDocument({ streaming: true, collects: false }), cache, perform }: ReplayedParts,
 ): Frame {
@@ -29,7 +29,12 @@ export function replayedFrame(
   const run = createRunState({
     options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
     world: replayedWorld.world,
-    replayed: { perform: perform ?? replayedWorld.perform, timeOut: hooks.timeOut, call: calls.call },
+    replayed: {
+      perform: perform ?? replayedWorld.perform,
+      timeOut: hooks.timeOut,
+      call: calls.call,
+      hasAhead: (op, kind) => recording.effects.get(op)?.some((effect) => effect.kind === kind && !effect.isUsed) === true,
+    },
     recorder,
     cache: { ...runtime.cache, ...cache },
     secrets: new SecretRegistry(),

@@ -70,6 +70,25 @@ describe('a pipeline replays the same', () => {
     expect(run.report.status).toBe('completed');
   });
 
+  it('whose replies of a function were reused, also where its file was edited or is gone since', async () => {
+    shop = workshop(
+      pipeline(
+        'a [prompt="A"]; b [prompt="B"]; t [shape=parallelogram, tool_command="echo t"]; start -> a -> t -> b -> exit',
+        'backend="exe:f.mld#ask"',
+      ),
+    );
+    const file = (version: string): string =>
+      `/exe llm @ask(prompt, node, context) = js { return "${version} " + node.id }\n/hook @log after @ask = [ => null ]\n`;
+    shop.write('f.mld', file('one'));
+    await shop.run({ checkpoint: true });
+    for (const change of [() => undefined, () => shop?.write('f.mld', file('two')), () => rm(`${shop?.folder}/f.mld`)]) {
+      await change();
+      const run = await shop.run({ checkpoint: true });
+      expect(run.report.calls).toMatchObject({ executed: 0, reused: 2 });
+      expectSame({ run, replayed: await replay(shop) });
+    }
+  });
+
   it('with retries, used up or not, and with time limits', async () => {
     const { run, replayed } = await ranAndReplayed(
       pipeline(
