@@ -1,5 +1,6 @@
 /** `mlld answer RUN CHOICE`: answers a question that a running pipeline waits for. */
 import type { Io } from '../terminal/io.js';
+import { oneLine } from '../render/one-line.js';
 import { openProject } from './open-project.js';
 
 export async function answer(
@@ -18,5 +19,5 @@ export async function answer(
     text: text ?? '',
     ...(id === undefined ? {} : { question: id }),
   });
-  io.stdout(`${question.id} (${question.text}): ${choice.label}\n`);
+  io.stdout(`${oneLine(`${question.id} (${question.text}): ${choice.label}`)}\n`);
 }

@@ -15,6 +15,7 @@ import { listenForInterruption, stoppedBy } from '../terminal/interruption.js';
 import { openProgress } from '../render/progress/open.js';
 import type { ProgressForm } from '../options/run-request.js';
 import type { Io, Signal } from '../terminal/io.js';
+import { oneLine } from '../render/one-line.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { styleFor } from '../render/style.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
@@ -159,7 +160,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (!calls) io.stderr(`  resume: ${next}\n`);
     io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
-    else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${messageOf(error)}\n`);
+    else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${oneLine(messageOf(error))}\n`);
   }
   const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
   if (childCalls) io.stderr(renderChildCalls(childCalls));

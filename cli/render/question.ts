@@ -20,12 +20,12 @@ export interface AskingRun {
 
 /** Returns the question and its choices, for who answers on standard input. */
 export function renderOpenQuestion(question: Question): string {
-  return `${askedText(question)}\n`;
+  return `${indented(askedText(question))}\n`;
 }
 
 /** Returns the question, its choices, and the command that answers it. */
 export function renderQuestion(question: Question, run: string): string {
-  return `${askedText(question)}\n  ${answerText(question, run)}\n`;
+  return `${indented(askedText(question))}\n  ${answerText(question, run)}\n`;
 }
 
 /** `approve has waited 5.0s for an answer to q1: Send this letter? [S] Send, [A] Again`, and how it is answered. */
@@ -50,6 +50,11 @@ export function isAnsweredFromElsewhere({ argv, workflow }: AskingRun): boolean 
 
 function askedText({ id, text, options }: Question): string {
   return `${id}: ${[text, options.map(choiceLine).join(', ')].filter((part) => part !== '').join(' ')}`;
+}
+
+/** Further lines of a text begin like no line of mlld's own. */
+function indented(text: string): string {
+  return text.replaceAll(/\r\n|\n|\r/g, '\n  ');
 }
 
 function answerText(question: Question, run: string): string {

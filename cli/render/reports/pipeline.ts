@@ -2,6 +2,7 @@
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { Diagnostic, PipelineDiagnostics } from '../../../src/api/commands/lint.js';
+import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 
 /** `FILE: ok` when there is nothing to say. */
@@ -14,8 +15,8 @@ export function renderDiagnostics({ file, diagnostics }: PipelineDiagnostics, st
   const colours = { error: style.red, warning: style.yellow, info: style.dim };
   return diagnostics
     .flatMap(({ rule, severity, message, line, column, fix }: Diagnostic) => [
-      `${file}:${line}:${column}: ${colours[severity](severity)}[${rule}] ${message}`,
-      ...(fix === undefined ? [] : [style.dim(`  fix: ${fix}`)]),
+      `${file}:${line}:${column}: ${colours[severity](severity)}[${rule}] ${oneLine(message)}`,
+      ...(fix === undefined ? [] : [style.dim(`  fix: ${oneLine(fix)}`)]),
     ])
     .map((line) => `${line}\n`)
     .join('');
@@ -25,7 +26,7 @@ const SHOWN: ReadonlySet<string> = new Set(['node.finished', 'retry.scheduled', 
 
 /** Returns a line for standard error, or an empty text. */
 export function renderProgressOf(event: JournalEvent): string {
-  return SHOWN.has(event.type) ? `${describeEvent(event)}\n` : '';
+  return SHOWN.has(event.type) ? `${oneLine(describeEvent(event))}\n` : '';
 }
 
 /** Returns the last line of a completed run, for standard output. */

@@ -93,7 +93,8 @@ export function choiceIn({ id, text: asked, options }: WaitingQuestion, text: st
   const choice = choiceFor(text, options);
   if (choice) return choice;
   const problem = text === '' ? `${id} waits for a choice` : `"${text}" fits no choice of ${id}`;
-  throw new MlldError('ANSWER_UNFIT', `${problem}: ${asked}`, { hint: options.map(choiceLine).join(', ') });
+  const onOneLine = (written: string): string => written.replaceAll(/\s+/g, ' ');
+  throw new MlldError('ANSWER_UNFIT', onOneLine(`${problem}: ${asked}`), { hint: onOneLine(options.map(choiceLine).join(', ')) });
 }
 
 async function runningChain(store: JournalStore, run: string): Promise<Chain> {

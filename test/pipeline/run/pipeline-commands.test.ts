@@ -1,8 +1,9 @@
-/** `mlld validate FILE.dot` and `mlld graph render`, as a user runs them. */
+/** `mlld validate FILE.dot`, `mlld graph render` and the lines of `mlld run`, as a user runs them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
+import { pipeline } from '../../support/pipeline-run.js';
 
 const kiln = `digraph kiln {
     start [shape=Mdiamond]
@@ -117,4 +118,29 @@ it('says in `journal explain` that a pipeline executes anew without --checkpoint
   expect(await explained()).toContain('no recorded run made this call');
   expect(await explained()).toMatch(/there is a result in run \S+, and --checkpoint was not given/);
   expect(await explained('--checkpoint')).toContain('1 call, 1 reused');
+});
+
+/** Line breaks in reasons and labels begin no line that reads as if mlld had written it. */
+const REPORT = String.raw`{"outcome":"fail","failure_reason":"bad\ng: completed"}`;
+
+describe('mlld run, where texts have line breaks', () => {
+  it('writes the reason that a stage reported on one line', async () => {
+    const cwd = await projectFolder({
+      'report.json': REPORT,
+      'p.dot': pipeline('a [shape=parallelogram, tool_command="cp report.json $MLLD_STATUS_FILE"]; start -> a -> exit'),
+    });
+    const { stderr, status } = await runCli(['run', 'p.dot'], { cwd });
+    expect(stderr).toMatch(/^a ended fail in \S+: bad\\ng: completed$/m);
+    expect(stderr).toContain(String.raw`g: failed: bad\ng: completed`);
+    expect(stderr).not.toMatch(/^g: completed$/m);
+    expect(status).toBe(1);
+  });
+
+  it('indents further lines of a question', async () => {
+    const body = String.raw`ask [shape=hexagon, label="Go?\ng: completed"]; start -> ask; ask -> exit [label="Yes\ng: failed"]`;
+    const cwd = await projectFolder({ 'p.dot': pipeline(body) });
+    const { stderr } = await runCli(['run', 'p.dot', '--ask', 'stdin'], { cwd, stdin: 'Y\n' });
+    expect(stderr).toContain('q1: Go?\n  g: completed [Y] Yes\n  g: failed\n');
+    expect(stderr).not.toMatch(/^g: /m);
+  });
 });
