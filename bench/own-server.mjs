@@ -35,7 +35,9 @@ async function startServer() {
   const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=${CONNECTIONS}`;
   if (control('-l', log, '-o', options, '-w', 'start').status !== 0)
     throw new Error(`the server did not start: ${readFileSync(log, 'utf8')}`);
-  const url = `postgres://bench@127.0.0.1:${port}/postgres?project=bench`;
+  const database = `bench_${process.pid}`; // the processes of its connections are told by it from those of another server
+  run(join(bin, 'createdb'), ['-h', '127.0.0.1', '-p', String(port), '-U', 'bench', database]);
+  const url = `postgres://bench@127.0.0.1:${port}/${database}?project=bench`;
   const cli = fileURLToPath(new URL('../dist/mlld.cjs', import.meta.url));
   run(execPath, [cli, 'store', 'migrate', '--yes'], { env: { ...env, MLLD_STORE: url } });
   return url;

@@ -30,10 +30,41 @@ export function followCpu(pids) {
   };
 }
 
-/** The processes that serve the connections to a database (a URL), where its server is on this machine. It may have a name of its own. */
-export function serverPids(database) {
+/**
+ * Returns what finds the processes that serve the connections to a database (a URL), where its server is on this machine. It may have a
+ * name of its own. All processes are searched until one is found. From then on only those that its server starts are, because a look at
+ * all of them took a twentieth of a core from what was measured.
+ */
+export function createServerPids(database) {
   const ours = new RegExp(`^postgres: (\\S+: )?\\S+ ${database.pathname.slice(1)} `);
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && ours.test(readCommand(pid)));
+  const known = new Set();
+  let server;
+  return () => {
+    const pids = server === undefined ? allPids() : childrenOf(server);
+    const found = pids.filter((pid) => known.has(pid) || ours.test(readCommand(pid)));
+    for (const pid of found) known.add(pid);
+    if (found.length > 0) server ??= parentOf(found[0]);
+    return found;
+  };
+}
+
+function allPids() {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid));
+}
+
+function childrenOf(pid) {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+}
+
+/** Undefined where the system does not list the children of a process, or the process has ended. */
+function parentOf(pid) {
+  try {
+    const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1];
+    childrenOf(parent);
+    return parent;
+  } catch {
+    return undefined;
+  }
 }
 
 function readCommand(pid) {

@@ -17,7 +17,7 @@ import pg from 'pg';
 import { importTypescript } from './import-typescript.mjs';
 import { scratch } from './measure.mjs';
 import { storeAddress } from './own-server.mjs';
-import { cpuOf, followCpu, serverPids } from './processes.mjs';
+import { cpuOf, createServerPids, followCpu } from './processes.mjs';
 import { heading, saveJson, table } from './report.mjs';
 import { median } from './statistics.mjs';
 
@@ -49,6 +49,7 @@ const { values: options } = parseArgs({
 const address = await storeAddress();
 const database = new URL(address);
 database.search = '';
+const serverPids = createServerPids(database);
 const seconds = Number(options.seconds);
 const folder = scratch('team-append');
 const { openProjectStore } = await importTypescript('src/session/project-store.ts');
@@ -99,7 +100,7 @@ async function floorOf(writers, connectingS = Math.ceil(writers / CONNECTED_PER_
     '-f',
     script,
   ];
-  const cpu = followCpu(() => serverPids(database));
+  const cpu = followCpu(serverPids);
   const child = spawn('pgbench', [
     ...argv,
     '-h',
@@ -134,7 +135,7 @@ async function append(writers, lanes) {
   );
   const latencies = [];
   // These stay until the end. To look for them meanwhile would hold up what is measured: this process.
-  const servers = serverPids(database);
+  const servers = serverPids();
   const serverCpu = () => servers.reduce((sum, pid) => sum + cpuOf(pid), 0);
   const serverBegan = serverCpu();
   const [beganMs, beganCpu] = [performance.now(), cpuUsage()];

@@ -16,7 +16,7 @@ import pg from 'pg';
 
 import { scratch } from './measure.mjs';
 import { storeAddress } from './own-server.mjs';
-import { cpuOf, followCpu, serverPids } from './processes.mjs';
+import { cpuOf, createServerPids, followCpu } from './processes.mjs';
 
 const OUTSTANDING_S = 10;
 const OUTSTANDING_MS = 1000;
@@ -36,7 +36,7 @@ async function measure(calls = 2000, workers = 4, lanes = 8, ms = 50, offers = 1
   const before = running.map(({ pid }) => cpuOf(pid));
   const coordinator = project.start('run', 'many', '--checkpoint', '--workers', '--progress', 'none', ...payload(calls, ms));
   const coordinatorCpu = followCpu(() => [coordinator.pid]);
-  const serverCpu = followCpu(() => serverPids(database));
+  const serverCpu = followCpu(createServerPids(database));
   await project.end(coordinator);
   const workersCpu = running.reduce((sum, { pid }, n) => sum + cpuOf(pid) - before[n], 0);
   const runCpu = coordinatorCpu();
