@@ -2,6 +2,8 @@
  * Holds how many attempts of a lane may be in flight, and the ceiling: the most that are known to be accepted. Grows with results, and is
  * cut where one more was too many. calls.md 12.2 to 12.4.
  */
+import type { Start } from './lane-limits.js';
+
 /** Each trial that fails costs about one rejection; more results than this between two would find a limit that rose too late. */
 const TRIAL_AFTER_RESULTS = 120;
 /** The first ceiling was met by many starts at once: it may be a rate as well, and is tried soon. */
@@ -22,6 +24,8 @@ export class AttemptLimit {
   private limit: number;
   private resultsAtCeiling = 0;
   private trialAfter: number;
+  /** The first start of the trial. */
+  private trialFrom = 0;
   /** The ceiling as the last cut after a growth had found it: single rejections may have lowered it since. */
   private found: number;
   /** As the caller knows them. */
@@ -65,18 +69,19 @@ export class AttemptLimit {
     return this.most !== undefined && this.limit > this.most;
   }
 
-  /** A result came to an attempt that was begun with so many in flight; so many others still are. */
-  grow(begunWith: number, inFlight: number): void {
+  /** A result came to this attempt. So many others are in flight, and so many were begun. */
+  grow({ order, inFlight: begunWith }: Start, inFlight: number, started: number): void {
     // The results of a lane of which at most half is in use say nothing about more at once.
     if (2 * (inFlight + 1) <= this.limit) return;
     if (this.most === undefined || this.limit < this.most) return this.set(this.limit + 1);
     if (this.isTrial) {
       // A rejection comes sooner than a result: all that were begun beyond the ceiling before this one were accepted.
-      if (begunWith > this.most) this.most = undefined;
+      if (order >= this.trialFrom && begunWith > this.most) this.most = undefined;
       return;
     }
     if (++this.resultsAtCeiling < this.trialAfter) return;
     this.resultsAtCeiling = 0;
+    this.trialFrom = started;
     this.set(this.most + 1);
   }
 

@@ -156,7 +156,7 @@ export class Limiter {
       hasRecovered = this.wasHeld && this.fruitlessEpisodes >= EPISODES_OF_ALLOWANCE && this.recover(this.recovery);
       this.fruitlessEpisodes = 0;
     }
-    this.limit.grow(start.inFlight, this.inFlight);
+    this.limit.grow(start, this.inFlight, this.started);
     if (hasRecovered) return this.changed('rejected');
     return this.limit.hasGrown || this.gap.hasShrunk ? this.changed('grew') : undefined;
   }
