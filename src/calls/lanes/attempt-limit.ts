@@ -6,6 +6,10 @@ import type { Start } from './lane-limits.js';
 
 /** Each trial that fails costs about one rejection; more results than this between two would find a limit that rose too late. */
 const TRIAL_AFTER_RESULTS = 120;
+/** A growth that ended at less than this multiple of the ceiling where it began had met no limit that rose, but replies on their way. */
+const GROWTH_IN_VAIN = 1.5;
+/** The trial after it comes after so many results for each attempt that the ceiling allows. */
+const WINDOWS_AFTER_GROWTH_IN_VAIN = 6;
 /** The first ceiling was met by many starts at once: it may be a rate as well, and is tried soon. */
 const TRIAL_AFTER_FIRST = 10;
 /** At most so many at once may be a rate. */
@@ -26,6 +30,8 @@ export class AttemptLimit {
   private trialAfter: number;
   /** The first start of the trial. */
   private trialFrom = 0;
+  /** The ceiling at which the growth began that goes on, or had ended last. */
+  private grewFrom: number | undefined;
   /** The ceiling as the last cut after a growth had found it: single rejections may have lowered it since. */
   private found: number;
   /** As the caller knows them. */
@@ -76,19 +82,26 @@ export class AttemptLimit {
     if (this.most === undefined || this.limit < this.most) return this.set(this.limit + 1);
     if (this.isTrial) {
       // A rejection comes sooner than a result: all that were begun beyond the ceiling before this one were accepted.
-      if (order >= this.trialFrom && begunWith > this.most) this.most = undefined;
+      if (order < this.trialFrom || begunWith <= this.most) return;
+      this.grewFrom = this.most;
+      this.most = undefined;
       return;
     }
-    if (++this.resultsAtCeiling < this.trialAfter) return;
+    if (++this.resultsAtCeiling < this.trialAfterOf(this.most)) return;
     this.resultsAtCeiling = 0;
     this.trialFrom = started;
     this.set(this.most + 1);
   }
 
+  private trialAfterOf(ceiling: number): number {
+    const isInVain = this.grewFrom !== undefined && ceiling < GROWTH_IN_VAIN * this.grewFrom;
+    return isInVain ? Math.max(this.trialAfter, WINDOWS_AFTER_GROWTH_IN_VAIN * ceiling) : this.trialAfter;
+  }
+
   /** So many in flight were accepted, and one more was too many; before it came so many such episodes without results between. */
   cut(accepted: number, fruitlessEpisodes: number): void {
     const isNew = this.most === undefined || this.isTrial || fruitlessEpisodes > 0;
-    if (this.isTrial) this.trialAfter = TRIAL_AFTER_RESULTS;
+    if (this.isTrial) [this.trialAfter, this.grewFrom] = [TRIAL_AFTER_RESULTS, undefined];
     this.resultsAtCeiling = 0;
     this.most = Math.max(1, Math.min(accepted, this.max));
     if (isNew) this.found = this.most;
