@@ -36,12 +36,26 @@ export function failInStage<F>({ failures }: StageRetries<F>, op: OpPath, key: C
   else failures.set(node, [{ key, failed }]);
 }
 
-/** Returns the failed calls that the coming attempt makes again. */
+/** Returns the failed calls that the coming attempt makes again: for a parallel node those of the stages that it cut off. */
 export function retryStage<F>(state: StageRetries<F>, { op, attempt }: EventOf<'retry.scheduled'>): readonly FailedInStage<F>[] {
-  const failed = state.failures.get(op) ?? [];
-  if (failed.length > 0) state.repeated.add(`${op}/try#${attempt + 1}`);
-  state.failures.delete(op);
-  return failed;
+  const { failures, repeated, failedVisits } = state;
+  if (failures.size === 0) return [];
+  const ended = new Set<string>(failedVisits.values());
+  const again = [...failures].filter(([node]) => node === op || (isInBranch(node, op) && !ended.has(node)));
+  for (const [node] of again) {
+    repeated.add(node === op ? `${op}/try#${attempt + 1}` : `${nextVisit(node)}/try#1`);
+    failures.delete(node);
+  }
+  return again.flatMap(([, failed]) => failed);
+}
+
+function isInBranch(node: string, parallel: OpPath): boolean {
+  return node.startsWith(`${parallel}[`);
+}
+
+/** Returns the path of the next visit, in which a stage that was cut off runs again. */
+function nextVisit(node: string): string {
+  return node.replace(/\d+$/, (visit) => String(Number(visit) + 1));
 }
 
 export function isRepeated<F>({ repeated }: StageRetries<F>, op: OpPath): boolean {
@@ -50,7 +64,7 @@ export function isRepeated<F>({ repeated }: StageRetries<F>, op: OpPath): boolea
 
 export function endVisit<F>({ failures, failedVisits }: StageRetries<F>, { op, node, status }: EventOf<'node.finished'>): void {
   const visit = `${walkOf(op)} ${node}`;
-  if (status === 'fail' && failures.has(op)) failedVisits.set(visit, op);
+  if (status === 'fail' && callsOf(failures, op).length > 0) failedVisits.set(visit, op);
   else failedVisits.delete(visit);
 }
 
@@ -60,9 +74,14 @@ export function leaveStage<F>(state: StageRetries<F>, walk: OpPath, node: string
   const op = state.failedVisits.get(visit);
   if (op === undefined) return [];
   state.failedVisits.delete(visit);
-  const failed = state.failures.get(op) ?? [];
-  state.failures.delete(op);
-  return failed;
+  const calls = callsOf(state.failures, op);
+  for (const [node] of calls) state.failures.delete(node);
+  return calls.flatMap(([, failed]) => failed);
+}
+
+/** The failed calls of a visit, with those in the branches of a parallel node. */
+function callsOf<F>(failures: StageRetries<F>['failures'], op: OpPath): readonly (readonly [string, readonly FailedInStage<F>[]])[] {
+  return failures.size === 0 ? [] : [...failures].filter(([node]) => node === op || isInBranch(node, op));
 }
 
 /** `main/pump#0` belongs to the walk `main`. */

@@ -15,6 +15,7 @@ let asked: string[] = [];
 /** Nodes that fail when they are asked, and those that never reply. */
 const failing = new Set<string>();
 const silent = new Set<string>();
+const silentOnce = new Set<string>();
 
 beforeEach(() => {
   failing.clear();
@@ -24,7 +25,8 @@ afterEach(() => place.remove());
 
 const execute: Backend['execute'] = async ({ node, signal }) => {
   asked.push(node.id);
-  if (silent.has(node.id)) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('called off'))));
+  if (silent.has(node.id) || silentOnce.delete(node.id))
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('called off'))));
   if (failing.has(node.id)) {
     await new Promise((resolve) => setTimeout(resolve, 50)); // until the other branches are where they stay
     throw Object.assign(new Error('refused'), { status: 400 });
@@ -198,6 +200,19 @@ describe('a time limit', () => {
     silent.clear();
     expect((await run({ resume: '' })).report.status).toBe('completed');
     expect(asked).toEqual(['c2']);
+  });
+
+  it('makes the calls that it ended attempts of those that a retry makes, or accepts their failures where the graph leads on', async () => {
+    place = workshop(pipeline(FAN(`${LIMIT}, max_retries=1`)));
+    silentOnce.add('c2');
+    const retried = await run();
+    expect(asked).toEqual(['a', 'b', 'b2', 'before', 'c', 'c2', 'c2']);
+    expect(retried.events.at(-1)).toMatchObject({ status: 'completed', totals: { executed: 6, failed: 0, retries: 1 } });
+    place.remove();
+    place = workshop(pipeline(`${FAN(`${LIMIT}, retry_target=mend`)}; mend [prompt="m"]; mend -> exit`));
+    silentOnce.add('c2');
+    const led = await run();
+    expect(led.events.at(-1)).toMatchObject({ status: 'completed', totals: { executed: 6, failed: 1, accepted: 1 } });
   });
 
   it('of an inner node, of the one around it, and of a stage', async () => {
