@@ -5,6 +5,7 @@
  * CONTINUED-2  A branch that was cut off is entered at the node that it was in, as a new visit, so that no path names two executions.
  *              What the cut visit had received from outside goes over to the new one.
  */
+import type { StageStatus } from '../../journal/facts/pipeline-event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { PipelineState } from './pipeline-state.js';
 import { brokenVisit, type BrokenVisit, type Walk } from './walk.js';
@@ -43,4 +44,11 @@ function handOver(received: PipelineState['received'], from: string, to: string)
     received.delete(op);
     received.set(`${to}${op.slice(from.length)}` as OpPath, outcomes);
   }
+}
+
+/** Forgets what a visit that ended had received from outside. What branches of a failed parallel node had is kept for the next visit. */
+export function forgetReceived({ received }: PipelineState, op: OpPath, status: StageStatus): void {
+  if (received.size === 0) return;
+  const isOver = (inner: OpPath): boolean => inner.startsWith(`${op}/`) || (status !== 'fail' && inner.startsWith(`${op}[`));
+  for (const inner of received.keys()) if (isOver(inner)) received.delete(inner);
 }

@@ -3,6 +3,7 @@ import type { EventOf, Json } from '../../journal/event.js';
 import type { StageOutcome, StageStatus } from '../../journal/facts/pipeline-event.js';
 import type { OpPath, Seq } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
+import { closeQuestions } from './walk.js';
 
 export interface Visit {
   readonly op: OpPath;
@@ -46,12 +47,14 @@ export const nodeVisits: Projection<NodeVisits> = {
         return state;
       }
       case 'retry.scheduled': {
+        closeQuestions(state.questions, event.op);
         const visit = state.visits.get(event.op);
         if (visit) [visit.attempts, visit.reason] = [event.attempt + 1, event.reason];
         return state;
       }
       case 'node.finished': {
         const { op, status, attempts, elapsedMs, outcome } = event;
+        closeQuestions(state.questions, op);
         const visit = state.visits.get(op);
         if (!visit) return state;
         const { failure_reason: reason, context_updates: updates, carried } = outcome;

@@ -18,10 +18,11 @@ import {
 } from '../../journal/facts/pipeline-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
-import { continueBranches, continueCutBranches } from './continued-branches.js';
+import { continueBranches, continueCutBranches, forgetReceived } from './continued-branches.js';
 import {
   addToHistory,
   brokenVisit,
+  closeQuestions,
   mainWalk,
   note,
   visitToRepeat,
@@ -314,15 +315,9 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
     if (state.summaries.length > SUMMARIES_MAX) state.summaries.shift();
   }
   forgetReceived(state, op, status);
+  closeQuestions(state.questions, op);
   state.steps += 1;
   return state;
-}
-
-/** Keeps what branches of a failed parallel node had received when they were cut off. */
-function forgetReceived({ received }: PipelineState, op: OpPath, status: StageStatus): void {
-  if (received.size === 0) return;
-  const isOver = (inner: OpPath): boolean => inner.startsWith(`${op}/`) || (status !== 'fail' && inner.startsWith(`${op}[`));
-  for (const inner of received.keys()) if (isOver(inner)) received.delete(inner);
 }
 
 function replacedBy({ branches, context }: Walk, { context_updates: updates }: StageOutcome): BrokenVisit['replaced'] {
@@ -359,6 +354,7 @@ function scheduleRetry(state: PipelineState, { op, node, attempt }: EventOf<'ret
     walk.running.retries = attempt;
     continueCutBranches(state, walk);
   }
+  closeQuestions(state.questions, op);
   countRetries(state, walk, node, attempt);
   state.retriesTotal += 1;
   return state;

@@ -116,6 +116,11 @@ export function visitToRepeat(walk: Walk, node: string): BrokenVisit | undefined
   return walk.enterAt === node && walk.isReentered ? walk.failed.get(node) : undefined;
 }
 
+/** Forgets the questions that branches of a parallel node asked, when all of them have ended: nothing waits for an answer any more. */
+export function closeQuestions(questions: Map<string, { readonly op: OpPath }>, parallel: OpPath): void {
+  for (const [id, { op }] of questions) if (op.startsWith(`${parallel}[`)) questions.delete(id);
+}
+
 /** The walk that a node (or one of its attempts) belongs to. */
 export function walkFor(main: Walk, op: OpPath, branch?: BranchRef): Walk {
   return walkAtPath(main, op === MAIN ? op : (op.slice(0, op.lastIndexOf('/')) as OpPath), branch);

@@ -7,6 +7,7 @@ import type { Workflow } from '../../../journal/ids.js';
 import type { Backend } from '../../../src/pipeline/stage/backend.js';
 import { planPipeline } from '../../../src/session/pipeline/plan-pipeline.js';
 import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
+import { newestChain } from '../../../src/session/pipeline/history/chain.js';
 import { replayRun } from '../../../src/session/rerun/replay.js';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
 
@@ -213,6 +214,20 @@ describe('a time limit', () => {
     silentOnce.add('c2');
     const led = await run();
     expect(led.events.at(-1)).toMatchObject({ status: 'completed', totals: { executed: 6, failed: 1, accepted: 1 } });
+  });
+
+  it('leaves no question open in a branch that is cut off', async () => {
+    const asking = (attributes: string): string =>
+      pipeline(`fan [shape=component, ${attributes}]; ask [shape=hexagon, label="Go?"]; a [shape=parallelogram, tool_command="sleep 0.3"]
+        meet [shape=tripleoctagon]; start -> fan; fan -> ask -> meet; fan -> a -> meet; meet -> exit`);
+    for (const attributes of [`${LIMIT}, max_retries=1`, 'join_policy=first_success']) {
+      place = workshop(asking(attributes));
+      await run({ people: 'remote' });
+      const chain = await newestChain(place.store, 'p.dot' as Workflow);
+      expect(chain?.state.questionCount).toBe(attributes.includes('retries') ? 2 : 1);
+      expect(chain?.state.questions.size).toBe(0);
+      place.remove();
+    }
   });
 
   it('of an inner node, of the one around it, and of a stage', async () => {

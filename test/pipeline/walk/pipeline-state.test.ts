@@ -80,3 +80,43 @@ it.each([
   const { checkpoint } = await place.run();
   expect(checkpoint.fidelity_state).toMatchObject({ default: told, last: { mode: told } });
 });
+
+it('hands a reply that was durable when its stage was cut off to the visit that runs the stage again', () => {
+  const fan = (visit: number, more: object = {}): object => ({
+    type: 'node.started',
+    op: `main/fan#${visit}`,
+    node: 'fan',
+    visit,
+    ...more,
+  });
+  const b = (op: string, visit: number): object => ({
+    type: 'node.started',
+    op: `${op}/b#${visit}`,
+    node: 'b',
+    visit,
+    branch: { of: 'fan', id: 'b', index: 1 },
+  });
+  const reply = { type: 'call.completed', op: 'main/fan#0[1]/b#0/try#1/model#0', key: 'sha256:k', result: { inline: 'paid for' } };
+  const started = { type: 'run.started', payload: {}, flags: {}, pipeline: 'g' };
+  const outcome = { status: 'fail', preferred_label: '', suggested_next_ids: [], context_updates: {}, notes: '', failure_reason: 'late' };
+  const failed = { type: 'node.finished', op: 'main/fan#0', node: 'fan', visit: 0, status: 'fail', outcome, attempts: 1, elapsedMs: 1 };
+  const retried = {
+    type: 'retry.scheduled',
+    op: 'main/fan#0',
+    node: 'fan',
+    visit: 0,
+    attempt: 1,
+    delayMs: 1,
+    reason: 'late',
+    cause: 'error',
+  };
+  const resumed = { ...started, flags: { resume: '' }, resume: { run: 'r', seq: 4 }, enterAt: 'fan' };
+  const keysAfter = (facts: readonly object[]): readonly string[] => {
+    const events = facts.map((fact, seq) => ({ v: 1, seq, ts: '2026-04-12T08:15:02.114Z', hash: '', ...fact }) as unknown as JournalEvent);
+    return [...folded(events).received].map(([op, { reply: key }]) => `${op} ${key}`);
+  };
+  const begun = [started, fan(0), b('main/fan#0[1]', 0), reply];
+  expect(keysAfter([...begun, retried])).toEqual(['main/fan#0[1]/b#1/try#1/model#0 sha256:k']);
+  expect(keysAfter([...begun, failed, resumed, fan(1, { continues: 0 })])).toEqual(['main/fan#1[1]/b#1/try#1/model#0 sha256:k']);
+  expect(keysAfter([...begun, { ...failed, status: 'success', outcome: { ...outcome, status: 'success' } }])).toEqual([]);
+});
