@@ -46,6 +46,14 @@ describe('the window that a provider announces', () => {
     expect(window.waitMs(10)).toBe(1000);
   });
 
+  it('says once that nothing may start, also where the starts before were counted down to it', () => {
+    const window = new AnnouncedWindow();
+    const announce = (remaining: number, resetsAtMs: number): boolean => window.announce([{ kind: 'requests', remaining, resetsAtMs }], 0);
+    expect(announce(1, 60_000)).toBe(false);
+    window.started();
+    expect([announce(0, 60_000), announce(0, 60_010), announce(0, 90_000)]).toEqual([true, false, true]);
+  });
+
   it('divides remaining tokens by those of a usual call', () => {
     const window = new AnnouncedWindow();
     const limit = { kind: 'tokens', remaining: 99, resetsAtMs: 1000 } as const;

@@ -9,6 +9,8 @@ const SAME_WINDOW_MS = 1000;
 export class AnnouncedWindow {
   private startsLeft = Number.POSITIVE_INFINITY;
   private untilMs = 0;
+  /** The reset of the last hold that was returned to the caller. */
+  private returnedMs = Number.NEGATIVE_INFINITY;
   private meanTokens: number | undefined;
 
   /** Learns what an attempt took: input and output. */
@@ -19,13 +21,14 @@ export class AnnouncedWindow {
   /** Returns true when no attempt may start from now on, until a reset that is a new one. Both times are of the same clock. */
   announce(limits: readonly Announced[], nowMs: number): boolean {
     if (limits.length === 0) return false;
-    const heldUntilMs = this.startsLeft <= 0 ? this.untilMs : 0;
     const starts = Math.min(...limits.map(({ kind, remaining }) => this.startsFor(kind, remaining)));
     const untilMs = Math.min(...limits.map(({ resetsAtMs }) => resetsAtMs));
     // Replies arrive in another order than they were written: within one window the least that was announced counts.
     this.startsLeft = nowMs < this.untilMs && untilMs - this.untilMs < SAME_WINDOW_MS ? Math.min(this.startsLeft, starts) : starts;
     this.untilMs = untilMs;
-    return this.startsLeft <= 0 && this.untilMs > nowMs && Math.abs(this.untilMs - heldUntilMs) >= SAME_WINDOW_MS;
+    if (this.startsLeft > 0 || untilMs <= nowMs || Math.abs(untilMs - this.returnedMs) < SAME_WINDOW_MS) return false;
+    this.returnedMs = untilMs;
+    return true;
   }
 
   started(): void {

@@ -172,6 +172,13 @@ it('a hold that a provider announces is recorded once for each reset, and stays 
   ]);
 });
 
+it('a hold is recorded where the announced starts were counted down to it', async () => {
+  const { dispatcher, facts, start } = fixture();
+  const headers = (left: number) => ({ 'x-ratelimit-remaining-requests': `${left}`, 'x-ratelimit-reset-requests': '60s' });
+  for (const left of [2, 1, 0]) dispatcher.finish(await start(`left ${left}`), { ...OK, headers: headers(left) });
+  expect(facts.slice(1)).toMatchObject([{ type: 'lane.changed', why: 'told', heldUntil: new Date(Date.now() + 60_000).toISOString() }]);
+});
+
 it('an attempt that did not begin after all takes up none of the starts that a provider announced', async () => {
   const { dispatcher, start } = fixture();
   const headers = { 'x-ratelimit-remaining-requests': '1', 'x-ratelimit-reset-requests': '60s' };
