@@ -1,6 +1,7 @@
 /** Folds what a run learned about its lanes, and what its attempts cost: a later run begins with that. calls.md 12.9 and 13.3. */
 import type { Usage } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
+import { isTurnedAway } from './calls/failure-class.js';
 import type { Projection } from './projection.js';
 
 /** Costs that are kept for each function. */
@@ -64,6 +65,7 @@ export const callHistory: Projection<CallHistory> = {
           state.sessions.set(session, Math.max(state.sessions.get(session) ?? 0, sessionCostUsd));
         const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
         if (fn === undefined || (usd === undefined && tokens === undefined)) return state;
+        if (isTurnedAway(event.class) && !usd && !tokens) return state; // it tells no cost: calls.md 13.3
         const costs = state.costs.get(fn) ?? [];
         costs.push({ ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) });
         if (costs.length > COSTS_MAX) costs.shift();

@@ -37,7 +37,12 @@ interface CostOfAttempt {
 export function isUnpriced({ usage, onlyCalls, cause }: CostOfAttempt): boolean {
   if (usage !== undefined) return usage.costUsd === undefined;
   if (onlyCalls) return false;
-  return cause !== 'rate-limit' && cause !== 'overloaded' && cause !== 'quota' && cause !== 'auth';
+  return !isTurnedAway(cause);
+}
+
+/** Returns true for a cause with which a provider turns an attempt away. */
+export function isTurnedAway(cause: CallCause | undefined): boolean {
+  return cause === 'rate-limit' || cause === 'overloaded' || cause === 'quota' || cause === 'auth';
 }
 
 // Journals of before have these in the text alone.
