@@ -340,6 +340,11 @@ describe('a reply with other lines around it', () => {
     expect(found.failure).toBeUndefined();
   });
 
+  it('is looked for in time that grows with the text, also where each line begins as an object does', { timeout: 10_000 }, () => {
+    const text = `{'no': '${'x'.repeat(2000)}'}\n`.repeat(3000);
+    expect(read(text, { adapter: 'claude' }).failure).toMatchObject({ class: 'bad-reply' });
+  });
+
   it('is cut where its last line is', () => {
     const [system, result] = [JSON.stringify({ type: 'system', subtype: 'init', session_id: 's-1' }), JSON.stringify(CLAUDE)];
     const init = `${system}\n${system}`;

@@ -22,14 +22,16 @@ export function envelopeOf(text: string): Envelope | undefined {
  * object over several lines is.
  */
 export function envelopeAmong(text: string): Envelope | undefined {
-  const lines = text.split(/\r?\n/).filter((line) => /^[{[]/.test(line));
+  const lines = text.split(/\r?\n/);
   const objects = lines
+    .filter((line) => /^[{[]/.test(line))
     .map(parsed)
     .flatMap((each) => (Array.isArray(each) ? each : [each]))
     .filter(isObject);
   if (objects.length > 0) return { form: objects.length > 1 ? 'lines' : 'object', objects };
-  const [whole] = /^\{[^]*^\}/m.exec(text) ?? [];
-  return whole === undefined ? undefined : envelopeOf(whole);
+  const first = lines.findIndex((line) => line.startsWith('{'));
+  const last = lines.findLastIndex((line) => line.startsWith('}'));
+  return first < 0 || last < first ? undefined : envelopeOf([...lines.slice(first, last), '}'].join('\n'));
 }
 
 /** An HTTP response as `curl -i` prints it. */
