@@ -75,7 +75,7 @@ export class Stops {
 
   private stopIfStalled(op: OpPath, start: Started['start'], lane: Lane<Started>, failure: Failure): void {
     const { isServing, monotonicMs, settings } = this.ports;
-    if (lane.stop || isServing || !lane.isStalledBy(failure, start, monotonicMs(), settings.stallAfterMs)) return;
+    if (lane.isClosed || isServing || !lane.isStalledBy(failure, start, monotonicMs(), settings.stallAfterMs)) return;
     const { name } = lane;
     this.stopLane(op, lane, { class: 'stalled', lane: name, message: `${name} gave no result for too long: ${failure.message}` });
   }

@@ -210,6 +210,18 @@ describe('a lane stalls', () => {
     expect(dispatcher.pausedBy).toBeUndefined();
   });
 
+  it('not by what ends while its allowance is waited for', async () => {
+    const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS, waitQuotaMs: 120 * MINUTE_MS });
+    const slow = await start('slow');
+    const failure = { class: 'quota', evidence: 'envelope', message: 'used up', resetsAtMs: Date.now() + 60 * MINUTE_MS } as const;
+    dispatcher.finish(await start('used up'), { cost: undefined, failure });
+    dispatcher.finish(slow, { cost: undefined, failure: { class: 'network', evidence: 'exit', message: 'gone' } });
+    await vi.advanceTimersByTimeAsync(61 * MINUTE_MS);
+    for (const started of await Promise.all(Array.from({ length: 9 }, async (_, n) => start(`b${n}`))))
+      dispatcher.finish(started, OVERLOADED);
+    expect(dispatcher.pausedBy).toBeUndefined();
+  });
+
   it('not where a result came in the meantime, however long the rejected ones took', async () => {
     const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
     const slow = await Promise.all(Array.from({ length: 12 }, async (_, n) => start(`s${n}`)));
