@@ -81,7 +81,7 @@ function guardedClock(name: string, read: () => number, { host, report, isTime }
 
 /** Milliseconds since 1970, with a year of four digits, as the id of a run has it. */
 function isDate(value: number): boolean {
-  return value >= 0 && value < YEAR_10000_MS;
+  return Number.isFinite(value) && value >= 0 && value < YEAR_10000_MS;
 }
 
 const YEAR_10000_MS = Date.UTC(10_000, 0);

@@ -87,6 +87,7 @@ describe.each(['nowMs', 'monotonicMs'] as const)('a clock io.%s', (clock) => {
     ['throws later', 2, (): number => expect.unreachable('it has stopped')],
     ['returns NaN', 2, () => NaN],
     ['returns nothing', 2, () => undefined as unknown as number],
+    ['returns a Date', 2, () => new Date(0) as unknown as number],
     ['returns a promise', 0, () => Promise.resolve(1) as unknown as number],
   ])('that %s is told once, and the run goes on from its last time', async (_, good, broken) => {
     const startMs = Date.UTC(2030, 0);
