@@ -31,6 +31,15 @@ it('says that a kept worktree is gone when its result is reused', async () => {
   expect(shown.stdout).toContain(`HEAD is now at ${git('rev-parse', '--short', 'HEAD').toString().trim()}`);
 });
 
+it('takes no cost from the end of a usage file that is too large', async () => {
+  const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': script('job', "return await agent('look')") });
+  const backend = `cmd:head -c 2000000 /dev/zero > "$MLLD_AGENT_USAGE"; printf '\\n{"cost_usd":3}\\n' >> "$MLLD_AGENT_USAGE"; echo seen`;
+  const { status, stdout, stderr } = await runCli(['run', 'job.js', '--backend', backend], { cwd });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'seen\n' });
+  expect(stderr).toContain('warning: the file of MLLD_AGENT_USAGE is ignored: it is larger than 1 MiB');
+  expect(stderr).not.toContain('$3');
+});
+
 it('refuses a program that is not on PATH, before anything runs', async () => {
   const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': script('job', "return await agent('look')") });
   const env = { PATH: '/nowhere' };

@@ -2,6 +2,7 @@
  * Asks a command: the prompt is on its standard input, the rest in its environment, and it may say something about itself.
  * workflows-js.md 9 to 9.3.
  */
+import type { ReportFolder } from '../../calls/body-report.js';
 import type { FailureClass } from '../../calls/failure.js';
 import type { ReadReply } from '../../calls/replies/read-reply.js';
 import type { AdapterName } from '../../calls/replies/reply.js';
@@ -46,7 +47,8 @@ export async function runAgentCommand(
   attempt: AgentAttempt,
   commandFor: (schemaFile: string | undefined) => AgentCommand,
 ): Promise<{ readonly printed: string; readonly read: ReadReply }> {
-  const { reportFiles } = frame.run.calls ?? {};
+  const { calls } = frame.run;
+  const { reportFiles } = calls ?? {};
   const { schema } = attempt.request;
   const schemaFile = schema && reportFiles?.create();
   const usageFile = reportFiles?.create();
@@ -57,16 +59,19 @@ export async function runAgentCommand(
     variables: variablesOf(attempt, { schemaFile, usageFile }),
     stdin,
   };
-  let said: string | undefined;
+  let said: ReturnType<ReportFolder['take']>;
   let result: CommandResult;
   try {
     if (schemaFile !== undefined) await performEffect(frame, 'file.write', { path: schemaFile, text: JSON.stringify(schema) });
     result = await performEffect(frame, 'command.run', request);
   } finally {
-    said = usageFile && reportFiles?.take(usageFile)?.text;
+    said = usageFile === undefined ? undefined : reportFiles?.take(usageFile);
     if (schemaFile !== undefined) reportFiles?.take(schemaFile);
   }
-  if (said !== undefined && said.trim() !== '') frame.attempt?.report?.usage(usageIn(said));
+  if (said?.isCut) {
+    // A part of it would be a wrong cost.
+    if (calls?.isFirst('usage file')) frame.run.warn('the file of MLLD_AGENT_USAGE is ignored: it is larger than 1 MiB');
+  } else if (said?.text.trim()) frame.attempt?.report?.usage(usageIn(said.text));
   const { stdout, stderr, exitCode } = result;
   const byStatus = typeof command === 'string' ? EXITS[exitCode] : undefined;
   if (byStatus) throw new AttemptFailed({ class: byStatus, evidence: 'exit', message: lastLine(stderr) || lastLine(stdout) });
