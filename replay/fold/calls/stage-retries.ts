@@ -40,32 +40,42 @@ export function failInStage<F>({ failures }: StageRetries<F>, op: OpPath, key: C
 export function retryStage<F>(state: StageRetries<F>, { op, attempt }: EventOf<'retry.scheduled'>): readonly FailedInStage<F>[] {
   const { failures, repeated, failedVisits } = state;
   if (failures.size === 0) return [];
-  const ended = new Set<string>(failedVisits.values());
-  const again = [...failures].filter(([node]) => node === op || (isInBranch(node, op) && !ended.has(node)));
+  const ended = [...failedVisits.values()].filter((visit) => isInBranch(visit, op));
+  const again = [...failures].filter(([node]) => node === op || (isInBranch(node, op) && !ended.some((visit) => isOf(node, visit))));
   for (const [node] of again) {
-    repeated.add(node === op ? `${op}/try#${attempt + 1}` : `${nextVisit(node)}/try#1`);
+    repeated.add(node === op ? `${op}/try#${attempt + 1}` : `${op}${nextVisits(node.slice(op.length))}/try#1`);
     failures.delete(node);
   }
   return again.flatMap(([, failed]) => failed);
+}
+
+/** True for the visit itself, and for those in the branches of a parallel node. */
+function isOf(node: string, visit: OpPath): boolean {
+  return node === visit || isInBranch(node, visit);
 }
 
 function isInBranch(node: string, parallel: OpPath): boolean {
   return node.startsWith(`${parallel}[`);
 }
 
-/** Returns the path of the next visit, in which a stage that was cut off runs again. */
-function nextVisit(node: string): string {
-  return node.replace(/\d+$/, (visit) => String(Number(visit) + 1));
+/** Returns the path in which a stage that was cut off runs again: `[1]/in#0[0]/x#0` becomes `[1]/in#1[0]/x#1`. */
+function nextVisits(path: string): string {
+  return path.replaceAll(/#(\d+)(?=\[|$)/g, (_, visit: string) => `#${Number(visit) + 1}`);
 }
 
 export function isRepeated<F>({ repeated }: StageRetries<F>, op: OpPath): boolean {
   return repeated.size > 0 && repeated.has(IN_ATTEMPT.exec(op)?.[1] ?? '');
 }
 
+/** Keeps the failed calls of a visit that failed, in case the graph leads on from it. Nothing deals with those of another one any more. */
 export function endVisit<F>({ failures, failedVisits }: StageRetries<F>, { op, node, status }: EventOf<'node.finished'>): void {
   const visit = `${walkOf(op)} ${node}`;
-  if (status === 'fail' && callsOf(failures, op).length > 0) failedVisits.set(visit, op);
-  else failedVisits.delete(visit);
+  const calls = callsOf(failures, op);
+  if (status === 'fail' && calls.length > 0) failedVisits.set(visit, op);
+  else {
+    failedVisits.delete(visit);
+    for (const [inner] of calls) failures.delete(inner);
+  }
 }
 
 /** Returns the failed calls of the stage that the transition leaves. */
@@ -79,9 +89,9 @@ export function leaveStage<F>(state: StageRetries<F>, walk: OpPath, node: string
   return calls.flatMap(([, failed]) => failed);
 }
 
-/** The failed calls of a visit, with those in the branches of a parallel node. */
+/** Returns the failed calls of a visit, with those in the branches of a parallel node. */
 function callsOf<F>(failures: StageRetries<F>['failures'], op: OpPath): readonly (readonly [string, readonly FailedInStage<F>[]])[] {
-  return failures.size === 0 ? [] : [...failures].filter(([node]) => node === op || isInBranch(node, op));
+  return failures.size === 0 ? [] : [...failures].filter(([node]) => isOf(node, op));
 }
 
 /** `main/pump#0` belongs to the walk `main`. */

@@ -28,7 +28,7 @@ import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
-import { failInStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
+import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
 import type { Miss } from './miss.js';
 
 export interface Hit {
@@ -273,6 +273,11 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
     }
     case 'retry.scheduled':
       return dropAttempts(state, event);
+    case 'node.finished':
+      return endVisit(state.stages, event);
+    case 'edge.selected':
+      leaveStage(state.stages, event.op, event.from);
+      return;
     case 'result.rejected':
       return noteRejection(state, event, run);
     case 'result.restored': {

@@ -4,7 +4,9 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Workflow } from '../../../journal/ids.js';
+import type { RunFile } from '../../../journal/store.js';
 import type { Backend } from '../../../src/pipeline/stage/backend.js';
+import { explainRun } from '../../../src/api/reports/explain.js';
 import { planPipeline } from '../../../src/session/pipeline/plan-pipeline.js';
 import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
 import { newestChain } from '../../../src/session/pipeline/history/chain.js';
@@ -214,6 +216,30 @@ describe('a time limit', () => {
     silentOnce.add('c2');
     const led = await run();
     expect(led.events.at(-1)).toMatchObject({ status: 'completed', totals: { executed: 6, failed: 1, accepted: 1 } });
+  });
+
+  it('leaves the calls of branches that ended as they ended, and counts retries in branches inside branches', async () => {
+    const inner = (name: string, attributes: string): string =>
+      `${name} [shape=component${attributes}]; ${name}x [prompt="x"]; ${name}y [prompt="y"]; ${name}2 [shape=tripleoctagon]; fan -> ${name}
+       ${name} -> ${name}x -> ${name}2; ${name} -> ${name}y -> ${name}2; ${name}2 -> meet`;
+    place = workshop(
+      pipeline(`fan [shape=component, ${LIMIT}, max_retries=1]; bad [prompt="b"]; meet [shape=tripleoctagon]; start -> fan; fan -> bad -> meet
+        ${inner('cut', '')}; ${inner('won', ', join_policy=first_success')}; meet -> exit`),
+    );
+    failing.add('bad');
+    silentOnce.add('cutx').add('wonx');
+    const { events } = await run();
+    expect(asked).toEqual(['bad', 'cutx', 'cutx', 'cuty', 'wonx', 'wony']);
+    expect(events.at(-1)).toMatchObject({ status: 'completed', totals: { executed: 3, failed: 2, accepted: 1, retries: 1 } });
+    const [latest] = await place.store.runs('p.dot' as Workflow);
+    const { calls } = await explainRun(place.store, latest as RunFile);
+    expect(calls.map(({ fn, outcome }) => `${fn} ${outcome}`).toSorted()).toEqual([
+      'g.bad failed',
+      'g.cutx executed',
+      'g.cuty executed',
+      'g.wonx failed',
+      'g.wony executed',
+    ]);
   });
 
   it('leaves no question open in a branch that is cut off', async () => {
