@@ -18,7 +18,7 @@ import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
 import { Lanes } from './lanes.js';
 import { Places } from './places.js';
-import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started } from './ports.js';
+import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started, RunAround } from './ports.js';
 import { Alarm, Sleepers } from './sleepers.js';
 import { startForAll } from './start-for-all.js';
 import { budgetStop, interrupted, isStopping, type Stop } from './stop.js';
@@ -32,6 +32,7 @@ export class Dispatcher {
   private readonly inFlight = new AttemptsInFlight<Lane<Started>>();
   private readonly places: Places;
   readonly spending: Spending;
+  readonly inner: RunAround['inner'] = new Set();
   private journal: DispatchRecord | undefined;
   private learned: LearnedPace | undefined;
   private learning: Promise<void> | undefined;
@@ -45,7 +46,8 @@ export class Dispatcher {
 
   constructor(private readonly ports: DispatcherPorts) {
     const { budget } = ports.settings;
-    this.spending = ports.spending ?? { budget: budget && new Budget(budget), beganMs: ports.monotonicMs(), spenders: new Set() };
+    ports.around?.inner.add(this);
+    this.spending = ports.around?.spending ?? { budget: budget && new Budget(budget), beganMs: ports.monotonicMs(), spenders: new Set() };
     this.spending.spenders.add(this);
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.places = new Places(this.lanes, this.inFlight, ports.settings.concurrency);
@@ -264,6 +266,8 @@ export class Dispatcher {
     clearTimeout(this.budgetTimer);
     for (const lane of this.lanes) for (const { reject } of lane.drain()) reject(interrupted());
     this.sleepers.rejectAll(interrupted());
+    this.ports.around?.inner.delete(this);
+    this.ports.around?.pauseIfIdle();
   }
 
   /** True when a rejection of this attempt concerns its call alone, which then waits by itself. calls.md 12.4. */
@@ -358,7 +362,8 @@ export class Dispatcher {
   }
 
   /** DISPATCH-3 */
-  private pauseIfIdle(): void {
+  pauseIfIdle(): void {
+    this.ports.around?.pauseIfIdle();
     if (this.isOver || this.idleTimer || !this.isIdle()) return;
     this.idleTimer = setTimeout(() => {
       this.idleTimer = undefined;
@@ -369,7 +374,24 @@ export class Dispatcher {
   }
 
   private isIdle(): boolean {
-    if (this.busy > 0 || !this.stops.first) return false;
+    if (this.busy > 0 || !this.stops.first || this.isActiveInside()) return false;
     return this.places.isIdle(this.stops.all !== undefined);
+  }
+
+  /** Something is in flight, here or in a child run, or starts by itself. */
+  isActive(): boolean {
+    return this.busy > 0 || this.inFlight.size > 0 || this.isActiveInside() || this.willStart();
+  }
+
+  private isActiveInside(): boolean {
+    for (const child of this.inner) if (child.isActive()) return true;
+    return false;
+  }
+
+  /** A call waits, and nothing that was stopped holds it back. */
+  private willStart(): boolean {
+    if (this.stops.all) return false;
+    for (const lane of this.lanes) if (lane.waiting.length > 0 && !lane.stop) return true;
+    return false;
   }
 }

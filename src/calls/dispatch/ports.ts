@@ -41,8 +41,16 @@ export interface DispatcherPorts {
   readonly signal: AbortSignal;
   /** The calls are those of another run, which stops its own lanes: here a failure ends its call, and stops nothing. team-store.md 7.2. */
   readonly isServing?: boolean | undefined;
-  /** That of the run around this one, whose budget both spend. */
-  readonly spending?: Spending | undefined;
+  /** That of the run around a child run. Both spend one budget, and it is not idle while this one is active. */
+  readonly around?: RunAround | undefined;
+}
+
+/** The dispatcher of a run, as those of its child runs see it. */
+export interface RunAround {
+  readonly spending: Spending;
+  /** Those of child runs that have not ended. */
+  readonly inner: Set<{ isActive(): boolean }>;
+  pauseIfIdle(): void;
 }
 
 /** The lanes and the costs that an earlier run left. The limits name moments of the wall clock. */

@@ -74,7 +74,6 @@ async function startChild(
     watchOutput: _______,
     ...inherited
   } = options;
-  dispatcher.began(); // a pause of this run waits for the calls that the child has in flight
   const begun = runGraph({
     ...inherited,
     file,
@@ -106,7 +105,6 @@ async function startChild(
   const ended = settled.then((value) => {
     report = value;
     onEnded(value);
-    dispatcher.ended();
   });
   if (state === undefined) {
     await ended;

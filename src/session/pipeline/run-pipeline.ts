@@ -42,11 +42,11 @@ import { exportSecrets, requireSecrets, separateSecrets, shortSecretWarnings, ty
 
 export function runPipeline(options: PipelineRunOptions): Promise<PipelineReport> {
   const settings = callSettings(options);
-  const spending = options.parent?.dispatcher?.spending;
+  const around = options.parent?.dispatcher;
   return superviseRun(options, {
     onStop: 'abort-signal', // an interrupted run still writes its files and its end
     work: async (world, signal, pause) => {
-      const calls = createCallRuntime({ settings, io: options.io, pause, signal, spending });
+      const calls = createCallRuntime({ settings, io: options.io, pause, signal, around });
       try {
         return await prepareAndRun(options, world, signal, calls);
       } finally {

@@ -1,7 +1,7 @@
 /** Creates what all calls of a run share. */
 import { SharedBudgetGate } from '../../calls/budget/shared-gate.js';
-import type { Spending } from '../../calls/budget/spending.js';
 import { Dispatcher } from '../../calls/dispatch/dispatcher.js';
+import type { RunAround } from '../../calls/dispatch/ports.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { PriceTable } from '../../calls/price/cost.js';
 import { SessionTotals } from '../../calls/price/session-totals.js';
@@ -19,14 +19,14 @@ interface CallParts {
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
   readonly isServing?: boolean;
-  /** That of the run around this one, whose budget both spend. */
-  readonly spending?: Spending | undefined;
+  /** That of the run around a child run, whose budget both spend. */
+  readonly around?: RunAround | undefined;
 }
 
-export function createCallRuntime({ settings, io, pause, signal, isServing, spending }: CallParts): CallRuntime {
+export function createCallRuntime({ settings, io, pause, signal, isServing, around }: CallParts): CallRuntime {
   const { nowMs, monotonicMs, stderr } = io;
   const topics = new Set<string>();
-  const dispatcher = new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal, isServing, spending });
+  const dispatcher = new Dispatcher({ settings, monotonicMs, nowMs, random: randomFraction, pause, signal, isServing, around });
   const { budget, budgetStrict: isStrict = false } = settings;
   return {
     settings,

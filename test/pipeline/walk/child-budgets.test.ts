@@ -62,6 +62,17 @@ it.each([
   expect(shop.read('executed.txt').trim().split('\n')).toHaveLength(executed);
 });
 
+it('is paused while a child waits for a person', async () => {
+  const shop = withChild(
+    `fan [shape=component]; a [prompt="a"]; b [prompt="b"]; boss [shape=house]; join [shape=tripleoctagon]
+     start -> fan; fan -> a -> b -> join; fan -> boss -> join; join -> exit`,
+  );
+  shop.write('child.dot', pipeline('ask [shape=hexagon, label="Go?"]; start -> ask -> exit'));
+  const { options } = counted();
+  const { report } = await shop.run({ ...options, people: 'remote', calls: { budget: { calls: 1 } }, signal: AbortSignal.timeout(4_000) });
+  expect(report).toMatchObject({ status: 'paused', pause: { class: 'budget' } });
+});
+
 it('says at the end of the command what the calls of its children came to', async () => {
   const cwd = await projectFolder({
     'p.dot': pipeline('a [prompt="a"]; boss [shape=house]; start -> a -> boss -> exit', BOSS),
