@@ -190,6 +190,29 @@ describe('after a failure', () => {
   });
 });
 
+it('refuses other branches in an inner node that a resume which was stopped had not entered', async () => {
+  place = workshop(
+    pipeline(
+      `fan [shape=component, join_policy=first_success, max_parallel=1]; z [prompt="last"]; in [shape=component, error_policy=fail_fast]
+       x [prompt="x"]; y [prompt="y"]; both [shape=tripleoctagon]; meet [shape=tripleoctagon]; start -> fan; fan -> z -> meet; fan -> in
+       in -> x -> both; in -> y -> both; both -> meet; meet -> exit`,
+    ),
+  );
+  failing.add('z').add('y');
+  await run();
+  failing.clear();
+  silent.add('z');
+  await place.run({ ...own(), resume: '', signal: AbortSignal.timeout(400) });
+  silent.clear();
+  failing.add('z');
+  const drawn = place.read('p.dot');
+  place.write('p.dot', drawn.replace('in -> x -> both; in -> y -> both', 'in -> y -> both; in -> x -> both'));
+  expect(String((await place.run({ ...own(), resume: '' })).report.error)).toContain('the branches of in are others now: y is where x was');
+  place.write('p.dot', drawn);
+  expect((await run({ resume: '' })).report.status).toBe('completed');
+  expect(asked).toEqual(['y', 'z']);
+});
+
 describe('a time limit', () => {
   const LIMIT = 'timeout="450ms", retry_delay="1ms", retry_jitter=false';
 

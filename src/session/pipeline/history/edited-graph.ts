@@ -30,8 +30,10 @@ export function checkFailedBranches(plan: CompiledPipeline, { failed }: WalkView
 
 function requireWalkable(plan: CompiledPipeline, walk: WalkView): void {
   const { enterAt, running, current, next } = walk;
-  if (enterAt !== undefined) requireNode(plan, enterAt);
-  else if (running) requireNode(plan, running.node);
+  if (enterAt !== undefined) {
+    requireNode(plan, enterAt);
+    checkFailedBranches(plan, walk, enterAt);
+  } else if (running) requireNode(plan, running.node);
   else if (current !== undefined && !plan.has(current) && !(next && plan.has(next.to))) requireNode(plan, current);
   for (const [index, branch] of walk.branches)
     if (running && isBranch(plan, running.node, { index, branch })) requireWalkable(plan, branch);
