@@ -6,6 +6,7 @@ import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
 import type { Stop } from '../calls/dispatch/stop.js';
 import { messageOf, MlldError } from '../errors.js';
 import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
+import { onOneLine } from '../values/shortened.js';
 
 type Paused = Pick<Dispatcher, 'pausedBy'>;
 
@@ -80,8 +81,7 @@ const REMEDIES: { readonly [C in Stop['class']]: string } = {
 /** Returns the line for a run that waits until an allowance is there again (`--wait-quota`). calls.md 12.7. */
 export function quotaWait({ lane, resetsAtMs, nowMs, isRecorded }: QuotaWait): string {
   const stopping = isRecorded ? 'Ctrl-C stops the run, and --resume continues it' : 'Ctrl-C ends the run, of which nothing is recorded';
-  const name = lane.replaceAll(/\s+/g, ' '); // an argument may be in it, whose line break would begin a line as if mlld had written it
-  return `waits for the quota of ${name} until ${localTime(resetsAtMs)}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
+  return `waits for the quota of ${onOneLine(lane)} until ${localTime(resetsAtMs)}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
 }
 
 interface QuotaWait {

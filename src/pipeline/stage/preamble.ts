@@ -4,7 +4,7 @@
  */
 import type { FidelityMode } from '../../../journal/facts/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';
-import { shortened } from '../../values/shortened.js';
+import { onOneLine, shortened } from '../../values/shortened.js';
 import { CHILD_RUN_KEY, RESULTS_KEY, withoutChildRuns } from '../model/context-keys.js';
 import type { NotableView, StateView, WalkView } from './state-view.js';
 import type { Turn } from './threads.js';
@@ -111,7 +111,7 @@ function stages({ walks }: PreambleSource): readonly FinishedStage[] {
 
 function stageLine({ id, status, reason, visits }: FinishedStage, { summaries }: PreambleSource, units: number): string {
   const excerpt = summaries.findLast(({ node }) => node === id)?.text ?? reason ?? '';
-  return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${shortened(oneLine(excerpt), units)}`}`;
+  return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${shortened(onOneLine(excerpt), units)}`}`;
 }
 
 function notable({ walks }: PreambleSource): string[] {
@@ -143,7 +143,7 @@ function contextLines({ walks, runId }: PreambleSource, units: number): string[]
   return Object.entries(shown)
     .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
     .reverse()
-    .map(([key, value]) => `- ${key}: ${shortened(oneLine(textOf(value)), units)}`);
+    .map(([key, value]) => `- ${key}: ${shortened(onOneLine(textOf(value)), units)}`);
 }
 
 function withoutChildRun(context: WalkView['context']): WalkView['context'] {
@@ -165,7 +165,6 @@ function textOf(value: Json): string {
 }
 
 const times = (visits: number): string => (visits > 1 ? ` (${visits} visits)` : '');
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 /** Collects lines while they fit into the budget: add the most valuable sections first. */
 function linesWithin(budgetUnits: number) {

@@ -9,6 +9,7 @@ import { answerFile } from '../../pipeline/human/remote.js';
 import { type Project, type WorkingProject } from '../project.js';
 import { resolveWorkflow } from '../resolve-workflow.js';
 import { allRuns, findRun } from '../recorded-run.js';
+import { onOneLine } from '../../values/shortened.js';
 import { createLiveWorld } from '../../world/live.js';
 import { openChain, type Chain } from './history/chain.js';
 import { runOfManifest } from './manifest.js';
@@ -93,7 +94,6 @@ export function choiceIn({ id, text: asked, options }: WaitingQuestion, text: st
   const choice = choiceFor(text, options);
   if (choice) return choice;
   const problem = text === '' ? `${id} waits for a choice` : `"${text}" fits no choice of ${id}`;
-  const onOneLine = (written: string): string => written.replaceAll(/\s+/g, ' ');
   throw new MlldError('ANSWER_UNFIT', onOneLine(`${problem}: ${asked}`), { hint: onOneLine(options.map(choiceLine).join(', ')) });
 }
 
