@@ -67,7 +67,7 @@ function takingFrom(
   known: ((plain: CallKey) => CallKey) | undefined,
   cache: Pick<ResultCache, 'secretKeys'>,
 ): WorkflowPorts['take'] {
-  return async ({ op, question, hasSecret, keyOf }) => {
+  return async ({ op, digits, hasSecret, keyOf }) => {
     const keyed = hasSecret ? await cache.secretKeys() : known;
     const keysOf = (number: number): [CallKey, ...CallKey[]] => {
       const plain = keyOf(number);
@@ -77,7 +77,7 @@ function takingFrom(
     const keys = new Map<number, [CallKey, ...CallKey[]]>();
     return samples.take({
       op,
-      digits: question,
+      digits,
       keysOf(number) {
         const found = keys.get(number) ?? keysOf(number);
         keys.set(number, found);

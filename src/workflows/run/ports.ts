@@ -5,8 +5,8 @@ import type { WorkflowText } from '../text/read-script.js';
 
 export interface SampledCall {
   readonly op: OpPath;
-  /** The digits of its question, which its path has if no secret is in it. */
-  readonly question: string;
+  /** The digits of the key of its first sample, which its path has if no secret is in it. */
+  readonly digits: string;
   /** A secret is in the request: the key to record it under is a keyed one. */
   readonly hasSecret: boolean;
   /** Returns the plain key of the sample of this number, from 1. */

@@ -68,8 +68,8 @@ export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branc
   const requestOf = (number: number, asked: readonly Json[]): CallRequest => ({ fn, args: asked, ...(number > 1 && { attempt: number }) });
   const keyOf = (number: number, asked: readonly Json[]): CallKey => callKey(requestOf(number, asked));
   const askedOf = (sent: readonly Value[]): readonly Json[] => identity ?? sent.map((input) => toJson(input));
-  const question = digitsOf(keyOf(1, identity ?? args));
-  const segment = `${kind}~${run.secrets.contains(identity ?? args) ? SECRET_DIGITS : question}`; // SAMPLED-2
+  const digits = digitsOf(keyOf(1, identity ?? args));
+  const segment = `${kind}~${run.secrets.contains(identity ?? args) ? SECRET_DIGITS : digits}`; // SAMPLED-2
   const ordinal = branch.nextOrdinal(segment); // SAMPLED-1
   const op = `${around.path}/${segment}#${ordinal}` as OpPath;
   const startedMs = run.monotonicMs();
@@ -78,7 +78,7 @@ export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branc
   async function sample(sent: readonly Value[]): Promise<TakenSample> {
     const asked = askedOf(sent);
     const hasSecret = sent.some(isSecret) || run.secrets.contains(asked);
-    return (taking ??= ports.take({ op, question, hasSecret, keyOf: (number) => keyOf(number, asked) }));
+    return (taking ??= ports.take({ op, digits, hasSecret, keyOf: (number) => keyOf(number, asked) }));
   }
   const request = async (sent: readonly Value[]): Promise<FormedCall> => {
     const { number } = await sample(sent);
