@@ -51,7 +51,9 @@ interface Options {
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
   refuseWorkers(argv, { executes: 'a pipeline executes its stages itself' });
   let status: number = EXIT_OK;
-  const command = attached(toCommand('mlld run', RUN_PIPELINE), RUN_PIPELINE, io).action(async (file: string, options: Options) => {
+  // Named with the file, because `mlld run --help` explains the options of scripts.
+  const named = toCommand('mlld run FILE.dot', RUN_PIPELINE).usage('[options]');
+  const command = attached(named, RUN_PIPELINE, io).action(async (file: string, options: Options) => {
     status = await runAndRender(io, argv, file, options);
   });
   return withCommander(async () => {

@@ -16,6 +16,11 @@ describe('words that a command can’t take', () => {
     [['journal', 'export', 'x', '--format', 'xml'], '--format xml: it must be otlp-json, chrome-trace, ndjson or csv', ''],
     [['completion', 'csh'], "<shell> can't be csh: it must be bash, zsh or fish", ''],
     [['journal', 'list', 'a', 'b'], 'mlld journal list takes 1 argument, not 2', ''],
+    [
+      ['run', 'x.dot', '--changed', 'ask'],
+      'mlld run FILE.dot has no option --changed',
+      'for example: mlld run release.dot --yes; mlld run FILE.dot --help explains it',
+    ],
     [['run', 'x.dot', '--ask', 'all'], '--ask all: it must be auto, console, stdin or remote', ''],
   ])('%j', async (argv, message, hint) => {
     const { stdout, stderr, status } = await runCli(argv, { cwd: await projectFolder() });
