@@ -138,6 +138,19 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     expect(await page.locator('.repair code').first().textContent()).toBe('mlld run triage --resume failed');
   });
 
+  it('keeps what is typed while it searches for what was typed before', async () => {
+    await open('10000', { hash: 'operations' });
+    const slowly = await page.context().newCDPSession(page);
+    await slowly.send('Emulation.setCPUThrottlingRate', { rate: 10 });
+    await page.keyboard.press('/');
+    await page.waitForSelector('input:focus');
+    await page.keyboard.type('TICKET 0137', { delay: 170 });
+    await slowly.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+    expect(await page.locator('input[type=search]').inputValue()).toBe('TICKET 0137');
+    await expect.poll(() => new URL(page.url()).hash).toContain('TICKET%200137');
+    expect(await page.locator('input[type=search]').inputValue()).toBe('TICKET 0137');
+  });
+
   it('finds calls by what is in their results, and walks from one to the next', async () => {
     await open('2000', { hash: 'operations' });
     await page.keyboard.press('/');

@@ -1,5 +1,5 @@
 /** Narrows the operations by function, state and text. The address follows, so that a link shows the same. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Model } from '../model/page-model.js';
 import { hashOf, isFiltering, NO_FILTER, type Filter } from '../model/route.js';
 import { number, stateWords } from '../model/verdict-words.js';
@@ -14,10 +14,14 @@ export function FilterBar({ model, filter }: { readonly model: Model; readonly f
     history.replaceState(undefined, '', hashOf({ view: 'operations', filter: { ...filter, ...change } }));
     dispatchEvent(new HashChangeEvent('hashchange'));
   };
-  useEffect(() => setText(filter.text), [filter.text]);
+  /** The text that the field itself has put into the address: when that arrives here, more may have been typed. */
+  const sent = useRef(filter.text);
+  useLayoutEffect(() => {
+    if (filter.text !== sent.current) setText((sent.current = filter.text));
+  }, [filter.text]);
   useEffect(() => {
     if (text === filter.text) return undefined;
-    const timer = setTimeout(() => set({ text }), REST_MS);
+    const timer = setTimeout(() => set({ text: (sent.current = text) }), REST_MS);
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {

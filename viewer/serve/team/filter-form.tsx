@@ -1,5 +1,5 @@
 /** Lets a reader choose which runs are listed and added up. `/` moves to the search. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RunPage } from '../../../src/api/team/filter-runs.js';
 import type { Shown } from './requests.js';
 
@@ -25,7 +25,11 @@ export function FilterForm({ shown, page, onChange }: FilterFormProps) {
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(onChange);
   latest.current = onChange;
-  useEffect(() => setText(shown.q), [shown.q]);
+  /** The text that the field itself has asked for: when its runs are shown, more may have been typed. */
+  const sent = useRef(shown.q);
+  useLayoutEffect(() => {
+    if (shown.q !== sent.current) setText((sent.current = shown.q));
+  }, [shown.q]);
   useEffect(() => {
     const type = (event: KeyboardEvent): void => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -42,7 +46,7 @@ export function FilterForm({ shown, page, onChange }: FilterFormProps) {
   const find = (q: string): void => {
     setText(q);
     clearTimeout(typing.current);
-    typing.current = setTimeout(() => latest.current({ q: q.trim() }), TYPING_MS);
+    typing.current = setTimeout(() => latest.current({ q: (sent.current = q.trim()) }), TYPING_MS);
   };
   const statuses = Object.entries(page?.statuses ?? {}).toSorted(([, one], [, other]) => other - one);
   return (
