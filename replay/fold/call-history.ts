@@ -1,7 +1,7 @@
 /** Folds what a run learned about its lanes, and what its attempts cost: a later run begins with that. calls.md 12.9 and 13.3. */
 import type { Usage } from '../../journal/event.js';
+import { isTurnedAway } from '../../journal/facts/turned-away.js';
 import type { OpPath } from '../../journal/ids.js';
-import { isTurnedAway } from './calls/failure-class.js';
 import type { Projection } from './projection.js';
 
 /** Costs that are kept for each function. */

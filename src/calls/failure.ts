@@ -36,13 +36,6 @@ export function wordsOfClass(failureClass: FailureClass): string {
   return WORDS[failureClass];
 }
 
-const FREE: ReadonlySet<FailureClass> = new Set<FailureClass>(['rate-limit', 'overloaded', 'quota', 'auth']);
-
-/** True for a class in which a provider turns an attempt away: without a usage it cost nothing. calls.md 10.5. */
-export function isFreeClass(failureClass: FailureClass): boolean {
-  return FREE.has(failureClass);
-}
-
 /** As `wordsOfClass`, for a call that may have ended with its run. */
 export function wordsOfCause(cause: FailureClass | 'interrupted'): string {
   return cause === 'interrupted' ? cause : wordsOfClass(cause);

@@ -1,6 +1,7 @@
 /** Names the class in which a call failed, also for journals of before, which have only its message. calls.md 16.2. */
 import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass, Usage } from '../../../journal/facts/call-event.js';
+import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 
 /** `interrupted`: the run had to stop while an attempt was in flight. */
 export type CallCause = FailureClass | 'interrupted';
@@ -38,11 +39,6 @@ export function isUnpriced({ usage, onlyCalls, cause }: CostOfAttempt): boolean 
   if (usage !== undefined) return usage.costUsd === undefined;
   if (onlyCalls) return false;
   return !isTurnedAway(cause);
-}
-
-/** Returns true for a cause with which a provider turns an attempt away. */
-export function isTurnedAway(cause: CallCause | undefined): boolean {
-  return cause === 'rate-limit' || cause === 'overloaded' || cause === 'quota' || cause === 'auth';
 }
 
 // Journals of before have these in the text alone.

@@ -9,11 +9,12 @@
  *    attempt counts as such unless it waits itself, for a call inside it.
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
  */
+import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { Budget, type Admission } from '../budget/budget.js';
 import type { Spending } from '../budget/spending.js';
-import { isFreeClass, type Failure } from '../failure.js';
+import type { Failure } from '../failure.js';
 import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
 import { Lanes } from './lanes.js';
@@ -185,8 +186,8 @@ export class Dispatcher {
     const { failure, cost, headers } = end;
     const lane = this.lanes.open(name);
     this.inFlight.delete(op);
-    const isTurnedAway = failure !== undefined && isFreeClass(failure.class) && !cost?.usd && !cost?.tokens;
-    if (charge) this.budget?.settle(charge, cost ?? {}, isTurnedAway);
+    const isFree = isTurnedAway(failure?.class) && !cost?.usd && !cost?.tokens;
+    if (charge) this.budget?.settle(charge, cost ?? {}, isFree);
     const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));
     const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });
     const sharing = this.journal?.sharing;

@@ -13,6 +13,7 @@
  * ATTEMPT-7 No attempt follows a reply that fits the schema only without its envelope: the model can't do anything about that.
  */
 import type { Usage } from '../../../journal/event.js';
+import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
 import { addAttempt } from '../../calls/usage.js';
 import { CountedTime } from '../../calls/counted-time.js';
@@ -22,7 +23,7 @@ import { isUnknown, uncountedBy, type Cost, type Reservation } from '../../calls
 import type { SharedBudgetGate } from '../../calls/budget/shared-gate.js';
 import type { Started } from '../../calls/dispatch/ports.js';
 import type { StartRequest } from '../../calls/dispatch/lane.js';
-import { isFreeClass, type Failure } from '../../calls/failure.js';
+import type { Failure } from '../../calls/failure.js';
 import type { CallOptions, ReplyPlace } from '../../calls/options.js';
 import { BodyDeadline } from '../../runtime/body-deadline.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
@@ -353,5 +354,5 @@ function costOf(usage: Usage | undefined, attempt: Attempt | undefined, failure:
 
 /** Attempts that a provider turned away without a usage cost nothing, and neither do those that only make calls. calls.md 10.5. */
 function isFree(attempt: Attempt | undefined, failure: Failure | undefined): boolean {
-  return attempt?.onlyCalls === true || (failure !== undefined && isFreeClass(failure.class));
+  return attempt?.onlyCalls === true || isTurnedAway(failure?.class);
 }

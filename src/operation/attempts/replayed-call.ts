@@ -7,9 +7,10 @@
  * REPLAYED-CALL-3 A result that an adapter or a schema made of a reply is the recorded one: neither is applied a second time.
  */
 import type { FactOf } from '../../../journal/event.js';
+import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import { Attempt, type AttemptView } from '../../calls/attempt.js';
 import { BodyReport } from '../../calls/body-report.js';
-import { isFreeClass, type Failure } from '../../calls/failure.js';
+import type { Failure } from '../../calls/failure.js';
 import { addAttempt } from '../../calls/usage.js';
 import { BodyDeadline } from '../../runtime/body-deadline.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
@@ -79,7 +80,7 @@ function countInside({ call: { run } }: AttemptParts, { attempt, call, reused }:
 type RecordedCost = Pick<FactOf<'call.completed' | 'call.failed'>, 'usage' | 'class' | 'onlyCalls'>;
 
 function count({ call: { run }, progress }: AttemptParts, { usage, class: failureClass, onlyCalls }: RecordedCost): void {
-  run.usage.attemptEnded(usage, onlyCalls === true || (failureClass !== undefined && isFreeClass(failureClass)));
+  run.usage.attemptEnded(usage, onlyCalls === true || isTurnedAway(failureClass));
   progress.usage = usage;
   if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
 }

@@ -1,12 +1,12 @@
 /** Gives a replay the calls of the record: the attempts that failed, and how each call ended. calls.md 17. */
 import type { FactOf, JournalEvent } from '../../../journal/event.js';
+import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import { endedCall } from '../../../replay/fold/calls/ended-call.js';
 import { callAround, type RecordedEnd, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
 import { resultsOf } from './recorded-results.js';
-import { isFreeClass } from '../../calls/failure.js';
 import type { EndInside, ReplayedCall } from '../../runtime/ports.js';
 import type { ReplayOrder } from './replay-order.js';
 
@@ -109,7 +109,7 @@ function endInside(event: JournalEvent): EndInside {
       const wasExecuted = !isUpstream && (denied !== true || usage !== undefined);
       const isOwn = isUpstream || (evidence !== undefined && denied !== true);
       return {
-        ...(wasExecuted && { attempt: { usage, isFree: onlyCalls === true || (failureClass !== undefined && isFreeClass(failureClass)) } }),
+        ...(wasExecuted && { attempt: { usage, isFree: onlyCalls === true || isTurnedAway(failureClass) } }),
         ...(retryInMs === undefined && isOwn && { call: 'failed' as const }),
       };
     }
