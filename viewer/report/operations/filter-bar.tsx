@@ -1,5 +1,6 @@
 /** Narrows the operations by function, state and text. The address follows, so that a link shows the same. */
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { useTypedText } from '../../shared/typed-text.js';
 import type { Model } from '../model/page-model.js';
 import { hashOf, isFiltering, NO_FILTER, type Filter } from '../model/route.js';
 import { number, stateWords } from '../model/verdict-words.js';
@@ -8,20 +9,15 @@ import { number, stateWords } from '../model/verdict-words.js';
 const REST_MS = 150;
 
 export function FilterBar({ model, filter }: { readonly model: Model; readonly filter: Filter }) {
-  const [text, setText] = useState(filter.text);
+  const { text, setText, asked } = useTypedText(filter.text);
   const field = useRef<HTMLInputElement>(null);
   const set = (change: Partial<Filter>): void => {
     history.replaceState(undefined, '', hashOf({ view: 'operations', filter: { ...filter, ...change } }));
     dispatchEvent(new HashChangeEvent('hashchange'));
   };
-  /** The text that the field itself has put into the address: when that arrives here, more may have been typed. */
-  const sent = useRef(filter.text);
-  useLayoutEffect(() => {
-    if (filter.text !== sent.current) setText((sent.current = filter.text));
-  }, [filter.text]);
   useEffect(() => {
     if (text === filter.text) return undefined;
-    const timer = setTimeout(() => set({ text: (sent.current = text) }), REST_MS);
+    const timer = setTimeout(() => set({ text: asked(text) }), REST_MS);
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {

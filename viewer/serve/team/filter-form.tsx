@@ -1,6 +1,7 @@
 /** Lets a reader choose which runs are listed and added up. `/` moves to the search. */
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { RunPage } from '../../../src/api/team/filter-runs.js';
+import { useTypedText } from '../../shared/typed-text.js';
 import type { Shown } from './requests.js';
 
 /** A search begins when nothing was typed for so long. */
@@ -20,16 +21,11 @@ interface FilterFormProps {
 }
 
 export function FilterForm({ shown, page, onChange }: FilterFormProps) {
-  const [text, setText] = useState(shown.q);
+  const { text, setText, asked } = useTypedText(shown.q);
   const search = useRef<HTMLInputElement>(null);
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(onChange);
   latest.current = onChange;
-  /** The text that the field itself has asked for: when its runs are shown, more may have been typed. */
-  const sent = useRef(shown.q);
-  useLayoutEffect(() => {
-    if (shown.q !== sent.current) setText((sent.current = shown.q));
-  }, [shown.q]);
   useEffect(() => {
     const type = (event: KeyboardEvent): void => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -46,7 +42,7 @@ export function FilterForm({ shown, page, onChange }: FilterFormProps) {
   const find = (q: string): void => {
     setText(q);
     clearTimeout(typing.current);
-    typing.current = setTimeout(() => latest.current({ q: (sent.current = q.trim()) }), TYPING_MS);
+    typing.current = setTimeout(() => latest.current({ q: asked(q.trim()) }), TYPING_MS);
   };
   const statuses = Object.entries(page?.statuses ?? {}).toSorted(([, one], [, other]) => other - one);
   return (
