@@ -167,17 +167,17 @@ describe('a process with the number of one that a killed run had started', () =>
 
 describe('the watcher of a run', () => {
   it.each([
-    ['ends in order', async () => undefined],
-    ['is interrupted', async (run: CliProcess) => void run.kill('SIGINT')],
-  ])('ends with a run that %s', async (_, act) => {
+    ['ends in order', (_run: CliProcess, agent: number) => process.kill(agent, 'SIGTERM')],
+    ['is interrupted', (run: CliProcess) => run.kill('SIGINT')],
+  ])('ends with a run that %s', async (_, end) => {
     const cwd = await project();
     const argv = ['job.mld', '--checkpoint'];
-    const { run } = await startWorking(cwd, argv);
+    const { run, agent } = await startWorking(cwd, argv);
     const watcher = await watcherOf(run);
     expect(watcher).toBeGreaterThan(0);
-    await act(run);
-    if (run.exitCode === null) process.kill(agentsIn(cwd)[0] as number, 'SIGTERM');
-    await resultOf(run);
+    const result = resultOf(run);
+    end(run, agent);
+    await result;
     await ends(watcher);
   });
 });
