@@ -285,13 +285,10 @@ export function beginVisit(
 function finishNode(state: PipelineState, event: EventOf<'node.finished'>): PipelineState {
   const { op, node, visit, status, outcome, attempts, files, excerpt } = event;
   const walk = walkFor(state.main, op, event.branch);
-  if (status === 'fail') walk.failed.set(node, brokenVisit(walk, walk.running ?? lostVisit(event), replacedBy(walk, outcome)));
+  const updates = updatesOf(status, outcome);
+  if (status === 'fail') walk.failed.set(node, brokenVisit(walk, walk.running ?? lostVisit(event), replacedBy(walk, updates)));
   else walk.failed.delete(node);
-  Object.assign(walk.context, outcome.context_updates);
-  if (outcome.carried === undefined) {
-    walk.context['outcome'] = status;
-    if (outcome.preferred_label !== '') walk.context['preferred_label'] = outcome.preferred_label;
-  }
+  Object.assign(walk.context, updates);
   if ((status === 'success' || status === 'partial_success') && state.retries.has(node)) countRetries(state, walk, node, 0);
   addToHistory(walk, {
     node_id: node,
@@ -320,7 +317,13 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   return state;
 }
 
-function replacedBy({ branches, context }: Walk, { context_updates: updates }: StageOutcome): BrokenVisit['replaced'] {
+/** Returns what the end of a visit changes in the context. An outcome that is carried on leaves the one before it there. */
+function updatesOf(status: StageStatus, { carried, context_updates, preferred_label }: StageOutcome): { readonly [key: string]: Json } {
+  if (carried !== undefined) return context_updates;
+  return { ...context_updates, outcome: status, ...(preferred_label !== '' && { preferred_label }) };
+}
+
+function replacedBy({ branches, context }: Walk, updates: { readonly [key: string]: Json }): BrokenVisit['replaced'] {
   return branches.size === 0 ? {} : Object.fromEntries(Object.keys(updates).map((key) => [key, context[key]]));
 }
 

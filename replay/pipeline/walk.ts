@@ -38,7 +38,7 @@ export interface BrokenVisit extends VisitInRuns {
   readonly visit: number;
   /** Holds the branches of a parallel node, by index. */
   readonly branches: ReadonlyMap<number, Walk>;
-  /** Holds the values that the outcome of a parallel node replaced in the context, undefined where there was none. */
+  /** Holds the values that the end of a parallel node replaced in the context, undefined where there was none. */
   readonly replaced: { readonly [key: string]: Json | undefined };
 }
 

@@ -69,6 +69,18 @@ const FAN = (attributes: string): string =>
    meet -> exit`;
 
 describe('after a failure', () => {
+  it('a branch that had not begun sees the outcome that the failed visit had seen', async () => {
+    const graph = `before [prompt="zero"]; fan [shape=component, max_parallel=1, error_policy=fail_fast]; a [prompt="one"]; c [shape=diamond]
+      c1 [prompt="two"]; c2 [prompt="three"]; meet [shape=tripleoctagon]; start -> before -> fan; fan -> a -> meet; fan -> c
+      c1 -> meet; c2 -> meet; c -> c1 [condition="context.outcome=success"]; c -> c2 [condition="context.outcome=fail"]; meet -> exit`;
+    place = workshop(pipeline(graph));
+    failing.add('a');
+    expect((await run()).report.status).toBe('failed');
+    failing.clear();
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toEqual(['a', 'c1']);
+  });
+
   it('executes the node that failed and the one that was cut off, as often as the parallel node fails', async () => {
     place = workshop(pipeline(FAN('error_policy=fail_fast')));
     failing.add('b2');
