@@ -1,4 +1,4 @@
-/** How often the engine compiles: a body is called thousands of times in a run. */
+/** Bodies are compiled for their first call only: a run calls them thousands of times. */
 import { expect, it } from 'vitest';
 import { createCodeCache } from '../../src/world/code/code-cache.js';
 import { realmOf, type Realm } from '../../src/world/code/compile-code.js';

@@ -14,6 +14,7 @@ import { fidelityValid } from './rules/attributes/fidelity-valid.js';
 import { goalGateHasRetry } from './rules/structure/goal-gate-has-retry.js';
 import { humanChoices } from './rules/structure/human-choices.js';
 import { humanDefault } from './rules/structure/human-default.js';
+import { managerChild } from './rules/attributes/manager-child.js';
 import { nodeId } from './rules/attributes/node-id.js';
 import { parallelJoin } from './rules/structure/parallel-join.js';
 import { promptOnLlmNodes } from './rules/attributes/prompt-on-llm-nodes.js';
@@ -45,6 +46,7 @@ export const LINT_RULES: { readonly [id: string]: LintRule } = {
   retry_target_exists: retryTargetExists,
   goal_gate_has_retry: goalGateHasRetry,
   prompt_on_llm_nodes: promptOnLlmNodes,
+  manager_child: managerChild,
   condition_outcome: conditionOutcome,
   branch_condition: branchCondition,
   human_default: humanDefault,

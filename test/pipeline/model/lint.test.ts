@@ -154,6 +154,12 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   ],
   ['prompt_on_llm_nodes', 'a [prompt=x] b [label=x] c [shape=diamond] d [type=tool]', 'a', ['warning prompt_on_llm_nodes 2:1 a']],
   [
+    'manager_child',
+    'graph [stack.child_dotfile="child.dot"] a [shape=house]',
+    'a [shape=house, stack.child_autostart=false] b [shape=house] c [type="stack.manager_loop"]',
+    ['warning manager_child 2:46 b', 'warning manager_child 2:62 c'],
+  ],
+  [
     'condition_outcome',
     'a->b [condition="outcome=partial_success && context.outcome=x"]',
     'a->b [condition="context.x=y && outcome!=failed"]',
