@@ -223,24 +223,20 @@ export function flow(
   labels: readonly string[] = NO_LABELS,
   sources: readonly string[] = NO_LABELS,
 ): Value {
-  let allLabels = labelsOf(value);
-  let allSources = sourcesOf(value);
-  const own = allLabels;
-  const ownSources = allSources;
-  if (from.length > 0) {
-    let met: readonly string[] = NO_LABELS;
-    let metSources: readonly string[] = NO_LABELS;
-    for (let i = 0; i < from.length; i++) {
-      const source = from[i];
-      if (!(source instanceof Annotated)) continue;
-      met = union(met, source.metadata.labels);
-      metSources = union(metSources, source.metadata.sources);
-    }
-    allLabels = union(met, allLabels);
-    allSources = union(metSources, allSources);
+  const { labels: own, sources: ownSources } = value instanceof Annotated ? value.metadata : NO_METADATA;
+  let met: readonly string[] = NO_LABELS;
+  let metSources: readonly string[] = NO_LABELS;
+  for (let i = 0; i < from.length; i++) {
+    const source = from[i];
+    if (!(source instanceof Annotated)) continue;
+    met = union(met, source.metadata.labels);
+    metSources = union(metSources, source.metadata.sources);
   }
-  allLabels = union(allLabels, labels);
-  allSources = union(allSources, sources);
+  // Most values have neither, and this is asked of every value.
+  let allLabels = met.length > 0 ? union(met, own) : own;
+  let allSources = metSources.length > 0 ? union(metSources, ownSources) : ownSources;
+  if (labels.length > 0) allLabels = union(allLabels, labels);
+  if (sources.length > 0) allSources = union(allSources, sources);
   if (allLabels === own && allSources === ownSources) return value;
   if (value === undefined) return value;
   if (value instanceof Annotated) return value.withMetadata({ ...value.metadata, labels: allLabels, sources: allSources });

@@ -191,17 +191,18 @@ function countCost(
   const { outcome, usage, durationMs = 0 } = end;
   // A call that a guard denied before its body ran is recorded as started all the same; no lane let it start.
   const wasExecuted = outcome !== 'not-executed' && !(outcome === 'denied' && attempt?.lane === undefined && usage === undefined);
+  const hasNoCost = isUnpriced(end);
   for (const counts of groups) {
     if (attempt && !wasExecuted) countAttempt(counts, attempt.isRetry, -1);
     if (!attempt && wasExecuted) countAttempt(counts, false, 1); // the line that started it is damaged
-    if (wasExecuted && isUnpriced(end)) counts.unpriced += 1;
+    if (wasExecuted && hasNoCost) counts.unpriced += 1;
     counts.callsMs += durationMs;
-    counts.inputTokens = sumOf(counts.inputTokens, usage?.inputTokens);
-    counts.outputTokens = sumOf(counts.outputTokens, usage?.outputTokens);
-    counts.costUsd = sumUsd(counts.costUsd, usage?.costUsd);
+    if (usage === undefined) continue;
+    counts.inputTokens = sumOf(counts.inputTokens, usage.inputTokens);
+    counts.outputTokens = sumOf(counts.outputTokens, usage.outputTokens);
+    counts.costUsd = sumUsd(counts.costUsd, usage.costUsd);
   }
-  if (attempt && attempt.spentUsd !== undefined)
-    attempt.spentUsd = isUnpriced(end) ? undefined : addUsd(attempt.spentUsd, usage?.costUsd ?? 0);
+  if (attempt && attempt.spentUsd !== undefined) attempt.spentUsd = hasNoCost ? undefined : addUsd(attempt.spentUsd, usage?.costUsd ?? 0);
   if (usage?.model !== undefined) models.set(usage.model, (models.get(usage.model) ?? 0) + 1);
 }
 

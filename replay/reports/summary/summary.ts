@@ -102,8 +102,8 @@ export const summary: Projection<RunSummary> = {
     // Made by `initial` above, where every list and map is a fresh one.
     const draft = state as Draft;
     draft.ref = place.ref;
-    callPhases.apply(draft.phases, event, place);
-    const atMs = timeOf(draft, event.ts);
+    // A busy run has many events in a millisecond, and reading their time costs more than counting them.
+    const atMs = draft.lastMs !== undefined && event.ts === draft.lastTs ? draft.lastMs : readTime(draft, event.ts);
     switch (event.type) {
       case 'run.started':
         draft.name = event.name;
@@ -118,10 +118,12 @@ export const summary: Projection<RunSummary> = {
         count(draft, event);
         break;
       case 'op.started':
+        if (event.group !== undefined) callPhases.apply(draft.phases, event, place);
         if (event.total !== undefined) draft.loops.set(event.op, { op: event.op, total: event.total, done: 0 });
         break;
       case 'op.finished':
-        endOperation(draft, event.op);
+        if (draft.phases.size > 0) callPhases.apply(draft.phases, event, place);
+        if (draft.loops.size > 0) endOperation(draft, event.op);
         break;
       case 'call.started': {
         const { op, fn, preview = previewOf(event.args) } = event;
@@ -250,13 +252,9 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
   };
 }
 
-/** A busy run has many events in a millisecond, and reading their time costs more than counting them. */
-function timeOf(draft: Draft, ts: string): number {
-  if (draft.lastMs === undefined || ts !== draft.lastTs) {
-    draft.lastTs = ts;
-    draft.lastMs = Date.parse(ts);
-  }
-  return draft.lastMs;
+function readTime(draft: Draft, ts: string): number {
+  draft.lastTs = ts;
+  return (draft.lastMs = Date.parse(ts));
 }
 
 function count(draft: Draft, event: JournalEvent): void {
@@ -285,7 +283,6 @@ function copyCounts(draft: Draft, total: CallCounts): void {
 }
 
 function endOperation(draft: Draft, op: OpPath): void {
-  if (draft.loops.size === 0) return;
   const iteration = iterationOf(op);
   if (iteration === undefined) {
     draft.loops.delete(op);

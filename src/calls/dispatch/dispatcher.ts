@@ -186,7 +186,7 @@ export class Dispatcher {
     const { failure, cost, headers } = end;
     const lane = this.lanes.open(name);
     this.inFlight.delete(op);
-    const isFree = isTurnedAway(failure?.class) && !cost?.usd && !cost?.tokens;
+    const isFree = failure !== undefined && isTurnedAway(failure.class) && !cost?.usd && !cost?.tokens;
     if (charge) this.budget?.settle(charge, cost ?? {}, isFree);
     const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));
     const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });

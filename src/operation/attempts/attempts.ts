@@ -111,7 +111,7 @@ class Attempts {
     if (!started || this.abandoned === started) return;
     const { usage, attempt } = this.progress;
     this.calls?.dispatcher.finish(started, {
-      cost: costOf(usage, attempt, failure),
+      cost: costOf(usage, usage === undefined && isFreeAttempt(attempt, failure)),
       ...(failure ? { failure } : {}),
       ...(attempt?.headers ? { headers: attempt.headers } : {}),
     });
@@ -195,10 +195,11 @@ class Attempts {
     const pricing = reported && calls?.price(reported, options.model);
     const usage = pricing instanceof Promise ? await pricing : pricing;
     progress.usage = usage;
-    const cost = costOf(usage, attempt, failure);
+    const isFree = isFreeAttempt(attempt, failure);
+    const cost = costOf(usage, isFree);
     if (started) calls?.dispatcher.priced(started, cost);
     if (judged.kind !== 'ended') this.warnOfNoCost(cost, usage?.model, started?.reserved);
-    if (calls) call.run.usage.attemptEnded(usage, isFree(attempt, failure));
+    if (calls) call.run.usage.attemptEnded(usage, isFree);
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
     return judged;
   }
@@ -345,14 +346,14 @@ const NO_CLOCK = (): number => 0;
 /** Longer than a program has between TERM and KILL. */
 const ENDING_MS = 2500;
 
-function costOf(usage: Usage | undefined, attempt: Attempt | undefined, failure: Failure | undefined): Cost | undefined {
-  if (usage === undefined) return isFree(attempt, failure) ? { usd: 0, tokens: 0 } : undefined;
+function costOf(usage: Usage | undefined, isFree: boolean): Cost | undefined {
+  if (usage === undefined) return isFree ? { usd: 0, tokens: 0 } : undefined;
   const { costUsd, inputTokens, outputTokens } = usage;
   const tokens = inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
   return { ...(costUsd === undefined ? {} : { usd: costUsd }), ...(tokens === undefined ? {} : { tokens }) };
 }
 
 /** Attempts that a provider turned away without a usage cost nothing, and neither do those that only make calls. calls.md 10.5. */
-function isFree(attempt: Attempt | undefined, failure: Failure | undefined): boolean {
-  return attempt?.onlyCalls === true || isTurnedAway(failure?.class);
+function isFreeAttempt(attempt: Attempt | undefined, failure: Failure | undefined): boolean {
+  return attempt?.onlyCalls === true || (failure !== undefined && isTurnedAway(failure.class));
 }

@@ -8,7 +8,7 @@
 import type { Json } from '../../../journal/event.js';
 import { messageOf } from '../../errors.js';
 import { isDataObject } from '../../values/plain-object.js';
-import { labelsOf, LazyData, Annotated, type Value } from '../../values/value.js';
+import { LazyData, Annotated, type Value } from '../../values/value.js';
 import { SecretFragments } from './secret-fragments.js';
 
 export const SECRET = 'secret';
@@ -24,7 +24,7 @@ const UNMISTAKABLE_UNITS_MIN = 16;
 const TEXTS_MAX = 1000;
 
 export function isSecret(value: Value): boolean {
-  return labelsOf(value).includes(SECRET);
+  return value instanceof Annotated && value.metadata.labels.includes(SECRET);
 }
 
 export class SecretRegistry {
