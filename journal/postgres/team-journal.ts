@@ -7,6 +7,7 @@
  *    the spill is used only by a run that is over for its store, or must stop. docs/decisions/0051-a-result-is-used-when-it-has-won.md
  */
 import type { Durability } from '../durability.js';
+import type { JournalError } from '../errors.js';
 import type { Fact } from '../event.js';
 import type { RecordedResult } from '../storage/claims.js';
 import type { RunRef, Seq } from '../ids.js';
@@ -101,6 +102,11 @@ export class TeamJournal implements Journal, LineSource {
 
   wereSuperseded(late: readonly LateResult[]): void {
     for (const { of, by } of late) this.winners.set(of, by);
+  }
+
+  /** A claim would wait for the store as long again, for a call that can't begin. */
+  refuseCalls(error: JournalError): void {
+    this.claims.refuse(error);
   }
 
   private withWinner(recorded: Recorded): Recorded {

@@ -54,6 +54,8 @@ export interface LineSource {
   handOver(): void;
   /** Called for results that are late, when the lines that say so were added here. */
   wereSuperseded(late: readonly LateResult[]): void;
+  /** Called when the run takes nothing more. */
+  refuseCalls(error: JournalError): void;
 }
 
 interface Waiter {
@@ -314,6 +316,7 @@ export class SpillingRows implements RunSink {
 
   private stop(error: JournalError): void {
     this.end ??= error;
+    this.source?.refuseCalls(this.end); // before those who wait here ask for the next call
     for (const { reject } of this.committing) reject(this.end);
     this.committing = [];
   }

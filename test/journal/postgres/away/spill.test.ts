@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { sha256 } from '../../../../journal/canonical.js';
 import type { Fact } from '../../../../journal/event.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import { realDisk } from '../../../../journal/storage/disk.js';
@@ -131,6 +132,20 @@ describe.skipIf(noServer !== undefined)(`a store that is away${noServer === unde
     expect(defects).toEqual([]);
     expect(events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
     expect((await store.runs(runRef(1).workflow))[0]?.liveness).toBe('crashed');
+    await store.close();
+  });
+
+  it('claims nothing for a run that has given it up: that would wait for the store once more', async () => {
+    const { store, line } = open({ waitMs: 50 });
+    const journal = await store.create(runRef(1));
+    await journal.append(started);
+    await journal.append(callStarted(1));
+    await line.cut();
+    await journal.append(callCompleted(1));
+    const claim = { key: sha256('key 2'), refused: undefined };
+    await expect(journal.claims?.claim(claim)).rejects.toMatchObject({ code: 'STORE_SPILLED' });
+    await expect(journal.claims?.claimAgain(claim)).rejects.toMatchObject({ code: 'STORE_SPILLED' });
+    await expect(journal.close()).rejects.toMatchObject({ code: 'STORE_SPILLED' });
     await store.close();
   });
 
