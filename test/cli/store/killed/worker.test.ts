@@ -1,0 +1,87 @@
+/**
+ * A worker that is killed between two statements that it sends, at each point of what it does for a call. team-store.md 7.1.
+ *
+ * KILLED-WORKER-1 The run that offers ends well with another worker.
+ * KILLED-WORKER-2 A call whose result was durable is not paid for again; the others are executed once by the other worker.
+ * KILLED-WORKER-3 No offer and no claim is left, the journals verify, and no report complains of the run that the killed worker began.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { makeDatabase, noServer, type TestDatabase } from '../../../journal/postgres/database.js';
+import { Between } from '../../../journal/support/between.js';
+import { emptyFolder, projectFolder, resultOf, runCli } from '../../../support/cli.js';
+import { commandsOfTests } from '../started-commands.js';
+
+const QUESTIONS = ['a', 'b', 'c', 'd'];
+const SCRIPT = `exe llm @ask(q) = sh { echo "$WHO $q" >> "$LEDGER"; echo "done $q" }
+var @all = for parallel(4) @q in ${JSON.stringify(QUESTIONS)} => @ask(@q)
+show @all.join(" ")
+`;
+const PATIENCE = { timeout: 60_000, interval: 50 };
+const OF_RUN =
+  'where r.workflow_id in (select w.workflow_id from mlld.workflows w join mlld.projects p using (project_id) where p.name = $1)';
+
+describe.skipIf(noServer !== undefined)(`a worker that is killed${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const start = commandsOfTests({ MLLD_LEASE: '3s' });
+
+  it.each([
+    ['behind the making of its run', 'mlld.begin_worker', true],
+    ['behind the first fact of its run', '"type":"run.started"', true],
+    ['behind the claims of calls', '"held"', true],
+    ['behind the start of a call', '"type":"call.started"', true],
+    ['before the end of a call', '"type":"call.completed"', false],
+    ['behind that', '"type":"call.completed"', true],
+  ])('%s: %s (done: %j)', { timeout: 240_000 }, async (_, statement, isDone) => {
+    const url = database.project();
+    const between = await Between.open(url);
+    const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': SCRIPT });
+    const LEDGER = path.join(folder, 'ledger');
+    const paid = (who: string): readonly string[] =>
+      (existsSync(LEDGER) ? readFileSync(LEDGER, 'utf8').trim().split('\n') : [])
+        .map((line) => line.split(' '))
+        .filter(([by]) => by === who)
+        .map(([, question = '']) => question)
+        .sort();
+    const worker = async (who: string, store: string) => {
+      const child = start(['worker', '--lanes', '2', '--name', who], await emptyFolder(), { MLLD_STORE: store, LEDGER, WHO: who });
+      return { child, ended: resultOf(child) };
+    };
+    const cli = (...words: readonly string[]) => runCli(words, { cwd: folder, env: { MLLD_STORE: url } });
+    const rows = (text: string) => database.query(text, [new URL(url).searchParams.get('project')]);
+
+    let isReached = false;
+    between.onSent = (text) => {
+      isReached ||= text.includes(statement);
+      between.isDeaf = isReached;
+      return !isReached || (isDone && text.includes(statement));
+    };
+    const killed = await worker('killed', between.url);
+    const ended = resultOf(start(['run', 'hi', '--checkpoint', '--workers'], folder, { MLLD_STORE: url }));
+    await vi.waitFor(() => expect(isReached).toBe(true), PATIENCE);
+    await sleep(500); // the server does it meanwhile
+    const durable = isDone && statement.includes('call.completed') ? 1 : 0;
+    const results = `select e.seq from mlld.events e join mlld.runs r using (run_id) ${OF_RUN} and e.line like '%"type":"call.completed"%'`;
+    await vi.waitFor(async () => expect(await rows(results)).toHaveLength(durable), PATIENCE);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+
+    const other = await worker('other', url);
+    expect(await ended).toMatchObject({ status: 0, stdout: 'done a done b done c done d\n' }); // KILLED-WORKER-1
+    expect(paid('other')).toHaveLength(QUESTIONS.length - durable); // KILLED-WORKER-2
+    expect([...new Set([...paid('killed'), ...paid('other')])].sort()).toEqual(QUESTIONS);
+    other.child.kill('SIGTERM');
+    expect(await other.ended).toMatchObject({ status: 0 });
+
+    // KILLED-WORKER-3
+    expect(await cli('journal', 'verify', 'hi')).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse((await cli('journal', 'list', '--json')).stdout)).toMatchObject([{ status: 'completed', atWorkers: 4 }]);
+    const withWorkers = JSON.parse((await cli('journal', 'list', '--workers', '--json')).stdout) as readonly { readonly status: string }[];
+    expect(withWorkers.map(({ status }) => status).sort()).toEqual(['completed', 'worker', 'worker']);
+    expect((await cli('journal', 'stats', 'hi')).stdout).toMatch(/^1 run: 1 completed\n4 calls executed/);
+    expect(await rows(`select c.key from mlld.claims c join mlld.runs r using (run_id) ${OF_RUN}`)).toEqual([]);
+    expect(await rows(`select o.key from mlld.offers o join mlld.runs r using (run_id) ${OF_RUN}`)).toEqual([]);
+  });
+});
