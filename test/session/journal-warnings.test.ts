@@ -28,6 +28,16 @@ it.each(['STORE_SEALED', 'STORE_WENT_BACK', 'STORE_DENIED'])(
   },
 );
 
+it('says once that results lie on the own disk, also behind another error: nobody else has them', () => {
+  const away = new JournalError('STORE_UNREACHABLE', 'the store is away');
+  const spilled = new JournalError('STORE_SPILLED', 'the store is away; the rest is in .mlld/spill', { hint: 'mlld store push' });
+  for (const error of [away, spilled, spilled, away]) warnings.error(error);
+  expect(lines).toEqual([
+    'warning: no further call begins: the store is away\n',
+    'warning: the store is away; the rest is in .mlld/spill (mlld store push)\n',
+  ]);
+});
+
 it('is silent about a missing source text once nothing can be recorded at all', () => {
   warnings.error(full);
   warnings.gap(full);

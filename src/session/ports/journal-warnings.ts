@@ -26,6 +26,7 @@ export interface JournalWarnings {
 
 export function createJournalWarnings(stderr: (text: string) => void): JournalWarnings {
   let isErrorReported = false;
+  let isSpillReported = false;
   let isDepthReported = false;
   let isGapReported = false;
   let isDefectReported = false;
@@ -40,9 +41,11 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
         return;
       }
       clearInterval(reminding);
-      if (isErrorReported) return;
+      const isSpilled = error instanceof JournalError && error.code === 'STORE_SPILLED';
+      if (isSpilled ? isSpillReported : isErrorReported) return;
       isErrorReported = true;
-      if (error instanceof JournalError && error.code === 'STORE_SPILLED') return stderr(`warning: ${error.message}${hintOf(error)}\n`);
+      isSpillReported ||= isSpilled; // also behind another error: paid results may lie there, in a folder that the user would remove
+      if (isSpilled) return stderr(`warning: ${error.message}${hintOf(error)}\n`);
       if (isOfStore(error) && remains === undefined) return stderr(`warning: no further call begins: ${error.message}${hintOf(error)}\n`);
       const results = remains === undefined ? 'results are not recorded' : `results are not recorded, ${remains}`;
       stderr(`warning: the journal can't be written, ${results}: ${error.message}${hintOf(error)}\n`);
