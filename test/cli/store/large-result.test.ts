@@ -1,4 +1,4 @@
-/** Large results of calls that end while the store of a team is away. team-store.md 4.4. */
+/** Large results of calls that end while the store of a team is away, and texts of scripts. team-store.md 4.4. */
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,6 +51,30 @@ describe.skipIf(noServer !== undefined)(`a large result${noServer === undefined 
       expect(await ended).toMatchObject({ stdout: `${LARGE}\n` });
       between.isAway = false;
       expect(await again()).toMatchObject(reused);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is not all that waits: so does the text of a script, which workers and replays need',
+    async () => {
+      const between = await Between.open(database.project());
+      const cwd = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': 'exe llm @ask(q) = cmd {echo "@q"}\nshow @ask("one")\n' });
+      const env = { MLLD_STORE: between.url };
+      let cuts = 0;
+      between.onSent = (text) => {
+        if (cuts > 0 || !text.includes('mlld.put_blob')) return true;
+        cuts++;
+        setImmediate(() => between.cut());
+        return false;
+      };
+      expect(await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).toMatchObject({
+        status: 0,
+        stdout: 'one\n',
+        stderr: expect.not.stringContaining('warning'),
+      });
+      expect(cuts).toBe(1);
+      expect(await runCli(['journal', 'replay', 'hi'], { cwd, env })).toMatchObject({ status: 0, stdout: 'one\n' });
     },
     TIMEOUT_MS,
   );

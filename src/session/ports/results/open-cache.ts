@@ -74,6 +74,15 @@ export async function openCache({
         onGivenUp: onLost,
       })
     : store;
+  const patient =
+    claims &&
+    retryingStore(store, {
+      waitMs: journalWaitMs ?? claims.waitMs,
+      monotonicMs: io.monotonicMs,
+      hasGivenUp: () => signal.aborted || hasStopped(),
+      onOutage: warnings.outage,
+      onGivenUp: (error) => signal.aborted || onLost(error),
+    });
   const workflows = [ref.workflow, ...forks.map(({ workflow }) => workflow)];
   const team = claims && (await import('../claims/team-results.js')).RunTeamResults;
   const offering = workers && (await import('../offers/offered-calls.js')).OfferedCalls;
@@ -113,6 +122,7 @@ export async function openCache({
       }),
     store,
     retrying,
+    patient,
     root: project.root,
     secrets: await store.knownSecrets().catch(() => undefined),
     onOtherKey: createOtherKeyWarning({ store, ref, memos, stderr: io.stderr }),

@@ -17,6 +17,8 @@ export interface StoragePorts {
   readonly store: JournalStore;
   /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
   readonly retrying: JournalStore;
+  /** The store of a team, which is waited for until the run must stop: used for texts that workers and replays need. */
+  readonly patient?: JournalStore | undefined;
   /** Undefined when nothing was recorded with a key yet. */
   readonly secrets: Secrets | undefined;
   readonly onTrouble: (error: Error) => void;
@@ -29,7 +31,7 @@ export interface ResultStorage extends Pick<ResultCache, 'payload' | 'secretPayl
   knownSecrets(): Secrets | undefined;
 }
 
-export function createResultStorage({ store, retrying, secrets: recorded, onTrouble, onGap }: StoragePorts): ResultStorage {
+export function createResultStorage({ store, retrying, patient, secrets: recorded, onTrouble, onGap }: StoragePorts): ResultStorage {
   let secrets = recorded;
   const keys = async (): Promise<Secrets> => {
     secrets ??= await store.secrets().catch((error: unknown) => {
@@ -46,8 +48,7 @@ export function createResultStorage({ store, retrying, secrets: recorded, onTrou
   /** A store that is away for too long takes no blob, but its spill takes lines: what was paid for goes there as it is. */
   const kept = (value: Json, error: unknown, isPaid: boolean): Payload => {
     const fallback = notStored(error, isPaid);
-    const isAway = error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
-    return isPaid && isAway && jsonSize(value) <= SPILLED_BYTES_MAX ? { inline: value } : fallback;
+    return isPaid && isAway(error) && jsonSize(value) <= SPILLED_BYTES_MAX ? { inline: value } : fallback;
   };
   return {
     knownSecrets: () => secrets,
@@ -66,11 +67,19 @@ export function createResultStorage({ store, retrying, secrets: recorded, onTrou
     newBlob: () => store.newBlob(),
     async keepText(text) {
       try {
-        return (await store.putBlob(text)).blob;
+        const put = store.putBlob(text).catch((error: unknown) => {
+          if (patient === undefined || !isAway(error)) throw error;
+          return patient.putBlob(text);
+        });
+        return (await put).blob;
       } catch (error) {
         onGap(error as Error);
         return undefined;
       }
     },
   };
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
 }
