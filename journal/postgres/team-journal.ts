@@ -18,7 +18,8 @@ import type { Offers } from '../storage/offers.js';
 import type { RunClaims } from './claims/claim-rows.js';
 import { supersededFact, type LateResult } from './claims/late-results.js';
 import { competes } from './claims/results-in-lines.js';
-import type { LineSource, SpillingRows } from './spill/spilling-rows.js';
+import type { LineSource } from './spill/line-source.js';
+import type { SpillingRows } from './spill/spilling-rows.js';
 
 export class TeamJournal implements Journal, LineSource {
   private isInterrupted = false;

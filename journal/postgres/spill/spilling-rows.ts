@@ -26,6 +26,7 @@ import { firstSeq, hashBehind, ORDERED_DELAY_MS, type Head } from '../lines.js';
 import type { RunRows } from '../run-rows.js';
 import type { Salvage } from '../salvage/salvage-run.js';
 import { mayPass } from '../store-errors.js';
+import type { LineSource } from './line-source.js';
 import type { SpillFile } from './spill-file.js';
 
 const SPILL_AFTER_MS = 2000;
@@ -44,18 +45,6 @@ export interface SpillingPorts {
   readonly leaseMs: number;
   readonly waitMs: number;
   readonly onOutage: CreateOptions['onOutage'];
-}
-
-/** The journal whose lines these are. */
-export interface LineSource {
-  /** Appends what says that results are late, and hands over all that waits. The lines reach `write` before this returns. */
-  supersede(late: readonly LateResult[]): void;
-  /** Hands over all lines that wait. */
-  handOver(): void;
-  /** Called for results that are late, when the lines that say so were added here. */
-  wereSuperseded(late: readonly LateResult[]): void;
-  /** Called when the run takes nothing more. */
-  refuseCalls(error: JournalError): void;
 }
 
 interface Waiter {

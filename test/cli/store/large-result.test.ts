@@ -59,7 +59,10 @@ describe.skipIf(noServer !== undefined)(`a large result${noServer === undefined 
     'is not all that waits: so does the text of a script, which workers and replays need',
     async () => {
       const between = await Between.open(database.project());
-      const cwd = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': 'exe llm @ask(q) = cmd {echo "@q"}\nshow @ask("one")\n' });
+      const cwd = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/hi.mld': 'exe llm @ask(q) = cmd {echo "@q"}\nshow @ask("one")\n',
+      });
       const env = { MLLD_STORE: between.url };
       let cuts = 0;
       between.onSent = (text) => {
