@@ -16,14 +16,16 @@ export function firstArgument([first]: readonly Json[], unitsMax = Number.POSITI
   return first === undefined ? undefined : textOf(promptOf(first) ?? first, unitsMax).slice(0, unitsMax);
 }
 
-/** Every member of the request of a pipeline stage; `carryOver` is there only when text goes before the prompt. */
+/** Every member of the request of a pipeline stage. */
 const OF_A_STAGE = ['attempt', 'branch', 'effort', 'model', 'prompt', 'provider', 'visit'];
+/** Members that it has where text goes before the prompt, behind a restart and in a child pipeline. */
+const SOMETIMES = new Set(['carryOver', 'restarts', 'within']);
 
 /** Returns the prompt of a stage's request: people recognise the call by it, and not by its place in the walk or the model's settings. */
 function promptOf(first: Json): Json | undefined {
   if (typeof first !== 'object' || first === null || Array.isArray(first)) return undefined;
   const question = first as { readonly [name: string]: Json };
-  const members = Object.keys(question).filter((name) => name !== 'carryOver');
+  const members = Object.keys(question).filter((name) => !SOMETIMES.has(name));
   return members.length === OF_A_STAGE.length && OF_A_STAGE.every((name) => name in question) ? question['prompt'] : undefined;
 }
 

@@ -18,6 +18,10 @@ it("is the prompt of a pipeline's stage, with or without what is told before it"
   expect(of({ ...STAGE, carryOver: 'Goal: a mole' })).toBe('Plan the mole.');
 });
 
+it('is that prompt behind a restart and in a child pipeline too', () => {
+  expect(of({ ...STAGE, restarts: 2, within: 'survey#0/try#1', carryOver: 'Goal: a mole' })).toBe('Plan the mole.');
+});
+
 it('is all of an object that only resembles one', () => {
   expect(of({ prompt: 'Plan the mole.' })).toBe('{"prompt":"Plan the mole."}');
   expect(of({ ...STAGE, depth: 3 })).toContain('"depth":3');
