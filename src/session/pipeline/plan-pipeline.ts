@@ -2,10 +2,10 @@
  * `--plan` of a pipeline: predicts where a run with these options would begin, which nodes it would visit as far as that can be known, and
  * which of their model stages have recorded results. Executes, writes and records nothing.
  */
-import type { OpPath } from '../../../journal/ids.js';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { usable } from '../../../replay/memo/memo.js';
-import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import { pipelineState, type Received } from '../../../replay/pipeline/pipeline-state.js';
 import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
 import { workflowFor } from '../project.js';
@@ -63,12 +63,15 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     const state = resumed?.state ?? pipelineState.initial();
     const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
     const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
-    const { recorded, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+    const { recorded, keys, warnings } = await recordedStages(store, graph.name, recordable, resumed);
     notices.push(...warnings);
     const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
     const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
       if (!callsModel) return null;
-      if ([...state.received.keys()].some((op) => isReplyOf(op, `main/${node}#${visit}`))) return 'reused';
+      // A reply that was rejected since is there, and the call is made again.
+      const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
+        isReplyOf(op, `main/${node}#${visit}`) && reply !== undefined && keys.has(reply);
+      if ([...state.received].some(isHere)) return 'reused';
       return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
     };
     return {
@@ -88,13 +91,21 @@ function isReplyOf(op: OpPath, nodeOp: string): boolean {
   return op.startsWith(`${nodeOp}/`) && /^\/try#\d+\/model#0$/.test(op.slice(nodeOp.length));
 }
 
-/** Returns the functions of model stages that have a usable result of this pipeline or of a fork source. Throws as `openPriorRuns`. */
+interface RecordedStages {
+  /** The functions of model stages that have a usable result of this pipeline or of a fork source. */
+  readonly recorded: ReadonlySet<string>;
+  /** The calls that have a usable result of this pipeline. */
+  readonly keys: ReadonlySet<CallKey>;
+  readonly warnings: readonly string[];
+}
+
+/** Throws as `openPriorRuns`. */
 async function recordedStages(
   store: JournalStore,
   name: string,
   options: PipelineRunOptions,
   { invalidated, refused }: Pick<ResumePoint, 'invalidated' | 'refused'> = { invalidated: [], refused: [] },
-): Promise<{ readonly recorded: ReadonlySet<string>; readonly warnings: readonly string[] }> {
+): Promise<RecordedStages> {
   const { project, file, workingDirectory } = options;
   const {
     usable: own,
@@ -112,7 +123,12 @@ async function recordedStages(
   const unusable = new Set(invalidated);
   const unusableForked = new Set([...refused, ...own.memo.refused]);
   const functions = new Set<string>();
-  for (const [key, { fn }] of usable(own.memo)) if (!unusable.has(key)) functions.add(fn);
+  const keys = new Set<CallKey>();
+  for (const [key, { fn }] of usable(own.memo)) {
+    if (unusable.has(key)) continue;
+    functions.add(fn);
+    keys.add(key);
+  }
   for (const { memo } of forks) for (const [key, { fn }] of usable(memo)) if (!unusableForked.has(key)) functions.add(fn);
-  return { recorded: functions, warnings };
+  return { recorded: functions, keys, warnings };
 }

@@ -2,6 +2,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import type { Workflow } from '../../../journal/ids.js';
+import type { RunFile } from '../../../journal/store.js';
+import { rejectResult } from '../../../src/session/upkeep/reject-result.js';
 import { planPipeline, type PipelinePlan } from '../../../src/session/pipeline/plan-pipeline.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
@@ -45,6 +48,17 @@ it('reuses the reply that a stage had before its run was cut short', async () =>
   const ending = new AbortController();
   await place.run({ signal: ending.signal, onEvent: ({ type }) => void (type === 'call.completed' && ending.abort()) });
   expect(steps(await planPipeline({ ...place.options(), resume: '' })).slice(0, 2)).toEqual(['a reused', 't -']);
+  await rejectResult({
+    store: place.store,
+    file: (await place.store.runs('p.dot' as Workflow))[0] as RunFile,
+    path: 'main/a#0/try#1/model#0',
+    name: 'p.dot',
+    by: { argv: [], host: 'here', pid: 1, versions: { mlld: 'test', node: '20' } },
+    nowMs: Date.now,
+    onDefect: () => undefined,
+  });
+  expect(steps(await planPipeline({ ...place.options(), resume: '' })).slice(0, 2)).toEqual(['a executed', 't -']);
+  expect((await place.run({ resume: '' })).events.filter(({ type }) => type === 'call.reused')).toEqual([]);
 });
 
 it('knows the replies of a fork source, and says where none can be reused', async () => {
