@@ -120,6 +120,8 @@ export type PipelineFact =
       /** The gate that is not met, and the node to which the walk jumps; without a target the run fails. */
       readonly node?: string;
       readonly target?: string;
+      /** The parallel node of the main path in whose branches the gate is: a resume continues them. Older programs did not record it. */
+      readonly within?: string;
     }
   /** The kernel has it before the wait begins. `attempt` is the number of the retry, from 1. */
   | {

@@ -4,7 +4,7 @@
  *
  * PIPELINE-STATE-1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
  * PIPELINE-STATE-2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays,
- *    but for one that failed: the visit that a resume begins may continue its branches.
+ *    but for one that failed, or holds an unmet gate: the visit that a resume begins may continue its branches.
  * PIPELINE-STATE-3 The answers of people, replies of models and retries that a visit had before a crash count until the visit ends.
  */
 import type { EventOf, JournalEvent, Json } from '../../journal/event.js';
@@ -18,21 +18,8 @@ import {
 } from '../../journal/facts/pipeline-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
-import { continueBranches, continueCutBranches, forgetReceived } from './continued-branches.js';
-import {
-  addToHistory,
-  brokenVisit,
-  closeQuestions,
-  mainWalk,
-  note,
-  visitToRepeat,
-  walkAtPath,
-  walkFor,
-  type BrokenVisit,
-  type HistoryEntry,
-  type Running,
-  type Walk,
-} from './walk.js';
+import { continueBranches, continueCutBranches, forgetGates, forgetReceived, keepBroken } from './continued-branches.js';
+import { addToHistory, closeQuestions, mainWalk, note, visitToRepeat, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
 import type { Projection } from '../fold/projection.js';
 import { storedResult, type StoredResult } from '../memo/stored-result.js';
 
@@ -94,7 +81,7 @@ export interface PipelineState {
   readonly main: Walk;
   /** Nodes in the order of their first start, with the status of their latest finished visit; `skipped` ones don't count. */
   readonly results: Map<string, StageStatus | undefined>;
-  /** The goal gate that stopped the run. */
+  /** The goal gate that stopped the run, or the parallel node of the main path around it: a resume returns there. */
   unmetGate: string | undefined;
   /** Counters of nodes that were ever retried. */
   readonly retries: Map<string, number>;
@@ -174,7 +161,7 @@ export const pipelineState: Projection<PipelineState> = {
         Object.assign(walkFor(state.main, event.op).context, event.updates);
         return state;
       case 'gate.checked':
-        state.unmetGate = event.satisfied || event.target !== undefined ? undefined : event.node;
+        state.unmetGate = event.satisfied || event.target !== undefined ? undefined : (event.within ?? event.node);
         return state;
       case 'retry.scheduled':
         return scheduleRetry(state, event);
@@ -286,8 +273,7 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   const { op, node, visit, status, outcome, attempts, files, excerpt } = event;
   const walk = walkFor(state.main, op, event.branch);
   const updates = updatesOf(status, outcome);
-  if (status === 'fail') walk.failed.set(node, brokenVisit(walk, walk.running ?? lostVisit(event), replacedBy(walk, updates)));
-  else walk.failed.delete(node);
+  keepBroken(state, walk, event, updates);
   Object.assign(walk.context, updates);
   if ((status === 'success' || status === 'partial_success') && state.retries.has(node)) countRetries(state, walk, node, 0);
   addToHistory(walk, {
@@ -311,7 +297,7 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
     state.summaries.push({ node, outcome: status, text: excerpt });
     if (state.summaries.length > SUMMARIES_MAX) state.summaries.shift();
   }
-  forgetReceived(state, op, status);
+  forgetReceived(state, walk, event);
   closeQuestions(state.questions, op);
   state.steps += 1;
   return state;
@@ -321,15 +307,6 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
 function updatesOf(status: StageStatus, { carried, context_updates, preferred_label }: StageOutcome): { readonly [key: string]: Json } {
   if (carried !== undefined) return context_updates;
   return { ...context_updates, outcome: status, ...(preferred_label !== '' && { preferred_label }) };
-}
-
-function replacedBy({ branches, context }: Walk, updates: { readonly [key: string]: Json }): BrokenVisit['replaced'] {
-  return branches.size === 0 ? {} : Object.fromEntries(Object.keys(updates).map((key) => [key, context[key]]));
-}
-
-/** The beginning of the visit is lost. */
-function lostVisit({ op, node, visit }: EventOf<'node.finished'>): Running {
-  return { op, node, visit, retries: 0, runs: [], repeats: [] };
 }
 
 function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): PipelineState {
@@ -344,6 +321,7 @@ function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): Pipe
     ...(fidelity === undefined ? {} : { fidelity }),
     ...(thread === undefined ? {} : { thread }),
   };
+  forgetGates(walk, to);
   if (via === 'retry_target' || via === 'fallback_retry_target' || via === 'gate') {
     state.jumps += 1;
     note(walk, { kind: 'jumped', from, to });

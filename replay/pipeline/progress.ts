@@ -42,7 +42,8 @@ export interface NodeProgress {
 /** `untilMs`: the time of the last event, or the present of a run that is in flight. */
 export function pipelineProgress({ visits, gates, questions }: NodeVisits, status: ReportedStatus, untilMs: number): PipelineProgress {
   const all = [...visits.values()];
-  const unmetGate = gates && !gates.satisfied && gates.target === undefined ? gates.node : undefined;
+  const unmet = gates && !gates.satisfied && gates.target === undefined ? gates : undefined;
+  const unmetGate = unmet?.node;
   return {
     nodes: all.map(({ op, node, visit, status: ended, attempts, elapsedMs, reason, startedMs }) => ({
       op,
@@ -55,7 +56,7 @@ export function pipelineProgress({ visits, gates, questions }: NodeVisits, statu
     })),
     unmetGate,
     questions: openQuestions(questions.values(), untilMs),
-    resume: resumePlace(all, status, unmetGate),
+    resume: resumePlace(all, status, unmet?.within ?? unmetGate),
   };
 }
 
@@ -71,11 +72,11 @@ export function openQuestions(asked: Iterable<EventOf<'question.asked'>>, untilM
 }
 
 /** A failed run continues at the node that failed, or at its dead end; an interrupted one behind its last visit or at the one in flight. */
-function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineProgress['resume'] {
+function resumePlace(visits: readonly Visit[], status: ReportedStatus, gate: string | undefined): PipelineProgress['resume'] {
   if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
   const main = visits.filter(({ op }) => walkOf(op) === 'main');
   const last = main.at(-1);
-  if (unmetGate !== undefined) return { node: unmetGate, place: 'at' };
+  if (gate !== undefined) return { node: gate, place: 'at' };
   if (last === undefined) return undefined;
   if (last.status === undefined) return { node: last.node, place: 'at' };
   // A run that failed and was killed before it recorded that counts as failed.

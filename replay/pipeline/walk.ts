@@ -33,13 +33,15 @@ export interface VisitInRuns {
   readonly repeats: readonly VisitInRuns[];
 }
 
-/** A visit that failed, or that was cut off when the parallel node around it ended. */
+/** A visit that failed, or was cut off when the parallel node around it ended, or in whose branches a goal gate is not met. */
 export interface BrokenVisit extends VisitInRuns {
   readonly visit: number;
   /** Holds the branches of a parallel node, by index. */
   readonly branches: ReadonlyMap<number, Walk>;
   /** Holds the values that the end of a parallel node replaced in the context, undefined where there was none. */
   readonly replaced: { readonly [key: string]: Json | undefined };
+  /** The context of a parallel node that did not fail, as it was before its end. Absent for one that failed. */
+  readonly context?: Readonly<Context>;
 }
 
 /** A visit that has begun and not ended. */
@@ -69,7 +71,7 @@ export interface Walk {
   readonly visits: Map<string, number>;
   /** The latest visit of every node, in the order in which they ended; kept so that no caller goes through the whole history. */
   readonly latest: Map<string, HistoryEntry>;
-  /** The latest visit of every node whose latest visit failed or was cut off. */
+  /** The latest visit of every node where that is a broken one. */
   readonly failed: Map<string, BrokenVisit>;
   failures: number;
   retried: number;

@@ -76,8 +76,11 @@ export function saysTheSame(fact: PipelineFact, event: PipelineEvent): boolean {
   return canonicalJson(saying(fact)) === canonicalJson(saying(event));
 }
 
-/** Members that differ between runs (of the event itself, clock, chance), and payloads, which repeat outcomes recorded elsewhere. */
-const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload']);
+/**
+ * Members that differ between runs (of the event itself, clock, chance), payloads, which repeat outcomes recorded elsewhere, and the place
+ * of a gate, which follows from the walk and is missing in older records.
+ */
+const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload', 'within']);
 
 /** The members that come out the same. */
 export function saying(fact: PipelineFact | PipelineEvent): { readonly [member: string]: unknown } {

@@ -47,8 +47,11 @@ export interface WalkView {
   readonly enterAt: string | undefined;
   /** The walk failed or was cut off at `enterAt`. */
   readonly isReentered: boolean;
-  /** The latest visit of each node whose latest visit failed or was cut off. */
-  readonly failed: ReadonlyMap<string, { readonly visit: number; readonly branches: ReadonlyMap<number, WalkView> }>;
+  /** The latest visit of each node where that failed, was cut off, or has a goal gate in its branches that is not met (`context`). */
+  readonly failed: ReadonlyMap<
+    string,
+    { readonly visit: number; readonly branches: ReadonlyMap<number, WalkView>; readonly context?: { readonly [key: string]: Json } }
+  >;
   readonly history: readonly HistoryView[];
   readonly visits: ReadonlyMap<string, number>;
   /** The latest visit of each node, in the order in which the visits ended. */

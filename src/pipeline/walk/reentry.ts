@@ -14,7 +14,7 @@ export function nodeToReenter(pipeline: CompiledPipeline, state: StateView): str
   const decision = decisionAfterConditionals(pipeline, main);
   const isSpent = jumps >= pipeline.jumpsMax;
   const { unmet } = checkGoalGates(pipeline, state);
-  const closed = unmet && (unmet.target === undefined || isSpent) ? unmet.node : undefined;
+  const closed = unmet && (unmet.target === undefined || isSpent) ? (unmet.within ?? unmet.node) : undefined;
   switch (decision?.kind) {
     case 'fail':
       return main.history.findLast(({ outcome }) => outcome === 'fail')?.node_id ?? decision.node;

@@ -1,5 +1,6 @@
 /** Predicts the next nodes of a walk, as far as they are known before any of them has run. */
 import { decideNext } from './decide.js';
+import { returnsToGate } from './goal-gates.js';
 import { outcomeOf, effectiveRouting, routingOf, INITIAL_ROUTING } from '../model/outcome.js';
 import type { CompiledPipeline, CompiledEdge } from '../model/compiled-pipeline.js';
 import type { StateView, WalkView } from '../stage/state-view.js';
@@ -23,10 +24,10 @@ export interface StepsAhead {
 /** A longer list would not help its reader. */
 const NODES_MAX = 1_000;
 
-/** @param continues a parallel node at `enterAt` that failed continues its branches */
+/** @param continues a parallel node at `enterAt` that failed, or has an unmet gate in its branches, continues these */
 export function stepsAhead(
   pipeline: CompiledPipeline,
-  { main }: Pick<StateView, 'main'>,
+  { main, results }: Pick<StateView, 'main' | 'results'>,
   enterAt: string | undefined,
   { continues }: { readonly continues: boolean },
 ): StepsAhead {
@@ -37,7 +38,7 @@ export function stepsAhead(
   while (at !== undefined && nodes.length < NODES_MAX) {
     const visit = visits.get(at) ?? 0;
     visits.set(at, visit + 1);
-    nodes.push(plannedNode(pipeline, at, visit, nodes.length === 0 ? begunBranches(main, at, continues) : NONE));
+    nodes.push(plannedNode(pipeline, at, visit, nodes.length === 0 ? begunBranches(main, at, continues) : NONE, results));
     if (at === pipeline.exit) return { nodes, afterwards: [] };
     const ways: readonly string[] = waysFrom(pipeline, at);
     if (ways.length !== 1 || seen.has(at)) return { nodes, afterwards: ways };
@@ -56,26 +57,34 @@ function firstOf(pipeline: CompiledPipeline, main: WalkView): string | undefined
 
 interface BegunBranches {
   readonly walks: WalkView['branches'];
-  /** Their parallel node failed: those that failed are entered again. */
-  readonly areOfFailed: boolean;
+  /** Their parallel node failed, so those that failed are entered again; or it did not, and those with an unmet gate are. */
+  readonly of?: 'failed' | 'unmet-gate';
 }
 
-const NONE: BegunBranches = { walks: new Map(), areOfFailed: false };
+const NONE: BegunBranches = { walks: new Map() };
 
 function begunBranches({ running, branches, failed }: WalkView, node: string, continues: boolean): BegunBranches {
-  if (running?.node === node) return { walks: branches, areOfFailed: false };
+  if (running?.node === node) return { walks: branches };
   const broken = continues ? failed.get(node) : undefined;
-  return broken === undefined ? NONE : { walks: broken.branches, areOfFailed: true };
+  return broken === undefined ? NONE : { walks: broken.branches, of: broken.context === undefined ? 'failed' : 'unmet-gate' };
 }
 
-function plannedNode(pipeline: CompiledPipeline, node: string, visit: number, begun: BegunBranches): PlannedNode {
+function plannedNode(
+  pipeline: CompiledPipeline,
+  node: string,
+  visit: number,
+  begun: BegunBranches,
+  results: StateView['results'],
+): PlannedNode {
   const handler = pipeline.handlerOf(node);
   const callsModel = handler === 'codergen' || (handler === 'parallel.fan_in' && pipeline.node(node).attributes.has('prompt'));
   if (handler !== 'parallel') return { node, visit, handler, callsModel };
-  const { walks, areOfFailed } = begun;
+  const { walks, of } = begun;
   const branches = pipeline.outgoing(node).flatMap(({ to }, index) => {
-    const end = branchEnd(pipeline, walks.get(index), to);
-    return end === undefined || (end === 'failed' && areOfFailed) ? [to] : [];
+    const walk = walks.get(index);
+    const end = branchEnd(pipeline, walk, to);
+    const isEntered = of === 'unmet-gate' ? walk && returnsToGate(pipeline, results, walk) : of === 'failed' && end === 'failed';
+    return end === undefined || isEntered ? [to] : [];
   });
   return { node, visit, handler, callsModel, branches };
 }
