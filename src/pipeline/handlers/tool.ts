@@ -1,5 +1,5 @@
 /** Handles a tool stage, which runs a shell command. graph-pipelines.md 7.7. */
-import { INLINE_BYTES_MAX } from '../stage/artifacts.js';
+import { INLINE_BYTES_MAX, outputId } from '../stage/artifacts.js';
 import { truncate } from '../stage/truncate.js';
 import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type Updates } from '../model/outcome.js';
@@ -26,7 +26,7 @@ export const tool: Handler = {
 
 async function outputUpdates(stage: Stage, stdout: string): Promise<Updates> {
   if (Buffer.byteLength(stdout) <= INLINE_BYTES_MAX) return { 'tool.output': withoutLineEnds(stdout) };
-  const id = `${stage.node.id}.${stage.visit}.output`;
+  const id = outputId(stage, 'output');
   await stage.artifacts.store(id, 'output', stdout);
   return { 'tool.output': truncate(stdout, HEAD_CODE_POINTS), 'tool.output_artifact': id };
 }

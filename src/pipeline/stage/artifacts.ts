@@ -5,6 +5,7 @@
  * ARTIFACT-1 The journal decides which artifacts exist, and holds every payload. A kill between a file and its event leaves a file without
  *            an artifact; the next artifact with that id replaces it.
  */
+import { sha256Hex } from '../../../journal/sha256.js';
 import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { concealed, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
@@ -44,6 +45,22 @@ export interface Artifacts {
   remove(id: string): Promise<void>;
   /** Removes all artifacts. */
   clear(): Promise<void>;
+}
+
+interface Storing {
+  readonly nodeOp: OpPath;
+  readonly node: { readonly id: string };
+  readonly visit: number;
+}
+
+/**
+ * Returns the id of an output that a stage stores by itself: `plan.0.response`, in a branch `fork.0.1.plan.0.response`. Every branch counts
+ * the visits of its nodes from 0, so that without the branch one would replace the output of another.
+ */
+export function outputId({ nodeOp, node, visit }: Storing, name: string): string {
+  const place = nodeOp.replace(/^main\//, '').replaceAll(/\]\/|[#[/]/g, '.');
+  const id = `${place}.${name}`;
+  return ID.test(id) ? id : `${node.id}.${visit}.${sha256Hex(nodeOp).slice(0, 16)}.${name}`;
 }
 
 interface ArtifactPorts {

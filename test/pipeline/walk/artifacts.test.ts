@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import type { Artifacts } from '../../../src/pipeline/stage/artifacts.js';
+import { opPath } from '../../../journal/ids.js';
+import type { Backend } from '../../../src/pipeline/stage/backend.js';
+import { outputId, type Artifacts } from '../../../src/pipeline/stage/artifacts.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
@@ -27,6 +29,33 @@ function handlersOf(deeds: readonly ((artifacts: Artifacts) => Promise<unknown>)
     ]),
   );
 }
+
+it('are of each branch, where branches share the stage that stores them', async () => {
+  place = workshop(
+    pipeline(
+      `fan [shape=component]; a [prompt="A"]; b [prompt="B"]; say [prompt="say"]; meet [shape=tripleoctagon]
+       print [shape=parallelogram, tool_command="node -p '\\"x\\".repeat(110000)'"]; start -> fan; fan -> a -> say; fan -> b -> say
+       say -> print -> meet; meet -> again; again [shape=parallelogram, tool_command="node -p '\\"y\\".repeat(110000)'"]; again -> exit`,
+    ),
+  );
+  const execute: Backend['execute'] = async ({ node, branch }) => ({
+    reply: node.id === 'say' ? (branch?.id ?? '').repeat(110_000) : '',
+  });
+  const { checkpoint } = await place.run({ backend: 'own:', backends: new Map([['own', () => ({ name: 'own:', execute })]]) });
+  expect(checkpoint.artifacts.map(({ id }) => id).toSorted()).toEqual([
+    'again.0.output',
+    'fan.0.0.print.0.output',
+    'fan.0.0.say.0.response',
+    'fan.0.1.print.0.output',
+    'fan.0.1.say.0.response',
+  ]);
+});
+
+it('have a short id where a long one would be refused', () => {
+  const long = 'x'.repeat(100);
+  const op = opPath(`main/${long}#0[1]/${long}#2[0]/t#1`);
+  expect(outputId({ nodeOp: op, node: { id: 't' }, visit: 1 }, 'output')).toMatch(/^t\.1\.[0-9a-f]{16}\.output$/);
+});
 
 const fileOf = (id: string): string => path.join(place?.folder ?? '', 'run', 'artifacts', `${id}.json`);
 
