@@ -3,6 +3,7 @@ import type { Condition } from '../../../grammar/dot-ast.js';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import { joinsOf, type Joins } from './joins.js';
 import { conditionOf, edgeAttribute, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './graph.js';
+import { sharedNodes } from './shared-nodes.js';
 import { entriesOf, exitsOf, handlerTypeOf } from './shapes.js';
 
 /** The properties by which a walk selects an edge. */
@@ -40,6 +41,8 @@ export interface CompiledPipeline {
   branchesOf(parallel: string): readonly string[];
   /** Returns the node that follows a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
   joinOf(parallel: string): string | undefined;
+  /** Returns true for a node to which more than one branch of the parallel node can come. */
+  isShared(parallel: string, node: string): boolean;
 }
 
 const JUMPS_MAX = 100;
@@ -58,7 +61,8 @@ export function compilePipeline(graph: Graph, handlers: ReadonlySet<string>): Co
     if (found === undefined) throw new Error(`the graph ${graph.name} has no node ${id}`);
     return found;
   };
-  return {
+  const shared = new Map<string, ReadonlySet<string>>();
+  const pipeline: CompiledPipeline = {
     graph,
     goal: graphAttribute(graph, 'goal') ?? '',
     entry: known(entriesOf(graph)[0], 'entry').id,
@@ -72,7 +76,13 @@ export function compilePipeline(graph: Graph, handlers: ReadonlySet<string>): Co
     outgoing: (id) => known(edges.get(id), id),
     branchesOf: (id) => branchIds(known(edges.get(id), id)),
     joinOf: (parallel) => [...((joins ??= joinsOf(graph, handlers)).get(parallel) ?? [])][0],
+    isShared(parallel, node) {
+      const found = shared.get(parallel) ?? sharedNodes(pipeline, parallel);
+      shared.set(parallel, found);
+      return found.has(node);
+    },
   };
+  return pipeline;
 }
 
 function branchIds(edges: readonly CompiledEdge[]): readonly string[] {

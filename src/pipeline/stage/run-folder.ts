@@ -12,7 +12,8 @@ import type { World } from '../../world/world.js';
 export interface RunFolder {
   /** An absolute path. */
   readonly path: string;
-  stage(node: string, branch: BranchRef | undefined): StageFolder;
+  /** @param branches the branch that the node is in, behind those around it as far as they are needed to tell it from others */
+  stage(node: string, branches: readonly BranchRef[]): StageFolder;
   artifactFile(id: string): string;
 }
 
@@ -45,8 +46,10 @@ interface FolderOptions {
 export function createRunFolder(folder: string, world: World, { hide = (text) => text, isOwn = true }: FolderOptions = {}): RunFolder {
   return {
     path: folder,
-    stage: (node, branch) =>
-      stageFolder(folder, branch ? path.join('branches', `${branch.of}.${branch.id}`, node) : node, { world, hide, isOwn }),
+    stage(node, branches) {
+      const around = branches.map(({ of, id }) => `${of}.${id}`);
+      return stageFolder(folder, path.join(...(around.length > 0 ? ['branches'] : []), ...around, node), { world, hide, isOwn });
+    },
     artifactFile: (id) => path.join(folder, 'artifacts', `${id}.json`),
   };
 }

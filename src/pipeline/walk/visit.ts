@@ -5,10 +5,11 @@
  * VISIT-2 Only the last attempt is committed, in one durable step: `node.finished`.
  * VISIT-3 Whatever a handler throws becomes an outcome, except what ends the run or the branch.
  */
-import type { PipelineFact } from '../../../journal/facts/pipeline-event.js';
+import type { BranchRef, PipelineFact } from '../../../journal/facts/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { allowedUpdates } from '../model/context-keys.js';
+import type { CompiledPipeline } from '../model/compiled-pipeline.js';
 import { promptHistoryFor, type Arrival, type PromptHistory } from '../model/fidelity.js';
 import type { PipelineRuntime } from './pipeline-runtime.js';
 import { attempt as attemptOnce, type AttemptResult } from './attempt.js';
@@ -35,7 +36,7 @@ export async function visit(run: PipelineRuntime, walking: WalkContext, id: stri
   const promptHistory = promptHistoryFor(pipeline, id, arrivalOf(before, walking), ledger.state.degradeNext);
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const startedMs = frame.run.monotonicMs();
-    const folder = run.folder.stage(id, walking.bounds?.branch);
+    const folder = run.folder.stage(id, branchesOfFolder(pipeline, branchesAround(walking)));
     // A parallel node that is visited again has files of the earlier visit in the folders of its branches.
     const isNew = before.running?.node !== id;
     if (isNew && (ordinal > 0 || walking.bounds)) await folder.empty();
@@ -123,10 +124,20 @@ function settled(run: PipelineRuntime, handler: Handler, end: AttemptResult, wal
   return { ...kept, carried: routingOf(walk.outcome ? effectiveRouting(walk.outcome) : INITIAL_ROUTING) };
 }
 
-function arrivalOf({ next, current }: WalkView, { bounds, walks }: WalkContext): Arrival {
-  const branches = [...walks.map(({ branch }) => branch), bounds?.branch].flatMap((branch) =>
-    branch ? [`${branch.of}.${branch.id}`] : [],
-  );
+/** The innermost is the last. */
+function branchesAround({ bounds, walks }: WalkContext): readonly BranchRef[] {
+  return [...walks.map(({ branch }) => branch), bounds?.branch].filter((branch) => branch !== undefined);
+}
+
+/** Two branches can be in a parallel node that they share at a time, and its branches then run twice. */
+function branchesOfFolder({ isShared }: CompiledPipeline, branches: readonly BranchRef[]): readonly BranchRef[] {
+  const isTwice = branches.some(({ of }, depth) => depth > 0 && isShared((branches[depth - 1] as BranchRef).of, of));
+  return isTwice ? branches : branches.slice(-1);
+}
+
+function arrivalOf({ next, current }: WalkView, walking: WalkContext): Arrival {
+  const { bounds } = walking;
+  const branches = branchesAround(walking).map(({ of, id }) => `${of}.${id}`);
   // The branches in the key keep conversations apart: branches share one only where they name it.
   const from = [...branches, ...(current === undefined ? [] : [current])].join('/');
   if (bounds && current === undefined) return { fidelity: bounds.edge.fidelity, thread: bounds.edge.thread, from };

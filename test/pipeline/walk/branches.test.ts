@@ -1,5 +1,8 @@
 /** A branch must not return to a parallel node that it is within. graph-pipelines.md 7.5. */
+import { chmodSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import type { Json } from '../../../journal/event.js';
 import type { Backend } from '../../../src/pipeline/stage/backend.js';
 import { finishedNodes, pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
@@ -38,4 +41,34 @@ it('accepts the failure of a call that it calls off because it is decided', asyn
   const backends = new Map([['own', () => ({ name: 'own:', execute })]]);
   const { report } = await place.run({ backend: 'own:', backends });
   expect(report).toMatchObject({ status: 'completed', calls: { executed: 1, failed: 1, accepted: 1, unresolved: 0 } });
+});
+
+it('keeps the files of branches apart where two branches share a parallel node', async () => {
+  place = workshop(
+    pipeline(
+      `fan [shape=component]; a [shape=parallelogram, tool_command="./who"]; b [shape=parallelogram, tool_command="./who"]
+       inner [shape=component]; x [shape=parallelogram, tool_command="./tell"]; both [shape=tripleoctagon]; m [shape=tripleoctagon]
+       start -> fan; fan -> a -> inner; fan -> b -> inner; inner -> x -> both; both -> m; m -> exit`,
+    ),
+  );
+  const command = (name: string, lines: string): void => {
+    place?.write(name, `#!/bin/sh\n${lines}`);
+    chmodSync(path.join(place?.folder ?? '', name), 0o755);
+  };
+  command('who', `echo '{"outcome":"success","context_updates":{"who":"'$MLLD_NODE_ID'"}}' > $MLLD_STATUS_FILE`);
+  // Each command waits until the other one runs, too.
+  command(
+    'tell',
+    `touch began-$$; until test $(ls began-* | wc -l) = 2; do sleep 0.02; done
+     who=$(sed -n 's/.*"who": *"\\([ab]\\)".*/\\1/p' $MLLD_CONTEXT_FILE)
+     echo '{"outcome":"success","context_updates":{"told":"'$who'"}}' > $MLLD_STATUS_FILE
+     touch told-$$; until test $(ls told-* | wc -l) = 2; do sleep 0.02; done`,
+  );
+  const { checkpoint } = await place.run({ runDirectory: 'run' });
+  const results = checkpoint.context['parallel.results'] as readonly { readonly context_updates: Json }[];
+  expect(results.map(({ context_updates: updates }) => updates)).toMatchObject(
+    ['a', 'b'].map((who) => ({ who, 'parallel.results': [{ context_updates: { told: who } }] })),
+  );
+  for (const id of ['a', 'b'])
+    expect(JSON.parse(place.read(`run/branches/fan.${id}/inner.x/x/status.json`))).toMatchObject({ context_updates: { told: id } });
 });
