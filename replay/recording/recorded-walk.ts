@@ -66,6 +66,12 @@ export function takeFact({ facts }: RecordedWalk, fact: PipelineFact): PipelineE
   return facts.get(typeAndOp(fact))?.shift();
 }
 
+/** Returns the id of the next output of this name that the operation stored. */
+export function nextOutput({ facts }: RecordedWalk, op: OpPath, name: string): string | undefined {
+  const [next] = facts.get(`artifact.stored ${op}`) ?? [];
+  return next?.type === 'artifact.stored' && next.name === name ? next.id : undefined;
+}
+
 /** In the order of the run. */
 export function factsLeft({ facts }: RecordedWalk): readonly PipelineEvent[] {
   return [...facts.values()].flat().sort((a, b) => a.seq - b.seq);

@@ -48,6 +48,7 @@ export interface Artifacts {
 }
 
 interface Storing {
+  readonly run: { readonly recordedOutputId?: (nodeOp: OpPath, name: string) => string | undefined };
   readonly nodeOp: OpPath;
   readonly node: { readonly id: string };
   readonly visit: number;
@@ -57,7 +58,9 @@ interface Storing {
  * Returns the id of an output that a stage stores by itself: `plan.0.response`, in a branch `fork.0.1.plan.0.response`. Every branch counts
  * the visits of its nodes from 0, so that without the branch one would replace the output of another.
  */
-export function outputId({ nodeOp, node, visit }: Storing, name: string): string {
+export function outputId({ run, nodeOp, node, visit }: Storing, name: string): string {
+  const recorded = run.recordedOutputId?.(nodeOp, name);
+  if (recorded !== undefined) return recorded;
   const place = nodeOp.replace(/^main\//, '').replaceAll(/\]\/|[#[/]/g, '.');
   const id = `${place}.${name}`;
   return ID.test(id) ? id : `${node.id}.${visit}.${sha256Hex(nodeOp).slice(0, 16)}.${name}`;

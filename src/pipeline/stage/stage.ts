@@ -72,6 +72,8 @@ export interface PipelineServices {
   findChild(runId: string): Promise<ChildRun | undefined>;
   /** Reads the payload of an artifact from the journal; undefined when it can no longer be read. */
   readArtifact(id: string): Promise<Json | undefined>;
+  /** In a replay: the id under which the record has the next output of a node. Older programs named outputs in branches otherwise. */
+  readonly recordedOutputId?: (nodeOp: OpPath, name: string) => string | undefined;
   /** Prints a line on stderr; the same line only once. */
   warnOnce(message: string): void;
 }

@@ -9,7 +9,7 @@ import type { Walk } from '../../../replay/pipeline/walk.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import { isWhole } from '../../../replay/recording/recorded-world.js';
-import { recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
+import { nextOutput, recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import { MlldError } from '../../errors.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { PipelineError } from '../../pipeline/model/outcome.js';
@@ -59,7 +59,7 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
   const plan = planIn(replayed, stages, models);
   const ledger = createReplayedLedger({ ref, walk, recording, state, lastSeq, onEvent }, runtime);
   const frame = frameOf(replayed, runtime);
-  const run = runOf(replayed, { plan, frame, ledger, stages, backends: models.backends, lostThreads });
+  const run = runOf(replayed, { walk, plan, frame, ledger, stages, backends: models.backends, lostThreads });
 
   const ended = walkAgain(run, state, runtime);
   const end = await Promise.race([ended, control.ended]);
@@ -112,6 +112,7 @@ function frameOf(replayed: ReplayableRun, runtime: ReplayRuntime): Frame {
 }
 
 interface Parts {
+  readonly walk: RecordedWalk;
   readonly plan: CompiledPipeline;
   readonly frame: Frame;
   readonly ledger: PipelineRuntime['ledger'];
@@ -122,7 +123,7 @@ interface Parts {
 
 function runOf(
   { started, settings, file, root, options }: ReplayableRun,
-  { plan, frame, ledger, stages, backends, lostThreads }: Parts,
+  { walk, plan, frame, ledger, stages, backends, lostThreads }: Parts,
 ): PipelineRuntime {
   const never = (): never => {
     throw new Error('a stage that watches another run is not replayed');
@@ -148,6 +149,7 @@ function runOf(
     startChild: never,
     findChild: never,
     readArtifact: never,
+    recordedOutputId: (op, name) => nextOutput(walk, op, name),
     warnOnce(message) {
       if (!warned.has(message)) options.sinks.stderr(`warning: ${message}\n`);
       warned.add(message);

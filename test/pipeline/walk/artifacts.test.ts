@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { opPath } from '../../../journal/ids.js';
+import { opPath, seqOf, type OpPath } from '../../../journal/ids.js';
+import { nextOutput, recordedWalk } from '../../../replay/recording/recorded-walk.js';
 import type { Backend } from '../../../src/pipeline/stage/backend.js';
 import { outputId, type Artifacts } from '../../../src/pipeline/stage/artifacts.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
@@ -51,10 +52,25 @@ it('are of each branch, where branches share the stage that stores them', async 
   ]);
 });
 
+it('are called in a replay as in the record, which may be of an older program', () => {
+  const op = opPath('main/fan#0[1]/t#0');
+  const stored = { type: 'artifact.stored', op, id: 't.0.output', name: 'output', node: 't', sizeBytes: 1, fileBacked: false } as const;
+  const walk = recordedWalk.initial();
+  walk.facts.set(`artifact.stored ${op}`, [{ ...stored, payload: { inline: '' }, v: 1, seq: seqOf(1), ts: '', hash: '' }]);
+  const stage = {
+    run: { recordedOutputId: (of: OpPath, name: string) => nextOutput(walk, of, name) },
+    nodeOp: op,
+    node: { id: 't' },
+    visit: 0,
+  };
+  expect(outputId(stage, 'output')).toBe('t.0.output');
+  expect(outputId(stage, 'response')).toBe('fan.0.1.t.0.response');
+});
+
 it('have a short id where a long one would be refused', () => {
   const long = 'x'.repeat(100);
   const op = opPath(`main/${long}#0[1]/${long}#2[0]/t#1`);
-  expect(outputId({ nodeOp: op, node: { id: 't' }, visit: 1 }, 'output')).toMatch(/^t\.1\.[0-9a-f]{16}\.output$/);
+  expect(outputId({ run: {}, nodeOp: op, node: { id: 't' }, visit: 1 }, 'output')).toMatch(/^t\.1\.[0-9a-f]{16}\.output$/);
 });
 
 const fileOf = (id: string): string => path.join(place?.folder ?? '', 'run', 'artifacts', `${id}.json`);
