@@ -19,7 +19,18 @@ import {
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 import { continueBranches, continueCutBranches, forgetGates, forgetReceived, keepBroken } from './continued-branches.js';
-import { addToHistory, closeQuestions, mainWalk, note, visitToRepeat, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
+import {
+  addExcerpt,
+  addToHistory,
+  closeQuestions,
+  mainWalk,
+  note,
+  visitToRepeat,
+  walkAtPath,
+  walkFor,
+  type HistoryEntry,
+  type Walk,
+} from './walk.js';
 import type { Projection } from '../fold/projection.js';
 import { storedResult, type StoredResult } from '../memo/stored-result.js';
 
@@ -294,6 +305,7 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   if (status !== 'skipped') state.results.set(node, status);
   if (files !== undefined) state.outputs.set(node, files);
   if (excerpt !== undefined) {
+    addExcerpt(walk, node, excerpt);
     state.summaries.push({ node, outcome: status, text: excerpt });
     if (state.summaries.length > SUMMARIES_MAX) state.summaries.shift();
   }

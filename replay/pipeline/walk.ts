@@ -73,6 +73,8 @@ export interface Walk {
   readonly latest: Map<string, HistoryEntry>;
   /** The latest visit of every node where that is a broken one. */
   readonly failed: Map<string, BrokenVisit>;
+  /** Heads of the replies of its last model stages, by node. Another branch may have a reply of the same node. */
+  readonly excerpts: Map<string, string>;
   failures: number;
   retried: number;
   /** The last of them, newest last. */
@@ -82,6 +84,7 @@ export interface Walk {
 }
 
 const NOTABLE_MAX = 50;
+const EXCERPTS_MAX = 50;
 
 export const mainWalk = (): Walk => emptyWalk(MAIN, {});
 
@@ -97,6 +100,13 @@ export function addToHistory(walk: Walk, entry: HistoryEntry): void {
     walk.failures += 1;
     note(walk, { kind: 'failed', node, visit });
   } else if (attempts > 1) note(walk, { kind: 'retried', node, attempts });
+}
+
+export function addExcerpt({ excerpts }: Walk, node: string, text: string): void {
+  excerpts.delete(node);
+  excerpts.set(node, text);
+  const [oldest] = excerpts.keys();
+  if (excerpts.size > EXCERPTS_MAX && oldest !== undefined) excerpts.delete(oldest);
 }
 
 export function note({ notable }: Walk, fact: Notable): void {
@@ -157,6 +167,7 @@ export function emptyWalk(path: OpPath, context: Context, branch?: BranchRef): W
     visits: new Map(),
     latest: new Map(),
     failed: new Map(),
+    excerpts: new Map(),
     failures: 0,
     retried: 0,
     notable: [],

@@ -127,7 +127,7 @@ function backendOf({ run, node }: Stage): OwnBackend {
 function carryOver({ run, promptHistory, walks }: Stage, backend: OwnBackend): CarryOver {
   const { state } = run.ledger;
   const { mode } = promptHistory.fidelity;
-  const source: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
+  const source: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks };
   if (mode === 'full') {
     const spoken = run.threads.conversation(promptHistory.thread ?? '');
     if (spoken) {

@@ -6,7 +6,7 @@ import type { FidelityMode } from '../../../journal/facts/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';
 import { onOneLine, shortened } from '../../values/shortened.js';
 import { CHILD_RUN_KEY, RESULTS_KEY, withoutChildRuns } from '../model/context-keys.js';
-import type { NotableView, StateView, WalkView } from './state-view.js';
+import type { NotableView, WalkView } from './state-view.js';
 import type { Turn } from './threads.js';
 
 export interface PreambleSource {
@@ -15,7 +15,6 @@ export interface PreambleSource {
   readonly runId: string;
   /** The main path, then the branches around the node, the innermost last; never empty. */
   readonly walks: readonly WalkView[];
-  readonly summaries: StateView['summaries'];
 }
 
 /** A token counts as four characters. */
@@ -66,7 +65,7 @@ export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, source: Prea
         'Recent stages, newest first:',
         stages(source)
           .slice(0, RECENT_STAGES)
-          .map((stage) => stageLine(stage, source, EXCERPT_UNITS.medium)),
+          .map((stage) => stageLine(stage, EXCERPT_UNITS.medium)),
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(source), NOTABLE_SHARE);
@@ -76,7 +75,7 @@ export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, source: Prea
       lines.add(countsSentence(source));
       lines.section(
         'Stages, newest first:',
-        stages(source).map((stage) => stageLine(stage, source, EXCERPT_UNITS.high)),
+        stages(source).map((stage) => stageLine(stage, EXCERPT_UNITS.high)),
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(source), NOTABLE_SHARE);
@@ -96,22 +95,24 @@ interface FinishedStage {
   readonly status: string;
   readonly reason: string | undefined;
   readonly visits: number;
+  /** The head of its reply; undefined for a stage without one. */
+  readonly excerpt: string | undefined;
 }
 
 /** Lists each finished stage once with its latest status, newest first. */
 function stages({ walks }: PreambleSource): readonly FinishedStage[] {
   const found = new Map<string, FinishedStage>();
-  for (const { latest, visits } of walks.toReversed()) {
+  for (const { latest, visits, excerpts } of walks.toReversed()) {
     for (const { node_id: id, outcome: status, failure_reason: reason } of [...latest.values()].reverse()) {
-      if (!found.has(id)) found.set(id, { id, status, reason, visits: visits.get(id) ?? 1 });
+      if (!found.has(id)) found.set(id, { id, status, reason, visits: visits.get(id) ?? 1, excerpt: excerpts.get(id) });
     }
   }
   return [...found.values()];
 }
 
-function stageLine({ id, status, reason, visits }: FinishedStage, { summaries }: PreambleSource, units: number): string {
-  const excerpt = summaries.findLast(({ node }) => node === id)?.text ?? reason ?? '';
-  return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${shortened(onOneLine(excerpt), units)}`}`;
+function stageLine({ id, status, reason, visits, excerpt }: FinishedStage, units: number): string {
+  const text = excerpt ?? reason ?? '';
+  return `- ${id}: ${status}${times(visits)}${text === '' ? '' : `: ${shortened(onOneLine(text), units)}`}`;
 }
 
 function notable({ walks }: PreambleSource): string[] {

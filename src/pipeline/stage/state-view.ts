@@ -56,6 +56,8 @@ export interface WalkView {
   readonly visits: ReadonlyMap<string, number>;
   /** The latest visit of each node, in the order in which the visits ended. */
   readonly latest: ReadonlyMap<string, HistoryView>;
+  /** Heads of the replies of the last model stages, by node. */
+  readonly excerpts: ReadonlyMap<string, string>;
   /** Counts failed stages over the whole history. */
   readonly failures: number;
   readonly retried: number;
@@ -81,7 +83,6 @@ export interface StateView {
   readonly questionCount: number;
   readonly threads: ReadonlySet<string>;
   readonly degradeNext: boolean;
-  readonly summaries: readonly { readonly node: string; readonly outcome: StageStatus; readonly text: string }[];
   readonly steps: number;
   readonly jumps: number;
 }

@@ -158,7 +158,7 @@ describe('the carry-over text', () => {
   Object.assign(state.main.context, context);
   for (let i = 0; i < 500; i++)
     addToHistory(state.main, { node_id: `stage${i}`, outcome: i % 7 === 0 ? 'fail' : 'success', visit: 0, attempts: 1 });
-  const past = { goal: 'Map the wreck', runId: 'R1', walks: [state.main], summaries: [] };
+  const past = { goal: 'Map the wreck', runId: 'R1', walks: [state.main] };
   it.each([
     ['truncate', 4_000],
     ['compact', 4_000],

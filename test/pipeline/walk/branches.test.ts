@@ -72,3 +72,20 @@ it('keeps the files of branches apart where two branches share a parallel node',
   for (const id of ['a', 'b'])
     expect(JSON.parse(place.read(`run/branches/fan.${id}/inner.x/x/status.json`))).toMatchObject({ context_updates: { told: id } });
 });
+
+it('tells a stage of the replies in its own branch, where another one has a reply of the same stage', async () => {
+  place = workshop(
+    pipeline(
+      `fan [shape=component]; a [shape=diamond]; b [shape=diamond]; say [prompt="s"]; t [shape=parallelogram, tool_command="sleep 0.2"]
+       after [prompt="t", fidelity="summary:high"]; m [shape=tripleoctagon]
+       start -> fan; fan -> a -> say; fan -> b -> say; say -> t -> after; after -> m; m -> exit`,
+    ),
+  );
+  const told = new Map<string | undefined, string>();
+  const execute: Backend['execute'] = async ({ node, branch }, _frame, { text }) => {
+    if (node.id === 'after') told.set(branch?.id, text);
+    return { reply: `${node.id} in ${branch?.id}` };
+  };
+  await place.run({ backend: 'own:', backends: new Map([['own', () => ({ name: 'own:', execute })]]) });
+  for (const id of ['a', 'b']) expect(told.get(id)).toContain(`- say: success: say in ${id}\n`);
+});
