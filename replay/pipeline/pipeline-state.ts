@@ -334,6 +334,7 @@ function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): Pipe
     ...(thread === undefined ? {} : { thread }),
   };
   forgetGates(walk, to);
+  walk.enterAt = undefined; // the exit, where a gate sends the walk elsewhere
   if (via === 'retry_target' || via === 'fallback_retry_target' || via === 'gate') {
     state.jumps += 1;
     note(walk, { kind: 'jumped', from, to });

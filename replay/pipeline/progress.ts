@@ -39,8 +39,15 @@ export interface NodeProgress {
   readonly reason: string;
 }
 
-/** `untilMs`: the time of the last event, or the present of a run that is in flight. */
-export function pipelineProgress({ visits, gates, questions }: NodeVisits, status: ReportedStatus, untilMs: number): PipelineProgress {
+interface Ended {
+  readonly status: ReportedStatus;
+  /** It failed at a limit of jumps or nodes. */
+  readonly isAtLimit: boolean;
+  /** The time of the last event, or the present of a run that is in flight. */
+  readonly untilMs: number;
+}
+
+export function pipelineProgress({ visits, gates, questions }: NodeVisits, { untilMs, ...end }: Ended): PipelineProgress {
   const all = [...visits.values()];
   const unmet = gates && !gates.satisfied && gates.target === undefined ? gates : undefined;
   const unmetGate = unmet?.node;
@@ -56,7 +63,7 @@ export function pipelineProgress({ visits, gates, questions }: NodeVisits, statu
     })),
     unmetGate,
     questions: openQuestions(questions.values(), untilMs),
-    resume: resumePlace(all, status, unmet?.within ?? unmetGate),
+    resume: resumePlace(all, end, unmet?.within ?? unmetGate),
   };
 }
 
@@ -72,12 +79,17 @@ export function openQuestions(asked: Iterable<EventOf<'question.asked'>>, untilM
 }
 
 /** A failed run continues at the node that failed, or at its dead end; an interrupted one behind its last visit or at the one in flight. */
-function resumePlace(visits: readonly Visit[], status: ReportedStatus, gate: string | undefined): PipelineProgress['resume'] {
+function resumePlace(
+  visits: readonly Visit[],
+  { status, isAtLimit }: Omit<Ended, 'untilMs'>,
+  gate: string | undefined,
+): PipelineProgress['resume'] {
   if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
   const main = visits.filter(({ op }) => walkOf(op) === 'main');
   const last = main.at(-1);
   if (gate !== undefined) return { node: gate, place: 'at' };
   if (last === undefined) return undefined;
+  if (isAtLimit && last.next) return { node: last.next.to, place: 'at' };
   if (last.status === undefined) return { node: last.node, place: 'at' };
   // A run that failed and was killed before it recorded that counts as failed.
   const isStuck = status === 'failed' || (last.status === 'fail' && last.next === undefined);

@@ -181,6 +181,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
   const status = reportedStatus(finished?.status, liveness);
   const startedMs = started === undefined ? undefined : Date.parse(started.ts);
   const untilMs = status === 'running' ? known.nowMs : state.lastMs;
+  const isAtLimit = finished?.error?.code === 'PIPELINE_LIMIT';
   const { usual, successor } = known;
   const usualCalls = usual?.finished === undefined ? undefined : callsOf(usual.finished);
   return {
@@ -208,7 +209,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
     team: reportTeam(state.team),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
-    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
+    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, { status, isAtLimit, untilMs }) }),
   };
 }
 

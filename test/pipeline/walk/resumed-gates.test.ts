@@ -1,4 +1,4 @@
-/** A resume returns to a goal gate inside the branch that it is in, and the join sees what came of it. graph-pipelines.md 10.3. */
+/** A resume returns to a goal gate, inside the branch that it is in, and the join sees what came of it. graph-pipelines.md 10.3. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Workflow } from '../../../journal/ids.js';
 import { postMortemOf } from '../../../src/api/reports/postmortem.js';
@@ -130,4 +130,22 @@ it('enters the gate alone where the branches that are kept would decide the join
   failing.clear();
   expect((await run({ resume: '' })).report.status).toBe('completed');
   expect(asked).toEqual(['b', 'b2', 'last']);
+});
+
+it('jumps to the target of a gate again, when the run had reached its limit of jumps', async () => {
+  place = workshop(
+    pipeline(
+      'a [prompt="1"]; b [prompt="2", goal_gate=true, retry_target=a]; start -> a -> b; b -> exit; b -> exit [condition="outcome=fail"]',
+      'max_jumps=2',
+    ),
+  );
+  failing.add('b');
+  expect((await run()).report.error?.message).toContain('max_jumps');
+  expect(asked).toEqual(['a', 'a', 'a', 'b', 'b', 'b']);
+  expect(await resumedAt()).toEqual({ node: 'exit', place: 'at' });
+  expect((await run({ resume: '' })).report.error?.message).toContain('max_jumps');
+  expect(asked).toEqual(['a', 'a', 'b', 'b']);
+  failing.clear();
+  expect((await run({ resume: '' })).report.status).toBe('completed');
+  expect(asked).toEqual(['a', 'b']);
 });
