@@ -195,7 +195,9 @@ describe('after a failure', () => {
     place.write('p.dot', drawn.replace('fan -> a -> meet; ', 'a -> meet; fan -> c -> a; '));
     expect(String((await run({ resume: '' })).report.error)).toContain('the branches of fan are others now: c is where a was');
     place.write('p.dot', drawn.replaceAll('b2', 'b3'));
-    expect(String((await run({ resume: '' })).report.error)).toContain('the node b2, at which the run would continue, is not in');
+    const { error } = (await run({ resume: '' })).report;
+    expect(error?.message).toContain('the node b2, at which the run would continue, is not in');
+    expect(error?.hint).toContain('begin anew with --checkpoint instead, which reuses every reply');
     place.write('p.dot', `${drawn.slice(0, -1)}; d [prompt="d"]; fan -> d -> meet }`);
     expect((await run({ resume: '' })).report.status).toBe('completed');
     expect(asked).toEqual(['b2', 'd']);

@@ -54,9 +54,11 @@ function isBranch(
 }
 
 function requireNode(plan: CompiledPipeline, node: string): void {
-  if (!plan.has(node)) throw refused(`the node ${node}, at which the run would continue, is not in the graph any more`);
+  if (plan.has(node)) return;
+  const hint = 'undo the edit, or begin anew with --checkpoint instead, which reuses every reply that is recorded for the same walk';
+  throw refused(`the node ${node}, at which the run would continue, is not in the graph any more`, hint);
 }
 
-function refused(why: string): MlldError {
-  return new MlldError('RESUME_GRAPH', `--resume: ${why}`, { hint: 'undo the edit, or start anew without --resume' });
+function refused(why: string, hint = 'undo the edit, or start anew without --resume'): MlldError {
+  return new MlldError('RESUME_GRAPH', `--resume: ${why}`, { hint });
 }
