@@ -56,7 +56,7 @@ export function bareStage(body: string, options: BareStageOptions = {}): BareSta
     visit: 1,
     attempt: 1,
     branch: undefined,
-    nodeOp: 'main/a#0',
+    nodeOp: 'main/a#1',
     nodeFrame: frame,
     frame,
     folder: {
