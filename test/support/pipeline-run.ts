@@ -2,12 +2,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { expect } from 'vitest';
 import type { JournalEvent } from '../../journal/event.js';
+import { workflowOf } from '../../journal/ids.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../replay/pipeline/checkpoint-view.js';
 import { newestChain } from '../../src/session/pipeline/history/chain.js';
 import { workflowFor } from '../../src/session/project.js';
+import { replayRun } from '../../src/session/rerun/replay.js';
 import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
 import type { PipelineReport, PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
 
@@ -31,6 +34,21 @@ export interface Workshop {
   /** As `run`, but returns only the report. */
   begin(options?: Partial<PipelineRunOptions>): Promise<PipelineReport>;
   remove(): void;
+}
+
+/** Runs as the workshop does, with the same backends in a replay of the record, which must say the same once more. */
+export async function runAndReplay(place: Workshop, options: Partial<PipelineRunOptions>): Promise<PipelineRun> {
+  const ran = await place.run(options);
+  const { ref } = (await place.store.runs(workflowOf('p.dot'))).at(-1) ?? {};
+  if (ref === undefined || !(await place.store.find(ref.run))) return ran;
+  const { backend, backends } = options;
+  const sinks = { stdout: () => undefined, stderr: () => undefined };
+  const own = { ...(backend !== undefined && { backend }), ...(backends && { backends }) };
+  const { divergences, walk } = await replayRun({ store: place.store, ref, root: '/nowhere', divergences: 'first', sinks, ...own });
+  expect(divergences).toEqual([]);
+  expect(walk?.history).toEqual(ran.checkpoint.node_history);
+  expect(walk?.context).toEqual(ran.checkpoint.context);
+  return ran;
 }
 
 /** `start` and `exit` are there already. */

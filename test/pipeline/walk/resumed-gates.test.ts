@@ -5,8 +5,7 @@ import { postMortemOf } from '../../../src/api/reports/postmortem.js';
 import type { Backend } from '../../../src/pipeline/stage/backend.js';
 import { planPipeline } from '../../../src/session/pipeline/plan-pipeline.js';
 import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
-import { replayRun } from '../../../src/session/rerun/replay.js';
-import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
+import { pipeline, runAndReplay, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
 
 let place: Workshop;
 let asked: string[] = [];
@@ -23,19 +22,10 @@ const execute: Backend['execute'] = async ({ node }) => {
 
 const own = (): Partial<PipelineRunOptions> => ({ backend: 'own:', backends: new Map([['own', () => ({ name: 'own:', execute })]]) });
 
-/** Every run is replayed: its record says the same once more. */
 async function run(options: Partial<PipelineRunOptions> = {}): Promise<PipelineRun> {
   asked = [];
-  const ran = await place.run({ ...own(), ...options });
-  const calls = asked.toSorted();
-  const { ref } = (await place.store.runs('p.dot' as Workflow)).at(-1) ?? {};
-  const sinks = { stdout: () => undefined, stderr: () => undefined };
-  if (ref) {
-    const replayed = await replayRun({ store: place.store, ref, root: '/nowhere', divergences: 'first', sinks, ...own() });
-    expect(replayed.divergences).toEqual([]);
-    expect(replayed.walk?.context).toEqual(ran.checkpoint.context);
-  }
-  asked = calls;
+  const ran = await runAndReplay(place, { ...own(), ...options });
+  asked.sort();
   return ran;
 }
 

@@ -65,22 +65,13 @@ export async function openCache({
     changed: flags.changed,
   });
   const memos = [...forks.map(({ memo }) => memo), usable.memo];
-  const retrying = isRecorded
-    ? retryingStore(store, {
-        waitMs: journalWaitMs ?? claims?.waitMs,
-        monotonicMs: io.monotonicMs,
-        hasGivenUp: hasStopped,
-        onOutage: warnings.outage,
-        onGivenUp: onLost,
-      })
-    : store;
+  const patience = { waitMs: journalWaitMs ?? claims?.waitMs, monotonicMs: io.monotonicMs, onOutage: warnings.outage };
+  const retrying = isRecorded ? retryingStore(store, { ...patience, hasGivenUp: hasStopped, onGivenUp: onLost }) : store;
   const patient =
     claims &&
     retryingStore(store, {
-      waitMs: journalWaitMs ?? claims.waitMs,
-      monotonicMs: io.monotonicMs,
+      ...patience,
       hasGivenUp: () => signal.aborted || hasStopped(),
-      onOutage: warnings.outage,
       onGivenUp: (error) => signal.aborted || onLost(error),
     });
   const workflows = [ref.workflow, ...forks.map(({ workflow }) => workflow)];
