@@ -24,7 +24,7 @@ import { bodyOf } from './codec.js';
 import { journalError, type JournalError } from './errors.js';
 import { DURABILITY, MAY_LAG, type Durability } from './durability.js';
 import type { Fact } from './event.js';
-import { seqOf, type RunRef } from './ids.js';
+import { seqOf, type RunRef, type Seq } from './ids.js';
 import { LineQueue } from './lines/line-queue.js';
 import type { RunSink } from './storage/runs/run-sink.js';
 import type { OwnFact } from './own-fact.js';
@@ -57,7 +57,7 @@ interface Outage {
 export class RunWriter implements Journal {
   private readonly queue: LineQueue;
   private readonly unsynced: Unsynced;
-  private nextSeq: number;
+  private nextSeq: Seq;
   /** The offset in the run at which the next line begins. */
   private nextOffset: number;
   private awaitingWrite: Waiter[] = [];
@@ -93,7 +93,7 @@ export class RunWriter implements Journal {
   ) {
     this.queue = new LineQueue(end?.hash);
     this.unsynced = new Unsynced(end?.offset, end?.hash);
-    this.nextSeq = end === undefined ? 0 : end.seq + 1;
+    this.nextSeq = seqOf(end === undefined ? 0 : end.seq + 1);
     this.nextOffset = end?.offset ?? 0;
     this.waitMs = options.waitMs ?? JOURNAL_WAIT_MS;
     if (failed !== undefined) this.beginOutage(failed);
@@ -102,11 +102,11 @@ export class RunWriter implements Journal {
   post(fact: Fact): Recorded {
     try {
       const recorded = this.enqueue(fact);
-      this.writeSoon();
+      if (this.timer === undefined) this.writeSoon();
       return recorded;
     } catch (error) {
       if (!this.failure && !this.closing) this.options.onLost?.(journalError(error, this.task())); // WRITER-8: no caller waits for this one
-      return { seq: seqOf(this.nextSeq), ts: this.clock(), hash: '', position: { offset: this.nextOffset, bytes: 0 } };
+      return { seq: this.nextSeq, ts: this.clock(), hash: '', position: { offset: this.nextOffset, bytes: 0 } };
     }
   }
 
@@ -204,7 +204,7 @@ export class RunWriter implements Journal {
       throw this.failure;
     }
     const fact = isLast && this.lost > 0 ? { ...handed, lost: this.lost } : handed;
-    const seq = seqOf(this.nextSeq);
+    const seq = this.nextSeq;
     const ts = this.clock();
     let bytes: number;
     try {

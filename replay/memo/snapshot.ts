@@ -8,6 +8,7 @@
  * INDEX-4 what it says of calls is in its rows and, in a long past, in tiers below them (`tiers/`): the rows are what changed since
  * INDEX-5 a store without tiers has all rows of a long past in the index: then they are looked up there (`packed/rows-in-index.ts`)
  */
+import type { FactType } from '../../journal/event.js';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import type { RunFile, ScanOptions } from '../../journal/store.js';
 import { sha256Hex } from '../../journal/sha256.js';
@@ -38,6 +39,16 @@ export interface Index {
   readonly processes: Processes;
 }
 
+/** Most events are of these types, which say nothing to the other folds. */
+const ONLY_OF_MEMO: ReadonlySet<FactType> = new Set<FactType>([
+  'op.started',
+  'op.finished',
+  'call.started',
+  'call.completed',
+  'call.reused',
+  'call.failed',
+]);
+
 export const index: Projection<Index> = {
   initial: () => ({
     memo: memo.initial(),
@@ -47,7 +58,7 @@ export const index: Projection<Index> = {
   }),
   apply(state, event, place) {
     memo.apply(state.memo, event, place);
-    if (event.type === 'op.started' || event.type === 'op.finished') return state; // most events are: they say nothing to the others
+    if (ONLY_OF_MEMO.has(event.type)) return state;
     completeness.apply(state.complete, event, place);
     definitions.apply(state.definitions, event, place);
     processes.apply(state.processes, event, place);
