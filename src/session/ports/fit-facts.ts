@@ -3,7 +3,7 @@
  * long list of call keys is split into several events.
  */
 import { wholeCharacters } from '../../../grammar/columns.js';
-import type { Fact } from '../../../journal/event.js';
+import type { Fact, FactOf, FactType } from '../../../journal/event.js';
 import type { InvalidationFact } from './prior-runs.js';
 
 /** Limits a message, a reason or a hint, in UTF-16 units. */
@@ -12,7 +12,18 @@ const MESSAGE_UNITS_MAX = 64 * 1024;
 const KEYS_MAX = 100_000;
 
 /** These members hold texts for people. */
-const TEXT_MEMBERS = ['message', 'reason', 'error', 'errorHint', 'pause'];
+const TEXT_MEMBERS = ['message', 'reason', 'error', 'errorHint', 'pause'] as const;
+
+type MemberOf<F> = F extends unknown ? keyof F : never;
+type TypeWithoutText = { [T in FactType]: MemberOf<FactOf<T>> & (typeof TEXT_MEMBERS)[number] extends never ? T : never }[FactType];
+
+/** Nothing in them is for `bounded`. These are the ones that a call records. */
+export const WITHOUT_TEXT: ReadonlySet<FactType> = new Set<TypeWithoutText>([
+  'op.started',
+  'call.started',
+  'call.completed',
+  'call.reused',
+]);
 
 /** Returns the fact itself if nothing is too long, which is nearly always the case. */
 export function bounded(fact: Fact): Fact {

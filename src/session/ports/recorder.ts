@@ -13,7 +13,7 @@ import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { LoopWatch, Recorder, UnrecordedFact } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { bounded } from './fit-facts.js';
+import { bounded, WITHOUT_TEXT } from './fit-facts.js';
 import { concealFact } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;
@@ -80,6 +80,8 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
     broken ||= !isOfOneFact(error);
     return undefined;
   };
+  /** RECORDER-3 */
+  const asRecorded = (fact: Fact): Fact => (secrets.isEmpty && WITHOUT_TEXT.has(fact.type) ? fact : bounded(concealFact(fact, secrets))); // most facts of a run pass through here
   const follow = (fact: Fact, recorded: Recorded): void => {
     const event = eventOf(fact, recorded.seq, recorded.ts, recorded.hash);
     for (let i = 0; i < followers.length; i++) followers[i]?.(event, recorded.position);
@@ -92,7 +94,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
       if (!isFollowed) count(original);
     };
     try {
-      const fact = bounded(concealFact(original, secrets));
+      const fact = asRecorded(original);
       const appending = journal.append(fact, (recorded) => {
         isFollowed = true;
         follow(fact, recorded);
@@ -107,7 +109,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
     on: true,
     followAdded: follow,
     post(original) {
-      const fact = bounded(concealFact(original, secrets));
+      const fact = asRecorded(original);
       const recorded = journal.post(fact);
       if (broken) count(fact);
       else follow(fact, recorded);
