@@ -229,8 +229,9 @@ export function flow(
   for (let i = 0; i < from.length; i++) {
     const source = from[i];
     if (!(source instanceof Annotated)) continue;
-    met = union(met, source.metadata.labels);
-    metSources = union(metSources, source.metadata.sources);
+    const { labels: more, sources: moreSources } = source.metadata;
+    if (more.length > 0) met = union(met, more);
+    if (moreSources.length > 0) metSources = union(metSources, moreSources);
   }
   // Most values have neither, and this is asked of every value.
   let allLabels = met.length > 0 ? union(met, own) : own;
