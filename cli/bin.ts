@@ -7,8 +7,9 @@
  * START-2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
  *    failed early would leave a poor one behind for good. Kinds have caches of their own.
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
- * START-4 the flags of V8 are the same whenever a part of the program is compiled, read from a cache or put there: V8 refuses a cache that
- *    was made under other flags. A long run changes some, so they are set back for that time.
+ * START-4 the flags of V8 are those it began with whenever a part of the program is compiled, read from a cache or put there, and when it
+ *    loads a module of Node: V8 refuses a cache that was made under other flags, and would compile what Node has in one. Once the program
+ *    is loaded some are changed, so they are set back for that time.
  * START-5 all parts are opened at the start: a run of hours that asks for one late reads that of its own version, whatever was installed
  *    in its place meanwhile.
  */
@@ -29,6 +30,8 @@ declare const MLLD_PARTS: readonly string[];
 const [STDOUT, STDERR] = [1, 2];
 /** Length of the stamp before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
+/** Kinds of commands that run a workflow. */
+const RUNS: ReadonlySet<string> = new Set(['run', 'record', 'scripts']);
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /** A command that is still running after this time is tuned for a long run. */
@@ -36,7 +39,7 @@ const LATER_MS = 2000;
 
 type Exports = Record<string, unknown>;
 type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
-/** Compiles, or reads what was compiled, under the flags of a command that begins. START-4. */
+/** Compiles, or reads what was compiled, under the flags that V8 began with. START-4. */
 type Compiling = <T>(compile: () => T) => T;
 
 function main(): void {
@@ -46,26 +49,45 @@ function main(): void {
     printVersion();
     return;
   }
-  partLoader(kindOf(words), compilingUnderFlags())('./cli.cjs');
+  const kind = kindOf(words);
+  if (RUNS.has(kind)) loadForRuns();
+  const tuning = new Tuning();
+  partLoader(kind, (compile) => tuning.without(compile))('./cli.cjs');
+  tuning.begin();
 }
 
-function compilingUnderFlags(): Compiling {
-  const v8 = require('node:v8') as typeof import('node:v8');
-  const set = (flag: string): void => v8.setFlagsFromString(flag);
-  const { first, later } = v8FlagsFor(process.versions.v8);
-  let isLong = false;
-  if (later.length > 0) {
-    setTimeout(() => {
-      isLong = true;
-      later.forEach(set);
-    }, LATER_MS).unref();
+/** Every run needs them, and what a module of Node is made of is read from its cache only until V8 is tuned. */
+function loadForRuns(): void {
+  require('node:crypto');
+  void fs.promises;
+}
+
+/** Sets the flags of V8 that suit the program. START-4. */
+class Tuning {
+  private readonly v8 = require('node:v8') as typeof import('node:v8');
+  private readonly flags = v8FlagsFor(process.versions.v8);
+  /** Those that are set. */
+  private current: readonly string[] = [];
+
+  begin(): void {
+    const { first, later } = this.flags;
+    this.add(first);
+    if (later.length > 0) setTimeout(() => this.add(later), LATER_MS).unref();
   }
-  return (compile) => {
-    first.forEach(set);
-    const compiled = compile();
-    if (isLong) later.forEach(set);
-    return compiled;
-  };
+
+  without<T>(compile: () => T): T {
+    if (this.current.length > 0) this.flags.initial.forEach((flag) => this.v8.setFlagsFromString(flag));
+    try {
+      return compile();
+    } finally {
+      this.current.forEach((flag) => this.v8.setFlagsFromString(flag));
+    }
+  }
+
+  private add(flags: readonly string[]): void {
+    this.current = [...this.current, ...flags];
+    flags.forEach((flag) => this.v8.setFlagsFromString(flag));
+  }
 }
 
 /** Not through the streams of Node: they end a program whose reader went away with a stack trace. */
@@ -92,11 +114,20 @@ function partLoader(kind: string, compiling: Compiling): (name: string) => unkno
   const plain = createRequire(__filename);
   const opened = new Map(MLLD_PARTS.map((part) => [`./${part}`, openPart(path.join(__dirname, part))])); // START-5
   const parts = new Map<string, { exports: Exports }>();
+  const others = new Map<string, unknown>();
+  const loadOther = (name: string): unknown => {
+    if (!others.has(name))
+      others.set(
+        name,
+        compiling(() => plain(name)),
+      );
+    return others.get(name);
+  };
   const load = (name: string): unknown => {
     const loaded = parts.get(name);
     if (loaded) return loaded.exports;
     const part = opened.get(name);
-    if (!part) return plain(name);
+    if (!part) return loadOther(name);
     const wrapped = compile(part, kind, compiling);
     const module = { exports: {} };
     parts.set(name, module); // before it runs: parts ask each other for modules

@@ -1,9 +1,10 @@
 /** V8 prints a line for a flag that it doesn't know; a command is tuned without anyone seeing it, whichever Node runs it. */
 import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { v8FlagsFor } from '../../../cli/v8-flags.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { PROGRAM, projectFolder, runCli } from '../../support/cli.js';
 
 /** `--no-x` sets `--x`. */
 const nameOf = (flag: string): string => flag.replace(/^--(no-)?/, '').replace(/=.*/, '');
@@ -17,9 +18,36 @@ describe('the flags of V8', () => {
     expect([...first, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
   });
 
+  it('are set back to what the V8 that runs begins with', () => {
+    const listed = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+    const defaults = new Set([...listed.matchAll(/ default: (--\S+)/g)].map(([, flag]) => flag));
+    const { initial, first } = v8FlagsFor(process.versions.v8);
+    expect(initial.map(nameOf)).toEqual(first.map(nameOf));
+    expect(initial.filter((flag) => !defaults.has(flag))).toEqual([]);
+  });
+
+  it('let a run read modules of Node from the cache that Node has of them', async () => {
+    const cwd = await projectFolder({ 'word.mld': 'show "ebb"\n' });
+    await writeFile(
+      path.join(cwd, 'usage.cjs'),
+      `const { internalBinding } = require('internal/test/binding');
+       process.on('exit', () => {
+         const { compiledWithCache, compiledWithoutCache } = internalBinding('builtins').getCacheUsage();
+         console.log(JSON.stringify({ cached: [...compiledWithCache], compiled: [...compiledWithoutCache] }));
+       });`,
+    );
+    const argv = ['--no-warnings', '--expose-internals', '--require', './usage.cjs', PROGRAM, 'word.mld'];
+    const [said, usage = ''] = execFileSync(process.execPath, argv, { cwd, encoding: 'utf8' }).split('\n');
+    const { cached, compiled } = JSON.parse(usage) as { readonly cached: readonly string[]; readonly compiled: readonly string[] };
+    const isNeeded = (module: string): boolean => /^(crypto|fs\/promises|internal\/(crypto|fs\/promises))/.test(module);
+    expect(said).toBe('ebb');
+    expect(cached).toContain('crypto');
+    expect(compiled.filter(isNeeded)).toEqual([]);
+  });
+
   it('are none for a V8 that was not tried yet', () => {
-    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], later: [] });
-    expect(v8FlagsFor('')).toEqual({ first: [], later: [] });
+    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ initial: [], first: [], later: [] });
+    expect(v8FlagsFor('')).toEqual({ initial: [], first: [], later: [] });
   });
 
   it.each(['12.4.254.21-node.57', '13.6.233.17-node.53', '14.6.202.34-node.34'])('hold no interrupt budget for %s', (version) => {
