@@ -5,7 +5,8 @@
  *
  * START-1 a cache that is missing, stale, refused by V8, unreadable or unwritable changes nothing but the time it takes to start.
  * START-2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
- *    failed early would leave a poor one behind for good. Kinds have caches of their own.
+ *    failed early would leave a poor one behind. Kinds have caches of their own. What a brief command left is replaced by one that ran at
+ *    least twice as long, because that one needed more functions: a run of one call leaves out a tenth of what one of hundreds compiles.
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
  * START-4 the flags of V8 are those it began with whenever a part of the program is compiled, read from a cache or put there, and when it
  *    loads a module of Node: V8 refuses a cache that was made under other flags, and would compile what Node has in one. Once the program
@@ -30,12 +31,12 @@ declare const MLLD_PARTS: readonly string[];
 const [STDOUT, STDERR] = [1, 2];
 /** Length of the stamp before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
-/** Kinds of commands that run a workflow. */
-const RUNS: ReadonlySet<string> = new Set(['run', 'record', 'scripts']);
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /** A command that is still running after this time is tuned for a long run. */
 const LATER_MS = 2000;
+/** The cache that a command of such a length left is as good as any. */
+const LONG_MS = 10_000;
 
 type Exports = Record<string, unknown>;
 type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
@@ -50,14 +51,14 @@ function main(): void {
     return;
   }
   const kind = kindOf(words);
-  if (RUNS.has(kind)) loadForRuns();
+  if (kind === 'record' || first === 'run') loadForRecording();
   const tuning = new Tuning();
   partLoader(kind, (compile) => tuning.without(compile))('./cli.cjs');
   tuning.begin();
 }
 
-/** Every run needs them, and what a module of Node is made of is read from its cache only until V8 is tuned. */
-function loadForRuns(): void {
+/** A run that is recorded needs them, and what Node makes a module of is read from a cache only until V8 is tuned. START-4. */
+function loadForRecording(): void {
   require('node:crypto');
   void fs.promises;
 }
@@ -155,18 +156,20 @@ function openPart(file: string): Part {
 function compile({ file, descriptor = fs.openSync(file, 'r') }: Part, kind: string, compiling: Compiling): Wrapped {
   const { mtimeMs, size } = fs.fstatSync(descriptor);
   // V8 itself compares only the length of the source.
-  const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
+  const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs} after `;
   const cacheFile = cacheFileFor(file, kind);
-  const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
+  const cache = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
   // The build sees to it that it is ASCII, and an expression whose value is the function that Node puts around a module.
   const source = fs.readFileSync(descriptor, 'latin1');
   fs.closeSync(descriptor);
-  const script = compiling(() => new vm.Script(source, { filename: file, ...(cachedData ? { cachedData } : {}) }));
-  if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
+  const script = compiling(() => new vm.Script(source, { filename: file, ...(cache && { cachedData: cache.data }) }));
+  const leftAfterMs = cache === undefined || script.cachedDataRejected ? 0 : cache.leftAfterMs;
+  if (cacheFile !== undefined && leftAfterMs < LONG_MS) {
     process.on('exit', (status) => {
-      if (status !== 0) return;
+      const ranMs = Math.round(performance.now());
+      if (status !== 0 || ranMs < 2 * leftAfterMs) return;
       const data = compiling(() => script.createCachedData());
-      writeCache(cacheFile, stamp, data);
+      writeCache(cacheFile, `${stamp}${ranMs} ms`, data);
     });
   }
   return script.runInThisContext() as Wrapped;
@@ -179,10 +182,18 @@ function cacheFileFor(file: string, kind: string): string | undefined {
   return base && path.join(base, 'mlld', `${file.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(-100)}-${kind}.cache`);
 }
 
-function readCache(cacheFile: string, stamp: string): Buffer | undefined {
+interface Cache {
+  readonly data: Buffer;
+  /** The length of the command that left it, from the start of its process. */
+  readonly leftAfterMs: number;
+}
+
+function readCache(cacheFile: string, stamp: string): Cache | undefined {
   try {
     const content = fs.readFileSync(cacheFile);
-    return content.subarray(0, STAMP_BYTES).toString('latin1') === stamp ? content.subarray(STAMP_BYTES) : undefined;
+    const found = content.subarray(0, STAMP_BYTES).toString('latin1');
+    if (!found.startsWith(stamp)) return undefined;
+    return { data: content.subarray(STAMP_BYTES), leftAfterMs: Number.parseInt(found.slice(stamp.length), 10) };
   } catch {
     return undefined;
   }
@@ -192,7 +203,7 @@ function writeCache(cacheFile: string, stamp: string, data: Buffer): void {
   const temporary = `${cacheFile}.${process.pid}`;
   try {
     makeFolders(path.dirname(cacheFile), 0o700);
-    fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp, 'latin1'), data]), { mode: 0o600 });
+    fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp.padEnd(STAMP_BYTES), 'latin1'), data]), { mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {
     removeIfPossible(temporary);

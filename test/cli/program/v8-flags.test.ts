@@ -36,7 +36,7 @@ describe('the flags of V8', () => {
          console.log(JSON.stringify({ cached: [...compiledWithCache], compiled: [...compiledWithoutCache] }));
        });`,
     );
-    const argv = ['--no-warnings', '--expose-internals', '--require', './usage.cjs', PROGRAM, 'word.mld'];
+    const argv = ['--no-warnings', '--expose-internals', '--require', './usage.cjs', PROGRAM, 'word.mld', '--checkpoint'];
     const [said, usage = ''] = execFileSync(process.execPath, argv, { cwd, encoding: 'utf8' }).split('\n');
     const { cached, compiled } = JSON.parse(usage) as { readonly cached: readonly string[]; readonly compiled: readonly string[] };
     const isNeeded = (module: string): boolean => /^(crypto|fs\/promises|internal\/(crypto|fs\/promises))/.test(module);
