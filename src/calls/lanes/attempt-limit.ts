@@ -13,7 +13,7 @@ const WINDOWS_AFTER_GROWTH_IN_VAIN = 6;
 /** The first ceiling was met by many starts at once: it may be a rate as well, and is tried soon. */
 const TRIAL_AFTER_FIRST = 10;
 /** At most so many at once may be a rate. */
-const LOW_CEILING = 8;
+export const LOW_CEILING = 8;
 /** Above this part of the ceiling that was found last, the limit is met now and then: results that are on their way free places early. */
 const NEAR = 0.95;
 /** The limit becomes this part of itself with the second and with each further episode without results between. */

@@ -9,7 +9,7 @@
  * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
  *    A limit grows and a gap shrinks by so little at a time that several such changes are returned as one.
  */
-import { AttemptLimit } from './attempt-limit.js';
+import { AttemptLimit, LOW_CEILING } from './attempt-limit.js';
 import type { LaneChange, LaneLimits, LimiterOptions, Measure, Start, Waited } from './lane-limits.js';
 import { RecentResults } from './recent-results.js';
 import { GAP_GROWTH, StartGap } from './start-gap.js';
@@ -87,10 +87,16 @@ export class Limiter {
    */
   waitMs(nowMs: number, around = 0): number {
     if (this.inFlight - around >= this.limit.value) return Number.POSITIVE_INFINITY;
+    return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + Math.max(this.leastGapMs(), this.gap.ms ?? 0) - nowMs);
+  }
+
+  /** Starts are so far apart whatever the gap is. */
+  private leastGapMs(): number {
+    if (this.fruitlessEpisodes === 0) return this.limit.triesLowCeiling ? this.spreadMs() : 0;
     // While nothing is accepted, each start waits for the rejection of the one before.
-    const leastGapMs =
-      this.fruitlessEpisodes > 0 ? REJECTIONS_TO_WAIT * this.rejectionMs : this.limit.triesLowCeiling ? this.spreadMs() : 0;
-    return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + Math.max(leastGapMs, this.gap.ms ?? 0) - nowMs);
+    const untilRejectedMs = REJECTIONS_TO_WAIT * this.rejectionMs;
+    // The lane must not run empty where too many were in flight: after the first cut that failed, about as many start as end.
+    return this.wasTooMany && this.fruitlessEpisodes === 1 ? Math.min(untilRejectedMs, this.recent.meanDistanceMs()) : untilRejectedMs;
   }
 
   /** To be called only when `waitMs` is 0. */
@@ -231,8 +237,10 @@ export class Limiter {
   }
 
   /** True when the number in flight is to blame, not the rate. */
-  private isTooMany({ inFlight, waited }: Start): boolean {
+  private isTooMany({ inFlight: begunWith, waited }: Start): boolean {
     const { recent, gap } = this;
+    // It may have been overtaken by some of those that were begun later.
+    const inFlight = this.inFlight >= LOW_CEILING ? Math.max(begunWith, this.inFlight + 1) : begunWith;
     if (gap.ms !== undefined && waited === 'for the gap') return !recent.hasWith(inFlight, Number.NEGATIVE_INFINITY);
     return !recent.hasWith(inFlight, this.cutAtMs) || this.limit.isLikelyMetBy(inFlight, this.fruitlessEpisodes > 0);
   }
