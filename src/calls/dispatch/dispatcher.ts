@@ -340,7 +340,7 @@ export class Dispatcher {
       this.stop(budgetStop(limit, ports.settings.budget ?? {}, tooLarge), request.op);
       return undefined;
     }
-    const start = lane.limiter.start(nowMs, waiting === undefined ? 'not' : waiting.waitedForGap ? 'for the gap' : 'otherwise');
+    const start = lane.start(nowMs, waiting);
     lane.announced.started();
     this.inFlight.add(request.op, lane, start);
     const waitedMs = waiting === undefined ? 0 : Math.round(nowMs - waiting.sinceMs);

@@ -41,9 +41,11 @@ export class Lane<S> {
   waitsForReset = false;
   /** When an attempt had its last result. */
   private lastResultMs = Number.NEGATIVE_INFINITY;
-  /** The attempts since then that had none for which the provider or the way to it is to blame, and when the first of them began. */
+  /** The attempts since then that had none for which the provider or the way to it is to blame, and the begin of their time. */
   private fruitless = 0;
   private fruitlessSinceMs = 0;
+  /** When its last attempt ended. */
+  private lastUseMs = Number.NEGATIVE_INFINITY;
   /** The resets that were waited for since the last result. */
   private resets = { count: 0, waitedMs: 0 };
   /** The calls whose last attempt was rejected: when that was, and whether it was for what they ask. */
@@ -51,7 +53,7 @@ export class Lane<S> {
 
   constructor(
     readonly name: string,
-    options: LimiterOptions,
+    private readonly options: LimiterOptions,
   ) {
     this.limiter = new Limiter(options);
   }
@@ -112,7 +114,19 @@ export class Lane<S> {
     this.turnedAway.delete(op);
   }
 
+  /** To be called only when `waitMs` is 0; `waiting` is undefined where the attempt did not wait. */
+  start(nowMs: number, waiting: Waiting<S> | undefined): Start {
+    if (this.fruitless > 0 && this.limiter.isUnused) this.leaveOut((waiting?.sinceMs ?? nowMs) - this.lastUseMs);
+    return this.limiter.start(nowMs, waiting === undefined ? 'not' : waiting.waitedForGap ? 'for the gap' : 'otherwise');
+  }
+
+  /** Makes what is longer than a call waits by itself no part of the time without a result. */
+  private leaveOut(restMs: number): void {
+    this.fruitlessSinceMs += Math.max(0, restMs - this.options.backoff.maxMs);
+  }
+
   learn({ op, start, outcome, retryAfterMs }: Lesson, nowMs: number): LaneChange | undefined {
+    this.lastUseMs = nowMs;
     if (outcome === 'alone' || outcome === 'rejected') {
       const change =
         outcome === 'alone' ? this.limiter.rejectedAlone(start, nowMs, retryAfterMs) : this.limiter.rejected(start, nowMs, retryAfterMs);
@@ -135,9 +149,10 @@ export class Lane<S> {
    */
   isStalledBy(failure: Failure, { atMs }: Pick<Start, 'atMs'>, nowMs: number, stallAfterMs: number): boolean {
     if (failure.class !== 'rate-limit' && failure.class !== 'overloaded' && failure.class !== 'network') return false;
-    this.fruitlessSinceMs = this.fruitless === 0 ? atMs : Math.min(this.fruitlessSinceMs, atMs);
+    const sinceMs = Math.max(this.lastResultMs, atMs);
+    this.fruitlessSinceMs = this.fruitless === 0 ? sinceMs : Math.min(this.fruitlessSinceMs, sinceMs);
     this.fruitless++;
-    return this.fruitless >= FRUITLESS_MIN && nowMs - Math.max(this.lastResultMs, this.fruitlessSinceMs) >= stallAfterMs;
+    return this.fruitless >= FRUITLESS_MIN && nowMs - this.fruitlessSinceMs >= stallAfterMs;
   }
 }
 

@@ -77,6 +77,10 @@ export class Limiter {
     return this.flying.size;
   }
 
+  get isUnused(): boolean {
+    return this.inFlight === 0;
+  }
+
   get isFull(): boolean {
     return this.inFlight >= this.limit.value;
   }

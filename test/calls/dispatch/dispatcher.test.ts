@@ -193,11 +193,38 @@ describe('a lane stalls', () => {
 
   it('when it gave nothing but rejections for so long', async () => {
     const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
-    const early = await Promise.all(Array.from({ length: 9 }, async (_, n) => start(`early ${n}`)));
-    for (const started of early) dispatcher.finish(started, OVERLOADED);
-    expect(dispatcher.pausedBy).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    for (let n = 0; n < 10; n++) {
+      dispatcher.finish(await start(`each minute ${n}`), OVERLOADED);
+      expect(dispatcher.pausedBy).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    }
     dispatcher.finish(await start('late'), OVERLOADED);
+    expect(dispatcher.pausedBy).toMatchObject({ class: 'stalled', lane: 'claude' });
+  });
+
+  it('when calls waited for it for so long, as its rejections told', async () => {
+    const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
+    const early = await Promise.all(Array.from({ length: 9 }, async (_, n) => start(`early ${n}`)));
+    const { failure } = OVERLOADED;
+    for (const started of early) dispatcher.finish(started, { ...OVERLOADED, failure: { ...failure, retryAfterMs: 10 * MINUTE_MS } });
+    const late = start('late');
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    dispatcher.finish(await late, OVERLOADED);
+    expect(dispatcher.pausedBy).toMatchObject({ class: 'stalled', lane: 'claude' });
+  });
+
+  it('not by a rejection, and ten after a long time in which nothing used it', async () => {
+    const { dispatcher, start } = fixture({ stallAfterMs: 10 * MINUTE_MS });
+    const isRejected = async (op: string): Promise<void> => {
+      const started = start(op);
+      await vi.advanceTimersByTimeAsync(0.75 * MINUTE_MS); // the longest hold of the lane
+      dispatcher.finish(await started, OVERLOADED);
+    };
+    await isRejected('first');
+    await vi.advanceTimersByTimeAsync(60 * MINUTE_MS);
+    for (let n = 0; n < 10; n++) await isRejected(`soon ${n}`);
+    expect(dispatcher.pausedBy).toBeUndefined();
+    await isRejected('later');
     expect(dispatcher.pausedBy).toMatchObject({ class: 'stalled', lane: 'claude' });
   });
 
