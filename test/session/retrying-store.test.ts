@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { journalError, JournalError } from '../../journal/errors.js';
 import type { JournalStore } from '../../journal/store.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
+import { storeError } from '../../journal/postgres/store-errors.js';
 import { retryingStore } from '../../src/session/ports/results/retrying-store.js';
 
 /** A store whose blobs can't be written the first `failures` times. */
@@ -18,6 +19,20 @@ function failing(failures: number, error: Error): { readonly store: JournalStore
 
 function diskFull(): JournalError {
   return journalError(Object.assign(new Error('no space'), { code: 'ENOSPC' }), 'write a blob');
+}
+
+/** A store whose payloads can't be written. */
+function refusingPayloads(error: Error): { readonly store: JournalStore; readonly tries: () => number } {
+  let tries = 0;
+  const payload: JournalStore['payload'] = () => {
+    tries += 1;
+    return Promise.reject(error);
+  };
+  return { store: Object.assign(Object.create(openMemoryStore()) as JournalStore, { payload }), tries: () => tries };
+}
+
+function fromDatabase(sqlState: string): JournalError {
+  return storeError(Object.assign(new Error('of the server'), { code: sqlState }), 'postgres://db.example/mlld');
 }
 
 /** Every look at the clock takes `stepMs`. */
@@ -70,4 +85,30 @@ it('throws at once what is no trouble of the disk', async () => {
   const { store, tries } = failing(9, new JournalError('NOT_JSON', 'a bigint'));
   await expect(setUp(store, { waitMs: 60_000 }).retrying.putBlob('x')).rejects.toMatchObject({ code: 'NOT_JSON' });
   expect(tries()).toBe(1);
+});
+
+it('waits for a database that is away', async () => {
+  const { store, tries } = failing(3, fromDatabase('57P01'));
+  const { retrying, seen } = setUp(store, { waitMs: 60_000 });
+  await retrying.putBlob('paid for');
+  expect([tries(), seen]).toEqual([4, []]);
+});
+
+it.each([
+  ['lacks a right', '42501', 'STORE_DENIED'],
+  ['does not know the user any more', '28P01', 'STORE_REFUSED'],
+  ['has other tables', '42P01', 'STORE_MIGRATE'],
+  ['rejects a statement', '22003', 'STORE_FAILED'],
+])('gives up at once where the database %s', async (_, sqlState, code) => {
+  const { store, tries } = failing(9, fromDatabase(sqlState));
+  const { retrying, seen } = setUp(store, { waitMs: 60_000 });
+  await expect(retrying.putBlob('paid for')).rejects.toMatchObject({ code });
+  expect([tries(), seen]).toEqual([1, [`given up: ${code}`]]);
+});
+
+it('stores a payload that the database refuses no second time', async () => {
+  const { store, tries } = refusingPayloads(fromDatabase('42501'));
+  const { retrying, seen } = setUp(store, { waitMs: 60_000 });
+  await expect(retrying.payload('paid for', true)).rejects.toMatchObject({ code: 'STORE_DENIED' });
+  expect([tries(), seen]).toEqual([1, ['given up: STORE_DENIED']]);
 });

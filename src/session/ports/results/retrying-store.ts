@@ -1,4 +1,4 @@
-/** Retries to store results while the disk takes nothing: what was paid for is only in memory until it is stored. */
+/** Retries to store results while the disk takes nothing, or a database is away: what was paid for is only in memory until it is stored. */
 import { codeOf, JournalError } from '../../../../journal/errors.js';
 import type { Payload } from '../../../../journal/event.js';
 import type { JournalStore } from '../../../../journal/store.js';
@@ -36,24 +36,25 @@ export function retryingStore(
     isReported = false;
     if (!isOver) onOutage(undefined, waitMs);
   };
-  const retry = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  /** `first` is an attempt that was begun already. */
+  const retry = async <T>(work: () => T | Promise<T>, first?: Promise<T>): Promise<T> => {
     waiting++;
     try {
-      return await attempts(work);
+      return await attempts(work, first);
     } finally {
       ended();
     }
   };
-  const attempts = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  const attempts = async <T>(work: () => T | Promise<T>, first: Promise<T> | undefined): Promise<T> => {
     const beganMs = monotonicMs();
     const endMs = beganMs + waitMs;
-    for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
+    for (let delayMs = RETRY_FIRST_MS, begun = first; ; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS), begun = undefined) {
       try {
-        return await work();
+        return await (begun ?? work());
       } catch (error) {
         if (!(error instanceof JournalError) || codeOf(error.cause) === undefined) throw error; // not an error of the disk
         const leftMs = endMs - monotonicMs();
-        if (leftMs <= 0 || isOver || hasGivenUp()) {
+        if (leftMs <= 0 || isOver || isFinal(error) || hasGivenUp()) {
           isOver = true;
           onGivenUp(error);
           throw error;
@@ -66,11 +67,16 @@ export function retryingStore(
   const changes: Partial<JournalStore> = {
     payload: (value, ofCall): Payload | Promise<Payload> => {
       const payload = store.payload(value, ofCall);
-      return payload instanceof Promise ? payload.catch(() => retry(() => store.payload(value, ofCall))) : payload;
+      return payload instanceof Promise ? retry(() => store.payload(value, ofCall), payload) : payload;
     },
     secretPayload: (value, about) => retry(() => store.secretPayload(value, about)),
     putBlob: (content) => retry(() => store.putBlob(content)),
     packBlob: (content) => retry(() => store.packBlob(content)),
   };
   return Object.assign(Object.create(store) as JournalStore, changes);
+}
+
+/** True for what a database refuses: it refuses the same again. A disk may be repaired meanwhile, and a server come back. */
+function isFinal({ code }: JournalError): boolean {
+  return code.startsWith('STORE_') && code !== 'STORE_UNREACHABLE';
 }
