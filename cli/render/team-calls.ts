@@ -1,13 +1,16 @@
 /** Says which workers executed calls of a run, and which results were paid for in vain. */
 import { atHost } from '../../src/api/commands/words.js';
 import type { TeamReport } from '../../replay/reports/team/team-calls.js';
-import { oneLine } from './one-line.js';
+import type { TeamRecord, UnendedCall } from '../../replay/reports/team/unended-at-workers.js';
+import { clip, oneLine } from './one-line.js';
 import { counted } from './reports/garbage-collection.js';
 import { money } from './units.js';
 
 const WORKERS_SHOWN = 10;
+const UNENDED_SHOWN = 5;
+const PREVIEW_UNITS_MAX = 60;
 
-export function teamLines({ workers, superseded }: TeamReport): readonly string[] {
+export function teamLines({ workers, superseded, unended }: TeamRecord): readonly string[] {
   const shares = workers.slice(0, WORKERS_SHOWN).map(({ name, host, executed, failed, costUsd }) => {
     const price = costUsd === null ? '' : ` for ${money(costUsd)}`;
     return `${oneLine(atHost(name, host ?? undefined))} ${executed}${price}${failed === 0 ? '' : ` and ${failed} failed`}`;
@@ -19,7 +22,18 @@ export function teamLines({ workers, superseded }: TeamReport): readonly string[
       ? []
       : [`${counted(total, 'call')} at workers: ${shares.join(', ')}${more > 0 ? ` and ${counted(more, 'more worker')}` : ''}`]),
     ...(superseded.calls === 0 ? [] : [inVain(superseded)]),
+    ...(unended.length === 0 ? [] : [withoutEnd(unended)]),
   ];
+}
+
+function withoutEnd(unended: readonly UnendedCall[]): string {
+  const shown = unended.slice(0, UNENDED_SHOWN).map(({ fn, preview, worker, host, run }) => {
+    const about = preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`;
+    return `@${fn}${about} at ${oneLine(atHost(worker, host))} in run ${run}`;
+  });
+  const more = unended.length - shown.length;
+  const list = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${counted(unended.length, 'call')} begun by workers that ended before the call did, which may have cost something: ${list}`;
 }
 
 export function inVain({ calls, costUsd }: TeamReport['superseded']): string {

@@ -5,7 +5,8 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
 import { emptyLedger, endRun, followCall } from '../../fold/calls/call-ledger.js';
 import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
-import { reportTeam, teamCalls, type TeamReport } from '../team/team-calls.js';
+import { teamCalls } from '../team/team-calls.js';
+import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
 import { loadWorkflow } from '../../memo/load.js';
 import type { Memo } from '../../memo/memo.js';
 import { isInside } from '../../fold/op-path.js';
@@ -46,7 +47,7 @@ export interface HookCost {
 
 export interface AuditConclusion {
   /** Holds for the whole run, whatever the filter. */
-  readonly team: TeamReport;
+  readonly team: TeamRecord;
   readonly totals: AuditTotals;
   readonly integrity: VerifyReport;
 }
@@ -90,7 +91,11 @@ export async function auditRun(
   );
   for (const call of unended(trail)) take(call);
   if (file.liveness !== 'running') calls.endRun();
-  return { totals, team: reportTeam(team), integrity: await conclude(store, ref, legal, defects) };
+  return {
+    totals,
+    team: await recordOfTeam(store, file, team, () => store.runs(ref.workflow)),
+    integrity: await conclude(store, ref, legal, defects),
+  };
 }
 
 /** Loads the memo for previews: a reuse event has no arguments, the run that executed the call has. */

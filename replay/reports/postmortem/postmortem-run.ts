@@ -8,7 +8,7 @@ import { withCallsAround } from '../../memo/calls-around.js';
 import { countingRuns } from '../../memo/load.js';
 import type { CallCounts, CallFigures } from '../../fold/calls/call-counts.js';
 import { endRun } from '../../fold/calls/call-ledger.js';
-import { reportTeam, type TeamReport } from '../team/team-calls.js';
+import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { isWhole, successorOf } from './latest-failure.js';
@@ -69,8 +69,8 @@ export interface PostMortemReport extends CallFigures {
   readonly unsettled: Unsettled | null;
   /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
-  /** Workers that executed its calls, and results of it that are not used. */
-  readonly team: TeamReport;
+  /** Workers that executed its calls or began them, and results of it that are not used. */
+  readonly team: TeamRecord;
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
   readonly since: { readonly run: string; readonly status: CountedStatus } | null;
   /** Only of a pipeline. */
@@ -127,6 +127,7 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     torn,
     usual: lastComplete(runs, file),
     now: await recordedNow(memoOf, own, state, file),
+    team: await recordOfTeam(store, file, state.team, async () => runs),
     begun: await begunByWorkers(store, file, runs, new Set(state.offered.values())),
     isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
     successor: await successorOf(store, file, runs),
@@ -161,6 +162,7 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
 
 interface Known {
   readonly nowMs: number;
+  readonly team: TeamRecord;
   /** The offered calls without an end that workers had begun. */
   readonly begun: ReadonlyMap<CallKey, BegunByWorker>;
   readonly torn: boolean;
@@ -207,7 +209,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     lanes: [...state.dispatch.lanes.values()],
     unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
-    team: reportTeam(state.team),
+    team: known.team,
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, { status, isAtLimit, untilMs }) }),
   };

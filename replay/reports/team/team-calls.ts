@@ -24,6 +24,8 @@ export interface TeamReport {
 }
 
 export interface TeamCalls {
+  /** Calls were offered to workers. */
+  hasOffered: boolean;
   readonly workers: Map<string, WorkerShare>;
   /** Operations whose attempt began at a worker. */
   readonly begun: Map<OpPath, WorkerShare>;
@@ -36,7 +38,14 @@ export interface TeamCalls {
 const SUPERSEDED_WITHIN = 5000;
 
 export const teamCalls = {
-  initial: (): TeamCalls => ({ workers: new Map(), begun: new Map(), results: new Map(), superseded: 0, supersededUsd: null }),
+  initial: (): TeamCalls => ({
+    hasOffered: false,
+    workers: new Map(),
+    begun: new Map(),
+    results: new Map(),
+    superseded: 0,
+    supersededUsd: null,
+  }),
   apply(state: TeamCalls, event: JournalEvent): TeamCalls {
     switch (event.type) {
       case 'call.reused': {
@@ -60,6 +69,9 @@ export const teamCalls = {
       case 'call.completed':
         state.results.set(event.seq, (event.callUsage ?? event.usage)?.costUsd);
         dropOldest(state.results);
+        break;
+      case 'call.offered':
+        state.hasOffered = true;
         break;
       case 'call.superseded':
         state.superseded += 1;

@@ -1,17 +1,17 @@
 /** Calls that workers executed for a run, and results that came too late, as reports say them. team-store.md 4.2 and 7. */
 import { describe, expect, it } from 'vitest';
-import type { Fact } from '../../../journal/event.js';
-import { opPath, seqOf, type OpPath } from '../../../journal/ids.js';
-import { openMemoryStore } from '../../../journal/storage/memory-store.js';
-import { auditRun } from '../../../replay/reports/audit/audit-run.js';
-import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
-import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
-import { statsOf } from '../../../replay/reports/stats/stats.js';
-import { trendOf } from '../../../replay/reports/stats/trend.js';
-import { renderConclusion, renderEntry } from '../../../cli/render/reports/audit.js';
-import { renderPostMortem } from '../../../cli/render/reports/postmortem.js';
-import { styleFor } from '../../../cli/render/style.js';
-import { call, callKeyOf, finished, JOB, runRef, started } from '../../support/written-runs.js';
+import type { Fact } from '../../../../journal/event.js';
+import { opPath, seqOf, type OpPath } from '../../../../journal/ids.js';
+import { openMemoryStore } from '../../../../journal/storage/memory-store.js';
+import { auditRun } from '../../../../replay/reports/audit/audit-run.js';
+import type { AuditEntry } from '../../../../replay/reports/audit/audit.js';
+import { postMortemOf } from '../../../../replay/reports/postmortem/postmortem-run.js';
+import { statsOf } from '../../../../replay/reports/stats/stats.js';
+import { trendOf } from '../../../../replay/reports/stats/trend.js';
+import { renderConclusion, renderEntry } from '../../../../cli/render/reports/audit.js';
+import { renderPostMortem } from '../../../../cli/render/reports/postmortem.js';
+import { styleFor } from '../../../../cli/render/style.js';
+import { call, callKeyOf, finished, JOB, runRef, started } from '../../../support/written-runs.js';
 
 const PLAIN = styleFor(false);
 const usage = { costUsd: 0.02, costSource: 'told' } as const;
@@ -78,6 +78,7 @@ describe('the store of a team', () => {
     expect(conclusion.team).toEqual({
       workers: [{ name: 'hut', host: 'db7', executed: 1, failed: 1, costUsd: 0.01 }],
       superseded: { calls: 1, costUsd: 0.02 },
+      unended: [],
     });
     const last = renderConclusion(conclusion, PLAIN);
     expect(last).toContain('2 calls at workers: hut on db7 1 for $0.01 and 1 failed');
