@@ -76,6 +76,8 @@ export interface RunFile {
   readonly isSalvage?: true;
   /** A worker recorded it: it holds calls of the run that it serves. */
   readonly isWorker?: true;
+  /** Names the run that it was made to serve, and the worker, where the worker has recorded no event in it. */
+  readonly madeFor?: { readonly for: RunId; readonly name: string };
   /** It reads as crashed because its lease is over, and its process exists: a machine that sleeps, or a process that was stopped. */
   readonly isAsleep?: true;
 }

@@ -113,6 +113,8 @@ export async function listRows({ reader, side, project }: ListPorts, workflow: W
   const found = await reader.query(
     `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive, r.role, r.process,
       r.run_id::text as id, r.fence,
+      case when r.role = 'worker' and r.next_seq = 0 then (select o.run from mlld.runs o where o.run_id = r.of_run) end as serves,
+      case when r.role = 'worker' and r.next_seq = 0 then r.worker ->> 'name' end as worker,
       case when r.finished then (select line from mlld.events where run_id = r.run_id order by at desc limit 1) end as last,
       case when r.finished
         then (select right(line, ${LINE_END}) from mlld.events where run_id = r.run_id order by at desc offset 1 limit 1) end as before,
@@ -174,6 +176,7 @@ function runFile(workflow: Workflow, row: Row): RunFile {
   const role = {
     ...(row['role'] === 'salvage' && { isSalvage: true as const }),
     ...(row['role'] === 'worker' && { isWorker: true as const }),
+    ...(typeof row['serves'] === 'string' && { madeFor: { for: row['serves'] as RunId, name: String(row['worker'] ?? '') } }),
   };
   if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last, ...role };
   const isAlive = row['alive'] === true && row['finished'] !== true && !hasDied(row['process']);

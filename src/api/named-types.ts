@@ -37,6 +37,7 @@ export type {
   Offers,
 } from '../../journal/storage/offers.js';
 export type { TeamReport, WorkerShare } from '../../replay/reports/team/team-calls.js';
+export type { TeamRecord, UnendedCall } from '../../replay/reports/team/unended-at-workers.js';
 export type { HintWatch } from '../../journal/storage/hints.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';

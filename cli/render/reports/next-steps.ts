@@ -8,20 +8,27 @@ import { shellWords } from '../../../journal/shell-words.js';
 
 /** The most useful first; none for a run that is done. */
 export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {
-  const { run, status, chain, since } = report;
+  const { run, status, chain, since, serves } = report;
   if (isDone(report)) return [];
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
     status === 'running'
       ? [...answersOf(report), [`mlld journal show ${run} --follow`, 'watch it']]
-      : since === null
-        ? resumeSteps(report)
-        : since.status === 'running'
-          ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
-          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to continue']];
+      : serves !== undefined
+        ? stepsOfServed(serves)
+        : since === null
+          ? resumeSteps(report)
+          : since.status === 'running'
+            ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
+            : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to continue']];
   if (inner !== undefined)
     steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   return steps;
+}
+
+/** A run that holds calls of another one is not resumed: the other one is. */
+function stepsOfServed({ run }: NonNullable<PostMortemReport['serves']>): (readonly [string, string])[] {
+  return run === undefined ? [] : [[`mlld journal postmortem ${run}`, 'the run whose calls it holds, and how to continue that']];
 }
 
 export function isWhole({ status, unresolved }: PostMortemReport): boolean {

@@ -39,7 +39,7 @@ export function renderPostMortem(report: PostMortemReport, style: Style): string
     dispatchOf(report, style),
     failuresOf(report, style),
     laterRunOf(report),
-    report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
+    report.serves ? [] : report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
   ];
   // Commands are to be copied, so that no line of them is broken.
   const sections = [...texts.map((lines) => wrapAll(lines, style)), nextOf(report, style)];
@@ -69,14 +69,15 @@ export function renderStopped(stopped: string, run: string, report: PostMortemRe
 }
 
 function headOf(report: PostMortemReport, style: Style): string[] {
-  const { name, workflow, run, status, startedMs, durationMs, error, torn, events } = report;
+  const { workflow, run, status, startedMs, durationMs, error, torn, events, serves } = report;
   const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
   const took = durationMs === undefined ? '' : `, after ${duration(durationMs)}`;
   const colour = isWhole(report) ? style.green : status === 'running' || status === 'completed' ? style.yellow : style.red;
   const lines = [
-    style.bold(`${name ?? workflow} ${colour(ENDINGS[isIncomplete(report) ? 'incomplete' : status])}`),
+    style.bold(`${subjectOf(report)} ${colour(ENDINGS[isIncomplete(report) ? 'incomplete' : status])}`),
     `  run ${run} of ${workflow}${when}${took}, ${events} events`,
   ];
+  if (serves !== undefined) lines.push(`  ${servedBy(serves, events === 0 && status !== 'running')}`);
   if (error !== undefined) {
     lines.push(`  ${error.code}: ${oneLine(error.message)}`);
     if (error.place !== undefined)
@@ -85,6 +86,24 @@ function headOf(report: PostMortemReport, style: Style): string[] {
   lines.push(...costOf(report), ...teamLines(report.team).map((line) => `  ${line}`));
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
   return lines;
+}
+
+function subjectOf({ name, workflow, serves }: PostMortemReport): string {
+  if (serves === undefined) return name ?? workflow;
+  return serves.as === 'salvage' ? 'The record of a sealed run' : `A run of ${workerOf(serves)}`;
+}
+
+function workerOf({ worker }: NonNullable<PostMortemReport['serves']>): string {
+  return worker === undefined ? 'a worker' : `the worker ${oneLine(worker)}`;
+}
+
+/** A worker records that a call begins before it does, so that without an event nothing was executed. */
+function servedBy({ as, run }: NonNullable<PostMortemReport['serves']>, isUnused: boolean): string {
+  const other = run === undefined ? 'a run that was removed' : `run ${run}`;
+  if (as === 'salvage') return `it holds what the calls of ${other} ended with, and is not resumed`;
+  return isUnused
+    ? `it was made for calls of ${other}, and the worker ended before it began one: nothing is lost in it`
+    : `it holds calls that the worker executed for ${other}, and is not resumed`;
 }
 
 /** A run whose attempts ended without a cost, or did not end, cost at least what is known. calls.md 10.6. */
@@ -162,11 +181,11 @@ function pipelineResumeOf({ pipeline, since, status }: PostMortemReport): string
 }
 
 function inFlightOf(report: PostMortemReport): string[] {
-  const { checkpoint, status, pipeline } = report;
+  const { checkpoint, status, pipeline, serves } = report;
   const inFlight = report.inFlight.filter(({ kind }) => !pipeline || !OF_NODES.has(kind));
   const lines: string[] = [];
   if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
-  else if (!pipeline && status !== 'completed') lines.push('No checkpoint was reached.');
+  else if (!pipeline && !serves && status !== 'completed') lines.push('No checkpoint was reached.');
   if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
   for (const pending of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
     const { what, preview, phase, op } = pending;

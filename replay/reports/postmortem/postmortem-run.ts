@@ -22,6 +22,7 @@ import { begunByWorkers, type BegunByWorker } from './offered-calls.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type Price, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
+import { servedRunOf, type ServedRun } from './served-run.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { runDurationMs } from '../../fold/run-duration.js';
@@ -71,6 +72,8 @@ export interface PostMortemReport extends CallFigures {
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** Workers that executed its calls or began them, and results of it that are not used. */
   readonly team: TeamRecord;
+  /** Only of a run that a worker made, or a sealed one: it can't be resumed. */
+  readonly serves?: ServedRun;
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
   readonly since: { readonly run: string; readonly status: CountedStatus } | null;
   /** Only of a pipeline. */
@@ -119,18 +122,20 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     },
   });
   const runs = await store.runs(ref.workflow);
+  const serves = await servedRunOf(store, file);
   // Damage was reported by the scan above, or belongs to other runs.
   const memoOf = rememberMemos(store, () => undefined);
   const own = await memoOf(ref.workflow);
   return reportPostMortem(state, file, {
     nowMs,
     torn,
-    usual: lastComplete(runs, file),
+    serves,
+    usual: serves === undefined ? lastComplete(runs, file) : undefined,
     now: await recordedNow(memoOf, own, state, file),
     team: await recordOfTeam(store, file, state.team, async () => runs),
     begun: await begunByWorkers(store, file, runs, new Set(state.offered.values())),
     isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
-    successor: await successorOf(store, file, runs),
+    successor: serves === undefined ? await successorOf(store, file, runs) : undefined,
     lines: sourceLines(store, state.sources),
   });
 }
@@ -166,6 +171,7 @@ interface Known {
   /** The offered calls without an end that workers had begun. */
   readonly begun: ReadonlyMap<CallKey, BegunByWorker>;
   readonly torn: boolean;
+  readonly serves: ServedRun | undefined;
   readonly usual: RunFile | undefined;
   readonly now: RecordedNow;
   readonly successor: RunFile | undefined;
@@ -210,6 +216,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
     team: known.team,
+    ...(known.serves && { serves: known.serves }),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, { status, isAtLimit, untilMs }) }),
   };

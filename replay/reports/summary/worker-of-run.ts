@@ -1,4 +1,4 @@
-/** Says which worker a run is of, and which run it serves: its last event says so, or its first one while it has not ended. */
+/** Says which worker a run is of, and which run it serves: its last event says so, else its first one, else the store. */
 import type { RunId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { startOfRun } from '../../fold/fold-run.js';
@@ -8,9 +8,10 @@ export interface ServingWorker {
   readonly name: string;
 }
 
-/** Null for a run that is no worker's, and for one that was killed before its first event was written. */
-export async function workerOfRun(store: JournalStore, { ref, finished, isWorker }: RunFile): Promise<ServingWorker | null> {
+/** Null for a run that is no worker's, and for one without an event whose run was removed. */
+export async function workerOfRun(store: JournalStore, { ref, finished, isWorker, madeFor }: RunFile): Promise<ServingWorker | null> {
   if (finished?.worker !== undefined) return finished.worker;
+  if (madeFor !== undefined) return madeFor;
   const worker = isWorker === true ? (await startOfRun(store, ref))?.worker : undefined;
   return worker === undefined ? null : { for: worker.for, name: worker.name };
 }

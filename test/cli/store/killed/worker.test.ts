@@ -3,7 +3,9 @@
  *
  * KILLED-WORKER-1 The run that offers ends well with another worker.
  * KILLED-WORKER-2 A call whose result was durable is not paid for again; the others are executed once by the other worker.
- * KILLED-WORKER-3 No offer and no claim is left, the journals verify, and no report complains of the run that the killed worker began.
+ * KILLED-WORKER-3 No offer and no claim is left, the journals verify, and no report complains of the run that the killed worker began,
+ *    or tells how to resume it.
+ * KILLED-WORKER-4 The audit of the run names each call that the killed worker had begun and recorded no end of.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -81,6 +83,19 @@ describe.skipIf(noServer !== undefined)(`a worker that is killed${noServer === u
     const withWorkers = JSON.parse((await cli('journal', 'list', '--workers', '--json')).stdout) as readonly { readonly status: string }[];
     expect(withWorkers.map(({ status }) => status).sort()).toEqual(['completed', 'worker', 'worker']);
     expect((await cli('journal', 'stats', 'hi')).stdout).toMatch(/^1 run: 1 completed\n4 calls executed/);
+    const [of] = JSON.parse((await cli('journal', 'list', '--json')).stdout) as readonly { readonly run: string }[];
+    const [killedRun] = await rows(`select r.run from mlld.runs r ${OF_RUN} and r.role = 'worker' order by r.run`);
+    const { stdout: report } = await cli('journal', 'postmortem', String(killedRun?.['run']));
+    expect(report).toContain('A run of the worker killed crashed');
+    expect(report).toContain(`mlld journal postmortem ${of?.run}`);
+    expect(report).not.toContain('--resume');
+    const inKilled = (type: string): Promise<readonly unknown[]> =>
+      rows(`select e.seq from mlld.events e join mlld.runs r using (run_id) ${OF_RUN} and r.run = '${String(killedRun?.['run'])}'
+        and e.line like '%"type":"${type}"%'`);
+    const { team } = JSON.parse((await cli('journal', 'audit', 'hi', '--json')).stdout) as {
+      readonly team: { readonly unended: unknown[] };
+    };
+    expect(team.unended).toHaveLength((await inKilled('call.started')).length - (await inKilled('call.completed')).length); // KILLED-WORKER-4
     expect(await rows(`select c.key from mlld.claims c join mlld.runs r using (run_id) ${OF_RUN}`)).toEqual([]);
     expect(await rows(`select o.key from mlld.offers o join mlld.runs r using (run_id) ${OF_RUN}`)).toEqual([]);
   });
