@@ -82,7 +82,7 @@ export function storeError(error: unknown, shown: string, statement = ''): Journ
   if (failureOf(error) !== 'final') {
     const cause = codeOf(error) === undefined ? Object.assign(new Error(reason), { code: 'ELOST' }) : error;
     return new JournalError('STORE_UNREACHABLE', `the store ${shown} can't be reached: ${reason}`, {
-      hint: 'check that the server runs; MLLD_STORE=files uses the files of this machine instead',
+      hint: 'check that the server runs; MLLD_STORE=files uses the files of this machine instead, without the results of the team',
       cause,
     });
   }

@@ -26,7 +26,7 @@ export function pausedError({ pausedBy }: Paused): MlldError {
   }
   if (isOfStore(pausedBy?.error)) {
     return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
-      hint: 'when the store records again, run it again with --resume; MLLD_STORE=files records on this machine instead',
+      hint: 'when the store records again, run it again with --resume: a new run reuses what is recorded',
       cause: pausedBy?.error,
     });
   }

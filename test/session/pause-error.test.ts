@@ -15,6 +15,7 @@ it.each(['STORE_DENIED', 'STORE_UNREACHABLE', 'STORE_SPILLED', 'STORE_SEALED', '
   (code) => {
     expect(hintFor(code)).toContain('--resume');
     expect(hintFor(code)).not.toContain('--unrecorded');
+    expect(hintFor(code)).not.toContain('MLLD_STORE=files'); // would pay again for what the team has
   },
 );
 
