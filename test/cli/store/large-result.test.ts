@@ -13,12 +13,12 @@ const LARGE = 300_000;
 describe.skipIf(noServer !== undefined)(`a large result${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
 
-  /** Starts a run whose call ends while the store is away. */
-  async function endWhileAway(env: { readonly [name: string]: string } = {}) {
+  /** Starts a run whose call, or whose command without `llm`, ends while the store is away. */
+  async function endWhileAway(env: { readonly [name: string]: string } = {}, label = 'llm ') {
     const between = await Between.open(database.project());
     const folder = await projectFolder({
       'mlld-config.json': '{}',
-      'llm/run/hi.mld': `exe llm @ask(q) = sh { touch began; until test -e go; do sleep 0.05; done; echo x >> ledger; head -c ${LARGE} /dev/zero | tr '\\0' x }\nvar @answer = @ask("one")\nshow @answer.length\n`,
+      'llm/run/hi.mld': `exe ${label}@ask(q) = sh { touch began; until test -e go; do sleep 0.05; done; echo x >> ledger; head -c ${LARGE} /dev/zero | tr '\\0' x }\nvar @answer = @ask("one")\nshow @answer.length\n`,
     });
     const store = { MLLD_STORE: between.url, MLLD_LEASE: '5s' };
     const ended = resultOf(startCli(['run', 'hi', '--checkpoint'], { cwd: folder, env: { ...store, ...env } }));
@@ -27,7 +27,8 @@ describe.skipIf(noServer !== undefined)(`a large result${noServer === undefined 
     between.cut();
     writeFileSync(path.join(folder, 'go'), '');
     while (!existsSync(path.join(folder, 'ledger'))) await sleep(50);
-    return { between, ended, again: () => runCli(['run', 'hi', '--checkpoint'], { cwd: folder, env: store }) };
+    const cli = (...words: readonly string[]) => runCli(words, { cwd: folder, env: store });
+    return { between, ended, cli, again: () => cli('run', 'hi', '--checkpoint') };
   }
 
   const reused = { status: 0, stdout: `${LARGE}\n`, stderr: expect.stringContaining('1 reused') };
@@ -51,6 +52,25 @@ describe.skipIf(noServer !== undefined)(`a large result${noServer === undefined 
       expect(await ended).toMatchObject({ stdout: `${LARGE}\n` });
       between.isAway = false;
       expect(await again()).toMatchObject(reused);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each([
+    ['comes back', '60s', false],
+    ['stays away, and its spill is pushed', '2s', true],
+  ])(
+    'of a command without llm is replayed where the store %s',
+    async (_, MLLD_STORE_WAIT, isPushed) => {
+      const { between, ended, cli } = await endWhileAway({ MLLD_STORE_WAIT }, '');
+      if (isPushed) await ended;
+      else await sleep(500);
+      between.isAway = false;
+      const { stdout, stderr } = await ended;
+      expect(stdout).toBe(`${LARGE}\n`);
+      expect(stderr).not.toContain('may not find');
+      if (isPushed) expect(await cli('store', 'push')).toMatchObject({ status: 0 });
+      expect(await cli('journal', 'replay', 'hi')).toMatchObject({ status: 0, stdout: `${LARGE}\n` });
     },
     TIMEOUT_MS,
   );

@@ -17,7 +17,7 @@ export interface StoragePorts {
   readonly store: JournalStore;
   /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
   readonly retrying: JournalStore;
-  /** The store of a team, which is waited for until the run must stop: used for texts that workers and replays need. */
+  /** The store of a team, which is waited for until the run must stop: used for texts that workers need, and for what the script saw. */
   readonly patient?: JournalStore | undefined;
   /** Undefined when nothing was recorded with a key yet. */
   readonly secrets: Secrets | undefined;
@@ -45,32 +45,44 @@ export function createResultStorage({ store, retrying, patient, secrets: recorde
     else onGap(error as Error);
     return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
   };
-  /** A store that is away for too long takes no blob, but its spill takes lines: what was paid for goes there as it is. */
+  /**
+   * A store of a team that takes no blob, because it is away for too long or refuses it, may take lines, and its spill does. So a paid
+   * payload goes into its line, and one that the script saw (team-store.md 15, I7).
+   */
   const kept = (value: Json, error: unknown, isPaid: boolean): Payload => {
-    const fallback = notStored(error, isPaid);
-    return isPaid && isAway(error) && jsonSize(value) <= SPILLED_BYTES_MAX ? { inline: value } : fallback;
+    if (!isOfStore(error) || jsonSize(value) > SPILLED_BYTES_MAX) return notStored(error, isPaid);
+    if (isPaid) onTrouble(error as Error); // no further call begins
+    return { inline: value };
+  };
+  /** A paid payload has been waited for already. */
+  const whenBack = <T>(error: unknown, isPaid: boolean, work: (store: JournalStore) => T | Promise<T>): T | Promise<T> => {
+    if (patient === undefined || isPaid || !isAway(error)) throw error;
+    return work(patient);
   };
   return {
     knownSecrets: () => secrets,
     payload(value, isPaid = false) {
       try {
         const stored = (isPaid ? retrying : store).payload(value, isPaid);
-        return stored instanceof Promise ? stored.catch((error: unknown) => kept(value, error, isPaid)) : stored;
+        if (!(stored instanceof Promise)) return stored;
+        return stored
+          .catch((error: unknown) => whenBack(error, isPaid, (waiting) => waiting.payload(value)))
+          .catch((error: unknown) => kept(value, error, isPaid));
       } catch (error) {
         return notStored(error, isPaid);
       }
     },
     secretPayload: (value, about, isPaid = false) =>
-      (isPaid ? retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
+      (isPaid ? retrying : store)
+        .secretPayload(value, about)
+        .catch((error: unknown) => whenBack(error, isPaid, (waiting) => waiting.secretPayload(value, about)))
+        .catch((error: unknown) => notStored(error, isPaid)),
     secretKeys: async () => (await keys()).callKey,
     digest: async (text) => (await keys()).digest(text),
     newBlob: () => store.newBlob(),
     async keepText(text) {
       try {
-        const put = store.putBlob(text).catch((error: unknown) => {
-          if (patient === undefined || !isAway(error)) throw error;
-          return patient.putBlob(text);
-        });
+        const put = store.putBlob(text).catch((error: unknown) => whenBack(error, false, (waiting) => waiting.putBlob(text)));
         return (await put).blob;
       } catch (error) {
         onGap(error as Error);
@@ -78,6 +90,10 @@ export function createResultStorage({ store, retrying, patient, secrets: recorde
       }
     },
   };
+}
+
+function isOfStore(error: unknown): boolean {
+  return error instanceof JournalError && error.code.startsWith('STORE_');
 }
 
 function isAway(error: unknown): boolean {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { journalError, JournalError } from '../../journal/errors.js';
-import type { JournalStore } from '../../journal/store.js';
-import { openMemoryStore } from '../../journal/storage/memory-store.js';
-import { storeError } from '../../journal/postgres/store-errors.js';
-import { retryingStore } from '../../src/session/ports/results/retrying-store.js';
+import { journalError, JournalError } from '../../../journal/errors.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import { storeError } from '../../../journal/postgres/store-errors.js';
+import { retryingStore } from '../../../src/session/ports/results/retrying-store.js';
 
 /** A store whose blobs can't be written the first `failures` times. */
 function failing(failures: number, error: Error): { readonly store: JournalStore; readonly tries: () => number } {
