@@ -7,9 +7,14 @@ export interface ListedProcess {
   readonly line: string;
 }
 
+/** The words of a command may take some megabytes, and all processes of the machine are listed. */
+const LISTING_BYTES_MAX = 256 * 1024 * 1024;
+
 export async function processList(): Promise<readonly ListedProcess[]> {
   const listing = await new Promise<string>((resolve, reject) =>
-    execFile('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], (error, stdout) => (error ? reject(error) : resolve(stdout))),
+    execFile('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { maxBuffer: LISTING_BYTES_MAX }, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    ),
   );
   return listing.split('\n').flatMap((row) => {
     const [, pid, parent, state, line] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(row) ?? [];
