@@ -8,9 +8,8 @@
  *    failed early would leave a poor one behind. Kinds have caches of their own. What a brief command left is replaced by one that ran at
  *    least twice as long, because that one needed more functions: a run of one call leaves out a tenth of what one of hundreds compiles.
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
- * START-4 the flags of V8 are those it began with whenever a part of the program is compiled, read from a cache or put there, and when it
- *    loads a module of Node: V8 refuses a cache that was made under other flags, and would compile what Node has in one. Once the program
- *    is loaded some are changed, so they are set back for that time.
+ * START-4 the flags of V8 are the same whenever a part of the program is compiled, read from a cache or put there: V8 refuses a cache that
+ *    was made under other flags, also those that Node has of its own modules. A long run changes some, so they are set back for that time.
  * START-5 all parts are opened at the start: a run of hours that asks for one late reads that of its own version, whatever was installed
  *    in its place meanwhile.
  */
@@ -40,7 +39,7 @@ const LONG_MS = 10_000;
 
 type Exports = Record<string, unknown>;
 type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
-/** Compiles, or reads what was compiled, under the flags that V8 began with. START-4. */
+/** Compiles, or reads what was compiled, under the flags of a command that begins. START-4. */
 type Compiling = <T>(compile: () => T) => T;
 
 function main(): void {
@@ -52,9 +51,7 @@ function main(): void {
   }
   const kind = kindOf(words);
   if (kind === 'record' || first === 'run') loadForRecording();
-  const tuning = new Tuning();
-  partLoader(kind, (compile) => tuning.without(compile))('./cli.cjs');
-  tuning.begin();
+  partLoader(kind, compilingUnderFlags())('./cli.cjs');
 }
 
 /** A run that is recorded needs them, and what Node makes a module of is read from a cache only until V8 is tuned. START-4. */
@@ -63,32 +60,23 @@ function loadForRecording(): void {
   void fs.promises;
 }
 
-/** Sets the flags of V8 that suit the program. START-4. */
-class Tuning {
-  private readonly v8 = require('node:v8') as typeof import('node:v8');
-  private readonly flags = v8FlagsFor(process.versions.v8);
-  /** Those that are set. */
-  private current: readonly string[] = [];
-
-  begin(): void {
-    const { first, later } = this.flags;
-    this.add(first);
-    if (later.length > 0) setTimeout(() => this.add(later), LATER_MS).unref();
+function compilingUnderFlags(): Compiling {
+  const v8 = require('node:v8') as typeof import('node:v8');
+  const set = (flag: string): void => v8.setFlagsFromString(flag);
+  const { first, later } = v8FlagsFor(process.versions.v8);
+  let isLong = false;
+  if (later.length > 0) {
+    setTimeout(() => {
+      isLong = true;
+      later.forEach(set);
+    }, LATER_MS).unref();
   }
-
-  without<T>(compile: () => T): T {
-    if (this.current.length > 0) this.flags.initial.forEach((flag) => this.v8.setFlagsFromString(flag));
-    try {
-      return compile();
-    } finally {
-      this.current.forEach((flag) => this.v8.setFlagsFromString(flag));
-    }
-  }
-
-  private add(flags: readonly string[]): void {
-    this.current = [...this.current, ...flags];
-    flags.forEach((flag) => this.v8.setFlagsFromString(flag));
-  }
+  return (compile) => {
+    first.forEach(set);
+    const compiled = compile();
+    if (isLong) later.forEach(set);
+    return compiled;
+  };
 }
 
 /** Not through the streams of Node: they end a program whose reader went away with a stack trace. */
@@ -115,20 +103,11 @@ function partLoader(kind: string, compiling: Compiling): (name: string) => unkno
   const plain = createRequire(__filename);
   const opened = new Map(MLLD_PARTS.map((part) => [`./${part}`, openPart(path.join(__dirname, part))])); // START-5
   const parts = new Map<string, { exports: Exports }>();
-  const others = new Map<string, unknown>();
-  const loadOther = (name: string): unknown => {
-    if (!others.has(name))
-      others.set(
-        name,
-        compiling(() => plain(name)),
-      );
-    return others.get(name);
-  };
   const load = (name: string): unknown => {
     const loaded = parts.get(name);
     if (loaded) return loaded.exports;
     const part = opened.get(name);
-    if (!part) return loadOther(name);
+    if (!part) return plain(name);
     const wrapped = compile(part, kind, compiling);
     const module = { exports: {} };
     parts.set(name, module); // before it runs: parts ask each other for modules

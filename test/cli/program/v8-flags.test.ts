@@ -18,14 +18,6 @@ describe('the flags of V8', () => {
     expect([...first, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('are set back to what the V8 that runs begins with', () => {
-    const listed = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
-    const defaults = new Set([...listed.matchAll(/ default: (--\S+)/g)].map(([, flag]) => flag));
-    const { initial, first } = v8FlagsFor(process.versions.v8);
-    expect(initial.map(nameOf)).toEqual(first.map(nameOf));
-    expect(initial.filter((flag) => !defaults.has(flag))).toEqual([]);
-  });
-
   it('let a run read modules of Node from the cache that Node has of them', async () => {
     const cwd = await projectFolder({ 'word.mld': 'show "ebb"\n' });
     await writeFile(
@@ -46,8 +38,8 @@ describe('the flags of V8', () => {
   });
 
   it('are none for a V8 that was not tried yet', () => {
-    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ initial: [], first: [], later: [] });
-    expect(v8FlagsFor('')).toEqual({ initial: [], first: [], later: [] });
+    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], later: [] });
+    expect(v8FlagsFor('')).toEqual({ first: [], later: [] });
   });
 
   it.each(['12.4.254.21-node.57', '13.6.233.17-node.53', '14.6.202.34-node.34'])('hold no interrupt budget for %s', (version) => {
