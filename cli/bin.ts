@@ -50,7 +50,8 @@ function main(): void {
     return;
   }
   const kind = kindOf(words);
-  if (kind === 'record' || first === 'run') loadForRecording();
+  // Newer versions compile in a second thread until a flag forbids it.
+  if (process.versions.v8.startsWith('11.') && (kind === 'record' || first === 'run')) loadForRecording();
   partLoader(kind, compilingUnderFlags())('./cli.cjs');
 }
 
