@@ -5,11 +5,10 @@
  *
  * START-1 a cache that is missing, stale, refused by V8, unreadable or unwritable changes nothing but the time it takes to start.
  * START-2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
- *    failed early would leave a poor one behind. Kinds have caches of their own. What a brief command left is replaced by one that ran at
- *    least twice as long, because that one needed more functions: a run of one call leaves out a tenth of what one of hundreds compiles.
+ *    failed early would leave a poor one behind for good. Kinds have caches of their own.
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
  * START-4 the flags of V8 are the same whenever a part of the program is compiled, read from a cache or put there: V8 refuses a cache that
- *    was made under other flags, also those that Node has of its own modules. A long run changes some, so they are set back for that time.
+ *    was made under other flags. A long run changes some, so they are set back for that time.
  * START-5 all parts are opened at the start: a run of hours that asks for one late reads that of its own version, whatever was installed
  *    in its place meanwhile.
  */
@@ -34,8 +33,6 @@ const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /** A command that is still running after this time is tuned for a long run. */
 const LATER_MS = 2000;
-/** The cache that a command of such a length left is as good as any. */
-const LONG_MS = 10_000;
 
 type Exports = Record<string, unknown>;
 type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
@@ -49,16 +46,7 @@ function main(): void {
     printVersion();
     return;
   }
-  const kind = kindOf(words);
-  // Newer versions compile in a second thread until a flag forbids it.
-  if (process.versions.v8.startsWith('11.') && (kind === 'record' || first === 'run')) loadForRecording();
-  partLoader(kind, compilingUnderFlags())('./cli.cjs');
-}
-
-/** A run that is recorded needs them, and what Node makes a module of is read from a cache only until V8 is tuned. START-4. */
-function loadForRecording(): void {
-  require('node:crypto');
-  void fs.promises;
+  partLoader(kindOf(words), compilingUnderFlags())('./cli.cjs');
 }
 
 function compilingUnderFlags(): Compiling {
@@ -136,20 +124,18 @@ function openPart(file: string): Part {
 function compile({ file, descriptor = fs.openSync(file, 'r') }: Part, kind: string, compiling: Compiling): Wrapped {
   const { mtimeMs, size } = fs.fstatSync(descriptor);
   // V8 itself compares only the length of the source.
-  const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs} after `;
+  const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
   const cacheFile = cacheFileFor(file, kind);
-  const cache = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
+  const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
   // The build sees to it that it is ASCII, and an expression whose value is the function that Node puts around a module.
   const source = fs.readFileSync(descriptor, 'latin1');
   fs.closeSync(descriptor);
-  const script = compiling(() => new vm.Script(source, { filename: file, ...(cache && { cachedData: cache.data }) }));
-  const leftAfterMs = cache === undefined || script.cachedDataRejected ? 0 : cache.leftAfterMs;
-  if (cacheFile !== undefined && leftAfterMs < LONG_MS) {
+  const script = compiling(() => new vm.Script(source, { filename: file, ...(cachedData ? { cachedData } : {}) }));
+  if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {
-      const ranMs = Math.round(performance.now());
-      if (status !== 0 || ranMs < 2 * leftAfterMs) return;
+      if (status !== 0) return;
       const data = compiling(() => script.createCachedData());
-      writeCache(cacheFile, `${stamp}${ranMs} ms`, data);
+      writeCache(cacheFile, stamp, data);
     });
   }
   return script.runInThisContext() as Wrapped;
@@ -162,18 +148,10 @@ function cacheFileFor(file: string, kind: string): string | undefined {
   return base && path.join(base, 'mlld', `${file.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(-100)}-${kind}.cache`);
 }
 
-interface Cache {
-  readonly data: Buffer;
-  /** The length of the command that left it, from the start of its process. */
-  readonly leftAfterMs: number;
-}
-
-function readCache(cacheFile: string, stamp: string): Cache | undefined {
+function readCache(cacheFile: string, stamp: string): Buffer | undefined {
   try {
     const content = fs.readFileSync(cacheFile);
-    const found = content.subarray(0, STAMP_BYTES).toString('latin1');
-    if (!found.startsWith(stamp)) return undefined;
-    return { data: content.subarray(STAMP_BYTES), leftAfterMs: Number.parseInt(found.slice(stamp.length), 10) };
+    return content.subarray(0, STAMP_BYTES).toString('latin1') === stamp ? content.subarray(STAMP_BYTES) : undefined;
   } catch {
     return undefined;
   }
@@ -183,7 +161,7 @@ function writeCache(cacheFile: string, stamp: string, data: Buffer): void {
   const temporary = `${cacheFile}.${process.pid}`;
   try {
     makeFolders(path.dirname(cacheFile), 0o700);
-    fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp.padEnd(STAMP_BYTES), 'latin1'), data]), { mode: 0o600 });
+    fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp, 'latin1'), data]), { mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {
     removeIfPossible(temporary);

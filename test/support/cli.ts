@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-export const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
 
 export interface CliOptions {
   readonly cwd: string;

@@ -1,10 +1,9 @@
 /** V8 prints a line for a flag that it doesn't know; a command is tuned without anyone seeing it, whichever Node runs it. */
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { v8FlagsFor } from '../../../cli/v8-flags.js';
-import { PROGRAM, projectFolder, runCli } from '../../support/cli.js';
+import { projectFolder, runCli } from '../../support/cli.js';
 
 /** `--no-x` sets `--x`. */
 const nameOf = (flag: string): string => flag.replace(/^--(no-)?/, '').replace(/=.*/, '');
@@ -16,25 +15,6 @@ describe('the flags of V8', () => {
     const { first, later } = v8FlagsFor(process.versions.v8);
     expect(first).not.toEqual([]);
     expect([...first, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
-  });
-
-  it.runIf(process.versions.v8.startsWith('11.'))('let a run read modules of Node from the cache that Node has of them', async () => {
-    const cwd = await projectFolder({ 'word.mld': 'show "ebb"\n' });
-    await writeFile(
-      path.join(cwd, 'usage.cjs'),
-      `const { internalBinding } = require('internal/test/binding');
-       process.on('exit', () => {
-         const { compiledWithCache, compiledWithoutCache } = internalBinding('builtins').getCacheUsage();
-         console.log(JSON.stringify({ cached: [...compiledWithCache], compiled: [...compiledWithoutCache] }));
-       });`,
-    );
-    const argv = ['--no-warnings', '--expose-internals', '--require', './usage.cjs', PROGRAM, 'word.mld', '--checkpoint'];
-    const [said, usage = ''] = execFileSync(process.execPath, argv, { cwd, encoding: 'utf8' }).split('\n');
-    const { cached, compiled } = JSON.parse(usage) as { readonly cached: readonly string[]; readonly compiled: readonly string[] };
-    const isNeeded = (module: string): boolean => /^(crypto|fs\/promises|internal\/(crypto|fs\/promises))/.test(module);
-    expect(said).toBe('ebb');
-    expect(cached).toContain('crypto');
-    expect(compiled.filter(isNeeded)).toEqual([]);
   });
 
   it('are none for a V8 that was not tried yet', () => {
