@@ -25,6 +25,7 @@ import type { CallClaims, ResultCache } from '../../runtime/calls/result-cache.j
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
 import { ExecutedElsewhere } from '../../runtime/calls/executed-elsewhere.js';
 import { OTHER_KEY, type OfferedCall } from '../../runtime/calls/offered-call.js';
+import type { Executable } from '../../runtime/definitions/executable.js';
 import type { RunState } from '../../runtime/frame.js';
 import { OpNode } from '../../runtime/op-node.js';
 import { SecretRegistry, WITHHELD } from '../../runtime/secrets/secret-registry.js';
@@ -307,7 +308,7 @@ export class ServedCalls {
       const { args, passed } = await openArguments(this.ports.store, offered, { key: offer.key, run });
       const guarded = offered.guards && { inputs: passed, parts: offered.guards }; // SERVED-3
       if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
-      const { settings, leave } = await this.folderFor(executable.writesOption !== undefined);
+      const { settings, leave } = await this.folderFor(executable);
       try {
         const own = { ...run, settings, cache: this.cacheFor(claimsFor) };
         const frame = { ...rootFrame(own, main, execute), op: this.root };
@@ -340,9 +341,10 @@ export class ServedCalls {
     };
   }
 
-  private async folderFor(writesFiles: boolean): Promise<{ readonly settings: Settings; readonly leave: () => void }> {
+  private async folderFor(executable: Executable): Promise<{ readonly settings: Settings; readonly leave: () => void }> {
     const { settings } = this.parts.run;
-    if (!this.ports.hasOwnFolders || writesFiles) return { settings, leave: () => undefined };
+    const isBelowRoot = executable.writesOption !== undefined || isInProcess(executable);
+    if (!this.ports.hasOwnFolders || isBelowRoot) return { settings, leave: () => undefined };
     const folder = await this.folders.take();
     return { settings: { ...settings, projectRoot: folder }, leave: () => void this.folders.giveBack(folder) };
   }
@@ -370,6 +372,11 @@ export class ServedCalls {
       }
     }
   }
+}
+
+/** A `js` body that names no folder has the working directory of this process, whichever folder its call gets. world.md 15. */
+function isInProcess({ body }: Executable): boolean {
+  return body.kind === 'code' && body.language === 'js' && body.directory === undefined;
 }
 
 const ELSEWHERE = Symbol('another run executes it');
