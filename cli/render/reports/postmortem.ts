@@ -127,7 +127,7 @@ function linkOf({ kind, name, item, site, source, op }: ChainLink, style: Style)
   const what =
     kind === 'exe'
       ? `@${name ?? op}`
-      : kind === 'for:iteration'
+      : kind.endsWith(':iteration')
         ? op.slice(op.lastIndexOf('/') + 1)
         : `${kind}${name === undefined ? '' : ` ${name}`}`;
   const about = item === undefined ? '' : ` with ${clip(oneLine(item), PREVIEW_UNITS_MAX)}`;

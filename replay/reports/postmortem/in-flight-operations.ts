@@ -87,7 +87,7 @@ export function startStep(state: InFlightOperations, event: EventOf<'op.started'
   const loop: LoopCount | undefined = total === undefined ? undefined : { total, kinds: new Map() };
   const around = nearest(state, op);
   if (around !== undefined) around.inside += 1;
-  const iteration = kind === 'for:iteration' && around?.loop !== undefined ? beginIteration(around.loop) : undefined;
+  const iteration = kind.endsWith(':iteration') && around?.loop !== undefined ? beginIteration(around.loop) : undefined;
   const waitsFor = kind === 'exe' && event.labels?.includes('llm') === true ? nameIn(op) : undefined;
   state.steps.set(op, {
     op,

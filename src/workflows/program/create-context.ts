@@ -154,12 +154,14 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
     const { branch, call: around } = here();
     const results: R[] = [];
     const errors = new Map<number, unknown>();
-    const work = inBranches(branch, { kind: 'parallel', total: items.length }, async (begin) => {
+    const work = inBranches(branch, { kind: 'parallel', total: items.length }, async (iterate) => {
       let next = 0;
       const worker = async (): Promise<void> => {
         for (let index = next++; index < items.length; index = next++) {
           try {
-            results[index] = await at({ run, branch: begin(index), call: around }, () => each(items[index] as T, index));
+            await iterate(index, async (inner) => {
+              results[index] = await at({ run, branch: inner, call: around }, () => each(items[index] as T, index));
+            });
           } catch (error) {
             errors.set(index, error);
           }

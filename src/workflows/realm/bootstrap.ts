@@ -113,7 +113,8 @@ const CORE = String.raw`
     return copy;
   };
   const wanted = (value) => value instanceof P ? 'a promise: what it stands for has begun already' : typeof value;
-  const lost = (error, name, i, list) => now('lost', name + '(), item ' + (i + 1) + ' of ' + list.length, ...told(error));
+  const lost = (error, group, name, i, list) =>
+    now('itemLost', group, i, name + '(), item ' + (i + 1) + ' of ' + list.length, ...told(error));
 
   /** Does the work for each element in a branch of its own, and waits for all. */
   const branching = async (name, list, work) => {
@@ -123,7 +124,8 @@ const CORE = String.raw`
     for (let i = 0; i < list.length; i++) {
       put(results, i, null);
       put(running, i, within(branches[i], async () => {
-        try { put(results, i, await work(list[i], i, branches[i])); } catch (error) { lost(error, name, i, list); }
+        try { put(results, i, await work(list[i], i, branches[i])); } catch (error) { lost(error, group, name, i, list); return; }
+        now('itemEnd', group, i);
       }));
     }
     for (let i = 0; i < running.length; i++) await running[i];

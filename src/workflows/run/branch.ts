@@ -91,22 +91,24 @@ export class Branch {
 const DIGITS = 13;
 const UUID_DIGITS = 32;
 
-/**
- * Performs work in branches of its own as one operation, and continues with the latest of their clocks. `begin` begins the branch of an
- * index.
- */
+/** Performs the work of one item in a branch of its own, as an iteration: an operation whose index is in its path. */
+export type Iterate = (index: number, body: (branch: Branch) => Promise<void>) => Promise<void>;
+
+/** Performs work in branches of its own as one operation, and continues with the latest of their clocks. */
 export async function inBranches(
   branch: Branch,
   { kind, total }: { readonly kind: string; readonly total: number },
-  work: (begin: (index: number) => Branch) => Promise<void>,
+  work: (iterate: Iterate) => Promise<void>,
 ): Promise<void> {
-  const operation = { kind, segment: kind, ordinal: branch.nextOrdinal(kind), name: null, labels: [], inputs: [], total };
+  const plain = { segment: kind, name: null, labels: [], inputs: [] };
   const begun: Branch[] = [];
-  await perform(branch.frame, operation, async (frame): Promise<undefined> => {
-    await work((index) => {
-      const inner = branch.begin({ ...frame, op: frame.op.at(index) });
-      begun.push(inner);
-      return inner;
+  await perform(branch.frame, { ...plain, kind, ordinal: branch.nextOrdinal(kind), total }, async (frame): Promise<undefined> => {
+    await work(async (index, body) => {
+      await perform(frame, { ...plain, kind: `${kind}:iteration`, index }, async (inner): Promise<undefined> => {
+        const item = branch.begin(inner);
+        begun.push(item);
+        await body(item);
+      });
     });
   });
   branch.join(begun);

@@ -18,7 +18,7 @@ import { compileCode, createClosedRealm, currentContext, type ClosedRealm } from
 import { BOOTSTRAP } from '../realm/bootstrap.js';
 import { readAgentRequest, RequestRefused } from './agent-options.js';
 import { askAgent } from './ask-agent.js';
-import { Branch, inBranches } from './branch.js';
+import { Branch, inBranches, type Iterate } from './branch.js';
 import { compiledScript, placeIn, scriptError, type Thrown } from './script-error.js';
 import type { WorkflowPorts, WorkflowSource } from './ports.js';
 import { stopped } from './until-aborted.js';
@@ -41,9 +41,17 @@ export function runScript(ports: WorkflowPorts, frame: Frame, request: ScriptReq
   return new ScriptRun(ports, frame, request).run();
 }
 
+/** A `parallel` or `pipeline` that goes on. */
 interface Group {
   readonly performed: Promise<void>;
+  readonly items: readonly Item[];
+}
+
+/** An element of a group whose work has begun. */
+interface Item {
+  readonly path: string;
   readonly end: () => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** The realm's own code gives each request the values that it takes. */
@@ -96,15 +104,22 @@ class ScriptRun {
       this.realm.start(code, this.root.path);
       this.failIfStuck();
       return await this.ended;
+    } catch (error) {
+      this.endItems((item) => item.fail(error));
+      throw error;
     } finally {
       this.isOver = true;
       signal.removeEventListener('abort', onAbort);
       for (const timer of this.timers.values()) clearTimeout(timer);
-      for (const { end } of this.groups.values()) end();
+      this.endItems((item) => item.end());
       await Promise.allSettled([...this.groups.values()].map(({ performed }) => performed));
       while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight); // SCRIPT-2
       this.realm?.close();
     }
+  }
+
+  private endItems(end: (item: Item) => void): void {
+    for (const { items } of this.groups.values()) items.forEach(end);
   }
 
   /** A promise is answered by its id, and its value delivered later. */
@@ -116,11 +131,12 @@ class ScriptRun {
     agent: (prompt: Json, options: Json, stack: string) => this.agent(prompt, options, stack),
     workflow: (ref: ScriptRef, ...args: readonly Json[]) => this.workflow(ref, args),
     group: (name: string, total: number) => this.group(name, total),
+    itemEnd: (id: string, index: number) => this.itemEnd(id, index),
+    itemLost: (id: string, index: number, item: string, ...thrown: Thrown) => this.itemLost(id, index, item, thrown),
     groupEnd: (id: string) => this.groupEnd(id),
     stage: (path: string, number: number) => this.stage(path, number),
     phase: (title: string) => this.phase(title),
     log: (text: string) => this.log(text),
-    lost: (item: string, ...thrown: Thrown) => this.lost(item, thrown),
     spent: () => this.ports.totals.spentTokens,
     now: () => this.here().nowMs,
     random: () => this.here().random(this.ports.seed),
@@ -229,25 +245,44 @@ class ScriptRun {
   /** Begins a `parallel` or `pipeline`: its id, and the paths of its branches. The realm does the work in them, and then ends it. */
   private group(kind: string, total: number): Promise<Json> {
     const id = `g${++this.count}`;
-    const branch = this.here();
+    const items: Item[] = [];
+    let begun = 0;
     return new Promise((resolve, reject) => {
-      let end = (): void => undefined;
-      const ended = new Promise<void>((settle) => (end = settle));
-      const performed = inBranches(branch, { kind, total }, async (begin) => {
-        const branches = Array.from({ length: total }, (_, index) => begin(index));
-        for (const each of branches) this.branches.set(each.path, each);
-        resolve([id, branches.map(({ path }) => path)]);
-        await ended;
+      const begin = async (index: number, iterate: Iterate): Promise<void> => {
+        const work = (branch: Branch): Promise<void> =>
+          new Promise((end, fail) => {
+            this.branches.set(branch.path, branch);
+            items[index] = { path: branch.path, end, fail };
+            if (++begun === total) resolve([id, items.map(({ path }) => path)]);
+          });
+        await iterate(index, work).catch((error: unknown) => {
+          if (items[index] === undefined) reject(error); // the error of one that has begun is the script's, which knows it
+        });
+      };
+      if (total === 0) resolve([id, []]);
+      const performed = inBranches(this.here(), { kind, total }, async (iterate) => {
+        await Promise.all(Array.from({ length: total }, (_, index) => begin(index, iterate)));
       });
       performed.catch(reject);
-      this.groups.set(id, { performed, end });
+      this.groups.set(id, { performed, items });
     });
   }
 
+  private itemEnd(id: string, index: number): void {
+    this.groups.get(id)?.items[index]?.end();
+  }
+
+  /** No loss is silent: an error that became `null`. workflows-js.md 4. */
+  private itemLost(id: string, index: number, item: string, thrown: Thrown): void {
+    const error = scriptError(thrown, this.request.source);
+    const { message, location } = error;
+    const place = location ? ` (${location.file}:${location.line}:${location.column})` : '';
+    this.root.frame.run.warn(`in ${item}: a function failed, so that its result is null: ${message}${place}`, `lost${place || message}`);
+    this.groups.get(id)?.items[index]?.fail(error);
+  }
+
   private async groupEnd(id: string): Promise<undefined> {
-    const group = this.groups.get(id);
-    group?.end();
-    await group?.performed;
+    await this.groups.get(id)?.performed;
     this.groups.delete(id);
   }
 
@@ -278,13 +313,6 @@ class ScriptRun {
       if (!frame.run.signal.aborted) this.fail(error);
     });
     this.track(writing);
-  }
-
-  /** No loss is silent: an error that became `null`. workflows-js.md 4. */
-  private lost(item: string, thrown: Thrown): void {
-    const { message, location } = scriptError(thrown, this.request.source);
-    const place = location ? ` (${location.file}:${location.line}:${location.column})` : '';
-    this.root.frame.run.warn(`in ${item}: a function failed, so that its result is null: ${message}${place}`, `lost${place || message}`);
   }
 
   private timer(id: number, ms: number): void {

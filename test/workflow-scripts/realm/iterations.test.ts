@@ -1,0 +1,71 @@
+/** The elements of `parallel` and `pipeline` as iterations in the journal: progress and post-mortems count them. workflows-js.md 11. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { JournalEvent } from '../../../journal/event.js';
+import type { RunId, WorkflowId } from '../../../journal/ids.js';
+import { summary } from '../../../replay/reports/summary/summary.js';
+import { runScript } from '../run-script.js';
+
+const META = `export const meta = { name: 'job', description: 'x' }\n`;
+const PLACE = {
+  ref: { workflow: 'job.js' as WorkflowId, run: '20260101-000000-000-0001' as RunId },
+  position: { offset: 0, bytes: 0 },
+};
+
+let root: string;
+beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'mlld-iterations-'))));
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Runs the script with a journal, and returns its events. */
+async function eventsOf(body: string, hooks = ''): Promise<readonly JournalEvent[]> {
+  writeFileSync(join(root, 'job.js'), META + body);
+  writeFileSync(join(root, 'hooks.mld'), hooks);
+  await runScript(root, { cache: { checkpoint: true }, ...(hooks !== '' && { agent: { hooks: 'hooks.mld' } }) });
+  const journal = join(root, '.mlld', 'journal');
+  const file = readdirSync(journal, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.ndjson')) ?? '';
+  const lines = readFileSync(join(journal, file), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as JournalEvent);
+}
+
+const iterations = (events: readonly JournalEvent[]): readonly string[] =>
+  events.flatMap((event) => {
+    if (event.type === 'op.started') return event.kind.endsWith(':iteration') ? [`${event.kind} ${event.op}`] : [];
+    return event.type === 'op.finished' && event.op.endsWith(']') ? [`${event.outcome} ${event.op} ${event.message ?? ''}`.trim()] : [];
+  });
+
+it('counts the elements that have ended, so that progress shows how far the run is', async () => {
+  const events = await eventsOf(`await pipeline(['a', 'b', 'c'], (item) => agent(item), (before) => agent('again ' + before))\n`);
+  const told: string[] = [];
+  let state = summary.initial();
+  for (const event of events) {
+    state = summary.apply(state, event, PLACE);
+    const [loop] = state.loops.values();
+    const line = loop && `${loop.done}/${loop.total}`;
+    if (line !== undefined && told.at(-1) !== line) told.push(line);
+  }
+  expect(told).toEqual(['0/3', '1/3', '2/3', '3/3']);
+});
+
+it('ends an element whose function failed with its error, and no other', async () => {
+  const events = await eventsOf(`await parallel([() => agent('a'), () => { throw new Error('no berth') }])\n`);
+  expect(iterations(events).sort()).toEqual([
+    expect.stringMatching(/^failed main\/parallel#0\[1\] .*no berth/),
+    'ok main/parallel#0[0]',
+    'parallel:iteration main/parallel#0[0]',
+    'parallel:iteration main/parallel#0[1]',
+  ]);
+});
+
+it('ends the elements that go on when an error ends the script', async () => {
+  const events = await eventsOf(`parallel([() => new Promise(() => {}), () => agent('a')])\nawait agent('b')\nthrow new Error('stop')\n`);
+  expect(iterations(events)).toContainEqual(expect.stringMatching(/^failed main\/parallel#0\[0\] .*stop/));
+});
+
+it('begins each element behind the hooks on it', async () => {
+  const hooks = 'hook @h before op:parallel:iteration = [ show "began" ]\n';
+  const events = await eventsOf(`return await parallel([() => agent('a'), () => agent('b')])\n`, hooks);
+  expect(events.filter(({ type }) => type === 'call.completed')).toHaveLength(2);
+  expect(events.filter(({ type }) => type === 'hook.fired')).toHaveLength(2);
+});
