@@ -3,7 +3,7 @@
  *
  * POSTMORTEM-1 an error rises through the operations around it: a failed operation has the chain of the part that failed with it
  * POSTMORTEM-2 an operation that ends well has dealt with what failed inside it; that stays a failure, and is no cause
- * POSTMORTEM-5 an operation that the pause of its run ended has not failed; an iteration that it ended counts as not begun
+ * POSTMORTEM-5 an operation that the end of its run ended has not failed; an iteration that it ended counts as not begun
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
@@ -110,19 +110,20 @@ export function startStep(state: InFlightOperations, event: EventOf<'op.started'
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
   const step = state.steps.get(op);
   state.steps.delete(op);
-  if (step?.waitsFor !== undefined && message === PAUSED) noteWaiting(state, op, step.waitsFor);
+  const hasEndedWithRun = ENDED_WITH_RUN.has(message); // POSTMORTEM-5
+  if (step?.waitsFor !== undefined && hasEndedWithRun) noteWaiting(state, op, step.waitsFor);
   const inside = state.risen.get(op);
   state.risen.delete(op);
   const around = nearest(state, op);
   if (around !== undefined) {
     around.inside -= 1;
-    if (around.loop !== undefined && step?.iteration !== undefined && message === PAUSED) pauseIteration(around.loop, step.iteration); // POSTMORTEM-5
+    if (around.loop !== undefined && step?.iteration !== undefined && hasEndedWithRun) pauseIteration(around.loop, step.iteration);
   }
   const wasCounted = state.counted.delete(op);
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
   // Several may have failed side by side: the cause is the one with the message of this operation.
   const cause = inside?.findLast((chain) => chain.message === message) ?? inside?.at(-1);
-  if (cause === undefined && !wasCounted && message !== undefined && message !== PAUSED) {
+  if (cause === undefined && !wasCounted && message !== undefined && !hasEndedWithRun) {
     countFailure(state, step?.call?.fn ?? step?.name ?? step?.kind ?? op, message, { op, seq });
   }
   const steps = [...(step === undefined ? [] : [step]), ...(cause?.steps ?? [])]; // POSTMORTEM-1
@@ -136,8 +137,8 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   }
 }
 
-/** The message of what waited for a stopped lane or a spent budget when its run paused. */
-const PAUSED = 'The run was paused';
+/** The messages of what the end of its run ended: a wait for a stopped lane or a spent budget, and an element of a workflow script. */
+const ENDED_WITH_RUN: ReadonlySet<string | undefined> = new Set(['The run was paused', 'The run was interrupted']);
 
 function noteWaiting(state: InFlightOperations, op: OpPath, fn: string): void {
   for (const { loop, iteration } of loopsAround(state, op)) countWaiting(loop, iteration, fn);

@@ -105,7 +105,7 @@ class ScriptRun {
       this.failIfStuck();
       return await this.ended;
     } catch (error) {
-      this.endItems((item) => item.fail(error));
+      this.endItems((item) => item.fail(stopped()));
       throw error;
     } finally {
       this.isOver = true;
@@ -262,6 +262,7 @@ class ScriptRun {
       if (total === 0) resolve([id, []]);
       const performed = inBranches(this.here(), { kind, total }, async (iterate) => {
         await Promise.all(Array.from({ length: total }, (_, index) => begin(index, iterate)));
+        if (this.root.frame.run.signal.aborted) throw stopped();
       });
       performed.catch(reject);
       this.groups.set(id, { performed, items });

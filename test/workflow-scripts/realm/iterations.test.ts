@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
-import type { RunId, WorkflowId } from '../../../journal/ids.js';
+import type { RunId, Workflow } from '../../../journal/ids.js';
+import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
+import { aheadInLoops } from '../../../replay/reports/postmortem/resume-estimate.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import { runScript } from '../run-script.js';
 
 const META = `export const meta = { name: 'job', description: 'x' }\n`;
 const PLACE = {
-  ref: { workflow: 'job.js' as WorkflowId, run: '20260101-000000-000-0001' as RunId },
+  ref: { workflow: 'job.js' as Workflow, run: '20260101-000000-000-0001' as RunId },
   position: { offset: 0, bytes: 0 },
 };
 
@@ -19,10 +21,10 @@ beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'mlld-iterations-'))));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** Runs the script with a journal, and returns its events. */
-async function eventsOf(body: string, hooks = ''): Promise<readonly JournalEvent[]> {
+async function eventsOf(body: string, hooks = '', signal?: AbortSignal): Promise<readonly JournalEvent[]> {
   writeFileSync(join(root, 'job.js'), META + body);
   writeFileSync(join(root, 'hooks.mld'), hooks);
-  await runScript(root, { cache: { checkpoint: true }, ...(hooks !== '' && { agent: { hooks: 'hooks.mld' } }) });
+  await runScript(root, { cache: { checkpoint: true }, ...(signal && { signal }), ...(hooks !== '' && { agent: { hooks: 'hooks.mld' } }) });
   const journal = join(root, '.mlld', 'journal');
   const file = readdirSync(journal, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.ndjson')) ?? '';
   const lines = readFileSync(join(journal, file), 'utf8').trimEnd().split('\n');
@@ -50,7 +52,7 @@ it('counts the elements that have ended, so that progress shows how far the run 
 
 it('ends an element whose function failed with its error, and no other', async () => {
   const events = await eventsOf(`await parallel([() => agent('a'), () => { throw new Error('no berth') }])\n`);
-  expect(iterations(events).sort()).toEqual([
+  expect([...iterations(events)].sort()).toEqual([
     expect.stringMatching(/^failed main\/parallel#0\[1\] .*no berth/),
     'ok main/parallel#0[0]',
     'parallel:iteration main/parallel#0[0]',
@@ -60,7 +62,18 @@ it('ends an element whose function failed with its error, and no other', async (
 
 it('ends the elements that go on when an error ends the script', async () => {
   const events = await eventsOf(`parallel([() => new Promise(() => {}), () => agent('a')])\nawait agent('b')\nthrow new Error('stop')\n`);
-  expect(iterations(events)).toContainEqual(expect.stringMatching(/^failed main\/parallel#0\[0\] .*stop/));
+  expect(iterations(events)).toContainEqual(expect.stringMatching(/^failed main\/parallel#0\[0\] .*The run was interrupted/));
+});
+
+it('counts no element as failed that Ctrl-C ended, and those that had asked nothing as still to come', async () => {
+  const stop = new AbortController();
+  const asks = `for (const n of [1, 2]) await agent('first ' + n)\n`;
+  const waits = `await parallel([1, 2, 3, 4].map((n) => async () => { if (n > 2) await new Promise((go) => setTimeout(go, 60_000)); return agent('ask ' + n) }))\n`;
+  setTimeout(() => stop.abort(), 2000);
+  const events = await eventsOf(asks + waits, '', stop.signal);
+  const state = events.reduce((before, event) => postMortem.apply(before, event, PLACE), postMortem.initial());
+  expect([...state.failures.values()]).toEqual([]);
+  expect(aheadInLoops(state)).toEqual(new Map([['agent', 2]]));
 });
 
 it('begins each element behind the hooks on it', async () => {
