@@ -26,6 +26,9 @@ export { AgentError, type Context, type StepOptions } from '../workflows/program
 export type { AgentOptions } from '../workflows/run/agent-options.js';
 export type { JsonLike, JsonLikeOrVoid, NotJson } from '../workflows/program/json-like.js';
 export type { PlannedAgent, PlanReport } from '../session/workflow/plan-work.js';
+export type { BudgetVerdict } from '../session/script/plan/plan-budget.js';
+export type { LimitKind } from '../calls/budget/limits.js';
+export type { Estimate, FunctionEstimate } from '../../replay/resume/estimate.js';
 
 /** Options of a run of a program; all have defaults. */
 export interface RunSettings {

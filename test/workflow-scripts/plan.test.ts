@@ -1,8 +1,8 @@
 /** A plan under `--changed` counts what the run then executes. workflows-js.md 6.3 and 7. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openMemoryStore, workflow } from '../../src/api/index.js';
+import { openMemoryStore, workflow, type PlanReport } from '../../src/api/index.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 const SCRIPT = `export const meta = { name: 'job', description: 'x' }
@@ -112,4 +112,56 @@ it.each([
   expect([await planned('ask-guards'), await planned('ask'), await planned('serve')]).toEqual([again, again, []]);
   const { stderr } = await run('--changed', 'ask-guards');
   expect(stderr).toMatch(again.length === 0 ? /4 calls: 4 reused/ : new RegExp(`4 calls: .*${again.length} executed`));
+});
+
+/** Prints what claude prints, for half a dollar. Its allowance is used up for the prompt in the file `refuse`. */
+const CLAUDE = `#!/bin/sh
+if grep -qxF "$(cat)" "$HOME/refuse" 2>/dev/null; then
+  printf '{"type":"result","subtype":"success","is_error":true,"result":"Claude AI usage limit reached|9999999999"}'; exit 1
+fi
+printf '{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"R","total_cost_usd":0.5}'
+`;
+
+it('says what the agents would cost, those among them that a stopped run had not asked, and if the budget will do', async () => {
+  const items = '[1, 2, 3, 4, 5].map((n) => () => agent("look " + n))';
+  const cwd = await projectFolder({
+    'job.js': `export const meta = { name: 'job', description: 'x' }\nreturn await parallel(${items})\n`,
+    'bin/claude': CLAUDE,
+    refuse: 'look 3\n',
+  });
+  chmodSync(join(cwd, 'bin', 'claude'), 0o755);
+  const env = { PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}` };
+  const run = (...words: string[]): ReturnType<typeof runCli> =>
+    runCli(['run', 'job.js', '--backend', 'claude', '--parallel', '1', ...words], { cwd, env });
+  expect(await run()).toMatchObject({ status: 5 }); // paused at the third of five
+  const { stdout } = await run('--resume', '--plan', '--budget', '1usd');
+  expect(stdout).toContain(
+    '2 reused, 1 to execute; about 2 more were not started yet (estimated from the unfinished loops of the last run)',
+  );
+  expect(stdout).toMatch(/those it had not started: 3 calls, .*, \$1\.50\n/);
+  expect(stdout).toContain('  @agent: 3 calls, median $0.50, 95% at most $0.50\n  the reused results save $1.00\n');
+  expect(stdout).toContain('Budget 1usd: it will not do: usd is reached after 2 of 3 calls.');
+  const plan = JSON.parse((await run('--resume', '--plan', '--json')).stdout) as PlanReport;
+  expect(plan).toMatchObject({ estimate: { calls: 3, notStarted: 2, costUsd: 1.5 }, savedUsd: 1, budget: null, isWhole: false });
+});
+
+it('counts the calls that the function of an agent makes anew with it', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': JSON.stringify({ agent: { backend: 'exe:ask.mld#ask' } }),
+    'job.js': `export const meta = { name: 'job', description: 'x' }\nreturn await agent('one')\n`,
+    'ask.mld':
+      'exe llm @inner(p) = cmd { claude -p "@p" } with { reply: "claude" }\nexe llm @ask(p, options) = [ => @inner(@p) ]\nexport { @ask }\n',
+    'bin/claude': CLAUDE,
+  });
+  chmodSync(join(cwd, 'bin', 'claude'), 0o755);
+  const env = { PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}` };
+  expect(await runCli(['run', 'job.js'], { cwd, env })).toMatchObject({ status: 0 });
+  const planned = await runCli(['run', 'job.js', '--resume', '@agent', '--plan', '--json'], { cwd, env });
+  expect(JSON.parse(planned.stdout)).toMatchObject({
+    toExecute: [{ prompt: 'one' }],
+    estimate: { calls: 3, costUsd: 0.5 },
+    savedUsd: null,
+  });
+  const again = await runCli(['run', 'job.js', '--resume', '@agent'], { cwd, env });
+  expect(again.stderr).toContain('3 calls: 3 executed, $0.50');
 });

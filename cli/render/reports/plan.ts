@@ -81,7 +81,7 @@ function beyondForks({ lastRun }: RunPlan): string {
     : '';
 }
 
-function ahead({ estimate }: RunPlan): string {
+export function ahead({ estimate }: Pick<RunPlan, 'estimate'>): string {
   const calls = estimate?.notStarted ?? 0;
   if (calls === 0) return '';
   return `; about ${calls} more ${calls === 1 ? 'was' : 'were'} not started yet (estimated from the unfinished loops of the last run)`;
@@ -134,7 +134,9 @@ function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
   return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
 }
 
-function estimateLines({ estimate, lastRun, comparedRuns, isWhole, savedUsd }: RunPlan): string[] {
+export type Estimated = Pick<RunPlan, 'estimate' | 'lastRun' | 'comparedRuns' | 'isWhole' | 'savedUsd'>;
+
+export function estimateLines({ estimate, lastRun, comparedRuns, isWhole, savedUsd }: Estimated): string[] {
   if (estimate === undefined) return [];
   const { calls, notStarted, durationMs, costUsd, unpriced, functions } = estimate;
   const cost = functions.every(isUnknown) ? 'cost unknown' : costOrDash({ costUsd, unpriced });
@@ -157,7 +159,11 @@ function priceLine({ fn, calls, medianUsd, p95Usd }: FunctionEstimate): string {
   return `  @${fn}: ${counted(calls, 'call')}, ${price}`;
 }
 
-function budgetLine({ estimate }: RunPlan, { limits, suffices, limit, after, isWhole }: BudgetVerdict, style: Style): string {
+export function budgetLine(
+  { estimate }: Pick<RunPlan, 'estimate'>,
+  { limits, suffices, limit, after, isWhole }: BudgetVerdict,
+  style: Style,
+): string {
   const budget = `Budget ${budgetText(limits)}`;
   if (suffices === true) return `${budget}: it will do.`;
   const calls = estimate?.calls ?? 0;

@@ -1,14 +1,11 @@
 /** `--plan`: predicts which calls a run with these flags would execute, and which results it would reuse. Writes and executes nothing. */
 import type { Workflow } from '../../../journal/ids.js';
-import type { JournalStore, RunFile } from '../../../journal/store.js';
+import type { JournalStore } from '../../../journal/store.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { sealingSecrets } from '../../../journal/secrets/sealing.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
-import { resultCosts } from '../../../replay/fold/result-costs.js';
-import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
-import { aheadInLoops } from '../../../replay/reports/postmortem/resume-estimate.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
-import { planRun, type Plan, type PlanFacts, type PlanWithCalls } from '../../../replay/resume/plan.js';
+import { planRun, type Plan, type PlanFacts } from '../../../replay/resume/plan.js';
 import { cachePolicy, type ResumeMode } from '../../../replay/memo/policy.js';
 import type { Cost } from '../../calls/budget/budget.js';
 import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
@@ -18,6 +15,7 @@ import { sealingKeyFor, withoutOwnSecrets } from '../ports/sealing-key.js';
 import { createLiveWorld } from '../../world/live.js';
 import { callSettings, headerBudget } from './call-settings.js';
 import { changedInputs } from './plan/changed-inputs.js';
+import { aheadIn, comparedRuns, isCompleted, withEarlierCosts } from './plan/estimate-facts.js';
 import { currentDefinitions, type ScriptDefinition } from './current-definitions.js';
 import { declarationsOf } from './declarations.js';
 import { openScript } from './open-script.js';
@@ -110,7 +108,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       }),
       unfit: await unfitResults({ store: readOnly, root: project.root, nowMs: io.nowMs(), current, memos }),
     };
-    const { executes, ...report } = await planWithCosts(facts, loaded.runs.slice(0, -1), store);
+    const { executes, ...report } = await withEarlierCosts(store, loaded.runs, (earlierCosts) => planRun({ ...facts, earlierCosts }));
     const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options, headerBudget(script, module)).budget;
     const expected = report.estimate && executes && { estimate: report.estimate, executes };
@@ -134,7 +132,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       reuses: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
-      comparedRuns: loaded.runs.length - Math.max(0, loaded.runs.findLastIndex(isCompleted)),
+      comparedRuns: comparedRuns(loaded.runs),
       isWhole,
       changedFiles: last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [],
       budget: budget ?? null,
@@ -147,40 +145,11 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
   }
 }
 
-const isCompleted = ({ finished }: RunFile): boolean => finished?.status === 'completed';
-
-/** A run that did not reach its end had calls ahead, which a plan by its calls alone would leave out. */
-async function aheadIn(store: JournalStore, last: RunFile | undefined): Promise<ReadonlyMap<string, number>> {
-  if (last === undefined || isCompleted(last) || last.bytes > EARLIER_BYTES_MAX) return new Map();
-  return aheadInLoops(await foldRun(store, last.ref, postMortem));
-}
-
 function maxCostsIn(current: ReadonlyMap<string, readonly ScriptDefinition[]>): ReadonlyMap<string, Cost> {
   const declared = [...current].map(
     ([fn, definitions]) => [fn, definitions.find(({ options }) => options?.maxCost)?.options?.maxCost] as const,
   );
   return new Map(declared.flatMap(([fn, cost]) => (cost ? [[fn, cost]] : [])));
-}
-
-/** Runs before the last one are not read beyond this size for what calls had cost, nor the last one for what was ahead in it. */
-const EARLIER_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Plans again with the costs of earlier runs where neither results nor the last run have one: that run may have crashed early. */
-async function planWithCosts(facts: PlanFacts, earlier: readonly RunFile[], store: JournalStore): Promise<PlanWithCalls> {
-  const plan = planRun(facts);
-  const missing = new Set(plan.estimate?.functions.flatMap(({ fn, medianUsd }) => (medianUsd === null ? [fn] : [])));
-  const earlierCosts = new Map<string, readonly number[]>();
-  let bytesLeft = EARLIER_BYTES_MAX;
-  for (const { ref, bytes } of earlier.toReversed()) {
-    bytesLeft -= bytes;
-    if (missing.size === 0 || bytesLeft < 0) break;
-    const { usd } = await foldRun(store, ref, resultCosts);
-    for (const fn of missing) {
-      const costs = usd.get(fn);
-      if (costs && missing.delete(fn)) earlierCosts.set(fn, costs);
-    }
-  }
-  return earlierCosts.size === 0 ? plan : planRun({ ...facts, earlierCosts });
 }
 
 /** A run without any flag reuses nothing, which needs no plan: `--checkpoint` is assumed. */

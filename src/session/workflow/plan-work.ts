@@ -1,5 +1,7 @@
 /** Plans the run of a workflow script or program: the results that it would reuse, and the calls that are certain to be executed. */
 import type { CallKey, Workflow } from '../../../journal/ids.js';
+import type { Memo } from '../../../replay/memo/memo.js';
+import type { Estimate } from '../../../replay/resume/estimate.js';
 import { predictOutermost, reuseBy } from '../../../replay/resume/predict-calls.js';
 import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
@@ -7,7 +9,12 @@ import { openPriorRuns } from '../ports/prior-runs.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { workflowFor } from '../project.js';
+import { callSettings } from '../script/call-settings.js';
+import { learnedPace } from '../script/learned-pace.js';
+import { comparedRuns, isCompleted } from '../script/plan/estimate-facts.js';
+import { budgetVerdict, type BudgetVerdict } from '../script/plan/plan-budget.js';
 import type { RunOptions } from '../script/run-options.js';
+import { estimateWork } from './estimate-work.js';
 import { NOT_COMPARED, plannedEdits, type PlannedWork } from './planned-edits.js';
 import { callsOf } from './recorded-samples.js';
 import { storeOf, type AgentSettings } from './recorded-work.js';
@@ -29,8 +36,16 @@ export interface PlanReport {
   readonly reused: number;
   /** Calls of the last run that would be executed. What follows from new results is not known before. */
   readonly toExecute: readonly PlannedAgent[];
+  /** Time and cost of the run if it makes the same calls, those that the functions of agents make among them; null without a run. */
+  readonly estimate: Estimate | null;
+  /** US dollars that the reused results had cost; null where none of them is known. */
+  readonly savedUsd: number | null;
+  /** Says if the budget will do; null without one. */
+  readonly budget: BudgetVerdict | null;
   /** The id of the last recorded run. */
   readonly lastRun: string | null;
+  /** Counts the runs that say which calls are predicted: the last one, and those before it back to one that completed. */
+  readonly comparedRuns: number;
   /** A recorded run reached its end: else calls are left out that none has made yet. */
   readonly isWhole: boolean;
   /** Lines that the run would write to standard error before it starts. */
@@ -67,8 +82,14 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const sources = forks.map(({ memo }) => memo);
     const isReused = reuseBy({ own: usable.memo, sources }, opened.selected, (entry) => !isEdited(entry));
     const predicted = [...predictOutermost(loaded.memo, sources)];
-    const memos = [loaded.memo, ...sources];
+    const memos: readonly [Memo, ...Memo[]] = [loaded.memo, ...sources];
     const toExecute = predicted.filter((key) => !isReused(key));
+    const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused });
+    const isWhole = loaded.runs.some(isCompleted);
+    const limits = callSettings(options).budget;
+    const ofRuns = { current: undefined, nowMs: io.nowMs(), listed: loaded.runs, reserves: true };
+    const expected = limits &&
+      estimate && { estimate, executes, history: (await learnedPace(store, loaded.workflow, ofRuns)).costs, maxCosts: new Map(), isWhole };
     return {
       workflow: loaded.workflow,
       name,
@@ -78,8 +99,12 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
         const prompt = memos.map(({ entries }) => entries.get(key)?.preview).find((found) => found !== undefined) ?? null;
         return { label, phase, prompt };
       }),
+      estimate: estimate ?? null,
+      savedUsd,
+      budget: limits ? budgetVerdict(limits, expected) : null,
       lastRun: loaded.runs.at(-1)?.ref.run ?? null,
-      isWhole: loaded.runs.some(({ finished }) => finished?.status === 'completed'),
+      comparedRuns: comparedRuns(loaded.runs),
+      isWhole,
       notices: [
         ...(invalidations.length === 0 ? notices : []),
         ...advice,
