@@ -122,7 +122,7 @@ export const recording: Projection<Recording> = {
         return state;
       case 'effect.performed':
         // The body of an attempt that took too long may go on for a while.
-        if (callAround(state, event.op)?.failed?.by !== 'clock') push(state.effects, event.op, effectOf(event, place));
+        if (!isOvertime(state, event.op)) push(state.effects, event.op, effectOf(event, place));
         return state;
       case 'call.started':
       case 'call.reused': {
@@ -229,6 +229,11 @@ export function callAround(state: Recording, op: OpPath): RecordedCall | undefin
     if (call) return call;
   }
   return undefined;
+}
+
+/** Returns whether the time of a call around the operation was over: what its body did from then on was in vain. */
+export function isOvertime(state: Recording, op: OpPath): boolean {
+  return [op, ...ancestorsOf(op)].some((path) => state.calls.get(path)?.failed?.by === 'clock');
 }
 
 /** Returns the event at which the operation (or the checkpoint) recorded this fact; each one once. */

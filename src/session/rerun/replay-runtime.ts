@@ -93,14 +93,15 @@ export function createReplayRuntime({
   const stuck = (): void => void order.idle().then(control.end);
   const hooks = createReplayedHooks(recording, order);
   const calls = createReplayedCalls({ store, recording, order, onStuck: stuck });
+  const isCut = (op: OpPath): boolean => hooks.isInside(op) || calls.isOvertime(op);
   const replayedWorld = createReplayedWorld({
+    isCut,
     store,
     recording,
     order,
     sinks,
     diverge: control.diverge,
     onStuck: stuck,
-    hooks,
     calls,
     isCalledOff,
     currentText: sourceText && ((file) => currentSource(recording, root, file, sourceText)),
@@ -117,7 +118,7 @@ export function createReplayRuntime({
     on: false,
     post: () => undefined,
     async append(fact) {
-      if ('op' in fact && hooks.isInside(fact.op) && !hasHandover(recording, fact.type, fact.op)) return new Promise(() => {});
+      if ('op' in fact && isCut(fact.op) && !hasHandover(recording, fact.type, fact.op)) return new Promise(() => {});
       const release = order.hold();
       const change = fact.type === 'call.started' ? await changedCall(recording, store, fact).finally(release) : undefined;
       release();

@@ -29,7 +29,6 @@ import type { Divergence } from './divergence.js';
 import { pureModule } from './pure-modules.js';
 import type { ReplayedCalls } from './replayed-calls.js';
 import type { ReplayOrder } from './replay-order.js';
-import type { ReplayedHooks } from './replayed-hooks.js';
 
 export interface Sinks {
   readonly stdout: (text: string) => void;
@@ -47,8 +46,9 @@ export interface ReplayedWorldOptions {
   readonly diverge: (divergence: Divergence) => boolean;
   /** Called when code waits for a result that the record doesn't have (REPLAY-WORLD-3). */
   readonly onStuck: () => void;
-  readonly hooks: Pick<ReplayedHooks, 'isInside'>;
-  readonly calls: Pick<ReplayedCalls, 'isOvertime' | 'isFailing'>;
+  /** True for code that is ended at its place in the record, whatever else it waits for. */
+  readonly isCut: (op: OpPath) => boolean;
+  readonly calls: Pick<ReplayedCalls, 'isFailing'>;
   /** True for an effect that the run itself interrupted, and not its end: it is interrupted again. */
   readonly isCalledOff?: ((effect: RecordedEffect) => boolean) | undefined;
 }
@@ -73,9 +73,7 @@ const ACTIONS: ReadonlySet<EffectKind> = new Set<EffectKind>([
 ]);
 
 export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorld {
-  const { store, recording, order, sinks, diverge, hooks, calls } = options;
-  /** True for code that is ended at its place in the record, whatever else it waits for. */
-  const isCut = (op: OpPath): boolean => hooks.isInside(op) || calls.isOvertime(op);
+  const { store, recording, order, sinks, diverge, isCut, calls } = options;
   const files = new Map<string, EffectResult<'file.bytes'>>();
   let replayed = 0;
   let refuse: ((error: Error) => void) | undefined;

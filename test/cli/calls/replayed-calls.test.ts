@@ -22,6 +22,26 @@ exe llm @fine(q) = sh { echo "F:$q" }\nvar @r = for parallel(2) @i in ["a", "b"]
     'timeout F:b',
   ],
   [
+    'ran out of time between two calls of their body',
+    `exe llm @ask(q) = js { return "A:" + q }\nexe @pause() = sh { sleep 0.9 }\nhook @h after @ask = [ run @pause() ]
+exe llm @both(q) = [\n  let @a = @ask(@q)\n  let @b = @ask(@a)\n  => @b\n] with { timeout: 600ms, retries: 0, onFailure: "marker" }\nshow @both("ebb").class`,
+    'timeout',
+  ],
+  [
+    'ran out of time while a command of a call inside them ran',
+    `exe llm @ask(q) = sh { sleep 20 }\nexe llm @around(q) = [\n  let @a = @ask(@q)\n  => @a\n] with { timeout: 700ms, retries: 0, onFailure: "marker" }
+show @around("ebb").class`,
+    'timeout',
+  ],
+  [
+    'ran out of time in a call inside them that would have gone on',
+    `exe @first() = js { await new Promise((r) => setTimeout(r, 1500)); return 1 }
+exe llm @ask(q) = [\n  let @a = @first()\n  let @b = sh { echo hi }\n  => @b\n]
+exe llm @around(q) = [\n  let @a = @ask(@q)\n  => @a\n] with { timeout: 500ms, retries: 0, onFailure: "marker" }
+exe @rest() = sh { sleep 2 }\nvar @a = @around("ebb")\nrun @rest()\nshow @a.class`,
+    'timeout',
+  ],
+  [
     'failed by the clock in code',
     `exe llm @ask(q) = node { await new Promise((r) => setTimeout(r, 4000)); return 1 } with { timeout: 300ms, retries: 0, onFailure: "marker" }\nshow \`@ask("ebb").class\``,
     'timeout',
