@@ -12,9 +12,9 @@
 import { MlldError } from '../errors.js';
 import type { RunState } from '../runtime/frame.js';
 import { BodyDeadline } from '../runtime/body-deadline.js';
-import type { TimerHandle } from '../world/world.js';
+import type { TimerHandle, World } from '../world/world.js';
 
-type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
+type Ports = Pick<RunState, 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
 
 /**
  * Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and ends it. `timeOut` is present in a replay: it resolves with
@@ -22,13 +22,14 @@ type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick
  */
 export type WithinLimit = <T>(work: (deadline: BodyDeadline) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
 
-export function createTimeLimit(): WithinLimit {
+/** `world` is that of the run: the sleeper watches bodies of all its stages, and the end of one of them must not wake it (LIMIT-1). */
+export function createTimeLimit(world: Pick<World, 'perform'>): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
   let watched = false;
   let timer: TimerHandle | undefined;
   const onTimer = (made: TimerHandle): void => void (timer = made);
 
-  async function watch({ world, monotonicMs }: Ports): Promise<void> {
+  async function watch({ monotonicMs }: Ports): Promise<void> {
     watched = true;
     for (let [oldest] = running; oldest; [oldest] = running) {
       await world.perform('clock.sleep', { ms: Math.max(0, oldest.endMs - monotonicMs()) }, { onTimer });

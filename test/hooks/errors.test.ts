@@ -106,7 +106,7 @@ describe('the time limit', () => {
 
   it('ends the wait for a body that hangs, each at its own time', async () => {
     const clock = new Clock();
-    const within = createTimeLimit();
+    const within = createTimeLimit(clock.world);
     const ended: string[] = [];
     const start = (name: string): void => void within(() => never, clock).catch((error: Error) => ended.push(`${name} ${error.message}`));
     start('first');
@@ -124,7 +124,7 @@ describe('the time limit', () => {
 
   it('LIMIT-1: lets one sleeper watch all bodies, and none when nothing runs', async () => {
     const clock = new Clock();
-    const within = createTimeLimit();
+    const within = createTimeLimit(clock.world);
     for (let i = 0; i < 50; i++) expect(await within(() => Promise.resolve(i), clock)).toBe(i);
     expect(clock.sleeping).toBe(1);
     await clock.advance(100);
@@ -133,7 +133,7 @@ describe('the time limit', () => {
 
   it('gives what the body gave or threw in time', async () => {
     const clock = new Clock();
-    const within = createTimeLimit();
+    const within = createTimeLimit(clock.world);
     await expect(within(() => Promise.reject(new Error('kaput')), clock)).rejects.toThrow('kaput');
     await clock.advance(200);
     await expect(within(() => Promise.resolve('late start'), clock)).resolves.toBe('late start');

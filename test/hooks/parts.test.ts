@@ -119,25 +119,25 @@ it('a body has a frame with the members of every frame, so that copies have the 
 
 describe('the time limit of a hook', () => {
   /** A world whose clock does not advance: sleeps end only when the test ends them. */
-  function sleeping(): { run: Parameters<WithinLimit>[1]; wake: () => void } {
+  function sleeping(): { run: Parameters<WithinLimit>[1]; world: ReturnType<typeof bareRun>['run']['world']; wake: () => void } {
     let wake = (): void => {};
     const { run } = bareRun();
     const world = {
       perform: () => new Promise((resolve) => (wake = () => resolve({}))),
       close: async () => undefined,
     } as never as typeof run.world;
-    return { run: { world, monotonicMs: () => 0, settings: { hookLimitMs: 2000 } }, wake: () => wake() };
+    return { run: { monotonicMs: () => 0, settings: { hookLimitMs: 2000 } }, world, wake: () => wake() };
   }
 
   it('lets work end in time', async () => {
-    const { run } = sleeping();
-    expect(await createTimeLimit()(async () => 'done', run)).toBe('done');
+    const { run, world } = sleeping();
+    expect(await createTimeLimit(world)(async () => 'done', run)).toBe('done');
   });
 
   it('LIMIT-3: rejects first, and then ends the work', async () => {
-    const { run, wake } = sleeping();
+    const { run, world, wake } = sleeping();
     let isOver: () => boolean = () => false;
-    const limited = createTimeLimit()((deadline) => ((isOver = () => deadline.isOver), new Promise(() => undefined)), run);
+    const limited = createTimeLimit(world)((deadline) => ((isOver = () => deadline.isOver), new Promise(() => undefined)), run);
     await settled();
     expect(isOver()).toBe(false);
     wake();
@@ -146,15 +146,15 @@ describe('the time limit of a hook', () => {
   });
 
   it('LIMIT-4: fails work that ends after its time', async () => {
-    const { run } = sleeping();
+    const { run, world } = sleeping();
     let nowMs = 0;
-    const late = createTimeLimit()(async () => (nowMs = 5000), { ...run, monotonicMs: () => nowMs });
+    const late = createTimeLimit(world)(async () => (nowMs = 5000), { ...run, monotonicMs: () => nowMs });
     await expect(late).rejects.toMatchObject({ code: 'HOOK_TIMEOUT' });
   });
 
   it('LIMIT-5: times out in a replay where the recorded hook did', async () => {
-    const { run } = sleeping();
-    const replayed = createTimeLimit()(async () => 'done', run, Promise.resolve('as then'));
+    const { run, world } = sleeping();
+    const replayed = createTimeLimit(world)(async () => 'done', run, Promise.resolve('as then'));
     await expect(replayed).rejects.toThrow('as then');
   });
 });

@@ -74,7 +74,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
       note: () => undefined,
       text: () => shown.join(''),
     },
-    interceptors: createInterceptors(),
+    interceptors: createInterceptors(world),
     settings,
     state: options.state,
     evaluator,

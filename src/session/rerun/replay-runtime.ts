@@ -94,6 +94,9 @@ export function createReplayRuntime({
   const hooks = createReplayedHooks(recording, order);
   const calls = createReplayedCalls({ store, recording, order, onStuck: stuck });
   const isCut = (op: OpPath): boolean => hooks.isInside(op) || calls.isOvertime(op);
+  /** A call whose time is over starts no other one. What is in flight inside it ends, so that it learns of that. */
+  const isCutShort = (type: Fact['type'], op: OpPath | undefined): boolean =>
+    op !== undefined && (hooks.isInside(op) || (type === 'call.started' && calls.isOvertime(op)));
   const replayedWorld = createReplayedWorld({
     isCut,
     store,
@@ -118,7 +121,7 @@ export function createReplayRuntime({
     on: false,
     post: () => undefined,
     async append(fact) {
-      if ('op' in fact && isCut(fact.op) && !hasHandover(recording, fact.type, fact.op)) return new Promise(() => {});
+      if ('op' in fact && isCutShort(fact.type, fact.op) && !hasHandover(recording, fact.type, fact.op)) return new Promise(() => {});
       const release = order.hold();
       const change = fact.type === 'call.started' ? await changedCall(recording, store, fact).finally(release) : undefined;
       release();

@@ -4,12 +4,13 @@ import { watchOperation as guardsOf } from '../../guards/stage.js';
 import { HookRegistry } from '../../hooks/registry.js';
 import { watchOperation as hooksOf } from '../../hooks/stage.js';
 import { createTimeLimit } from '../../hooks/time-limit.js';
+import type { RunState } from '../../runtime/frame.js';
 import type { Interceptors } from '../../runtime/ports.js';
 
-export function createInterceptors(): Interceptors {
+export function createInterceptors(world: RunState['world']): Interceptors {
   const hooks = new HookRegistry();
   const guards = new GuardRegistry();
-  const withinLimit = createTimeLimit();
+  const withinLimit = createTimeLimit(world);
   const interceptors: { -readonly [Member in keyof Interceptors]: Interceptors[Member] } = {
     active: false, // a member of its own, because each operation asks for it several times
     hooks: {

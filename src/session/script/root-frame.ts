@@ -20,7 +20,7 @@ export function createRunState({ options, ...ports }: Ports & { readonly options
   return {
     ...ports,
     evaluator,
-    interceptors: createInterceptors(),
+    interceptors: createInterceptors(ports.world),
     hookErrors: [],
     failures: new CollectedFailures(),
     failedCommands: [],
