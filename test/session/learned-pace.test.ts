@@ -68,6 +68,24 @@ it('has the costs of the run before for a budget, where the latest run only reus
   expect([(await learnedPace(store, WORKFLOW, asked)).costs.size, read]).toEqual([0, ['c']]);
 });
 
+it('begins at the pace of the latest run that made attempts, and looks for it only among runs of the last hour', async () => {
+  const paced = [LANE, { type: 'call.completed', op: 'main/ask#0', session: 's', usage: { costUsd: 2 } }];
+  const reused = [{ type: 'call.reused', op: 'main/ask#0' }];
+  const runs = ['a', 'b', 'c', 'd'].map((name) => ({ ref: { workflow: WORKFLOW, run: name } as unknown as RunRef, bytes: 1 }) as RunFile);
+  const read: string[] = [];
+  const store: Pick<JournalStore, 'runs' | 'scan'> = {
+    runs: async () => runs,
+    scan(ref, visit) {
+      read.push(ref.run);
+      return storeOf(ref.run === 'b' ? paced : ref.run === 'a' ? [{ ...LANE, limit: 3 }] : reused).scan(ref, visit);
+    },
+  };
+  const { lanes, sessions } = await learnedPace(store, WORKFLOW, { current: undefined, nowMs: NOW_MS });
+  expect([lanes.get('claude')?.limit, sessions.get('s'), read.splice(0)]).toEqual([8, 2, ['d', 'c', 'b']]);
+  const later = await learnedPace(store, WORKFLOW, { current: undefined, nowMs: NOW_MS + 2 * 3_600_000 });
+  expect([later.lanes.size, read]).toEqual([0, ['d']]);
+});
+
 it('lists runs only where none but its own is known', async () => {
   const store = storeOf([LANE]);
   const listing: Workflow[] = [];

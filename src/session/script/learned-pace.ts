@@ -1,4 +1,4 @@
-/** Reads what the latest run of a script learned about its lanes, and what its attempts cost. calls.md 12.9 and 13.3. */
+/** Reads what an earlier run of a script learned about its lanes, and what its attempts cost. calls.md 12.9 and 13.3. */
 import type { RunRef, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { callHistory, type CallHistory } from '../../../replay/fold/call-history.js';
@@ -21,7 +21,10 @@ export interface Learning {
   readonly reserves?: boolean;
 }
 
-/** Reads the latest run but `current`. Called when the first attempt is about to start: a run that only reuses results learns nothing. */
+/**
+ * Reads the latest run but `current` that made attempts: one that only reused results learned nothing. Called when the first attempt is about
+ * to start.
+ */
 export async function learnedPace(
   store: Pick<JournalStore, 'runs' | 'scan'>,
   workflow: Workflow,
@@ -36,19 +39,25 @@ export async function learnedPace(
   for (const { ref, bytes } of runs) {
     bytesLeft -= bytes;
     if (bytesLeft < 0) break;
-    const history = await historyOf(store, ref);
-    latest ??= history;
-    costs = history.costs;
-    if (!reserves || costs.size > 0) break;
+    const { history, endMs } = await historyOf(store, ref);
+    if (history.lanes.size > 0 || history.sessions.size > 0) latest ??= history;
+    if (costs.size === 0) ({ costs } = history);
+    const hasPace = latest !== undefined || nowMs - endMs > LANE_AGE_MAX_MS;
+    if (hasPace && (!reserves || costs.size > 0)) break;
   }
   const { lanes, sessions } = latest ?? callHistory.initial();
   const isRecent = ([, { atMs }]: readonly [string, { readonly atMs: number }]): boolean => nowMs - atMs <= LANE_AGE_MAX_MS;
   return { lanes: new Map([...lanes].filter(isRecent)), costs, sessions };
 }
 
-async function historyOf(store: Pick<JournalStore, 'scan'>, ref: RunRef): Promise<CallHistory> {
+/** `endMs` is the time of the last event. */
+async function historyOf(store: Pick<JournalStore, 'scan'>, ref: RunRef): Promise<{ history: CallHistory; endMs: number }> {
   let history = callHistory.initial();
+  let endMs = Number.NEGATIVE_INFINITY;
   const apply = follow(callHistory, history, ref);
-  await store.scan(ref, (event, position) => (history = apply(event, position)));
-  return history;
+  await store.scan(ref, (event, position) => {
+    history = apply(event, position);
+    endMs = Date.parse(event.ts);
+  });
+  return { history, endMs };
 }
