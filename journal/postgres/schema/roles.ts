@@ -150,5 +150,6 @@ export function hintOfDenied(statement: string): string {
   }
   const [needed] = NEEDED.find(([, statements]) => statements.test(statement)) ?? ['mlld_read'];
   const { name, may } = ROLES.find((role) => role.name === needed) as Role;
-  return `this needs the role ${name}, which may ${may}: ask the owner of the database to grant it to your user`;
+  const needs = `this needs the role ${name}, which may ${may}: ask the owner of the database to grant it to your user`;
+  return `${needs}, or where your user has it, to run mlld store migrate, which gives it its rights again`;
 }

@@ -126,6 +126,18 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     }
   });
 
+  it('say what helps a user who has the role, but whose role lacks a right', async () => {
+    const store = await openTestStore(await userWith('mlld_run', database.project()));
+    await database.query('revoke insert on mlld.blobs from mlld_run');
+    const error = await store.putBlob('not taken').catch((caught: unknown) => caught);
+    await database.query('grant insert on mlld.blobs to mlld_run');
+    await store.close();
+    expect(error).toMatchObject({
+      code: 'STORE_DENIED',
+      hint: expect.stringMatching(/role mlld_run.* or where your user has it, to run mlld store migrate/),
+    });
+  });
+
   it('let a keeper redact and remove, and say what the owner has to do', async () => {
     const store = openTestStore(await userWith('mlld_keeper', database.project()));
     await record(store, 1);
