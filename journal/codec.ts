@@ -85,11 +85,7 @@ function versionInOrder(fact: { readonly [member: string]: unknown }): number | 
 
 /** Looks at the members: to search the text for the name of a blob takes as long as all the rest, where a result is in it. */
 function versionOf(fact: { readonly [member: string]: unknown }): number {
-  for (const member in fact) {
-    const value = fact[member];
-    if (typeof value === 'object' && mayBePacked(value)) return PACKED_VERSION;
-  }
-  return JOURNAL_VERSION;
+  return Object.values(fact).some(mayBePacked) ? PACKED_VERSION : JOURNAL_VERSION;
 }
 
 /** Returns the most bytes that the line of a body can take. */

@@ -14,6 +14,21 @@ export class JournalError extends Error {
   }
 }
 
+/** Returns whether it is the store of a team that is away, or refuses what it was sent. */
+export function isOfStore(error: unknown): error is JournalError {
+  return error instanceof JournalError && error.code.startsWith('STORE_');
+}
+
+/** Returns whether the store of a team can't be reached now, so that a later try may succeed. */
+export function isUnreachable(error: unknown): error is JournalError {
+  return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
+}
+
+/** Returns whether the store of a team can't be reached, or was away for so long that the own disk has what it did not take. */
+export function isAway(error: unknown): error is JournalError {
+  return isUnreachable(error) || (error instanceof JournalError && error.code === 'STORE_SPILLED');
+}
+
 /** Returns the warning about a run whose id can't be right. */
 export function skippedRun({ run, workflow }: RunRef): string {
   return `run ${run} of ${workflow} is not read: its id is a time that no clock shows; remove its file from .mlld/journal`;

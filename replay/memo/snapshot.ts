@@ -40,7 +40,7 @@ export interface Index {
 }
 
 /** Most events are of these types, which say nothing to the other folds. */
-const ONLY_OF_MEMO: ReadonlySet<FactType> = new Set<FactType>([
+export const ONLY_OF_MEMO: ReadonlySet<FactType> = new Set<FactType>([
   'op.started',
   'op.finished',
   'call.started',

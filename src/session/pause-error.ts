@@ -1,5 +1,5 @@
 /** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. calls.md 14.3. */
-import { JournalError } from '../../journal/errors.js';
+import { isOfStore, JournalError } from '../../journal/errors.js';
 import type { Pause } from '../../journal/facts/run-event.js';
 import { duration } from '../../replay/fold/duration.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
@@ -24,6 +24,7 @@ export function pausedError({ pausedBy }: Paused): MlldError {
       cause: pausedBy?.error,
     });
   }
+  // `--unrecorded`, which helps with a disk that takes nothing, is refused with the store of a team.
   if (isOfStore(pausedBy?.error)) {
     return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
       hint: 'when the store records again, run it again with --resume: a new run reuses what is recorded',
@@ -45,11 +46,6 @@ function isTaken(error: unknown): boolean {
 /** The store was away for too long: the own disk has what it did not take. */
 function isSpilled(error: unknown): boolean {
   return error instanceof JournalError && error.code === 'STORE_SPILLED';
-}
-
-/** `--unrecorded`, which helps with a disk that takes nothing, is refused with the store of a team. */
-function isOfStore(error: unknown): boolean {
-  return error instanceof JournalError && /^STORE_[A-Z]/.test(error.code);
 }
 
 function dispatchStopped({

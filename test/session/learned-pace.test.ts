@@ -81,7 +81,7 @@ it('begins at the pace of the latest run that made attempts, and looks for it on
     },
   };
   const { lanes, sessions } = await learnedPace(store, WORKFLOW, { current: undefined, nowMs: NOW_MS });
-  expect([lanes.get('claude')?.limit, sessions.get('s'), read.splice(0)]).toEqual([8, 2, ['d', 'c', 'b']]);
+  expect([lanes.get('claude')?.limit, sessions?.get('s'), read.splice(0)]).toEqual([8, 2, ['d', 'c', 'b']]);
   const later = await learnedPace(store, WORKFLOW, { current: undefined, nowMs: NOW_MS + 2 * 3_600_000 });
   expect([later.lanes.size, read]).toEqual([0, ['d']]);
 });

@@ -17,7 +17,7 @@
  *    be appended: there they go before `run.finished`, whose line nobody has acknowledged yet. The same once the writer takes no more.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { journalError, JournalError } from '../../errors.js';
+import { isAway, journalError, JournalError } from '../../errors.js';
 import type { RunSink } from '../../storage/runs/run-sink.js';
 import type { CreateOptions } from '../../store.js';
 import { Unsynced } from '../../lines/unsynced.js';
@@ -372,10 +372,6 @@ export class SpillingRows implements RunSink {
     this.waiting = this.waiting.filter((waiter) => waiter.end > tried);
     for (const { reject } of failed) reject(end);
   }
-}
-
-function isAway({ code }: JournalError): boolean {
-  return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE';
 }
 
 function spilled(error: JournalError): JournalError {

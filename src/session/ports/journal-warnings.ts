@@ -1,6 +1,6 @@
 /** Warns on standard error about what keeps a run from recording or reusing results; each kind of trouble once. */
 import { isTooDeep } from '../../../journal/canonical.js';
-import { JournalError } from '../../../journal/errors.js';
+import { isOfStore, JournalError } from '../../../journal/errors.js';
 import type { Payload } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
@@ -46,6 +46,7 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
       isErrorReported = true;
       isSpillReported ||= isSpilled; // also behind another error: paid results may lie there, in a folder that the user would remove
       if (isSpilled) return stderr(`warning: ${error.message}${hintOf(error)}\n`);
+      // A run over the store of a team keeps results of calls in flight, in a spill or a salvage run: they are not lost.
       if (isOfStore(error) && remains === undefined) return stderr(`warning: no further call begins: ${error.message}${hintOf(error)}\n`);
       const results = remains === undefined ? 'results are not recorded' : `results are not recorded, ${remains}`;
       stderr(`warning: the journal can't be written, ${results}: ${error.message}${hintOf(error)}\n`);
@@ -80,11 +81,6 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
       stderr(`warning: a recorded result of @${fn} can't be read any more; ${remedy}\n`);
     },
   };
-}
-
-/** A run over the store of a team keeps results of calls in flight, in a spill or a salvage run, so they must not be reported as lost. */
-function isOfStore(error: Error): boolean {
-  return error instanceof JournalError && error.code.startsWith('STORE_');
 }
 
 function hintOf(error: Error): string {

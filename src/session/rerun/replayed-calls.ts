@@ -5,7 +5,13 @@ import type { JournalStore } from '../../../journal/store.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import { endedCall } from '../../../replay/fold/calls/ended-call.js';
-import { callAround, isOvertime, type RecordedEnd, type RecordedFailure, type Recording } from '../../../replay/recording/recorded-world.js';
+import {
+  callAround,
+  isOvertime,
+  type RecordedEnd,
+  type RecordedFailure,
+  type Recording,
+} from '../../../replay/recording/recorded-world.js';
 import { resultsOf } from './recorded-results.js';
 import type { EndInside, ReplayedCall } from '../../runtime/ports.js';
 import type { ReplayOrder } from './replay-order.js';

@@ -15,7 +15,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JournalError } from '../../../journal/errors.js';
+import { isAway, JournalError } from '../../../journal/errors.js';
 import type { WithWorkers } from '../../../journal/postgres/open-store.js';
 import type { Holders, OfferingRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -353,7 +353,7 @@ class Worker {
 
   /** A worker that must stop does not wait for a store that is away: that is an error only where the last try fails, too. */
   private loseRun(error: Error): void {
-    if (this.isLeaving && error instanceof JournalError && isAway(error)) this.unrecorded = error;
+    if (this.isLeaving && isAway(error)) this.unrecorded = error;
     else this.lose(error);
   }
 
@@ -384,8 +384,4 @@ class Worker {
     while (!signal.aborted) if (await watch.wait(LISTEN_MS, signal)) this.wake();
     watch.close();
   }
-}
-
-function isAway({ code }: JournalError): boolean {
-  return code === 'STORE_SPILLED' || code === 'STORE_UNREACHABLE';
 }

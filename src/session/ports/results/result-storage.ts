@@ -3,7 +3,7 @@
  * reported, and recorded as missing.
  */
 import { isTooDeep, jsonSize } from '../../../../journal/canonical.js';
-import { JournalError } from '../../../../journal/errors.js';
+import { isOfStore, isUnreachable } from '../../../../journal/errors.js';
 import type { Json, Payload } from '../../../../journal/event.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../../journal/secrets/sealing.js';
 import type { JournalStore } from '../../../../journal/store.js';
@@ -56,7 +56,7 @@ export function createResultStorage({ store, retrying, patient, secrets: recorde
   };
   /** A paid payload has been waited for already. */
   const whenBack = <T>(error: unknown, isPaid: boolean, work: (store: JournalStore) => T | Promise<T>): T | Promise<T> => {
-    if (patient === undefined || isPaid || !isAway(error)) throw error;
+    if (patient === undefined || isPaid || !isUnreachable(error)) throw error;
     return work(patient);
   };
   return {
@@ -90,12 +90,4 @@ export function createResultStorage({ store, retrying, patient, secrets: recorde
       }
     },
   };
-}
-
-function isOfStore(error: unknown): boolean {
-  return error instanceof JournalError && error.code.startsWith('STORE_');
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';
 }

@@ -1,5 +1,5 @@
 /** Retries to store results while the disk takes nothing, or a database is away: what was paid for is only in memory until it is stored. */
-import { codeOf, JournalError } from '../../../../journal/errors.js';
+import { codeOf, isOfStore, isUnreachable, JournalError } from '../../../../journal/errors.js';
 import type { Payload } from '../../../../journal/event.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import { JOURNAL_WAIT_MS } from '../../../../journal/writer.js';
@@ -77,6 +77,6 @@ export function retryingStore(
 }
 
 /** True for what a database refuses: it refuses the same again. A disk may be repaired meanwhile, and a server come back. */
-function isFinal({ code }: JournalError): boolean {
-  return code.startsWith('STORE_') && code !== 'STORE_UNREACHABLE';
+function isFinal(error: JournalError): boolean {
+  return isOfStore(error) && !isUnreachable(error);
 }
