@@ -29,9 +29,18 @@ const WORDINGS: readonly Wording[] = [
   },
 ];
 
+/** Flags that other forms of a command have: what to do here, by the words of the user. */
+const INSTEAD: { readonly [flag: string]: string } = {
+  'mlld run FILE.dot --changed':
+    'a run with --checkpoint says which replies it reused from before an edit; --resume NODE executes that node and what follows again',
+};
+
 export function usageError({ message }: CommanderError, command: Command, example = ''): MlldError {
   const name = nameOf(command);
   const [, text = message, near = misspelt(command)] = /^(?:error: )?([^]*?)(?:\n\(Did you mean (.+)\?\))?$/.exec(message) ?? [];
+  const [, flag] = /^unknown option '(.+)'$/.exec(text) ?? [];
+  const instead = INSTEAD[`${name} ${flag}`];
+  if (instead !== undefined) return new MlldError('USAGE', worded(text, name), { hint: instead });
   const hint =
     near !== undefined ? `did you mean ${near}?` : `${example === '' ? '' : `for example: ${example}; `}${name} --help explains it`;
   return new MlldError('USAGE', worded(text, name), { hint });

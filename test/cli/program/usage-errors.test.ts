@@ -19,7 +19,7 @@ describe('words that a command can’t take', () => {
     [
       ['run', 'x.dot', '--changed', 'ask'],
       'mlld run FILE.dot has no option --changed',
-      'for example: mlld run release.dot --yes; mlld run FILE.dot --help explains it',
+      'a run with --checkpoint says which replies it reused from before an edit; --resume NODE executes that node',
     ],
     [['run', 'x.dot', '--ask', 'all'], '--ask all: it must be auto, console, stdin or remote', ''],
   ])('%j', async (argv, message, hint) => {
