@@ -21,6 +21,7 @@ import { jsonOf } from '../workflows/program/json.js';
 import type { JsonLike, JsonLikeOrVoid, NotJson } from '../workflows/program/json-like.js';
 import { badOption, checkMembers, type Members } from './check.js';
 import { openFileStore } from './open-file-store.js';
+import { OF_PROGRAMS, withProgramHints } from './reports/program-hints.js';
 
 export { AgentError, type Context, type StepOptions } from '../workflows/program/context.js';
 export type { AgentOptions } from '../workflows/run/agent-options.js';
@@ -134,7 +135,8 @@ export function workflow<I, O>(name: string, body: (ctx: Context, input: never) 
       const { runProgram } = await import('../session/workflow/run-program.js');
       const input = jsonOf(given, 'the input');
       const { options, agents } = await optionsOf(name, settings);
-      const report = await runProgram(options, agents, { input, version: settings.version, run: (ctx) => body(ctx, input as never) });
+      const ended = await runProgram(options, agents, { input, version: settings.version, run: (ctx) => body(ctx, input as never) });
+      const report = withProgramHints(ended, { argv: options.argv, words: OF_PROGRAMS });
       const { status, result, error, totals, journal, calls, pause, resume } = report;
       return {
         status,

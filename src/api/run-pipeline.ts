@@ -9,6 +9,7 @@ import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, type Members } from './check.js';
 import { guardedListeners, guardedStreams } from './host-functions.js';
 import { checkIo, defined, projectFor } from './run.js';
+import { OF_PIPELINES, withProgramHints } from './reports/program-hints.js';
 import { watch, type Watched } from './watch.js';
 
 export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent' | 'watchOutput'>> {
@@ -72,7 +73,8 @@ export type PipelineNotice = JournalEvent | { readonly type: 'checkpoint.saved' 
  * ```
  */
 export async function runPipeline(request: PipelineRunRequest): Promise<PipelineReport> {
-  return runWhole(await optionsFor('runPipeline()', request));
+  const report = await runWhole(await optionsFor('runPipeline()', request));
+  return withProgramHints(report, { argv: request.argv ?? [], words: OF_PIPELINES });
 }
 
 /**

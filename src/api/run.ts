@@ -7,6 +7,7 @@ import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '.
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, isRecord, type Members } from './check.js';
 import { guardedListeners, guardedStreams } from './host-functions.js';
+import { OF_SCRIPTS, withProgramHints } from './reports/program-hints.js';
 import { watch, type Watched } from './watch.js';
 
 export type ScriptRequest =
@@ -96,7 +97,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
   const script = sourceFor(request.script, { project, workingDirectory });
   const streams = guardedStreams({ ...defaults.io, ...defined(io ?? {}) }, defaults.io);
   const { onProgress, onAtWorkers, onEvent } = request;
-  return runWhole({
+  const report = await runWhole({
     argv: [],
     payload: {},
     inject: [],
@@ -115,6 +116,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
     workingDirectory,
     io: streams,
   });
+  return withProgramHints(report, { argv: request.argv ?? [], words: OF_SCRIPTS });
 }
 
 /**

@@ -127,7 +127,7 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
   });
 
   it('say what helps a user who has the role, but whose role lacks a right', async () => {
-    const store = await openTestStore(await userWith('mlld_run', database.project()));
+    const store = openTestStore(await userWith('mlld_run', database.project()));
     await database.query('revoke insert on mlld.blobs from mlld_run');
     const error = await store.putBlob('not taken').catch((caught: unknown) => caught);
     await database.query('grant insert on mlld.blobs to mlld_run');
