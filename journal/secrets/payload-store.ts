@@ -33,6 +33,13 @@ async function storeSecret(blobs: Blobs, secrets: Secrets, value: Json, about: s
   const { keyId } = secrets;
   if (keyId === undefined) return { digest: secrets.digest(canonicalJson(value)) };
   const sealed = secrets.seal(exactJson(value), about);
-  if (sealed.length <= INLINE_MAX) return { sealed: bufferOf(sealed).toString('base64'), keyId };
+  if (sealed.length <= INLINE_MAX) return inLine(sealed, keyId);
   return { ...(await blobs.putBlob(sealed)), keyId };
 }
+
+/** Seals the value for its line, however large it is. Undefined where there is no key to seal it with. */
+export function sealedInLine({ keyId, seal }: Secrets, value: Json, about: string): Payload | undefined {
+  return keyId === undefined ? undefined : inLine(seal(exactJson(value), about), keyId);
+}
+
+const inLine = (sealed: Uint8Array, keyId: string): Payload => ({ sealed: bufferOf(sealed).toString('base64'), keyId });

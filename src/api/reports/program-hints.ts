@@ -43,7 +43,7 @@ export const OF_PROGRAMS: Words = {
   timeout: 'timeoutMs',
 };
 
-/** What the command line starts has its words in `argv`, and keeps the flags. A command that a hint names in whole is left alone. */
+/** A run that the command line starts has its words in `argv`, and keeps the flags. A command that a hint names in whole is left alone. */
 export function withProgramHints<R extends { readonly error?: Error }>(
   report: R,
   { argv, words }: { readonly argv: readonly string[]; readonly words: Words },

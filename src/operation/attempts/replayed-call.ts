@@ -55,7 +55,7 @@ export async function replayCall(recorded: ReplayedCall, parts: AttemptParts): P
   const first = await Promise.race([working, ending.then(() => undefined)]);
   if (first?.kind === 'ended' && endsTheRun(first.error)) throw first.error;
   const fact = await ending;
-  // What a call inside came to doesn't matter once the time of this one was over.
+  // Once the time of this call was over, the end of a call inside it doesn't matter.
   if (first?.kind === 'ended' && fact.evidence !== 'clock') throw first.error;
   deadline?.expire();
   if (recorded.waits) {

@@ -22,8 +22,8 @@ export interface Learning {
 }
 
 /**
- * Reads the latest run but `current` that made attempts: one that only reused results learned nothing. Called when the first attempt is about
- * to start.
+ * Reads the latest run but `current` that made attempts: one that only reused results learned nothing. Called when the first attempt is
+ * about to start.
  */
 export async function learnedPace(
   store: Pick<JournalStore, 'runs' | 'scan'>,

@@ -12,9 +12,13 @@ const DENIED = storeError(Object.assign(new Error('of the server'), { code: '425
 const DISK = new JournalError('JOURNAL_DISK_FULL', 'no space', { cause: Object.assign(new Error('no space'), { code: 'ENOSPC' }) });
 
 /** A store that takes no blob. */
-function refusing(error: Error): JournalStore {
+function refusing(error: Error, sealingKey?: 'none'): JournalStore {
   const refuse = (): Promise<never> => Promise.reject(error);
-  return Object.assign(Object.create(openMemoryStore()) as JournalStore, { payload: refuse, secretPayload: refuse, putBlob: refuse });
+  return Object.assign(Object.create(openMemoryStore(sealingKey)) as JournalStore, {
+    payload: refuse,
+    secretPayload: refuse,
+    putBlob: refuse,
+  });
 }
 
 function storageOver(store: JournalStore, patient?: JournalStore) {
@@ -60,8 +64,22 @@ it('leaves a gap where a disk takes nothing', async () => {
   expect(seen).toEqual(['gap: no space']);
 });
 
-it('writes no secret into a line', async () => {
-  const { storage, seen } = storageOver(refusing(AWAY), refusing(AWAY));
+it.each([
+  ['what the script saw', false, []],
+  ['what was paid for', true, [`trouble: ${AWAY.message}`]],
+])('keeps %s in its line under the key of the project, where it has a secret', async (_, isPaid, warned) => {
+  const keyed = openMemoryStore(Buffer.alloc(32, 7));
+  const away = Object.assign(Object.create(keyed) as JournalStore, { secretPayload: () => Promise.reject(AWAY) });
+  const { storage, seen } = storageOver(away, away);
+  const payload = await storage.secretPayload(LARGE, 'main', isPaid);
+  expect(payload).toEqual({ sealed: expect.any(String), keyId: expect.any(String) });
+  expect(JSON.stringify(payload)).not.toContain(LARGE.slice(0, 50));
+  expect(await keyed.resolve(payload, 'main')).toBe(LARGE);
+  expect(seen).toEqual(warned);
+});
+
+it('writes no secret into a line that it can not seal', async () => {
+  const { storage, seen } = storageOver(refusing(AWAY, 'none'), refusing(AWAY, 'none'));
   expect(await storage.secretPayload(LARGE, 'main')).toEqual({ redacted: 'it could not be stored' });
   expect(seen).toHaveLength(1);
 });
