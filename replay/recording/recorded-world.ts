@@ -84,6 +84,8 @@ export interface Recording {
   readonly sources: Map<string, RecordedSource>;
   readonly effects: Map<OpPath, RecordedEffect[]>;
   readonly calls: Map<OpPath, RecordedCall>;
+  /** The calls whose time was over. */
+  readonly overtime: Set<OpPath>;
   /** The attempts that another one was to follow, of calls that have none in flight. */
   readonly failedAttempts: Map<OpPath, readonly RecordedFailure[]>;
   /** Events of the facts that an operation waited for, in their order. */
@@ -102,6 +104,7 @@ export const recording: Projection<Recording> = {
     sources: new Map(),
     effects: new Map(),
     calls: new Map(),
+    overtime: new Set(),
     failedAttempts: new Map(),
     handovers: new Map(),
     checkpoints: new Map(),
@@ -129,6 +132,7 @@ export const recording: Projection<Recording> = {
         const { seq, op, key, fn } = event;
         const earlier = event.type === 'call.started' && event.try !== undefined ? state.failedAttempts.get(op) : undefined;
         state.failedAttempts.delete(op);
+        state.overtime.delete(op);
         state.calls.set(op, {
           seq,
           op,
@@ -168,6 +172,7 @@ export const recording: Projection<Recording> = {
           return state;
         }
         if (call) call.failed = failure;
+        if (call && failure.by === 'clock') state.overtime.add(event.op);
         return handOver(state, event, event.op);
       }
       case 'checkpoint.reached':
@@ -232,8 +237,8 @@ export function callAround(state: Recording, op: OpPath): RecordedCall | undefin
 }
 
 /** Returns whether the time of a call around the operation was over: what its body did from then on was in vain. */
-export function isOvertime(state: Recording, op: OpPath): boolean {
-  return [op, ...ancestorsOf(op)].some((path) => state.calls.get(path)?.failed?.by === 'clock');
+export function isOvertime({ overtime }: Recording, op: OpPath): boolean {
+  return overtime.size > 0 && [op, ...ancestorsOf(op)].some((path) => overtime.has(path));
 }
 
 /** Returns the event at which the operation (or the checkpoint) recorded this fact; each one once. */
