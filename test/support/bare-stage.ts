@@ -45,6 +45,7 @@ export function bareStage(body: string, options: BareStageOptions = {}): BareSta
       ledger: { state: pipelineState.initial(), append: async (fact: Fact) => void facts.push(fact) },
       folder: { path: '/p/run' },
       checkpoint: { update: () => undefined, flush: async () => undefined },
+      turns: { arrive: () => undefined, leave: () => undefined, next: async () => undefined },
       backend: undefined,
       backends: new Map(),
       workingDirectory: '/p',

@@ -63,6 +63,7 @@ export async function callModel(
   const contract = takesOutcome && backend.readsOutcome ? outcomeContract(run.pipeline, node.id) : undefined;
   const call = (): Promise<ModelReply> => performModelCall(stage, { backend, prompt, carried: carryOver(stage, backend), contract });
   if (thread === undefined) return call();
+  await run.turns.next(thread, stage.frame.op.path, stage.signal);
   return run.threads.exclusive(thread, async (add) => {
     const result = await call();
     const { reply, session } = result;

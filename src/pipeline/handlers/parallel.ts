@@ -1,6 +1,7 @@
 /** Handles a parallel node: runs its branches, each a walk of its own on a copy of the context. graph-pipelines.md 7.5. */
 import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
+import type { OpPath } from '../../../journal/ids.js';
 import { perform } from '../../operation/perform.js';
 import { nodeAttribute } from '../model/graph.js';
 import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';
@@ -82,13 +83,19 @@ interface Joined {
 /** Cancels the branches that have not ended when the join is decided, or when the node is ended; they count as skipped. */
 async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<Joined> {
   const results: (BranchResult | undefined)[] = ids.map(() => undefined);
+  const { turns } = stage.run;
+  const paths = ids.map((_, index) => `${stage.nodeOp}[${index}]` as OpPath);
+  for (const [index, { to }] of edges.entries()) turns.arrive(paths[index] as OpPath, { of: stage.node.id, node: to }); // a path for each
   const decided = new AbortController();
   const signal = AbortSignal.any([stage.signal, decided.signal]);
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < edges.length && !decided.signal.aborted) {
       const index = next++;
-      const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as CompiledEdge, signal); // index < edges.length
+      const branch = { of: stage.node.id, id: ids[index] as string, index }; // index < edges.length, as below
+      const result = await runBranch(stage, branch, edges[index] as CompiledEdge, signal).finally(() =>
+        turns.leave(paths[index] as OpPath),
+      );
       if (decided.signal.aborted || !result) return; // a branch that ends after the decision has no part in it
       results[index] = result;
       const verdict = joinVerdict(
@@ -99,6 +106,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: Math.min(width, edges.length) }, lane));
+  for (const path of paths) turns.leave(path);
   for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
   if (stage.frame.run.signal.aborted) throw new BranchCancelled();
   return {

@@ -109,3 +109,9 @@ function compiledEdge(edge: Graph['edges'][number]): CompiledEdge {
     restarts: edgeAttribute(edge, 'loop_restart') === true,
   };
 }
+
+/** Returns true for a node that calls a model: a model stage, and a fan-in with a prompt. */
+export function callsModel({ handlerOf, node }: CompiledPipeline, id: string): boolean {
+  const handler = handlerOf(id);
+  return handler === 'codergen' || (handler === 'parallel.fan_in' && node(id).attributes.has('prompt'));
+}

@@ -22,23 +22,32 @@ export interface PromptHistory {
 }
 
 /** @param resumed true for the first node after a resume, which has lost its conversations */
-export function promptHistoryFor({ graph, node }: CompiledPipeline, id: string, arrival: Arrival, resumed: boolean): PromptHistory {
-  const configured = configuredMode([
-    ['edge', arrival.fidelity],
+export function promptHistoryFor(pipeline: CompiledPipeline, id: string, arrival: Arrival, resumed: boolean): PromptHistory {
+  const { mode, from } = modeAt(pipeline, id, arrival);
+  const thread = mode === 'full' ? (threadNamedAt(pipeline, id, arrival) ?? (arrival.from || id)) : undefined;
+  if (!resumed) return { fidelity: { mode, from, configured: mode }, thread };
+  return {
+    fidelity: { mode: 'compact', from: 'resume', configured: mode },
+    thread: undefined,
+  };
+}
+
+type EdgeAttributes = Pick<Arrival, 'fidelity' | 'thread'>;
+
+/** Returns the thread that the graph names for a stage; undefined where that is the node before it, and unless the mode is `full`. */
+export function threadNamedAt(pipeline: CompiledPipeline, id: string, arrival: EdgeAttributes): string | undefined {
+  if (modeAt(pipeline, id, arrival).mode !== 'full') return undefined;
+  const { graph, node } = pipeline;
+  const keys = [nodeAttribute(node(id), 'thread_id'), arrival.thread, graphAttribute(graph, 'default_thread_id'), node(id).innermostClass];
+  return keys.find((key) => key !== undefined && key !== '');
+}
+
+function modeAt({ graph, node }: CompiledPipeline, id: string, { fidelity }: EdgeAttributes): ReturnType<typeof configuredMode> {
+  return configuredMode([
+    ['edge', fidelity],
     ['node', nodeAttribute(node(id), 'fidelity')],
     ['graph', graphAttribute(graph, 'default_fidelity')],
   ]);
-  if (resumed) return { fidelity: { mode: 'compact', from: 'resume', configured: configured.mode }, thread: undefined };
-  const { mode, from } = configured;
-  const keys = [
-    nodeAttribute(node(id), 'thread_id'),
-    arrival.thread,
-    graphAttribute(graph, 'default_thread_id'),
-    node(id).innermostClass,
-    arrival.from,
-  ];
-  const thread = mode === 'full' ? (keys.find((key) => key !== undefined && key !== '') ?? id) : undefined;
-  return { fidelity: { mode, from, configured: mode }, thread };
 }
 
 type Level = readonly ['edge' | 'node' | 'graph', string | undefined];

@@ -15,7 +15,7 @@ import type { ChildRequest, ChildRun } from './child-run.js';
 import type { Ledger } from './state-ledger.js';
 import type { RunFolder, StageFolder } from './run-folder.js';
 import type { WalkView } from './state-view.js';
-import type { Threads } from './threads.js';
+import type { BranchTurns, Threads } from './threads.js';
 import type { WalkContext, WalkEnd } from './walk-context.js';
 
 /** One attempt of one visit of a node. */
@@ -56,6 +56,7 @@ export interface PipelineServices {
   readonly checkpoint: CheckpointFile;
   readonly interviewer: Interviewer;
   readonly threads: Threads;
+  readonly turns: BranchTurns;
   /** The option `--backend`, which overrides the attributes. */
   readonly backend: string | undefined;
   /** Added by the embedding program. */

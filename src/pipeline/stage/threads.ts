@@ -2,6 +2,7 @@
  * Keeps the conversations that model stages share under `full`. They live in the process: a resume has lost them. graph-pipelines.md 9.3 to
  * 9.5.
  */
+import type { OpPath } from '../../../journal/ids.js';
 
 export interface Turn {
   readonly prompt: string;
@@ -20,10 +21,20 @@ export interface Conversation {
 export interface Threads {
   /** Undefined when the thread has had no turn in this process. */
   conversation(key: string): Conversation | undefined;
-  /** True when an earlier process had turns in this thread, which are lost. */
+  /** True when there were turns in this thread which are not known any more. */
   isLost(key: string): boolean;
-  /** Runs `speak` when no other stage of the thread is speaking, so that branches which share a thread follow one another. */
+  /** Runs `speak` when no other stage of the thread is speaking. */
   exclusive<T>(key: string, speak: (add: (turn: Turn) => void) => Promise<T>): Promise<T>;
+}
+
+/** The order in which branches speak in a thread that they share. */
+export interface BranchTurns {
+  /** The branch is at the node of the parallel node `of`, or about to arrive there. */
+  arrive(branch: OpPath, place: { readonly of: string; readonly node: string }): void;
+  /** The branch has ended, or will not begin. */
+  leave(branch: OpPath): void;
+  /** Resolves when it is the turn of the stage with this attempt. Rejects when `signal` is aborted before that. */
+  next(thread: string, attempt: OpPath, signal: AbortSignal): Promise<void>;
 }
 
 /** 150,000 tokens of four characters: close to the window of current models, with room for a reply. */
@@ -31,7 +42,7 @@ const WINDOW_UNITS = 600_000;
 /** A conversation that grew too long is cut to half, not to the limit, so that its beginning then stays the same for many turns. */
 const KEPT_UNITS = WINDOW_UNITS / 2;
 
-/** @param lost keys of the threads that the resumed runs had; their conversations are gone */
+/** @param lost keys of the threads in which the resumed runs had turns; their conversations are gone */
 export function createThreads(lost: ReadonlySet<string>): Threads {
   const before = new Set(lost);
   const threads = new Map<string, Conversation>();

@@ -2,7 +2,7 @@
 import { decideNext } from './decide.js';
 import { returnsToGate } from './goal-gates.js';
 import { outcomeOf, effectiveRouting, routingOf, INITIAL_ROUTING } from '../model/outcome.js';
-import type { CompiledPipeline, CompiledEdge } from '../model/compiled-pipeline.js';
+import { callsModel, type CompiledPipeline, type CompiledEdge } from '../model/compiled-pipeline.js';
 import type { StateView, WalkView } from '../stage/state-view.js';
 
 export interface PlannedNode {
@@ -77,8 +77,7 @@ function plannedNode(
   results: StateView['results'],
 ): PlannedNode {
   const handler = pipeline.handlerOf(node);
-  const callsModel = handler === 'codergen' || (handler === 'parallel.fan_in' && pipeline.node(node).attributes.has('prompt'));
-  if (handler !== 'parallel') return { node, visit, handler, callsModel };
+  if (handler !== 'parallel') return { node, visit, handler, callsModel: callsModel(pipeline, node) };
   const { walks, of } = begun;
   const branches = pipeline.outgoing(node).flatMap(({ to }, index) => {
     const walk = walks.get(index);
@@ -86,7 +85,7 @@ function plannedNode(
     const isEntered = of === 'unmet-gate' ? walk && returnsToGate(pipeline, results, walk) : of === 'failed' && end === 'failed';
     return end === undefined || isEntered ? [to] : [];
   });
-  return { node, visit, handler, callsModel, branches };
+  return { node, visit, handler, callsModel: false, branches };
 }
 
 /** Returns undefined for a branch that has not ended. */

@@ -66,6 +66,7 @@ async function arrive(run: PipelineRuntime, walking: WalkContext, node: string, 
     await commitExit(run, walking, node);
     return { kind: 'completed', walk };
   }
+  if (bounds) run.turns.arrive(walk.path, { of: bounds.branch.of, node });
   await visit(run, walking, node);
   return undefined;
 }

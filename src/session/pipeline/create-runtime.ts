@@ -12,6 +12,7 @@ import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { createRunFolder, type RunFolder } from '../../pipeline/stage/run-folder.js';
 import { createThreads } from '../../pipeline/stage/threads.js';
+import { createBranchTurns } from '../../pipeline/walk/branch-turns.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CallRuntime } from '../../runtime/calls/call-runtime.js';
@@ -66,6 +67,7 @@ export function createPipelineRuntime({
     handlers: handlersWith(options.handlers ?? new Map()),
     interviewer: interviewerFor(options, world, parts.folder.path),
     threads: createThreads(lostThreads),
+    turns: createBranchTurns(pipeline),
     walk: traverse,
     backend: options.backend,
     backends: options.backends ?? new Map(),

@@ -4,6 +4,7 @@
  * REPLAY-STAGE-1  A limit expires, and a person is too late, where the record says so and in the order of the record; never by a clock.
  * REPLAY-STAGE-2  A stage that can't be repeated, because it watched another run or a function of the program did its work, returns its
  *                 recorded outcome.
+ * REPLAY-STAGE-3  Branches that share a thread speak in the order of the record: in older ones it is that of their arrival.
  */
 import path from 'node:path';
 import type { PipelineFact } from '../../../journal/facts/pipeline-event.js';
@@ -24,6 +25,7 @@ const MANAGER = 'stack.manager_loop';
 
 export interface ReplayedStages {
   readonly wait: PipelineRuntime['wait'];
+  readonly turns: PipelineRuntime['turns'];
   readonly interviewer: Interviewer;
   readonly handlers: Handlers;
   /** The types of handlers that the program brought along. */
@@ -50,6 +52,7 @@ export function createReplayedStages(ports: Ports): ReplayedStages {
   const people = createPeople(ports);
   return {
     wait: (about, signal) => replayedWait(ports, about, signal, people.tooLate),
+    turns: recordedTurns(ports),
     interviewer: people.interviewer,
     handlers: new Map([...builtIn, ...[...notRepeated].map((type): [string, Handler] => [type, replayedHandler(ports, type)])]),
     ownTypes,
@@ -81,6 +84,18 @@ async function replayedWait(
       return endsAt(begun);
     }
   }
+}
+
+/** REPLAY-STAGE-3 */
+function recordedTurns({ recording, order }: Ports): PipelineRuntime['turns'] {
+  return {
+    arrive: () => undefined,
+    leave: () => undefined,
+    async next(_, attempt) {
+      const call = recording.calls.get(`${attempt}/model#0` as OpPath);
+      if (call) await order.waitFor(call.seq);
+    },
+  };
 }
 
 /** People give their recorded answers; those who did not answer are waited for until the question is interrupted. */

@@ -139,6 +139,7 @@ function runOf(
     handlers: stages.handlers,
     interviewer: stages.interviewer,
     threads: createThreads(lostThreads),
+    turns: stages.turns,
     walk: traverse,
     backend: started.backend,
     backends,

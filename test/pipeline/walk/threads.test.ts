@@ -1,10 +1,23 @@
 /** Conversations that several stages share. graph-pipelines.md 9.3 to 9.5. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CompiledPipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
 import type { Backends } from '../../../src/pipeline/stage/backend.js';
-import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
+import type { BranchTurns } from '../../../src/pipeline/stage/threads.js';
+import { pipeline, runAndReplay, workshop, type Workshop } from '../../support/pipeline-run.js';
+
+/** Older programs let the stages of a thread speak as they arrived. */
+const older = vi.hoisted(() => ({ is: false }));
+vi.mock('../../../src/pipeline/walk/branch-turns.js', async (load) => {
+  const { createBranchTurns } = await load<typeof import('../../../src/pipeline/walk/branch-turns.js')>();
+  const arrival: BranchTurns = { next: async () => undefined, arrive: () => undefined, leave: () => undefined };
+  return { createBranchTurns: (drawn: CompiledPipeline) => (older.is ? arrival : createBranchTurns(drawn)) };
+});
 
 let place: Workshop | undefined;
-afterEach(() => place?.remove());
+afterEach(() => {
+  place?.remove();
+  older.is = false;
+});
 
 /** Returns the texts that stages were sent, when every reply has this length. */
 async function sent(ids: readonly string[], replyUnits: number): Promise<readonly string[]> {
@@ -66,4 +79,83 @@ it('keeps branches apart that name no thread, and lets those that name one take 
   expect([texts.get('c'), texts.get('d')].toSorted((x = '', y = '') => x.length - y.length)[1]).toMatch(
     /^Earlier prompt:\n[CD]\n\nYour reply:\n[cd]!\n\n[CD]$/,
   );
+});
+
+describe('branches that share a thread', () => {
+  const asked: string[] = [];
+  const backends: Backends = new Map([
+    ['scribe', () => ({ name: 'scribe', execute: async ({ node }) => (asked.push(node.id), { reply: `${node.id}!` }) })],
+  ]);
+  beforeEach(() => void (asked.length = 0));
+
+  const wait = (id: string): string => `${id} [shape=parallelogram, tool_command="sleep $(cat ${id})"]`;
+  const graph = (fan = '', more = ''): string =>
+    pipeline(
+      `fan [shape=component${fan}]; ${wait('wait_a')}; ${wait('wait_b')}; ${more}
+       node [thread_id=log, fidelity=full]; a [prompt=A]; a2 [prompt=A2]; b [prompt=B]; m [shape=tripleoctagon]
+       start -> fan -> wait_a -> a -> a2 -> m; fan -> wait_b -> b -> m; m -> exit`,
+      'backend=scribe',
+    );
+  const slow = (branch: 'a' | 'b'): void => {
+    place?.write('wait_a', branch === 'a' ? '0.2' : '0');
+    place?.write('wait_b', branch === 'b' ? '0.2' : '0');
+  };
+
+  it('speak in the order of the graph, so that a second run reuses all replies, whichever arrives first', async () => {
+    place = workshop(graph());
+    slow('a');
+    await runAndReplay(place, { backends, checkpoint: true });
+    expect(asked).toEqual(['a', 'a2', 'b']);
+    slow('b');
+    const { report } = await runAndReplay(place, { backends, checkpoint: true });
+    expect([report.status, asked.slice(3)]).toEqual(['completed', []]);
+  });
+
+  it('do not wait for a branch that can no longer come to the thread, nor for one that never could', async () => {
+    const after = 'late [shape=parallelogram, tool_command="sleep 0.3; echo late", thread_id=log]';
+    place = workshop(
+      pipeline(
+        `fan [shape=component]; ${after}; a [prompt=A, thread_id=log]; b [prompt=B, thread_id=log]; c [prompt=C]; m [shape=tripleoctagon, prompt=M, thread_id=log]
+         c0 [shape=parallelogram, tool_command="sleep 0.3"]; start -> fan; fan -> c0 -> c -> m; fan -> a -> late -> m; fan -> b -> m; m -> exit`,
+        'backend=scribe\ndefault_fidelity=full',
+      ),
+    );
+    const { events } = await place.run({ backends });
+    expect(asked).toEqual(['a', 'b', 'c', 'm']);
+    const ended = events.flatMap((event) => (event.type === 'node.finished' && event.branch ? [event.node] : []));
+    expect(ended.indexOf('b')).toBeLessThan(ended.indexOf('late'));
+  });
+
+  it('wait for the branches of a parallel node in an earlier one, and not for those around them', async () => {
+    place = workshop(
+      pipeline(
+        `fan [shape=component]; inner [shape=component]; meet [shape=tripleoctagon]; m [shape=tripleoctagon]; ${wait('wait_a')}
+         node [thread_id=log, fidelity=full]; a [prompt=A]; b [prompt=B]; c [prompt=C]
+         start -> fan -> inner -> wait_a -> a -> meet; inner -> b -> meet -> m; fan -> c -> m; m -> exit`,
+        'backend=scribe',
+      ),
+    );
+    slow('a');
+    await runAndReplay(place, { backends });
+    expect(asked).toEqual(['a', 'b', 'c']);
+  });
+
+  it('do not wait any more when their parallel node ends them', async () => {
+    const stop = 'stop [shape=parallelogram, tool_command="sleep 0.2; exit 1"]';
+    place = workshop(graph(', error_policy=fail_fast', `${stop}; fan -> stop -> m`));
+    place.write('wait_a', '20');
+    place.write('wait_b', '0');
+    const startedMs = performance.now();
+    const { report } = await place.run({ backends });
+    expect(performance.now() - startedMs).toBeLessThan(3_500);
+    expect([report.status, asked]).toEqual(['failed', []]);
+  });
+
+  it('replay a record of turns in the order in which they arrived', async () => {
+    place = workshop(graph());
+    slow('a');
+    older.is = true;
+    await runAndReplay(place, { backends });
+    expect(asked).toEqual(['b', 'a', 'a2']);
+  });
 });
