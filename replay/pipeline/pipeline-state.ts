@@ -22,13 +22,13 @@ import { continueBranches, continueCutBranches, forgetGates, forgetReceived, kee
 import {
   addExcerpt,
   addToHistory,
+  branchHistories,
   closeQuestions,
   mainWalk,
   note,
   visitToRepeat,
   walkAtPath,
   walkFor,
-  type HistoryEntry,
   type Walk,
 } from './walk.js';
 import type { Projection } from '../fold/projection.js';
@@ -102,8 +102,10 @@ export interface PipelineState {
   readonly received: Map<OpPath, Received>;
   readonly questions: Map<string, WaitingQuestion>;
   questionCount: number;
-  /** Threads that were ever spoken in. */
+  /** Threads in which a model ever replied. */
   readonly threads: Set<string>;
+  /** The threads of stages in flight, by path of the visit. A resume keeps its first stage out of it, and that leaves it here. */
+  readonly threadsInFlight: Map<OpPath, string>;
   /** The next node runs as `compact`. */
   degradeNext: boolean;
   lastFidelity: (Fidelity & { readonly node: string; readonly thread?: string }) | undefined;
@@ -143,6 +145,7 @@ export const pipelineState: Projection<PipelineState> = {
     questions: new Map(),
     questionCount: 0,
     threads: new Set(),
+    threadsInFlight: new Map(),
     degradeNext: false,
     lastFidelity: undefined,
     summaries: [],
@@ -186,9 +189,11 @@ export const pipelineState: Projection<PipelineState> = {
         receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
         return state;
       case 'call.completed':
-        if (event.unusable === undefined && isOfModelCall(event.op))
-          receive(state, event.op, { reply: event.key, result: storedResult(event, place, undefined) });
-        return state;
+        if (event.unusable !== undefined || !isOfModelCall(event.op)) return state;
+        receive(state, event.op, { reply: event.key, result: storedResult(event, place, undefined) });
+        return speak(state, event.op);
+      case 'call.reused':
+        return speak(state, event.op);
       case 'call.failed':
         if (event.retryInMs !== undefined) forgetInside(state, event.op); // its next attempt makes all its calls again
         return state;
@@ -254,6 +259,13 @@ function startNode(state: PipelineState, event: EventOf<'node.started'>): Pipeli
   beginVisit(state, walkFor(state.main, op, event.branch), event);
   state.degradeNext = false;
   if (fidelity !== undefined) state.lastFidelity = { ...fidelity, node, ...(thread === undefined ? {} : { thread }) };
+  if (thread !== undefined) state.threadsInFlight.set(op, thread);
+  return state;
+}
+
+/** The reply to a stage is a turn of its thread. */
+function speak(state: PipelineState, call: OpPath): PipelineState {
+  const thread = state.threadsInFlight.get(call.replace(/\/try#\d+\/model#0$/, '') as OpPath);
   if (thread !== undefined) state.threads.add(thread);
   return state;
 }
@@ -310,6 +322,7 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
     if (state.summaries.length > SUMMARIES_MAX) state.summaries.shift();
   }
   forgetReceived(state, walk, event);
+  state.threadsInFlight.delete(op);
   closeQuestions(state.questions, op);
   state.steps += 1;
   return state;
@@ -381,10 +394,4 @@ function isOfModelCall(op: OpPath): boolean {
 function forgetInside({ received }: PipelineState, op: OpPath): void {
   if (received.size === 0) return;
   for (const inner of received.keys()) if (inner.startsWith(`${op}/`)) received.delete(inner);
-}
-
-function branchHistories(walk: Walk, { context_updates }: StageOutcome): NonNullable<HistoryEntry['branches']> {
-  // Written by the parallel handler together with this outcome; a graph whose handler is custom has none.
-  const results = context_updates['parallel.results'] as readonly { readonly id: string; readonly outcome: StageStatus }[] | undefined;
-  return (results ?? []).map(({ id, outcome }, index) => ({ id, outcome, node_history: walk.branches.get(index)?.history ?? [] }));
 }

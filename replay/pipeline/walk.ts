@@ -102,6 +102,13 @@ export function addToHistory(walk: Walk, entry: HistoryEntry): void {
   } else if (attempts > 1) note(walk, { kind: 'retried', node, attempts });
 }
 
+/** Returns what the branches of a parallel node did, when it has ended. */
+export function branchHistories(walk: Walk, { context_updates }: StageOutcome): NonNullable<HistoryEntry['branches']> {
+  // Written by the parallel handler together with this outcome; a graph whose handler is custom has none.
+  const results = context_updates['parallel.results'] as readonly { readonly id: string; readonly outcome: StageStatus }[] | undefined;
+  return (results ?? []).map(({ id, outcome }, index) => ({ id, outcome, node_history: walk.branches.get(index)?.history ?? [] }));
+}
+
 export function addExcerpt({ excerpts }: Walk, node: string, text: string): void {
   excerpts.delete(node);
   excerpts.set(node, text);

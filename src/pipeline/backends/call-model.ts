@@ -58,10 +58,11 @@ export async function callModel(
   { takesOutcome = false }: { readonly takesOutcome?: boolean } = {},
 ): Promise<ModelReply> {
   const { promptHistory, run, node } = stage;
-  const { thread } = promptHistory;
+  const { thread, leaves } = promptHistory;
   const backend = backendOf(stage);
   const contract = takesOutcome && backend.readsOutcome ? outcomeContract(run.pipeline, node.id) : undefined;
   const call = (): Promise<ModelReply> => performModelCall(stage, { backend, prompt, carried: carryOver(stage, backend), contract });
+  if (leaves !== undefined) run.threads.lose(leaves);
   if (thread === undefined) return call();
   await run.turns.next(thread, stage.frame.op.path, stage.signal);
   return run.threads.exclusive(thread, async (add) => {

@@ -19,6 +19,8 @@ export interface PromptHistory {
   readonly fidelity: Fidelity;
   /** The key of the conversation; undefined unless the mode is `full`. */
   readonly thread: string | undefined;
+  /** The conversation in which the stage would be, if it were not the first one after a resume. */
+  readonly leaves?: string;
 }
 
 /** @param resumed true for the first node after a resume, which has lost its conversations */
@@ -29,6 +31,7 @@ export function promptHistoryFor(pipeline: CompiledPipeline, id: string, arrival
   return {
     fidelity: { mode: 'compact', from: 'resume', configured: mode },
     thread: undefined,
+    ...(thread !== undefined && { leaves: thread }),
   };
 }
 

@@ -23,6 +23,8 @@ export interface Threads {
   conversation(key: string): Conversation | undefined;
   /** True when there were turns in this thread which are not known any more. */
   isLost(key: string): boolean;
+  /** Counts the thread as lost: one of its stages has spoken outside of it. */
+  lose(key: string): void;
   /** Runs `speak` when no other stage of the thread is speaking. */
   exclusive<T>(key: string, speak: (add: (turn: Turn) => void) => Promise<T>): Promise<T>;
 }
@@ -50,6 +52,7 @@ export function createThreads(lost: ReadonlySet<string>): Threads {
   return {
     conversation: (key) => threads.get(key),
     isLost: (key) => before.has(key),
+    lose: (key) => void before.add(key),
     exclusive(key, speak) {
       const add = (turn: Turn): void => {
         const { turns, omittedTurns } = threads.get(key) ?? { turns: [], omittedTurns: 0 };

@@ -159,3 +159,71 @@ describe('branches that share a thread', () => {
     expect(asked).toEqual(['b', 'a', 'a2']);
   });
 });
+
+describe('after a run that was stopped', () => {
+  const hanging = new Set<string>();
+  let texts: Record<string, string> = {};
+  const backends: Backends = new Map([
+    [
+      'scribe',
+      () => ({
+        name: 'scribe',
+        async execute({ node, signal }, _, { text }) {
+          texts[node.id] = text;
+          if (hanging.has(node.id)) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+          return { reply: `${node.id}!` };
+        },
+      }),
+    ],
+  ]);
+
+  /** Stops the run when these stages wait for their replies, and resumes it. */
+  async function resumed(text: string, stages: readonly string[]): Promise<void> {
+    place = workshop(text);
+    for (const stage of stages) hanging.add(stage);
+    const controller = new AbortController();
+    const run = place.run({ backends, signal: controller.signal });
+    await vi.waitFor(() => expect(Object.keys(texts)).toEqual(expect.arrayContaining([...stages])));
+    controller.abort('SIGINT');
+    expect((await run).report.status).toBe('interrupted');
+    hanging.clear();
+    texts = {};
+    expect((await runAndReplay(place, { backends, resume: '' })).report.status).toBe('completed');
+  }
+  beforeEach(() => void (texts = {}));
+
+  it('a thread without any reply is none that was lost', async () => {
+    const branches = 'a [prompt=A, thread_id=one]; b [prompt=B, thread_id=two]; fan -> a -> m; fan -> b -> m';
+    await resumed(
+      pipeline(
+        `fan [shape=component]; m [shape=tripleoctagon]; start -> fan; ${branches}; m -> exit`,
+        'backend=scribe\ndefault_fidelity=full',
+      ),
+      ['a', 'b'],
+    );
+    expect([texts['a'], texts['b']]).toEqual(['A', 'B']);
+  });
+
+  it('the next stage of the thread hears of the first one, which a resume keeps out of it', async () => {
+    await resumed(
+      pipeline(
+        'a [prompt=A]; b [prompt=B]; c [prompt=C]; start -> a -> b -> c -> exit',
+        'backend=scribe\ndefault_fidelity=full\ndefault_thread_id=log',
+      ),
+      ['a'],
+    );
+    expect(texts['b']).toMatch(/- a: success[^]*\n\nB$/);
+    expect(texts['c']).toBe('Earlier prompt:\nB\n\nYour reply:\nb!\n\nC');
+  });
+
+  it('the conversation of a thread with a reply is lost', async () => {
+    await resumed(
+      pipeline(
+        'a [prompt=A]; t [prompt=T, thread_id=other]; b [prompt=B]; start -> a -> t -> b -> exit',
+        'backend=scribe\ndefault_fidelity=full\ndefault_thread_id=log',
+      ),
+      ['t'],
+    );
+    expect(texts['b']).toMatch(/- a: success[^]*\n\nB$/);
+  });
+});
