@@ -104,7 +104,7 @@ export function reuse(
   usage.callReused(worker === undefined ? costUsd : undefined);
   const { measured } = known;
   if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
-  if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, known.editedSince, fingerprint);
+  if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, { op: op.path, recorded: known.editedSince, now: fingerprint });
   return {
     result: withMeasured(withResultLabels(known.value(), operation.inputs, llm, known.resultLabels), known.measured),
     lookup: { hit: true, key },

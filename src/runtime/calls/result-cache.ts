@@ -66,7 +66,7 @@ export interface ResultCache {
   /** Applies the options of a checkpoint that was reached to the calls that follow. */
   enterScope(scope: CheckpointScope): void;
   /** Warns that a result is reused although its definition has changed since. */
-  warnStaleHit(fn: string, recorded: Fingerprint, now: Fingerprint): void;
+  warnStaleHit(fn: string, hit: { readonly op: OpPath; readonly recorded: Fingerprint; readonly now: Fingerprint }): void;
 }
 
 /** One execution of a call at a time, of all runs that write to the store. team-store.md 6. */

@@ -105,6 +105,7 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
     hasStopped: () => ports.calls.dispatcher.stoppedBy?.class === 'journal',
     onLost: run.onLost,
   });
+  let isRestarted = false;
   return {
     unrecorded: undefined,
     recorder,
@@ -113,7 +114,10 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
     cache,
     ref: journal && ref,
     prior,
-    restarts: counter.restarts,
+    restarts(node) {
+      isRestarted = true;
+      counter.restarts(node);
+    },
     totals: counter.totals,
     calls: counter.calls,
     // An error is reported by the append that waits for its own fact.
@@ -130,7 +134,7 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
     notices() {
       const unkept = unkeptNotice(cache.unkeptCount());
       return [
-        ...staleHitWarnings(cache, [usable, ...forks], options),
+        ...staleHitWarnings(cache, [usable, ...forks], { ...options, isRestarted }),
         ...changedFilesWarnings(cache.changedFiles()),
         ...(unkept === undefined ? [] : [unkept]),
       ];

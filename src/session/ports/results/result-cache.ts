@@ -118,7 +118,15 @@ function preferred(first: Candidate | undefined, second: Candidate | undefined):
 }
 
 /** Results of one function that were reused although it is defined otherwise now, by the definition that they were made with. */
-export type StaleHits = Map<Fingerprint, { readonly now: Fingerprint; readonly count: number }>;
+export type StaleHits = Map<
+  Fingerprint,
+  {
+    readonly now: Fingerprint;
+    readonly count: number;
+    /** The step of the workflow in which all of them are, `main/fan#0` for `main/fan#0[1]/ask#0/…`; undefined where there are several. */
+    readonly step: OpPath | undefined;
+  }
+>;
 
 export interface RunCache extends ResultCache {
   /** By the name of the function. */
@@ -254,10 +262,15 @@ export function createRunCache(sources: CacheSources): RunCache {
     enterScope({ name, resume, ttlMs, hasComplete }) {
       enter({ name, resume, ttlMs, complete: hasComplete });
     },
-    warnStaleHit(fn, recorded, now) {
+    warnStaleHit(fn, { op, recorded, now }) {
       const hits: StaleHits = staleHits.get(fn) ?? new Map();
-      hits.set(recorded, { now, count: (hits.get(recorded)?.count ?? 0) + 1 });
+      const [known, step] = [hits.get(recorded), stepOf(op)];
+      hits.set(recorded, { now, count: (known?.count ?? 0) + 1, step: known === undefined || known.step === step ? step : undefined });
       staleHits.set(fn, hits);
     },
   };
+}
+
+function stepOf(op: OpPath): OpPath {
+  return (/^[^/]*\/[^/[]*/.exec(op)?.[0] ?? op) as OpPath;
 }

@@ -10,7 +10,8 @@ import {
   type Definitions,
   type RecordedDefinition,
 } from '../../../../replay/memo/definitions.js';
-import type { Fingerprint } from '../../../../journal/ids.js';
+import type { Fingerprint, OpPath } from '../../../../journal/ids.js';
+import { shellWords } from '../../../../journal/shell-words.js';
 import { AGENT_FUNCTION } from '../../../../replay/workflows/resolve-workflow-target.js';
 import type { RunOptions } from '../../script/run-options.js';
 import type { RunCache } from './result-cache.js';
@@ -19,28 +20,37 @@ import type { RunCache } from './result-cache.js';
 export function staleHitWarnings(
   { staleHits, recordedDefinitions: own }: Pick<RunCache, 'staleHits' | 'recordedDefinitions'>,
   recorded: readonly { readonly definitions: Definitions }[],
-  { pipeline, workflow }: Pick<RunOptions, 'pipeline' | 'workflow'>,
+  { pipeline, workflow, isRestarted }: Pick<RunOptions, 'pipeline' | 'workflow'> & { readonly isRestarted: boolean },
 ): readonly string[] {
   const definitionOf = (fingerprint: Fingerprint): RecordedDefinition | undefined =>
     recorded.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
-  const withoutReuse = (fn: string): string | undefined => {
-    // A pipeline has neither functions to resume from nor --changed.
-    if (pipeline) return 'a run without --checkpoint';
+  const withoutReuse = (fn: string, hits: readonly { readonly step: OpPath | undefined }[]): string | undefined => {
+    // A pipeline has neither functions to resume from nor --changed. A node of a run before a restart, or of a child, can't be named.
+    if (pipeline) {
+      const [step, ...others] = new Set(hits.map((hit) => hit.step));
+      const node = step === undefined || others.length > 0 || pipeline.isChild || isRestarted ? undefined : nodeOf(step);
+      return node === undefined ? 'a run without --checkpoint' : shellWords(['--resume', node]);
+    }
     // A workflow script calls agents alone, and those around were made with the edited function.
     return workflow && fn !== AGENT_FUNCTION ? 'a run without --resume' : undefined;
   };
   return [...staleHits].flatMap(([fn, hits]) => {
-    const editions = [...hits].map(([before, { now, count }]) => {
+    const editions = [...hits].map(([before, { now, count, step }]) => {
       const changes = definitionChanges(definitionOf(before), definitionOf(now));
-      return { count, changes, isShared: own.has(before) && !areOfInterceptors(changes) };
+      return { count, step, changes, isShared: own.has(before) && !areOfInterceptors(changes) };
     });
     const shared = editions.filter(({ isShared }) => isShared);
     const edited = editions.filter(({ isShared }) => !isShared);
     return [
-      ...(edited.length > 0 ? [editedWarning(fn, edited, withoutReuse(fn))] : []),
+      ...(edited.length > 0 ? [editedWarning(fn, edited, withoutReuse(fn, edited))] : []),
       ...(shared.length > 0 ? [sharedWarning(fn, countOf(shared))] : []),
     ];
   });
+}
+
+/** Returns `fan` for `main/fan#0`. */
+function nodeOf(step: OpPath): string {
+  return step.slice(step.indexOf('/') + 1, step.lastIndexOf('#'));
 }
 
 interface Edition {
