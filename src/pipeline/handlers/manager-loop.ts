@@ -5,12 +5,12 @@ import { pausedElsewhere } from '../../calls/dispatch/paused-elsewhere.js';
 import { holds } from '../model/condition.js';
 import type { ChildRun } from '../stage/child-run.js';
 import { CHILD_RUN_KEY } from '../model/context-keys.js';
-import { graphAttribute, nodeAttribute } from '../model/graph.js';
+import { graphAttribute, nodeAttribute, type Graph, type GraphNode } from '../model/graph.js';
 import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } from '../model/outcome.js';
 import type { Stage } from '../stage/stage.js';
 import type { Handler } from './handler.js';
 
-const TYPE = 'stack.manager_loop';
+export const MANAGER_TYPE = 'stack.manager_loop';
 const POLL_MS = 45_000;
 const CYCLES_MAX = 1_000;
 const COOLDOWN_MS = 300_000;
@@ -20,7 +20,7 @@ export const managerLoop: Handler = {
   isTimed: true,
   async handle(stage) {
     const child = await childOf(stage);
-    const ownsChild = autostarts(stage);
+    const ownsChild = startsChild(stage.node);
     try {
       return await supervise(stage, child);
     } finally {
@@ -32,13 +32,20 @@ export const managerLoop: Handler = {
   },
 };
 
-function autostarts({ node }: Stage): boolean {
+/** Returns false for a manager that watches a run which something else has started. */
+export function startsChild(node: GraphNode): boolean {
   return nodeAttribute(node, 'stack.child_autostart') ?? true;
+}
+
+/** Returns the file of the child pipeline; undefined where the graph names none. */
+export function childFile(graph: Graph, directory: string): string | undefined {
+  const written = graphAttribute(graph, 'stack.child_dotfile') ?? '';
+  return written === '' ? undefined : path.resolve(directory, written);
 }
 
 async function childOf(stage: Stage): Promise<ChildRun> {
   const { run, node, context, frame } = stage;
-  if (!autostarts(stage)) {
+  if (!startsChild(node)) {
     const id = context[CHILD_RUN_KEY];
     const found = typeof id === 'string' ? await run.findChild(id) : undefined;
     if (!found)
@@ -49,15 +56,15 @@ async function childOf(stage: Stage): Promise<ChildRun> {
     return found;
   }
   const { graph } = run.pipeline;
-  const written = graphAttribute(graph, 'stack.child_dotfile') ?? '';
-  if (written === '')
+  const file = childFile(graph, run.fileDirectory);
+  if (file === undefined)
     throw new StageError('permanent', `${node.id} has no child pipeline: name its file in the graph attribute stack.child_dotfile`);
   const workdir = graphAttribute(graph, 'stack.child_workdir') || undefined;
   return run.startChild({
     node: node.id,
     op: frame.op.path,
-    isOnlyManager: [...graph.nodes.keys()].every((id) => id === node.id || run.pipeline.handlerOf(id) !== TYPE),
-    file: path.resolve(run.fileDirectory, written),
+    isOnlyManager: [...graph.nodes.keys()].every((id) => id === node.id || run.pipeline.handlerOf(id) !== MANAGER_TYPE),
+    file,
     workingDirectory: workdir === undefined ? undefined : path.resolve(run.workingDirectory, workdir),
   });
 }

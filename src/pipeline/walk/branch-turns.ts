@@ -63,7 +63,7 @@ function branchOf(attempt: OpPath): OpPath {
   return attempt.split('/').slice(0, -2).join('/') as OpPath;
 }
 
-/** Compares the first branches that differ: `main/fan#0[0]/inner#0[3]` is before `main/fan#0[1]`, and `main/fan#0[1]` not before what it holds. */
+/** Compares the first branches that differ: `main/fan#0[0]/in#0[3]` is before `main/fan#0[1]`, which is not before what it holds. */
 function isBefore(one: OpPath, other: OpPath): boolean {
   const [steps, others] = [one.split('/'), other.split('/')];
   const at = steps.findIndex((step, index) => step !== others[index]);

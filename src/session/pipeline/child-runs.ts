@@ -21,7 +21,7 @@ import type { RunError } from '../user-error.js';
 import type { ManagerAttempt, PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 import { childToContinue, openChain, type Chain } from './history/chain.js';
 
-const DEPTH_MAX = 8;
+export const DEPTH_MAX = 8;
 
 interface Ports {
   readonly options: PipelineRunOptions;
@@ -150,7 +150,7 @@ async function findChild({ options, store }: Ports, runId: string): Promise<Chil
 }
 
 /** A child that failed in an earlier visit of its manager is there to be continued. */
-function hasEnded({ chain, isOwn }: { readonly chain: Chain; readonly isOwn: boolean }): boolean {
+export function hasEnded({ chain, isOwn }: { readonly chain: Chain; readonly isOwn: boolean }): boolean {
   const { status } = chain.state;
   return status === 'completed' || (status === 'failed' && isOwn);
 }

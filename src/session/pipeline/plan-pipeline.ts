@@ -11,6 +11,7 @@ import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js
 import { workflowFor } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import { createLiveWorld } from '../../world/live.js';
+import type { World } from '../../world/world.js';
 import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
@@ -19,6 +20,7 @@ import type { ResumePoint } from './history/chain.js';
 import { findResumption } from './history/resume.js';
 import { requireSecrets, separateSecrets } from './secret-settings.js';
 import { loadGraph } from './load-graph.js';
+import { planChild } from './plan-child.js';
 
 export interface PipelinePlan {
   readonly pipeline: string;
@@ -41,49 +43,67 @@ export interface PlannedStep extends PlannedNode {
    * the same. `executed`: the model is called. Null for other stages.
    */
   readonly reply: 'reused' | 'if-same' | 'executed' | null;
+  /** For a manager that starts a child pipeline. */
+  readonly child?: PlannedChild;
 }
+
+/** The plan of a child, or `problem`: why it has none. */
+export type PlannedChild =
+  | (Pick<PipelinePlan, 'name' | 'begins' | 'nodes' | 'afterwards'> & { readonly problem?: undefined })
+  | { readonly name: string; readonly problem: string };
 
 /** Undefined if lint refused the graph. Throws the errors with which a run with these options would not start. */
 export async function planPipeline(options: PipelineRunOptions): Promise<PipelinePlan | undefined> {
   const world = createLiveWorld({ ...options.io, environment: withoutOwnSecrets(options.environment), signal: options.signal });
   try {
-    const { graph } = await loadGraph(options, world);
-    if (!graph) return undefined;
-    const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
-    const { recordable, secrets } = separateSecrets(options, graph);
-    const store = readOnlyStore(await storeOf(recordable, world));
-    const notices: string[] = [];
-    const io = { ...options.io, stderr: (text: string) => void notices.push(text.trimEnd()) };
-    const found = options.resume === undefined ? undefined : await findResumption({ ...recordable, io }, store, plan);
-    const about = { pipeline: graph.name, name: options.name, notices };
-    if (found && 'notice' in found)
-      return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], notices: [...notices, found.notice] };
-    const resumed = found && 'resumed' in found ? found.resumed : undefined;
-    if (resumed) requireSecrets(resumed.state.given, secrets);
-    const state = resumed?.state ?? pipelineState.initial();
-    const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
-    const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
-    const { recorded, keys, warnings } = await recordedStages(store, graph.name, recordable, resumed);
-    notices.push(...warnings);
-    const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
-    const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
-      if (!callsModel) return null;
-      // A reply that was rejected since is there, and the call is made again.
-      const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
-        isReplyOf(op, `main/${node}#${visit}`) && reply !== undefined && keys.has(reply);
-      if ([...state.received].some(isHere)) return 'reused';
-      return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
-    };
-    return {
-      ...about,
-      begins: resumed ? 'resumed' : 'anew',
-      resume: resumed ? { run: state.runId ?? '', place: enterAt !== undefined || state.main.running ? 'at' : 'behind' } : null,
-      nodes: nodes.map((step) => ({ ...step, reply: replyOf(step) })),
-      afterwards,
-    };
+    return await planIn(options, world);
   } finally {
     await world.close('the plan is made');
   }
+}
+
+async function planIn(options: PipelineRunOptions, world: World): Promise<PipelinePlan | undefined> {
+  const { graph, refusal } = await loadGraph(options, world);
+  if (refusal && options.parent) throw refusal;
+  if (!graph) return undefined;
+  const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
+  const { recordable, secrets } = separateSecrets(options, graph);
+  const store = readOnlyStore(await storeOf(recordable, world));
+  const notices: string[] = [];
+  const io = { ...options.io, stderr: (text: string) => void notices.push(text.trimEnd()) };
+  const found = options.resume === undefined ? undefined : await findResumption({ ...recordable, io }, store, plan);
+  const about = { pipeline: graph.name, name: options.name, notices };
+  if (found && 'notice' in found)
+    return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], notices: [...notices, found.notice] };
+  const resumed = found && 'resumed' in found ? found.resumed : undefined;
+  if (resumed) requireSecrets(resumed.state.given, secrets);
+  const state = resumed?.state ?? pipelineState.initial();
+  const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
+  const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
+  const { recorded, keys, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+  notices.push(...warnings);
+  const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
+  const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
+    if (!callsModel) return null;
+    // A reply that was rejected since is there, and the call is made again.
+    const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
+      isReplyOf(op, `main/${node}#${visit}`) && reply !== undefined && keys.has(reply);
+    if ([...state.received].some(isHere)) return 'reused';
+    return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
+  };
+  const planned: PlannedStep[] = [];
+  for (const step of nodes) {
+    const isContinued = planned.length === 0 && options.resume === '';
+    const child = await planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world));
+    planned.push({ ...step, reply: replyOf(step), ...(child && { child }) });
+  }
+  return {
+    ...about,
+    begins: resumed ? 'resumed' : 'anew',
+    resume: resumed ? { run: state.runId ?? '', place: enterAt !== undefined || state.main.running ? 'at' : 'behind' } : null,
+    nodes: planned,
+    afterwards,
+  };
 }
 
 /** A reply may also be that of a call inside the stage's own. */
@@ -118,7 +138,7 @@ async function recordedStages(
     cache: { checkpoint: true, forks: await forkSources(options, store) },
     declarations: { declares: () => false, knownFunctions: [] },
     onDefect: () => undefined,
-    pipeline: { name, isChild: false },
+    pipeline: { name, isChild: options.parent !== undefined },
   });
   const unusable = new Set(invalidated);
   const unusableForked = new Set([...refused, ...own.memo.refused]);

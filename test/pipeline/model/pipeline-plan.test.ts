@@ -6,6 +6,8 @@ import type { Workflow } from '../../../journal/ids.js';
 import type { RunFile } from '../../../journal/store.js';
 import { rejectResult } from '../../../src/session/upkeep/reject-result.js';
 import { planPipeline, type PipelinePlan } from '../../../src/session/pipeline/plan-pipeline.js';
+import { renderPipelinePlan } from '../../../cli/render/reports/pipeline-plan.js';
+import { styleFor } from '../../../cli/render/style.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 const TEXT = pipeline(
@@ -77,4 +79,45 @@ it('knows the replies of a fork source, and says where none can be reused', asyn
 it('refuses what the run would refuse', async () => {
   place = workshop(TEXT);
   await expect(planPipeline({ ...place.options(), resume: '' })).rejects.toMatchObject({ code: 'RESUME_NOTHING' });
+});
+
+const BOSS = pipeline(
+  'a [prompt="A"]; boss [shape=house, manager.poll_interval="1ms"]; z [prompt="Z"]; start -> a -> boss -> z -> exit',
+  'stack.child_dotfile="kid.dot"',
+);
+const KID = pipeline(
+  'k [prompt="K"]; t [shape=parallelogram, tool_command="test -f mended"]; l [prompt="L"]; start -> k -> t -> l -> exit',
+);
+
+const childOf = (plan: PipelinePlan | undefined): PipelinePlan['nodes'][number]['child'] => plan?.nodes.find(({ child }) => child)?.child;
+const childSteps = (plan: PipelinePlan | undefined): readonly string[] => {
+  const child = childOf(plan);
+  return child === undefined || child.problem !== undefined ? [child?.problem ?? ''] : [child.begins, ...steps(child as PipelinePlan)];
+};
+
+it('lists the nodes of child pipelines, from where a resume continues them', async () => {
+  place = workshop(BOSS);
+  expect(childSteps(await planPipeline(place.options()))).toEqual([expect.stringContaining('There is no file kid.dot')]);
+  place.write('kid.dot', KID);
+  const plan = await planPipeline(place.options());
+  expect(childSteps(plan)).toEqual(['anew', 'start -', 'k executed', 't -', 'l executed', 'exit -']);
+  expect(renderPipelinePlan(plan as PipelinePlan, styleFor(false))).toContain(
+    '\n  boss   stack.manager_loop, child pipeline kid.dot starts\n      start  start\n      k      codergen, model is called\n',
+  );
+  expect(existsSync(path.join(place.folder, '.mlld'))).toBe(false);
+  expect((await place.run()).report.status).toBe('failed');
+  expect(childSteps(await planPipeline({ ...place.options(), resume: '' }))).toEqual(['resumed', 't -', 'l executed', 'exit -']);
+  const anew = ['anew', 'start -', 'k if-same', 't -', 'l executed', 'exit -'];
+  expect(childSteps(await planPipeline({ ...place.options(), checkpoint: true }))).toEqual(anew);
+  expect(childSteps(await planPipeline({ ...place.options(), checkpoint: true, resume: 'boss' }))).toEqual(anew);
+  place.write('mended', '');
+  expect((await place.run({ resume: '' })).report.status).toBe('completed');
+});
+
+it('says why a child pipeline has no plan', async () => {
+  place = workshop(BOSS.replace('kid.dot', 'p.dot'));
+  expect(childSteps(await planPipeline(place.options()))).toEqual(['it starts itself']);
+  place.write('kid.dot', 'digraph k { a [prompt="A"] }');
+  place.write('p.dot', BOSS);
+  expect(childSteps(await planPipeline(place.options()))).toEqual([expect.stringContaining('start_node')]);
 });
