@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 
-/** Runs the pipeline with one backend, then reuses its replies with another. Returns the folder, and what the second run says about them. */
+/** Runs the pipeline with one backend, then reuses its replies with another. Returns the folder, and what the second run says of them. */
 async function reused(body: string): Promise<{ readonly cwd: string; readonly notices: readonly string[] }> {
   const cwd = await projectFolder({ 'g.dot': `digraph g { start [shape=Mdiamond]; end [shape=Msquare]; ${body} }` });
   await runCli(['run', 'g.dot', '--checkpoint', '--backend', 'cmd:cat'], { cwd });
