@@ -1,23 +1,10 @@
 /** Conversations that several stages share. graph-pipelines.md 9.3 to 9.5. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CompiledPipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
 import type { Backend, Backends } from '../../../src/pipeline/stage/backend.js';
-import type { BranchTurns } from '../../../src/pipeline/stage/threads.js';
 import { pipeline, runAndReplay, workshop, type Workshop } from '../../support/pipeline-run.js';
 
-/** Older programs let the stages of a thread speak as they arrived. */
-const older = vi.hoisted(() => ({ is: false }));
-vi.mock('../../../src/pipeline/walk/branch-turns.js', async (load) => {
-  const { createBranchTurns } = await load<typeof import('../../../src/pipeline/walk/branch-turns.js')>();
-  const arrival: BranchTurns = { next: async () => undefined, arrive: () => undefined, leave: () => undefined };
-  return { createBranchTurns: (drawn: CompiledPipeline) => (older.is ? arrival : createBranchTurns(drawn)) };
-});
-
 let place: Workshop | undefined;
-afterEach(() => {
-  place?.remove();
-  older.is = false;
-});
+afterEach(() => place?.remove());
 
 /** Returns the texts that stages were sent, when every reply has this length. */
 async function sent(ids: readonly string[], replyUnits: number): Promise<readonly string[]> {
@@ -151,14 +138,6 @@ describe('branches that share a thread', () => {
     const { report } = await place.run({ backends });
     expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect([report.status, asked]).toEqual(['failed', []]);
-  });
-
-  it('replay a record of turns in the order in which they arrived', async () => {
-    place = workshop(graph().replace('sleep $(cat wait_a)', untilAsked('b')));
-    slow('a');
-    older.is = true;
-    await runAndReplay(place, { backends });
-    expect(asked).toEqual(['b', 'a', 'a2']);
   });
 });
 
