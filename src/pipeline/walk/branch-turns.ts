@@ -22,8 +22,10 @@ export function createBranchTurns(pipeline: CompiledPipeline): BranchTurns {
     return nodes.has(node);
   }
 
-  const isBehind = (thread: string, branch: OpPath): boolean =>
-    [...places].some(([other, place]) => isBefore(other, branch) && mayComeTo(thread, place));
+  function isBehind(thread: string, branch: OpPath): boolean {
+    for (const [other, place] of places) if (isBefore(other, branch) && mayComeTo(thread, place)) return true;
+    return false;
+  }
 
   const wake = (): void => {
     for (const look of waiting) look();
