@@ -99,7 +99,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
   );
   for (const fn of [...notExecuted, ...notStarted]) addTime(means.get(fn));
   executes.push(...notExecuted, ...notStarted);
-  const prices = pricesOf(executes, [costsOfResults(now), latest.costs.usd, earlierCosts]);
+  const prices = pricesOf(executes, [costsOfResults(now.values()), latest.costs.usd, earlierCosts]);
   const functions = prices.map((price) => ({ ...price, meanAttempts: meanAttempts(latest, price.fn) }));
   const isUntimed = untimed > 0 && untimed === executes.length;
   const measured = concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values());
@@ -118,7 +118,10 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
 }
 
 /** Takes the costs of a function from the first source that has some. */
-function pricesOf(executes: readonly string[], sources: readonly CostsByFunction[]): readonly Omit<FunctionEstimate, 'meanAttempts'>[] {
+export function pricesOf(
+  executes: readonly string[],
+  sources: readonly CostsByFunction[],
+): readonly Omit<FunctionEstimate, 'meanAttempts'>[] {
   const counts = new Map<string, number>();
   for (const fn of executes) counts.set(fn, (counts.get(fn) ?? 0) + 1);
   return [...counts].map(([fn, calls]) => {
@@ -137,9 +140,12 @@ function meanAttempts({ costs }: LatestRun, fn: string): number {
   return attempts > retries ? attempts / (attempts - retries) : 1;
 }
 
-function costsOfResults(now: ReadonlyMap<CallKey, CallNow>): CostsByFunction {
+/** The oldest results first. */
+export function costsOfResults(
+  results: Iterable<{ readonly fn: string; readonly costUsd: number | undefined; readonly endedMs: number | undefined }>,
+): CostsByFunction {
   const costs = new Map<string, { readonly usd: number; readonly endedMs: number }[]>();
-  for (const { fn, costUsd: usd, endedMs = 0 } of now.values()) {
+  for (const { fn, costUsd: usd, endedMs = 0 } of results) {
     if (usd === undefined) continue;
     const known = costs.get(fn);
     if (known) known.push({ usd, endedMs });

@@ -2,11 +2,12 @@
 import type { PipelinePlan, PlannedChild, PlannedStep } from '../../../src/api/commands/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
+import { costOrDash } from '../units.js';
 
 export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afterwards, notices }: PipelinePlan, style: Style): string {
   const head = `Plan for ${pipeline} (${name}); nothing was run or recorded.`;
   const lines = [head, ...notices, ...(begins === 'nothing' ? [] : [style.bold(beginning(nodes[0], resume))])];
-  const steps = [...lines.map(oneLine), ...linesOf({ nodes, afterwards }, '')];
+  const steps = [...lines.map(oneLine), ...linesOf({ nodes, afterwards }, ''), ...estimateLines({ nodes, afterwards })];
   return `${steps.join('\n')}\n`;
 }
 
@@ -19,6 +20,32 @@ function linesOf({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards
   ]);
   if (afterwards.length === 0) return steps;
   return [...steps, `${indent}${oneLine(`then ${afterwards.join(' or ')}, depending on ${nodes.at(-1)?.node ?? 'it'}`)}`];
+}
+
+/** Counts the stages that are listed, those of child pipelines too. */
+function estimateLines({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>): readonly string[] {
+  const steps = stepsIn(nodes);
+  const executed = steps.filter(({ reply }) => reply === 'executed');
+  const others = steps.filter(({ reply }) => reply === 'if-same');
+  if (executed.length + others.length === 0) return [];
+  const more = others.length === 0 ? '' : `; ${callsAndCost(others)} more where prompts have changed`;
+  const hasBranches = steps.some(({ branches = [] }) => branches.length > 0);
+  const uncounted = [...(hasBranches ? ['branches'] : []), ...(afterwards.length > 0 ? [`what follows ${nodes.at(-1)?.node}`] : [])];
+  const rest = uncounted.length === 0 ? '' : `; not counted: ${uncounted.join(', ')}`;
+  return [oneLine(`Estimate: ${callsAndCost(executed)}${more}${rest}`)];
+}
+
+function stepsIn(nodes: readonly PlannedStep[]): readonly PlannedStep[] {
+  return nodes.flatMap((step) => [step, ...(step.child?.problem === undefined ? stepsIn(step.child?.nodes ?? []) : [])]);
+}
+
+/** `3 calls, $0.36`: the median of what replies of each stage had cost. */
+function callsAndCost(steps: readonly PlannedStep[]): string {
+  const calls = `${steps.length} ${steps.length === 1 ? 'call' : 'calls'}`;
+  const known = steps.flatMap(({ costUsd }) => costUsd ?? []);
+  if (steps.length === 0) return calls;
+  if (known.length === 0) return `${calls}, cost unknown`;
+  return `${calls}, ${costOrDash({ costUsd: known.reduce((sum, usd) => sum + usd, 0), unpriced: steps.length - known.length })}`;
 }
 
 function wordsForChild(child: PlannedChild): string {

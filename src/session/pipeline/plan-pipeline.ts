@@ -5,6 +5,7 @@
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { usable } from '../../../replay/memo/memo.js';
+import { costsOfResults, pricesOf, type CostsByFunction } from '../../../replay/resume/estimate.js';
 import { pipelineState, type Received } from '../../../replay/pipeline/pipeline-state.js';
 import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
@@ -43,6 +44,8 @@ export interface PlannedStep extends PlannedNode {
    * the same. `executed`: the model is called. Null for other stages.
    */
   readonly reply: 'reused' | 'if-same' | 'executed' | null;
+  /** US dollars: the median cost of the recorded replies of a model stage; null where none is known, and for other stages. */
+  readonly costUsd: number | null;
   /** For a manager that starts a child pipeline. */
   readonly child?: PlannedChild;
 }
@@ -80,7 +83,7 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
   const state = resumed?.state ?? pipelineState.initial();
   const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
   const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
-  const { recorded, keys, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+  const { recorded, keys, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
   const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
@@ -95,7 +98,8 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
   for (const step of nodes) {
     const isContinued = planned.length === 0 && options.resume === '';
     const child = await planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world));
-    planned.push({ ...step, reply: replyOf(step), ...(child && { child }) });
+    const [price] = step.callsModel ? pricesOf([`${graph.name}.${step.node}`], [costs]) : [];
+    planned.push({ ...step, reply: replyOf(step), costUsd: price?.medianUsd ?? null, ...(child && { child }) });
   }
   return {
     ...about,
@@ -116,6 +120,8 @@ interface RecordedStages {
   readonly recorded: ReadonlySet<string>;
   /** The calls that have a usable result of this pipeline. */
   readonly keys: ReadonlySet<CallKey>;
+  /** The costs of all recorded replies, those among them that are not reused. */
+  readonly costs: CostsByFunction;
   readonly warnings: readonly string[];
 }
 
@@ -150,5 +156,7 @@ async function recordedStages(
     keys.add(key);
   }
   for (const { memo } of forks) for (const [key, { fn }] of usable(memo)) if (!unusableForked.has(key)) functions.add(fn);
-  return { recorded: functions, keys, warnings };
+  const results = [own, ...forks].flatMap(({ memo }) => [...memo.entries.values()]);
+  const costs = costsOfResults(results.map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs })));
+  return { recorded: functions, keys, costs, warnings };
 }

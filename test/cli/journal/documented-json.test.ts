@@ -53,6 +53,7 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
   'journal unbundle': [['run.tgz']],
   'run --plan': [['good', '--resume', '@review', '--budget', '5usd']],
   'run FILE.dot --plan': [['walk.dot']],
+  'run FILE.js --plan': [['ask.js', '--budget', '5usd', '--resume', '@agent']],
   'checkpoint list': [['good']],
   'checkpoint inspect': [['good']],
   'checkpoint clean': [['bad']],
@@ -102,6 +103,7 @@ beforeAll(async () => {
     'llm/run/bad.mld': BAD,
     'llm/run/rejected.mld': GOOD('c'),
     'walk.dot': WALK,
+    'ask.js': `export const meta = { name: 'ask', description: 'x' }\nreturn await agent('one')\n`,
     'fmt.mld.md': MODULE('fmt'),
     'pad.mld.md': MODULE('pad'),
   });
@@ -111,6 +113,7 @@ beforeAll(async () => {
   await record('good');
   await record('bad');
   await record('rejected');
+  await runCli(['run', 'ask.js', '--backend', 'simulated'], { cwd });
   const { workflow, run } = await recordCrash(cwd, 1, call('main/ask#0', 'ebb'));
   appendFileSync(path.join(cwd, '.mlld/journal', workflow, 'runs', `${run}.ndjson`), 'no event\n');
 });

@@ -110,6 +110,30 @@ describe('each program', () => {
   );
 });
 
+describe('a plan', () => {
+  it('says what the stages that it lists will cost, by what their recorded replies had cost', async () => {
+    const { run } = await shop(
+      `a [prompt="one"]; fan [shape=component]; l [prompt="L"]; m [shape=tripleoctagon]; b [prompt="two"]; look [shape=diamond]; c [prompt="three"]
+       start -> a -> fan -> l -> m -> b -> look; look -> c [condition="context.x=1"]; look -> exit; c -> exit`,
+    );
+    const words = ['--backend', 'claude', '--checkpoint'];
+    const estimate = async (...more: string[]) => /^Estimate: .*/m.exec((await run({}, ...words, ...more, '--plan')).stdout)?.[0];
+    expect(await estimate()).toBe('Estimate: 2 calls, cost unknown; not counted: branches, what follows look');
+    expect(await run({ default: { costUsd: 0.5, in: 10, out: 10 } }, ...words)).toMatchObject({ status: 0 });
+    expect(await estimate('--resume', 'b')).toBe('Estimate: 1 call, $0.50; not counted: what follows look');
+    expect(await estimate()).toBe(
+      'Estimate: 0 calls; 2 calls, $1.00 more where prompts have changed; not counted: branches, what follows look',
+    );
+    const planned = await run({}, ...words, '--resume', 'b', '--plan', '--json');
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      nodes: [
+        { node: 'b', costUsd: 0.5 },
+        { node: 'look', costUsd: null },
+      ],
+    });
+  });
+});
+
 describe('a stage', () => {
   it('has one attempt of its call for each of its own where it has a retry budget', async () => {
     const project = await shop('a [prompt="one", max_retries=2, retry_delay="1ms"]; start -> a -> exit', 'backend=claude');
