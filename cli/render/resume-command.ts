@@ -85,8 +85,9 @@ function isNotResumed(word: string): boolean {
 /** Words of an older version that mean nothing now are left out, together with the data they carried. */
 function words(name: string, argv: readonly string[], more: readonly string[]): readonly string[] {
   try {
-    // The words behind `mlld run` name the script, those behind `mlld FILE` its path.
-    const isRun = parseRunRequest(argv, 'run').script === name;
+    // The words behind `mlld run` name the script, those behind `mlld FILE` its path. `mlld FILE` runs no JavaScript.
+    const { script = '' } = parseRunRequest(argv, 'run');
+    const isRun = script === name || /\.m?js$/.test(script);
     return isRun ? ['run', ...resumeArguments(argv, 'run', more)] : resumeArguments(argv, 'file', more);
   } catch (error) {
     if (!(error instanceof MlldError)) throw error;

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it, vi } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
 
@@ -143,4 +144,28 @@ it.each<readonly [string, (at: Work) => Promise<void>, readonly string[]]>([
   expect(new Set(all).size).toBe(all.length);
   expect(all).toEqual(expect.arrayContaining(ALL.slice(0, -1)));
   rmSync(at.root, { recursive: true, force: true, maxRetries: 5 }); // it may have been moved
+});
+
+it.each([
+  [
+    'a program of the library',
+    'survey.mjs',
+    `import { workflow } from ${JSON.stringify(pathToFileURL(join(CLI, '..', 'index.js')).href)};
+export default workflow('berths', (ctx) => ctx.agent('look a'));\n`,
+  ],
+  [
+    'a script that has another name than its file',
+    'survey.js',
+    `export const meta = { name: 'berths', description: 'x' }\nthrow new Error(await agent('look a'))\n`,
+  ],
+])('says a command that continues %s', async (_what, file, text) => {
+  const { root, write } = await work();
+  write(file, text);
+  write('refuse', 'look a\n');
+  write('status', '1');
+  expect(await runCli(['run', file], { cwd: root })).toMatchObject({ status: 1 });
+  const shown = (await runCli(['journal', 'postmortem'], { cwd: root })).stdout;
+  const [, said = ''] = /^ {2}mlld (.*?--plan) .*# print first/m.exec(shown) ?? [];
+  expect(said, shown).toMatch(new RegExp(`^run ${file} --resume`));
+  expect(await runCli(said.trim().split(' '), { cwd: root })).toMatchObject({ status: 0, stderr: '' });
 });
