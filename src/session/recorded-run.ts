@@ -48,14 +48,15 @@ export async function recordedScript(store: JournalStore, project: WorkingProjec
   const workflow = await resolveWorkflow(store, project, text);
   if (workflow !== undefined) return workflow;
   const near = await nearScript(store, project, text);
-  throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${text}" is recorded`, {
-    hint:
-      near === undefined
-        ? /\.m?js$/.test(text)
-          ? 'each run of it is recorded'
-          : 'run it with --checkpoint to record it'
-        : `did you mean ${near}?`,
-  });
+  const hint = near === undefined ? await howToRecord(project, text) : `did you mean ${near}?`;
+  throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${text}" is recorded`, { hint });
+}
+
+async function howToRecord(project: WorkingProject, text: string): Promise<string> {
+  const { findWorkflow } = await import('./workflow/workflow-files.js');
+  const place = { project, home: undefined, workingDirectory: project.workingDirectory };
+  const isJavaScript = /\.m?js$/.test(text) || (await findWorkflow(text, place).catch(() => undefined)) !== undefined;
+  return isJavaScript ? 'each run of it is recorded' : 'run it with --checkpoint to record it';
 }
 
 /** Finds a recorded script whose name or path resembles the text. */

@@ -75,6 +75,13 @@ it('finds the record of a script by its meta.name', async () => {
   expect((await run('journal', 'show', 'nobody')).stderr).toContain('There is no run "nobody"');
 });
 
+it('advises no --checkpoint where no run of a script is recorded', async () => {
+  const cwd = await projectFolder({ '.claude/workflows/look.js': script('look', 'return 1'), 'ask.mld': 'show "x"\n' });
+  const hintFor = async (name: string): Promise<string> => (await runCli(['journal', 'list', name], { cwd })).stderr;
+  expect(await hintFor('look')).toBe('Error: No run of "look" is recorded\n  hint: each run of it is recorded\n');
+  expect(await hintFor('ask')).toContain('hint: run it with --checkpoint to record it');
+});
+
 it('names the first item of a parallel() or pipeline() whose function failed', async () => {
   const thunks = `[() => 1, () => { throw new Error('torn') }]`;
   const stages = `[1, 2, 3], (x) => { if (x > 1) throw new TypeError('odd'); return x }`;
