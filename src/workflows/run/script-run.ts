@@ -97,29 +97,28 @@ class ScriptRun {
     this.branches.set(this.root.path, this.root);
     if (signal.aborted) throw stopped(); // a realm gets no answers from a run that is over, not even when it is set up
     const onAbort = (): void => this.fail(stopped());
+    let hasEnded = false;
     signal.addEventListener('abort', onAbort);
     try {
       const onStray = (message: string): void => frame.run.warn(`an error that the script does not handle: ${message}`);
       this.realm = createClosedRealm({ bootstrap: BOOTSTRAP, ask: (name, text) => this.answer(name, text), onStray });
       this.realm.start(code, this.root.path);
       this.failIfStuck();
-      return await this.ended;
-    } catch (error) {
-      this.endItems((item) => item.fail(stopped()));
-      throw error;
+      const result = await this.ended;
+      hasEnded = true;
+      return result;
     } finally {
       this.isOver = true;
       signal.removeEventListener('abort', onAbort);
       for (const timer of this.timers.values()) clearTimeout(timer);
-      this.endItems((item) => item.end());
-      await Promise.allSettled([...this.groups.values()].map(({ performed }) => performed));
       while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight); // SCRIPT-2
+      // The inner ones first. No call of theirs goes on any more, so that no operation ends behind the one around it.
+      for (const { items, performed } of [...this.groups.values()].reverse()) {
+        items.forEach((item) => (hasEnded ? item.end() : item.fail(stopped())));
+        await performed.catch(() => undefined);
+      }
       this.realm?.close();
     }
-  }
-
-  private endItems(end: (item: Item) => void): void {
-    for (const { items } of this.groups.values()) items.forEach(end);
   }
 
   /** A promise is answered by its id, and its value delivered later. */

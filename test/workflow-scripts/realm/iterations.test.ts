@@ -21,10 +21,13 @@ beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'mlld-iterations-'))));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** Runs the script with a journal, and returns its events. */
-async function eventsOf(body: string, hooks = '', signal?: AbortSignal): Promise<readonly JournalEvent[]> {
+async function eventsOf(
+  body: string,
+  { hooks = '', ...more }: Parameters<typeof runScript>[1] & { hooks?: string } = {},
+): Promise<readonly JournalEvent[]> {
   writeFileSync(join(root, 'job.js'), META + body);
   writeFileSync(join(root, 'hooks.mld'), hooks);
-  await runScript(root, { cache: { checkpoint: true }, ...(signal && { signal }), ...(hooks !== '' && { agent: { hooks: 'hooks.mld' } }) });
+  await runScript(root, { cache: { checkpoint: true }, ...more, ...(hooks !== '' && { agent: { hooks: 'hooks.mld' } }) });
   const journal = join(root, '.mlld', 'journal');
   const file = readdirSync(journal, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.ndjson')) ?? '';
   const lines = readFileSync(join(journal, file), 'utf8').trimEnd().split('\n');
@@ -70,15 +73,26 @@ it('counts no element as failed that Ctrl-C ended, and those that had asked noth
   const asks = `for (const n of [1, 2]) await agent('first ' + n)\n`;
   const waits = `await parallel([1, 2, 3, 4].map((n) => async () => { if (n > 2) await new Promise((go) => setTimeout(go, 60_000)); return agent('ask ' + n) }))\n`;
   setTimeout(() => stop.abort(), 2000);
-  const events = await eventsOf(asks + waits, '', stop.signal);
+  const events = await eventsOf(asks + waits, { signal: stop.signal });
   const state = events.reduce((before, event) => postMortem.apply(before, event, PLACE), postMortem.initial());
   expect([...state.failures.values()]).toEqual([]);
   expect(aheadInLoops(state)).toEqual(new Map([['agent', 2]]));
 });
 
+it('ends no operation behind the one around it when the run is paused', async () => {
+  const events = await eventsOf(`await parallel([1, 2, 3].map((n) => () => parallel([() => agent('ask ' + n)])))\n`, {
+    backend: 'cmd:exit 77',
+  });
+  const ended = events.flatMap((event) => (event.type === 'op.finished' ? [event.op] : []));
+  expect(ended).toContain('main/parallel#0');
+  expect(
+    ended.filter((op, place) => ended.slice(0, place).some((earlier) => op.startsWith(`${earlier}/`) || op.startsWith(`${earlier}[`))),
+  ).toEqual([]);
+});
+
 it('begins each element behind the hooks on it', async () => {
   const hooks = 'hook @h before op:parallel:iteration = [ show "began" ]\n';
-  const events = await eventsOf(`return await parallel([() => agent('a'), () => agent('b')])\n`, hooks);
+  const events = await eventsOf(`return await parallel([() => agent('a'), () => agent('b')])\n`, { hooks });
   expect(events.filter(({ type }) => type === 'call.completed')).toHaveLength(2);
   expect(events.filter(({ type }) => type === 'hook.fired')).toHaveLength(2);
 });
