@@ -288,7 +288,7 @@ function refuseUnfit(row: Row, allowUnsafe: boolean): void {
 }
 
 function migrationNeeded(): JournalError {
-  return new JournalError('STORE_MIGRATE', 'the store has not the tables of this version', {
+  return new JournalError('STORE_MIGRATE', 'the store does not have the tables of this version', {
     hint: 'run mlld store migrate as the owner of the schema',
   });
 }

@@ -99,7 +99,7 @@ function explained(state: string, error: unknown, statement: string): readonly [
     return ['STORE_REFUSED', 'did not let us in', 'check user, password (PGPASSWORD, ~/.pgpass) and name of the database'];
   }
   if (state === '42P01' || state === '3F000' || state === '42883') {
-    return ['STORE_MIGRATE', 'has not the tables of this version', 'run mlld store migrate as the owner of the schema'];
+    return ['STORE_MIGRATE', 'does not have the tables of this version', 'run mlld store migrate as the owner of the schema'];
   }
   if (state === '42501') return ['STORE_DENIED', 'does not allow this', hintOfDenied(statement)];
   if (state === '25006') {
