@@ -250,6 +250,7 @@ class ScriptRun {
       const begin = async (index: number, iterate: Iterate): Promise<void> => {
         const work = (branch: Branch): Promise<void> =>
           new Promise((end, fail) => {
+            if (this.isOver) return void end(); // a hook before it took longer than the script, which has ended its items
             this.branches.set(branch.path, branch);
             items[index] = { path: branch.path, end, fail };
             if (++begun === total) resolve([id, items.map(({ path }) => path)]);
@@ -258,12 +259,11 @@ class ScriptRun {
           if (items[index] === undefined) reject(error); // the error of one that has begun is the script's, which knows it
         });
       };
-      if (total === 0) resolve([id, []]);
       const performed = inBranches(this.here(), { kind, total }, async (iterate) => {
         await Promise.all(Array.from({ length: total }, (_, index) => begin(index, iterate)));
         if (this.root.frame.run.signal.aborted) throw stopped();
       });
-      performed.catch(reject);
+      performed.then(() => resolve([id, []]), reject); // where no element, or not each, could begin
       this.groups.set(id, { performed, items });
     });
   }

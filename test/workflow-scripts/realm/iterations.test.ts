@@ -96,3 +96,10 @@ it('begins each element behind the hooks on it', async () => {
   expect(events.filter(({ type }) => type === 'call.completed')).toHaveLength(2);
   expect(events.filter(({ type }) => type === 'hook.fired')).toHaveLength(2);
 });
+
+it('returns the result of a script that does not wait for its elements, though hooks on them take longer', async () => {
+  const hooks = 'exe @late() = sh { sleep 0.2 }\nhook @h before op:parallel:iteration = [ let @done = @late() ]\n';
+  const events = await eventsOf(`parallel([() => agent('a'), () => agent('b')])\nreturn 1\n`, hooks);
+  expect(events.at(-1)).toMatchObject({ type: 'run.finished', status: 'completed' });
+  expect(iterations(events)).toHaveLength(4);
+});
