@@ -10,6 +10,7 @@ import type { FailureClass } from '../../../journal/facts/call-event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { countFailure, type FailureGroups } from './failure-groups.js';
 import { ancestorsOf, nameIn } from '../../fold/op-path.js';
+import { AGENT_FUNCTION } from '../../workflows/resolve-workflow-target.js';
 import { beginIteration, countCall, countWaiting, pauseIteration, type CountedIteration, type LoopCount } from './loop-counts.js';
 
 /** An operation that has not ended, or one of the chain. */
@@ -88,7 +89,8 @@ export function startStep(state: InFlightOperations, event: EventOf<'op.started'
   const around = nearest(state, op);
   if (around !== undefined) around.inside += 1;
   const iteration = kind.endsWith(':iteration') && around?.loop !== undefined ? beginIteration(around.loop) : undefined;
-  const waitsFor = kind === 'exe' && event.labels?.includes('llm') === true ? nameIn(op) : undefined;
+  const mayWait = (kind === 'exe' || kind === AGENT_FUNCTION) && event.labels?.includes('llm') === true;
+  const waitsFor = mayWait ? (kind === AGENT_FUNCTION ? kind : nameIn(op)) : undefined;
   state.steps.set(op, {
     op,
     kind,
@@ -142,6 +144,27 @@ const ENDED_WITH_RUN: ReadonlySet<string | undefined> = new Set(['The run was pa
 
 function noteWaiting(state: InFlightOperations, op: OpPath, fn: string): void {
   for (const { loop, iteration } of loopsAround(state, op)) countWaiting(loop, iteration, fn);
+}
+
+/**
+ * Returns counts of the loops around calls that still wait to be started, for those that are recorded: as if a pause had ended the iterations
+ * that wait. A process that was killed recorded no end of them.
+ */
+export function countOpenAsPaused(state: InFlightOperations): ReadonlyMap<LoopCount, LoopCount> {
+  const loops = new Map<LoopCount, LoopCount>();
+  const iterations = new Map<CountedIteration, { readonly loop: LoopCount; readonly iteration: CountedIteration }>();
+  for (const { op, waitsFor } of state.steps.values()) {
+    if (waitsFor === undefined) continue;
+    for (const around of loopsAround(state, op)) {
+      const loop = loops.get(around.loop) ?? structuredClone(around.loop);
+      const { iteration } = iterations.get(around.iteration) ?? { iteration: structuredClone(around.iteration) };
+      loops.set(around.loop, loop);
+      iterations.set(around.iteration, { loop, iteration });
+      countWaiting(loop, iteration, waitsFor);
+    }
+  }
+  for (const { loop, iteration } of iterations.values()) pauseIteration(loop, iteration);
+  return loops;
 }
 
 /** Counts a call in the iterations and loops around it; `by` is -1 for a start that was withdrawn. */

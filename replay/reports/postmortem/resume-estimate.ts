@@ -3,7 +3,7 @@ import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
 import { isInside } from '../../fold/op-path.js';
-import { causeChain } from './in-flight-operations.js';
+import { causeChain, countOpenAsPaused } from './in-flight-operations.js';
 import { callsAhead, knowsRestOfPaused, type LoopCount } from './loop-counts.js';
 import type { ResolvedCall, PostMortem, Rate, Unresolved } from './postmortem.js';
 
@@ -110,7 +110,10 @@ export function aheadInLoops(state: PostMortem): ReadonlyMap<string, number> {
  * what a whole iteration makes, because the rest of that iteration is counted there.
  */
 function unfinishedLoops(state: PostMortem): readonly LoopCount[] {
-  const known = [...new Set([...state.steps.values(), ...causeChain(state)])].flatMap(({ op, loop }) => (loop ? [{ op, loop }] : []));
+  const stopped = countOpenAsPaused(state);
+  const known = [...new Set([...state.steps.values(), ...causeChain(state)])].flatMap(({ op, loop }) =>
+    loop ? [{ op, loop: stopped.get(loop) ?? loop }] : [],
+  );
   const covering = known.filter(({ loop }) => knowsRestOfPaused(loop));
   return known.filter(({ op }) => !covering.some((around) => op !== around.op && isInside(op, around.op))).map(({ loop }) => loop);
 }

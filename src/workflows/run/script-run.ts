@@ -65,6 +65,8 @@ class ScriptRun {
   private readonly groups = new Map<string, Group>();
   private readonly timers = new Map<number, NodeJS.Timeout>();
   private readonly inFlight = new Set<Promise<unknown>>();
+  /** Those of agents and of other scripts. */
+  private readonly calls = new Set<Promise<unknown>>();
   private readonly reached = new Set<string>();
   private realm: ClosedRealm | undefined;
   private count = 0;
@@ -111,12 +113,13 @@ class ScriptRun {
       this.isOver = true;
       signal.removeEventListener('abort', onAbort);
       for (const timer of this.timers.values()) clearTimeout(timer);
-      while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight); // SCRIPT-2
-      // The inner ones first. No call of theirs goes on any more, so that no operation ends behind the one around it.
+      while (this.calls.size > 0) await Promise.allSettled(this.calls);
+      // The inner ones first, and each behind the calls in it, so that no operation ends behind the one around it.
       for (const { items, performed } of [...this.groups.values()].reverse()) {
         items.forEach((item) => (hasEnded ? item.end() : item.fail(stopped())));
         await performed.catch(() => undefined);
       }
+      while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight); // SCRIPT-2
       this.realm?.close();
     }
   }
@@ -127,8 +130,8 @@ class ScriptRun {
       const { args, source } = this.request;
       return [args.length === 0 ? null : (args as Json[]), this.ports.totalTokens, source.text.importName];
     },
-    agent: (prompt: Json, options: Json, stack: string) => this.agent(prompt, options, stack),
-    workflow: (ref: ScriptRef, ...args: readonly Json[]) => this.workflow(ref, args),
+    agent: (prompt: Json, options: Json, stack: string) => this.called(this.agent(prompt, options, stack)),
+    workflow: (ref: ScriptRef, ...args: readonly Json[]) => this.called(this.workflow(ref, args)),
     group: (name: string, total: number) => this.group(name, total),
     itemEnd: (id: string, index: number) => this.itemEnd(id, index),
     itemLost: (id: string, index: number, item: string, ...thrown: Thrown) => this.itemLost(id, index, item, thrown),
@@ -186,6 +189,11 @@ class ScriptRun {
       this.inFlight.delete(work);
       this.failIfStuck();
     });
+  }
+
+  private called<T>(call: Promise<T>): Promise<T> {
+    this.calls.add(call);
+    return call.finally(() => this.calls.delete(call));
   }
 
   private deliver(id: string, answer: Answer): void {

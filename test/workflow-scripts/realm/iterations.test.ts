@@ -2,10 +2,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
-import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
+import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { aheadInLoops } from '../../../replay/reports/postmortem/resume-estimate.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import { runScript } from '../run-script.js';
@@ -39,6 +39,9 @@ const iterations = (events: readonly JournalEvent[]): readonly string[] =>
     if (event.type === 'op.started') return event.kind.endsWith(':iteration') ? [`${event.kind} ${event.op}`] : [];
     return event.type === 'op.finished' && event.op.endsWith(']') ? [`${event.outcome} ${event.op} ${event.message ?? ''}`.trim()] : [];
   });
+
+const stateAfter = (events: readonly JournalEvent[]): PostMortem =>
+  events.reduce((before, event) => postMortem.apply(before, event, PLACE), postMortem.initial());
 
 it('counts the elements that have ended, so that progress shows how far the run is', async () => {
   const events = await eventsOf(`await pipeline(['a', 'b', 'c'], (item) => agent(item), (before) => agent('again ' + before))\n`);
@@ -74,7 +77,7 @@ it('counts no element as failed that Ctrl-C ended, and those that had asked noth
   const waits = `await parallel([1, 2, 3, 4].map((n) => async () => { if (n > 2) await new Promise((go) => setTimeout(go, 60_000)); return agent('ask ' + n) }))\n`;
   setTimeout(() => stop.abort(), 2000);
   const events = await eventsOf(asks + waits, { signal: stop.signal });
-  const state = events.reduce((before, event) => postMortem.apply(before, event, PLACE), postMortem.initial());
+  const state = stateAfter(events);
   expect([...state.failures.values()]).toEqual([]);
   expect(aheadInLoops(state)).toEqual(new Map([['agent', 2]]));
 });
@@ -99,7 +102,35 @@ it('begins each element behind the hooks on it', async () => {
 
 it('returns the result of a script that does not wait for its elements, though hooks on them take longer', async () => {
   const hooks = 'exe @late() = sh { sleep 0.2 }\nhook @h before op:parallel:iteration = [ let @done = @late() ]\n';
-  const events = await eventsOf(`parallel([() => agent('a'), () => agent('b')])\nreturn 1\n`, hooks);
+  const events = await eventsOf(`parallel([() => agent('a'), () => agent('b')])\nreturn 1\n`, { hooks });
   expect(events.at(-1)).toMatchObject({ type: 'run.finished', status: 'completed' });
   expect(iterations(events)).toHaveLength(4);
+});
+
+describe('a run that is ended while agents wait for a slot', () => {
+  /** Two agents have answered, two are asked, and four wait. */
+  async function stoppedEvents(): Promise<readonly JournalEvent[]> {
+    writeFileSync(join(root, 'ask.sh'), 'read -r prompt\ncase "$prompt" in slow*) sleep 60;; esac\necho "$prompt"\n');
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 2000);
+    const body = `await parallel(['a', 'b', 'slow 1', 'slow 2', 'slow 3', 'slow 4', 'slow 5', 'slow 6'].map((text) => () => agent(text)))\n`;
+    return eventsOf(body, { signal: stop.signal, backend: 'cmd:sh ask.sh', parallel: 2 });
+  }
+
+  it('counts those as still to come after Ctrl-C, and ends an element behind the agents in it', async () => {
+    const events = await stoppedEvents();
+    expect(aheadInLoops(stateAfter(events))).toEqual(new Map([['agent', 4]]));
+    const ended = events.flatMap((event) => (event.type === 'op.finished' ? [event.op as string] : []));
+    const isNested = ended.every((op, at) => !ended.slice(0, at).some((before) => op.startsWith(`${before}/`)));
+    expect(isNested).toBe(true);
+  });
+
+  it('counts those as still to come where the process was killed', async () => {
+    const events = await stoppedEvents();
+    const killed = events.slice(
+      0,
+      events.findIndex((event) => event.type === 'op.finished' && event.outcome === 'failed'),
+    );
+    expect(aheadInLoops(stateAfter(killed))).toEqual(new Map([['agent', 4]]));
+  });
 });
