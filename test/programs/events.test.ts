@@ -70,6 +70,7 @@ it.each<[string, (ctx: Context) => Promise<unknown>, readonly string[]]>([
     ['a', 'b'].reduce<string[]>(
       (all, _, index) => [
         ...all,
+        `main/parallel#0[${index}] parallel:iteration begins`,
         `main/parallel#0[${index}]/llm#0 llm begins`,
         `main/parallel#0[${index}]/llm#0 @rank started`,
         `main/parallel#0[${index}]/llm#0 call.completed`,

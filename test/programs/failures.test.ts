@@ -239,3 +239,22 @@ it('runs a call inside a call with one place', async () => {
   });
   expect(result).toContain('[Simulated]');
 });
+
+it('ends a parallel whose item failed as failed', async () => {
+  const store = openMemoryStore();
+  const report = await run(
+    async (ctx) => {
+      const wait = ctx.parallel([1, 2], async (item) => {
+        if (item === 2) throw new Error('no berth');
+      });
+      await wait.catch(() => undefined);
+    },
+    { store },
+  );
+  const ended: string[] = [];
+  if (report.journal)
+    await store.scan(report.journal, (event) => void (event.type === 'op.finished' && ended.push(`${event.op} ${event.outcome}`)), {
+      onDefect: () => undefined,
+    });
+  expect(ended.filter((line) => line.includes('parallel'))).toContain('main/parallel#0 failed');
+});

@@ -168,9 +168,10 @@ export function openProgram(ports: ProgramPorts, root: Branch): OpenedProgram {
         }
       };
       await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+      if (errors.size > 0 && run.signal.aborted) throw stopped();
+      for (const first of [...errors.keys()].sort((left, right) => left - right)) throw errors.get(first);
     });
     await track(work);
-    for (const first of [...errors.keys()].sort((left, right) => left - right)) throw errors.get(first);
     return results;
   }
 

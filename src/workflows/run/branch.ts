@@ -102,14 +102,17 @@ export async function inBranches(
 ): Promise<void> {
   const plain = { segment: kind, name: null, labels: [], inputs: [] };
   const begun: Branch[] = [];
-  await perform(branch.frame, { ...plain, kind, ordinal: branch.nextOrdinal(kind), total }, async (frame): Promise<undefined> => {
-    await work(async (index, body) => {
-      await perform(frame, { ...plain, kind: `${kind}:iteration`, index }, async (inner): Promise<undefined> => {
-        const item = branch.begin(inner);
-        begun.push(item);
-        await body(item);
+  try {
+    await perform(branch.frame, { ...plain, kind, ordinal: branch.nextOrdinal(kind), total }, async (frame): Promise<undefined> => {
+      await work(async (index, body) => {
+        await perform(frame, { ...plain, kind: `${kind}:iteration`, index }, async (inner): Promise<undefined> => {
+          const item = branch.begin(inner);
+          begun.push(item);
+          await body(item);
+        });
       });
     });
-  });
-  branch.join(begun);
+  } finally {
+    branch.join(begun);
+  }
 }
