@@ -147,8 +147,8 @@ function noteWaiting(state: InFlightOperations, op: OpPath, fn: string): void {
 }
 
 /**
- * Returns counts of the loops around calls that still wait to be started, for those that are recorded: as if a pause had ended the iterations
- * that wait. A process that was killed recorded no end of them.
+ * Returns, by the loop that is recorded, the counts of each loop around calls that still wait to be started: as if a pause had ended the
+ * iterations that wait. A process that was killed recorded no end of them.
  */
 export function countOpenAsPaused(state: InFlightOperations): ReadonlyMap<LoopCount, LoopCount> {
   const loops = new Map<LoopCount, LoopCount>();
