@@ -147,8 +147,8 @@ function noteWaiting(state: InFlightOperations, op: OpPath, fn: string): void {
 }
 
 /**
- * Returns, by the loop that is recorded, the counts of each loop around calls that still wait to be started: as if a pause had ended the
- * iterations that wait. A process that was killed recorded no end of them.
+ * Returns counts of the loops around calls that wait to be started, by the recorded counts: as if a pause had ended these iterations. A
+ * process that was killed recorded no end of them.
  */
 export function countOpenAsPaused(state: InFlightOperations): ReadonlyMap<LoopCount, LoopCount> {
   const loops = new Map<LoopCount, LoopCount>();

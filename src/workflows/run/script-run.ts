@@ -258,7 +258,10 @@ class ScriptRun {
       const begin = async (index: number, iterate: Iterate): Promise<void> => {
         const work = (branch: Branch): Promise<void> =>
           new Promise((end, fail) => {
-            if (this.isOver) return void end(); // a hook before it took longer than the script, which has ended its items
+            if (this.isOver) {
+              end(); // a hook before it took longer than the script, which has ended its items
+              return;
+            }
             this.branches.set(branch.path, branch);
             items[index] = { path: branch.path, end, fail };
             if (++begun === total) resolve([id, items.map(({ path }) => path)]);
