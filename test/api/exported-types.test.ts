@@ -10,7 +10,7 @@ const SEEN_THROUGH = words('At Branded Common GraphParts PipelineRunOptions RunO
 
 /** Reached through members that docs/library.md calls not stable: what a stage has at hand, the inside of values, the disk of a test. */
 const NOT_STABLE = words(
-  'Annotated CheckpointFile ChildRequest ChildRun CompiledPipeline Data Disk Frame Ledger PromptHistory RunFolder SecretRegistry StageFolder Threads ' +
+  'Annotated BranchTurns CheckpointFile ChildRequest ChildRun CompiledPipeline Data Disk Frame Ledger PromptHistory RunFolder SecretRegistry StageFolder Threads ' +
     'TimedWait WalkContext WalkEnd WalkView',
 );
 
