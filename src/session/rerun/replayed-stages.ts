@@ -4,7 +4,8 @@
  * REPLAY-STAGE-1  A limit expires, and a person is too late, where the record says so and in the order of the record; never by a clock.
  * REPLAY-STAGE-2  A stage that can't be repeated, because it watched another run or a function of the program did its work, returns its
  *                 recorded outcome.
- * REPLAY-STAGE-3  Branches that share a thread speak in the order of the record: in older ones it is that of their arrival.
+ * REPLAY-STAGE-3  Branches that share a thread speak in the order of the record: in older ones it is that of their arrival. One that did
+ *                 not come to its turn waits until it is ended.
  */
 import path from 'node:path';
 import type { PipelineFact } from '../../../journal/facts/pipeline-event.js';
@@ -91,9 +92,11 @@ function recordedTurns({ recording, order }: Ports): PipelineRuntime['turns'] {
   return {
     arrive: () => undefined,
     leave: () => undefined,
-    async next(_, attempt) {
+    async next(_, attempt, signal) {
       const call = recording.calls.get(`${attempt}/model#0` as OpPath);
-      if (call) await order.waitFor(call.seq);
+      // A call that was not begun was ended while it waited for its turn, or refused before its start.
+      await (call ? order.waitFor(call.seq) : Promise.race([aborted(signal), order.idle()]));
+      if (!call && signal.aborted) throw signal.reason as Error;
     },
   };
 }
