@@ -53,11 +53,11 @@ export async function learnedPace(
 /** `endMs` is the time of the last event. */
 async function historyOf(store: Pick<JournalStore, 'scan'>, ref: RunRef): Promise<{ history: CallHistory; endMs: number }> {
   let history = callHistory.initial();
-  let endMs = Number.NEGATIVE_INFINITY;
+  let ts = '';
   const apply = follow(callHistory, history, ref);
   await store.scan(ref, (event, position) => {
     history = apply(event, position);
-    endMs = Date.parse(event.ts);
+    ({ ts } = event);
   });
-  return { history, endMs };
+  return { history, endMs: ts === '' ? Number.NEGATIVE_INFINITY : Date.parse(ts) };
 }
