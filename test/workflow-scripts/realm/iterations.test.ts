@@ -110,9 +110,13 @@ it('returns the result of a script that does not wait for its elements, though h
 describe('a run that is ended while agents wait for a slot', () => {
   /** Two agents have answered, two are asked, and four wait. */
   async function stoppedEvents(): Promise<readonly JournalEvent[]> {
-    writeFileSync(join(root, 'ask.sh'), 'read -r prompt\ncase "$prompt" in slow*) sleep 60;; esac\necho "$prompt"\n');
+    writeFileSync(join(root, 'ask.sh'), 'read -r prompt\ncase "$prompt" in slow*) : > "asked $prompt"; sleep 60;; esac\necho "$prompt"\n');
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 2000);
+    const looking = setInterval(() => {
+      if (readdirSync(root).filter((name) => name.startsWith('asked ')).length < 2) return;
+      clearInterval(looking);
+      stop.abort();
+    }, 20);
     const body = `await parallel(['a', 'b', 'slow 1', 'slow 2', 'slow 3', 'slow 4', 'slow 5', 'slow 6'].map((text) => () => agent(text)))\n`;
     return eventsOf(body, { signal: stop.signal, backend: 'cmd:sh ask.sh', parallel: 2 });
   }
