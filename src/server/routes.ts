@@ -7,7 +7,7 @@ import type { createAnswerQueue } from './submit-answer.js';
 import { answerIn, pipelineIn, startIn, type NamedPipeline } from './request-bodies.js';
 import { formOf, listProjectPipelines, readProjectPipeline } from './project-pipelines.js';
 import { eventResponse, type OpenStreams } from './event-stream.js';
-import type { Feed, FeedRun } from './feeds.js';
+import { isOver, type Feed, type FeedRun } from './feeds.js';
 import { withFiles, type RunManager } from './run-manager.js';
 import type { Drawings } from './drawings.js';
 import type { LivePages } from './live-pages.js';
@@ -187,9 +187,10 @@ async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
 }
 
 async function cancel(services: Services, _: HttpRequest, { id: requested }: Pick<Named, 'id'>): Promise<HttpResponse> {
-  const { status, latest } = await runOf(services, requested);
+  const run = await runOf(services, requested);
+  const { status, latest } = run;
   const { id } = status;
-  if (status.status !== 'running' && status.status !== 'waiting')
+  if (isOver(run))
     throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is already ${status.status}`);
   if (!services.manager.has(id)) {
     throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} belongs to another process`, {
@@ -201,8 +202,9 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
 }
 
 /** Only this process knows what its commands write: nothing of it is recorded before they have ended. */
-function outputOf({ manager }: Services, { status }: PipelineRun): object {
-  const commands = manager.outputs(status.id);
+function outputOf({ manager }: Services, run: PipelineRun): object {
+  // A run whose end is recorded is still known to its manager until its files are closed.
+  const commands = isOver(run) ? undefined : manager.outputs(run.status.id);
   return {
     executed_here: commands !== undefined,
     commands: (commands ?? []).map(({ op, text, isCut, isWithheld }) => ({ op, text, is_cut: isCut, is_withheld: isWithheld })),
