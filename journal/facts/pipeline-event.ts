@@ -133,6 +133,11 @@ export type PipelineFact =
       readonly delayMs: number;
       readonly reason: string;
       readonly cause: 'asked' | 'error';
+      /**
+       * The number of attempts of the visit that a model has answered: the call of the next one is recorded as that of the attempt after
+       * them. Absent in runs of before, which counted all attempts.
+       */
+      readonly answered?: number;
     }
   /** `op` is that of the attempt, by which the answer is found after a crash. */
   | {

@@ -29,7 +29,7 @@ function replacedBy({ branches, context }: Walk, updates: { readonly [key: strin
 
 /** The beginning of the visit is lost. */
 function lostVisit({ op, node, visit }: EventOf<'node.finished'>): Running {
-  return { op, node, visit, retries: 0, runs: [], repeats: [] };
+  return { op, node, visit, retries: 0, answered: 0, runs: [], repeats: [] };
 }
 
 /** In the order in which they were visited first. */

@@ -29,6 +29,7 @@ import {
   visitToRepeat,
   walkAtPath,
   walkFor,
+  type HistoryEntry,
   type Walk,
 } from './walk.js';
 import type { Projection } from '../fold/projection.js';
@@ -281,7 +282,7 @@ export function beginVisit(
   walk.context['current_node'] = node;
   if (walk.running?.op !== op) {
     const repeats = broken === undefined ? [] : [{ op: broken.op, runs: broken.runs, repeats: [] }, ...broken.repeats];
-    walk.running = { op, node, visit, retries: 0, runs: [], repeats };
+    walk.running = { op, node, visit, retries: 0, answered: 0, runs: [], repeats };
     walk.branches.clear();
     if (broken !== undefined && broken.visit === continues) continueBranches(state, walk, op, broken);
     if (state.retries.has(node)) countRetries(state, walk, node, 0);
@@ -299,14 +300,15 @@ function finishNode(state: PipelineState, event: EventOf<'node.finished'>): Pipe
   keepBroken(state, walk, event, updates);
   Object.assign(walk.context, updates);
   if ((status === 'success' || status === 'partial_success') && state.retries.has(node)) countRetries(state, walk, node, 0);
-  addToHistory(walk, {
+  const entry: HistoryEntry = {
     node_id: node,
     outcome: status,
     visit,
     attempts,
     ...(status === 'fail' ? { failure_reason: outcome.failure_reason } : {}),
     ...(walk.branches.size > 0 ? { branches: branchHistories(walk, outcome) } : {}),
-  });
+  };
+  addToHistory(walk, entry, walk.running?.op === op ? walk.running.answered : attempts - 1);
   const choice = outcome.context_updates['human.gate.label'];
   if (typeof choice === 'string') note(walk, { kind: 'answered', node, choice });
   walk.current = node;
@@ -355,10 +357,11 @@ function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): Pipe
   return state;
 }
 
-function scheduleRetry(state: PipelineState, { op, node, attempt }: EventOf<'retry.scheduled'>): PipelineState {
+function scheduleRetry(state: PipelineState, { op, node, attempt, answered = attempt }: EventOf<'retry.scheduled'>): PipelineState {
   const walk = walkFor(state.main, op);
   if (walk.running?.op === op) {
     walk.running.retries = attempt;
+    walk.running.answered = answered;
     continueCutBranches(state, walk);
   }
   closeQuestions(state.questions, op);

@@ -21,7 +21,7 @@ export interface HistoryEntry {
 /** Events of the walk that a summary for the next model stage always names. */
 export type Notable =
   | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
-  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
+  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number; readonly answered: number }
   | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
   | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
 
@@ -49,6 +49,8 @@ export interface Running extends VisitInRuns {
   readonly node: string;
   readonly visit: number;
   retries: number;
+  /** The number of its attempts that a model has answered, as the keys of calls count them. */
+  answered: number;
 }
 
 /** The main path, or a branch. */
@@ -77,6 +79,8 @@ export interface Walk {
   readonly excerpts: Map<string, string>;
   failures: number;
   retried: number;
+  /** Those of `retried` whose attempts before were answered by a model: a later run makes them as well. */
+  answered: number;
   /** The last of them, newest last. */
   readonly notable: Notable[];
   /** Branches of the parallel node that is in flight, by index. */
@@ -88,18 +92,19 @@ const EXCERPTS_MAX = 50;
 
 export const mainWalk = (): Walk => emptyWalk(MAIN, {});
 
-/** A visit has ended. */
-export function addToHistory(walk: Walk, entry: HistoryEntry): void {
+/** A visit has ended. `answered` is the number of its attempts that a model had answered before the last one. */
+export function addToHistory(walk: Walk, entry: HistoryEntry, answered: number): void {
   const { node_id: node, visit, attempts, outcome } = entry;
   walk.history.push(entry);
   walk.visits.set(node, visit + 1);
   walk.latest.delete(node);
   walk.latest.set(node, entry);
   walk.retried += attempts - 1;
+  walk.answered += answered;
   if (outcome === 'fail') {
     walk.failures += 1;
     note(walk, { kind: 'failed', node, visit });
-  } else if (attempts > 1) note(walk, { kind: 'retried', node, attempts });
+  } else if (attempts > 1) note(walk, { kind: 'retried', node, attempts, answered });
 }
 
 /** Returns what the branches of a parallel node did, when it has ended. */
@@ -177,6 +182,7 @@ export function emptyWalk(path: OpPath, context: Context, branch?: BranchRef): W
     excerpts: new Map(),
     failures: 0,
     retried: 0,
+    answered: 0,
     notable: [],
     branches: new Map(),
   };

@@ -83,10 +83,10 @@ export function saysTheSame(fact: PipelineFact, event: PipelineEvent): boolean {
 }
 
 /**
- * Members that differ between runs (of the event itself, clock, chance), payloads, which repeat outcomes recorded elsewhere, and the place
- * of a gate, which follows from the walk and is missing in older records.
+ * Members that differ between runs (of the event itself, clock, chance), payloads, which repeat outcomes recorded elsewhere, and those that
+ * follow from the walk and are missing in older records: the place of a gate, and how many attempts were answered.
  */
-const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload', 'within']);
+const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload', 'within', 'answered']);
 
 /** The members that come out the same. */
 export function saying(fact: PipelineFact | PipelineEvent): { readonly [member: string]: unknown } {

@@ -72,6 +72,8 @@ export function bareStage(body: string, options: BareStageOptions = {}): BareSta
     promptHistory: { fidelity: { mode: 'truncate' }, thread: undefined },
     signal: options.signal ?? new AbortController().signal,
     context,
+    answeredBefore: 0,
+    answered: () => undefined,
     walkBranch,
   };
   // The parts above are those that a handler of a single node uses.

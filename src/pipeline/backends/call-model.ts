@@ -107,6 +107,7 @@ async function performModelCall(stage: Stage, { backend, prompt, carried, contra
       return encodeReply(concealed(reply, run.secretSettings));
     },
   );
+  stage.answered();
   const reply = replyIn(valueIn(result));
   return repliedIn === undefined ? reply : { ...reply, session: repliedIn };
 }
@@ -146,7 +147,7 @@ function carryOver({ run, promptHistory, walks }: Stage, backend: OwnBackend): C
     if (!run.threads.isLost(promptHistory.thread ?? '')) return conversation('');
   }
   const rendered = mode === 'full' ? 'compact' : mode;
-  return { text: renderPreamble(rendered, source), forKey: renderPreamble(rendered, { ...source, runId: '' }), isPreamble: true };
+  return { text: renderPreamble(rendered, source), forKey: renderPreamble(rendered, { ...source, isForKey: true }), isPreamble: true };
 }
 
 function omissionNotice({ omittedTurns: count }: Conversation): string {
@@ -168,7 +169,7 @@ interface ModelCall {
 }
 
 function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, frame }: ModelCall): LlmCall {
-  const { run, node, branch, visit, attempt, nodeOp } = stage;
+  const { run, node, branch, visit, attempt, answeredBefore, nodeOp } = stage;
   const settings = modelSettingsOf(run.pipeline.graph, node);
   const { model = null, provider = null, effort } = settings;
   const tools = toolsOf(run.pipeline.graph, node);
@@ -190,7 +191,8 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, f
       const current = textOf(sent);
       // A before-hook that replaced the text has made it another call.
       const words: { [member: string]: Json } = current === text ? { prompt, carryOver: carried.forKey } : { prompt: current };
-      const args = [{ ...walk, branch: place, visit, attempt, ...words, model, provider, effort }];
+      // An attempt that failed left no result, so that a later run finds the one that came of the next attempt at its first.
+      const args = [{ ...walk, branch: place, visit, attempt: answeredBefore + 1, ...words, model, provider, effort }];
       const recordedAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
       return { request: { fn, args }, ...(recordedAs === undefined ? {} : { recordedAs }) };
     },

@@ -11,8 +11,9 @@ import type { Turn } from './threads.js';
 
 export interface PreambleSource {
   readonly goal: string;
-  /** Empty where the text must not depend on the run, as in a call key. */
   readonly runId: string;
+  /** The text of a call key is that of any run in which the same came of each stage: it has no ids of runs, and no attempts that failed. */
+  readonly isForKey?: true;
   /** The main path, then the branches around the node, the innermost last; never empty. */
   readonly walks: readonly WalkView[];
 }
@@ -41,7 +42,7 @@ export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, source: Prea
   lines.add(`Goal: ${source.goal === '' ? '(none given)' : shortened(source.goal, BUDGET_UNITS[mode] * GOAL_SHARE)}`);
   switch (mode) {
     case 'truncate':
-      lines.add(`Run: ${source.runId}`);
+      lines.add(`Run: ${source.isForKey ? '' : source.runId}`);
       break;
     case 'compact':
       lines.section(
@@ -115,16 +116,18 @@ function stageLine({ id, status, reason, visits, excerpt }: FinishedStage, units
   return `- ${id}: ${status}${times(visits)}${text === '' ? '' : `: ${shortened(onOneLine(text), units)}`}`;
 }
 
-function notable({ walks }: PreambleSource): string[] {
-  return walks.toReversed().flatMap(({ notable: facts }) => facts.map(notableLine).reverse());
+function notable({ walks, isForKey }: PreambleSource): string[] {
+  const isTold = (fact: NotableView): boolean => !isForKey || fact.kind !== 'retried' || fact.answered > 0;
+  const told = ({ notable: facts }: WalkView): readonly NotableView[] => facts.filter(isTold).reverse();
+  return walks.toReversed().flatMap((walk) => told(walk).map((fact) => notableLine(fact, isForKey)));
 }
 
-function notableLine(fact: NotableView): string {
+function notableLine(fact: NotableView, isForKey: PreambleSource['isForKey']): string {
   switch (fact.kind) {
     case 'failed':
       return `- ${fact.node} failed${fact.visit === 0 ? '' : ` on visit ${fact.visit + 1}`}`;
     case 'retried':
-      return `- ${fact.node} needed ${fact.attempts} attempts`;
+      return `- ${fact.node} needed ${isForKey ? fact.answered + 1 : fact.attempts} attempts`;
     case 'jumped':
       return `- the walk jumped from ${fact.from} to ${fact.to}`;
     case 'answered':
@@ -132,15 +135,16 @@ function notableLine(fact: NotableView): string {
   }
 }
 
-function countsSentence({ walks }: PreambleSource): string {
+function countsSentence({ walks, isForKey }: PreambleSource): string {
   const sum = (of: (walk: WalkView) => number): number => walks.reduce((total, walk) => total + of(walk), 0);
   const finished = sum(({ history }) => history.length);
-  return `So far ${finished} stages have finished, ${sum(({ failures }) => failures)} of them failed, with ${sum(({ retried }) => retried)} retries.`;
+  const retries = sum(({ retried, answered }) => (isForKey ? answered : retried));
+  return `So far ${finished} stages have finished, ${sum(({ failures }) => failures)} of them failed, with ${retries} retries.`;
 }
 
-function contextLines({ walks, runId }: PreambleSource, units: number): string[] {
+function contextLines({ walks, isForKey }: PreambleSource, units: number): string[] {
   const { context } = walks.at(-1) as WalkView; // never empty
-  const shown = runId === '' ? withoutChildRun(context) : context;
+  const shown = isForKey ? withoutChildRun(context) : context;
   return Object.entries(shown)
     .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
     .reverse()

@@ -25,6 +25,8 @@ export interface Stage {
   readonly visit: number;
   /** Counted from 1. */
   readonly attempt: number;
+  /** The number of attempts of the visit before this one that a model has answered. */
+  readonly answeredBefore: number;
   readonly branch: BranchRef | undefined;
   /** The node's path, `main/pump#0`. */
   readonly nodeOp: OpPath;
@@ -40,6 +42,8 @@ export interface Stage {
   /** Aborted when the attempt's time is over, or its branch was cancelled. */
   readonly signal: AbortSignal;
   readonly context: WalkView['context'];
+  /** Called when the model of the attempt has answered. */
+  readonly answered: () => void;
   /** Walks a branch to its end. */
   readonly walkBranch: (branch: WalkContext) => Promise<WalkEnd>;
 }

@@ -22,7 +22,7 @@ export interface ArtifactView {
 
 export type NotableView =
   | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
-  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
+  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number; readonly answered: number }
   | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
   | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
 
@@ -43,7 +43,8 @@ export interface WalkView {
         readonly thread?: string;
       }
     | undefined;
-  readonly running: { readonly op: OpPath; readonly node: string; readonly visit: number; readonly retries: number } | undefined;
+  readonly running:
+    { readonly op: OpPath; readonly node: string; readonly visit: number; readonly retries: number; readonly answered: number } | undefined;
   readonly enterAt: string | undefined;
   /** The walk failed or was cut off at `enterAt`. */
   readonly isReentered: boolean;
@@ -61,6 +62,8 @@ export interface WalkView {
   /** Counts failed stages over the whole history. */
   readonly failures: number;
   readonly retried: number;
+  /** Those of `retried` whose attempts before were answered by a model. */
+  readonly answered: number;
   /** Newest last. */
   readonly notable: readonly NotableView[];
   readonly branches: ReadonlyMap<number, WalkView>;

@@ -27,11 +27,16 @@ export interface AttemptResult {
   readonly mayRetry: boolean;
   readonly reason: string;
   readonly cause: 'asked' | 'error';
+  /** True when a model has answered it, however it ended. */
+  readonly isAnswered: boolean;
   /** True when a stage that requested a retry may end with a partial success instead. */
   readonly allowsPartial: boolean;
 }
 
-export interface AttemptOptions extends Pick<Stage, 'node' | 'visit' | 'attempt' | 'folder' | 'walks' | 'promptHistory'> {
+export interface AttemptOptions extends Pick<
+  Stage,
+  'node' | 'visit' | 'attempt' | 'answeredBefore' | 'folder' | 'walks' | 'promptHistory'
+> {
   readonly run: PipelineRuntime;
   readonly handler: Handler;
   /** The frame of the node. */
@@ -50,6 +55,7 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal, graceMs);
   const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
   let outcome: StageOutcome | undefined;
+  let isAnswered = false;
   try {
     await perform(frame, operation, async (inner) => {
       const stage: Stage = {
@@ -57,6 +63,7 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
         node,
         visit: options.visit,
         attempt: options.attempt,
+        answeredBefore: options.answeredBefore,
         branch: walking.bounds?.branch,
         nodeOp: frame.op.path,
         nodeFrame: frame,
@@ -67,20 +74,21 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
         promptHistory: options.promptHistory,
         signal: limit.signal,
         context: walk.context,
+        answered: () => (isAnswered = true),
         walkBranch: (branch) => run.walk(run, branch),
       };
       outcome = withoutSecrets(run, await limit.race(handled(handler, stage)));
       return outcome.status;
     });
   } catch (error) {
-    return failed(options, walking, limit.isOver() ? timedOut(limitMs, error) : error);
+    return { ...failed(options, walking, limit.isOver() ? timedOut(limitMs, error) : error), isAnswered };
   } finally {
     limit.lift();
   }
   if (!outcome) throw new Error(`the attempt of ${node.id} ended without an outcome`);
   const allowsPartial = nodeAttribute(node, 'allow_partial') === true;
   const reason = outcome.failure_reason || `${node.id} requested a retry`;
-  return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason, cause: 'asked', allowsPartial };
+  return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason, cause: 'asked', isAnswered, allowsPartial };
 }
 
 async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
@@ -102,7 +110,7 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
 }
 
 /** Turns what a handler threw into a result (VISIT-3). */
-function failed({ run, node, frame }: AttemptOptions, walking: WalkContext, error: unknown): AttemptResult {
+function failed({ run, node, frame }: AttemptOptions, walking: WalkContext, error: unknown): Omit<AttemptResult, 'isAnswered'> {
   if (frame.run.signal.aborted || error instanceof PipelineError) throw error;
   if (walking.signal.aborted) throw new BranchCancelled();
   const stageError = stageErrorIn(error);

@@ -95,12 +95,14 @@ async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptResult; 
   const retries = retriesOfNode(run.pipeline.graph, node);
   // Retries that were scheduled before a crash count; the attempt that was running is repeated under its number.
   for (let attempt = (walk.running?.retries ?? 0) + 1; ; attempt++) {
-    const end = await attemptOnce({ ...visit, attempt });
+    const answeredBefore = walkOf(run, walking).running?.answered ?? 0;
+    const end = await attemptOnce({ ...visit, attempt, answeredBefore });
     if (!end.mayRetry || attempt > retries.budget) return { end, attempts: attempt };
     const delayMs = retries.delayMs(attempt, run.random);
     const { reason, cause } = end;
     const at = { op: frame.op.path, node: node.id, visit: visit.visit };
-    await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause }); // VISIT-1
+    const answered = answeredBefore + (end.isAnswered ? 1 : 0);
+    await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause, answered }); // VISIT-1
     await run.wait({ until: 'retry', op: frame.op.nth('try', attempt + 1).path, ms: delayMs }, walking.signal);
   }
 }

@@ -157,7 +157,7 @@ describe('the carry-over text', () => {
   const context = { 'graph.goal': 'x', 'internal.y': 1, long: 'y'.repeat(500), found: 'an anchor' };
   Object.assign(state.main.context, context);
   for (let i = 0; i < 500; i++)
-    addToHistory(state.main, { node_id: `stage${i}`, outcome: i % 7 === 0 ? 'fail' : 'success', visit: 0, attempts: 1 });
+    addToHistory(state.main, { node_id: `stage${i}`, outcome: i % 7 === 0 ? 'fail' : 'success', visit: 0, attempts: 1 }, 0);
   const past = { goal: 'Map the wreck', runId: 'R1', walks: [state.main] };
   it.each([
     ['truncate', 4_000],
@@ -196,8 +196,8 @@ describe('the carry-over text', () => {
   });
   it('lists failures, retries, jumps and answers, newest first', () => {
     const walk = pipelineState.initial().main;
-    addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' });
-    addToHistory(walk, { node_id: 'dive', outcome: 'success', visit: 0, attempts: 2 });
+    addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' }, 2);
+    addToHistory(walk, { node_id: 'dive', outcome: 'success', visit: 0, attempts: 2 }, 1);
     note(walk, { kind: 'jumped', from: 'exit', to: 'dive' });
     note(walk, { kind: 'answered', node: 'ask', choice: '[O] Open' });
     const lines = renderPreamble('summary:medium', { ...past, walks: [walk] }).split('\n');

@@ -15,7 +15,7 @@ const leaving = (body: string, current: string, outcome: StageOutcome): Decision
 const PLAIN = 'a [prompt=x]; b [prompt=x]; start -> a -> b -> exit';
 
 describe('on a walk that continues', () => {
-  const running = { op: 'main/b#0' as never, node: 'b', visit: 0, retries: 0 };
+  const running = { op: 'main/b#0' as never, node: 'b', visit: 0, retries: 0, answered: 0 };
   const next = { from: 'a', to: 'b', via: 'weight' } as const;
 
   it.each<[string, Partial<WalkView>, string]>([
