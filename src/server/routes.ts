@@ -190,8 +190,7 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
   const run = await runOf(services, requested);
   const { status, latest } = run;
   const { id } = status;
-  if (isOver(run))
-    throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is already ${status.status}`);
+  if (isOver(run)) throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is already ${status.status}`);
   if (!services.manager.has(id)) {
     throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} belongs to another process`, {
       hint: `cancel it where it was started; mlld journal show ${latest.ref.run} shows its journal`,
