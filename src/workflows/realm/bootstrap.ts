@@ -123,7 +123,7 @@ const CORE = String.raw`
     const running = [];
     for (let i = 0; i < list.length; i++) {
       put(results, i, null);
-      put(running, i, within(branches[i], async () => {
+      if (branches[i] !== null) put(running, running.length, within(branches[i], async () => {
         try { put(results, i, await work(list[i], i, branches[i])); } catch (error) { lost(error, group, name, i, list); return; }
         now('itemEnd', group, i);
       }));

@@ -13,6 +13,7 @@ import { recordSource } from '../../operation/sources.js';
 import type { Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import { createModule } from '../../language/source-module.js';
+import { Denial } from '../../runtime/denial.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
 import { compileCode, createClosedRealm, currentContext, type ClosedRealm } from '../../world/code/closed-realm.js';
 import { BOOTSTRAP } from '../realm/bootstrap.js';
@@ -44,7 +45,8 @@ export function runScript(ports: WorkflowPorts, frame: Frame, request: ScriptReq
 /** A `parallel` or `pipeline` that goes on. */
 interface Group {
   readonly performed: Promise<void>;
-  readonly items: readonly Item[];
+  /** Absent where an element has not begun. */
+  readonly items: readonly (Item | undefined)[];
 }
 
 /** An element of a group whose work has begun. */
@@ -116,7 +118,7 @@ class ScriptRun {
       while (this.calls.size > 0) await Promise.allSettled(this.calls);
       // The inner ones first, and each behind the calls in it, so that no operation ends behind the one around it.
       for (const { items, performed } of [...this.groups.values()].reverse()) {
-        items.forEach((item) => (hasEnded ? item.end() : item.fail(stopped())));
+        items.forEach((item) => (hasEnded ? item?.end() : item?.fail(stopped())));
         await performed.catch(() => undefined);
       }
       while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight); // SCRIPT-2
@@ -249,12 +251,19 @@ class ScriptRun {
     return result[0];
   }
 
-  /** Begins a `parallel` or `pipeline`: its id, and the paths of its branches. The realm does the work in them, and then ends it. */
+  /**
+   * Begins a `parallel` or `pipeline`: its id, and the paths of its branches, `null` for elements that a guard denied. The realm does the
+   * work in them, and then ends it.
+   */
   private group(kind: string, total: number): Promise<Json> {
     const id = `g${++this.count}`;
-    const items: Item[] = [];
-    let begun = 0;
+    const items: (Item | undefined)[] = [];
+    let left = total;
     return new Promise((resolve, reject) => {
+      const settle = (index: number, item: Item | undefined): void => {
+        items[index] = item;
+        if (--left === 0) resolve([id, items.map((known) => known?.path ?? null)]);
+      };
       const begin = async (index: number, iterate: Iterate): Promise<void> => {
         const work = (branch: Branch): Promise<void> =>
           new Promise((end, fail) => {
@@ -263,11 +272,16 @@ class ScriptRun {
               return;
             }
             this.branches.set(branch.path, branch);
-            items[index] = { path: branch.path, end, fail };
-            if (++begun === total) resolve([id, items.map(({ path }) => path)]);
+            settle(index, { path: branch.path, end, fail });
           });
         await iterate(index, work).catch((error: unknown) => {
-          if (items[index] === undefined) reject(error); // the error of one that has begun is the script's, which knows it
+          if (items[index] !== undefined) return; // the script knows the errors of elements that have begun
+          if (!(error instanceof Denial)) return reject(error);
+          this.root.frame.run.warn(
+            `in ${kind}(), item ${index + 1} of ${total}: its result is null: ${error.message}`,
+            `lost ${error.message}`,
+          );
+          settle(index, undefined);
         });
       };
       const performed = inBranches(this.here(), { kind, total }, async (iterate) => {

@@ -100,6 +100,22 @@ it('begins each element behind the hooks on it', async () => {
   expect(events.filter(({ type }) => type === 'hook.fired')).toHaveLength(2);
 });
 
+it('gives null for an element that a guard denies, and does the work of the others', async () => {
+  const hooks = `exe @isFirst() = sh { mkdir ${join(root, 'first')} 2> /dev/null && echo yes || echo no }
+guard @one before op:parallel:iteration = when [
+  @isFirst() == "yes" => deny "no berth"
+  * => allow
+]
+`;
+  const body = `const all = await parallel([1, 2, 3].map((n) => () => agent('ask ' + n)))\nlog('lost ' + all.filter((one) => one === null).length)\n`;
+  const events = await eventsOf(body, { hooks });
+  expect(events.at(-1)).toMatchObject({ type: 'run.finished', status: 'completed' });
+  expect(events.filter(({ type }) => type === 'call.completed')).toHaveLength(2);
+  expect(iterations(events).filter((line) => line.startsWith('denied'))).toHaveLength(1);
+  const written = events.flatMap((event) => (event.type === 'effect.performed' && event.kind === 'stream.write' ? [event.subject] : []));
+  expect(written.join('\n')).toContain('lost 1');
+});
+
 it('returns the result of a script that does not wait for its elements, though hooks on them take longer', async () => {
   const hooks = 'exe @late() = sh { sleep 0.2 }\nhook @h before op:parallel:iteration = [ let @done = @late() ]\n';
   const events = await eventsOf(`parallel([() => agent('a'), () => agent('b')])\nreturn 1\n`, { hooks });
