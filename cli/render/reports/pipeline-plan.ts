@@ -11,32 +11,50 @@ export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afte
   return `${steps.join('\n')}\n`;
 }
 
-/** The steps of a child pipeline stand below its manager. */
+/** The steps of a child pipeline stand below its manager, and those of branches below their parallel node. */
 function linesOf({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>, indent: string): readonly string[] {
   const width = Math.max(0, ...nodes.map(({ node }) => node.length));
   const steps = nodes.flatMap((step) => [
     `${indent}  ${oneLine(`${step.node.padEnd(width)}  ${wordsFor(step)}`)}`,
+    ...(step.inBranches ?? []).flatMap((branch) => branchLines(branch, indent)),
     ...(step.child === undefined || step.child.problem !== undefined ? [] : linesOf(step.child, `${indent}    `)),
   ]);
   if (afterwards.length === 0) return steps;
   return [...steps, `${indent}${oneLine(`then ${afterwards.join(' or ')}, depending on ${nodes.at(-1)?.node ?? 'it'}`)}`];
 }
 
-/** Counts the stages that are listed, those of child pipelines too. */
+/** A dash marks the first step of a branch. */
+function branchLines(branch: NonNullable<PlannedStep['inBranches']>[number], indent: string): readonly string[] {
+  const inner = `${indent}    `;
+  return linesOf(branch, inner).map((line, place) => (place === 0 ? `${inner}- ${line.slice(inner.length + 2)}` : line));
+}
+
+/** Counts the stages that are listed, those of branches and of child pipelines too. */
 function estimateLines({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>): readonly string[] {
   const steps = stepsIn(nodes);
   const executed = steps.filter(({ reply }) => reply === 'executed');
   const others = steps.filter(({ reply }) => reply === 'if-same');
   if (executed.length + others.length === 0) return [];
   const more = others.length === 0 ? '' : `; ${callsAndCost(others)} more where prompts have changed`;
-  const hasBranches = steps.some(({ branches = [] }) => branches.length > 0);
-  const uncounted = [...(hasBranches ? ['branches'] : []), ...(afterwards.length > 0 ? [`what follows ${nodes.at(-1)?.node}`] : [])];
-  const rest = uncounted.length === 0 ? '' : `; not counted: ${uncounted.join(', ')}`;
-  return [oneLine(`Estimate: ${callsAndCost(executed)}${more}${rest}`)];
+  const ends = openEnds({ nodes, afterwards });
+  const rest = ends.length === 0 ? '' : `; not counted: what follows ${[...new Set(ends)].join(', ')}`;
+  const calledOff = steps.some(({ callsOff, branches = [] }) => callsOff && branches.length > 1) ? '; some branches may be called off' : '';
+  return [oneLine(`Estimate: ${callsAndCost(executed)}${more}${calledOff}${rest}`)];
+}
+
+/** Returns the last step of each list behind which only the run decides what follows. */
+function openEnds({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>): readonly string[] {
+  const inner = nodes.flatMap((step) => listsIn(step).flatMap(openEnds));
+  return afterwards.length === 0 ? inner : [...inner, nodes.at(-1)?.node ?? 'it'];
 }
 
 function stepsIn(nodes: readonly PlannedStep[]): readonly PlannedStep[] {
-  return nodes.flatMap((step) => [step, ...(step.child?.problem === undefined ? stepsIn(step.child?.nodes ?? []) : [])]);
+  return nodes.flatMap((step) => [step, ...listsIn(step).flatMap((list) => stepsIn(list.nodes))]);
+}
+
+/** Returns the lists of steps inside one: of its branches, and of its child pipeline. */
+function listsIn({ inBranches = [], child }: PlannedStep): readonly Pick<PipelinePlan, 'nodes' | 'afterwards'>[] {
+  return child === undefined || child.problem !== undefined ? inBranches : [...inBranches, child];
 }
 
 /** `3 calls, $0.36`: the median of what replies of each stage had cost. */

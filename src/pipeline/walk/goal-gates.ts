@@ -23,11 +23,15 @@ export function checkGoalGates(pipeline: CompiledPipeline, { results, main }: Pi
   return { gates, unmet: { node, ...(step === undefined || step === node ? {} : { within: step }) } };
 }
 
-/** Returns true for a branch that a resume does not keep as it ended when it returns to the gates in the branches of a parallel node. */
-export function returnsToGate(pipeline: CompiledPipeline, results: StateView['results'], branch: WalkView): boolean {
-  if (branch.running) return true;
+/**
+ * Returns the node at which a resume enters a branch when it returns to the gates in the branches of a parallel node. Undefined for a
+ * branch that it keeps as it ended.
+ */
+export function nodeOfGate(pipeline: CompiledPipeline, results: StateView['results'], branch: WalkView): string | undefined {
+  if (branch.running) return branch.running.node;
   const unmet = pipeline.gates.filter((gate) => gateStatusAfter(results.get(gate)) === 'unsatisfied');
-  return unmet.some((gate) => stepToGate(pipeline, branch, gate) !== undefined);
+  const [step] = unmet.flatMap((gate) => stepToGate(pipeline, branch, gate) ?? []);
+  return step;
 }
 
 /** Returns the node of the walk that is the gate or has it in branches that can be continued, whichever ended last. */
@@ -39,7 +43,7 @@ function stepToGate(pipeline: CompiledPipeline, { latest, failed }: WalkView, ga
 }
 
 /** Another join may be decided by the branches that are kept, before the gate is reached. */
-function waitsForAll(pipeline: CompiledPipeline, id: string): boolean {
+export function waitsForAll(pipeline: CompiledPipeline, id: string): boolean {
   if (!pipeline.has(id) || pipeline.handlerOf(id) !== 'parallel') return false;
   const node = pipeline.node(id);
   return (nodeAttribute(node, 'join_policy') || 'wait_all') === 'wait_all' && nodeAttribute(node, 'error_policy') !== 'fail_fast';

@@ -31,7 +31,7 @@ interface Manager {
 /** Undefined for other nodes, and for a manager that watches a run of which nothing is known before. */
 export async function planChild(
   { options, plan, store, state, isContinued, notices }: Manager,
-  { node, visit, handler }: PlannedNode,
+  { node, op, handler }: PlannedNode,
   planIn: (options: PipelineRunOptions) => Promise<PipelinePlan | undefined>,
 ): Promise<PlannedChild | undefined> {
   if (handler !== MANAGER_TYPE || !startsChild(plan.node(node))) return undefined;
@@ -41,7 +41,7 @@ export async function planChild(
   const depth = (options.parent?.depth ?? 0) + 1;
   if (file === options.file) return { name, problem: 'it starts itself' };
   if (depth > DEPTH_MAX) return { name, problem: `pipelines are nested more than ${DEPTH_MAX} deep` };
-  const around = attemptOf(state, node, visit, isContinued);
+  const around = attemptOf(state, { node, op }, isContinued);
   const at = { node, depth, within: undefined, ...around };
   const parent = { run: state.runId ?? NO_RUN, ...(state.journalRun !== undefined && { journalRun: state.journalRun }), ...at };
   const earlier =
@@ -59,8 +59,11 @@ export async function planChild(
 }
 
 /** Returns the attempt that the manager would make, and the visits whose child it continues. */
-function attemptOf({ main }: PipelineState, node: string, visit: number, isContinued: boolean): { op: OpPath; visit?: VisitInRuns } {
-  const op = `main/${node}#${visit}` as OpPath;
+function attemptOf(
+  { main }: PipelineState,
+  { node, op }: Pick<PlannedNode, 'node' | 'op'>,
+  isContinued: boolean,
+): { op: OpPath; visit?: VisitInRuns } {
   const { running } = main;
   if (running?.op === op) return { op: `${op}/try#${running.retries + 1}` as OpPath, visit: running };
   const failed = isContinued ? main.failed.get(node) : undefined;

@@ -38,7 +38,11 @@ export interface PipelinePlan {
   readonly notices: readonly string[];
 }
 
-export interface PlannedStep extends PlannedNode {
+export interface PlannedStep extends Omit<PlannedNode, 'op' | 'branches'> {
+  /** The first nodes of the branches of a parallel node, without those that have ended. */
+  readonly branches?: readonly string[];
+  /** The steps of these branches, in their order. */
+  readonly inBranches?: readonly PlannedBranchSteps[];
   /**
    * For a model stage. `reused`: the reply was recorded before a crash. `if-same`: results are recorded, and one is reused if the call is
    * the same. `executed`: the model is called. Null for other stages.
@@ -48,6 +52,11 @@ export interface PlannedStep extends PlannedNode {
   readonly costUsd: number | null;
   /** For a manager that starts a child pipeline. */
   readonly child?: PlannedChild;
+}
+
+/** Up to the join of the parallel node; `afterwards` as in the plan. */
+export interface PlannedBranchSteps extends Pick<PipelinePlan, 'nodes' | 'afterwards'> {
+  readonly branch: string;
 }
 
 /** The plan of a child, or `problem`: why it has none. */
@@ -86,21 +95,21 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
   const { recorded, keys, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
-  const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
+  const replyOf = ({ node, op: nodeOp, callsModel }: PlannedNode): PlannedStep['reply'] => {
     if (!callsModel) return null;
     // A reply that was rejected since is there, and the call is made again.
     const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
-      isReplyOf(op, `main/${node}#${visit}`) && reply !== undefined && keys.has(reply);
+      isReplyOf(op, nodeOp) && reply !== undefined && keys.has(reply);
     if ([...state.received].some(isHere)) return 'reused';
     return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
   };
-  const planned: PlannedStep[] = [];
-  for (const step of nodes) {
-    const isContinued = planned.length === 0 && options.resume === '';
-    const child = await planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world));
-    const [price] = step.callsModel ? pricesOf([`${graph.name}.${step.node}`], [costs]) : [];
-    planned.push({ ...step, reply: replyOf(step), costUsd: price?.medianUsd ?? null, ...(child && { child }) });
-  }
+  const parts: StepParts = {
+    replyOf,
+    costOf: ({ node, callsModel }) => (callsModel ? pricesOf([`${graph.name}.${node}`], [costs])[0]?.medianUsd : undefined) ?? null,
+    childOf: (step, isContinued) =>
+      planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world)),
+  };
+  const planned = await stepsOf(parts, nodes, (place) => place === 0 && options.resume === '');
   return {
     ...about,
     begins: resumed ? 'resumed' : 'anew',
@@ -108,6 +117,37 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
     nodes: planned,
     afterwards,
   };
+}
+
+interface StepParts {
+  replyOf(step: PlannedNode): PlannedStep['reply'];
+  costOf(step: PlannedNode): number | null;
+  childOf(step: PlannedNode, isContinued: boolean): Promise<PlannedChild | undefined>;
+}
+
+/** @param isContinued true where an earlier run began the child of a manager at this place; undefined where that is not known */
+async function stepsOf(
+  parts: StepParts,
+  nodes: readonly PlannedNode[],
+  isContinued: (place: number) => boolean | undefined,
+): Promise<PlannedStep[]> {
+  const steps: PlannedStep[] = [];
+  for (const [place, step] of nodes.entries()) {
+    const { op: _, branches, ...about } = step;
+    const continued = isContinued(place);
+    const child = continued === undefined ? undefined : await parts.childOf(step, continued);
+    const inBranches: PlannedBranchSteps[] = [];
+    for (const { branch, isContinued: hasBegun, nodes: inner, afterwards } of branches ?? [])
+      inBranches.push({ branch, nodes: await stepsOf(parts, inner, () => (hasBegun ? undefined : false)), afterwards });
+    steps.push({
+      ...about,
+      ...(branches && { branches: inBranches.map(({ branch }) => branch), inBranches }),
+      reply: parts.replyOf(step),
+      costUsd: parts.costOf(step),
+      ...(child && { child }),
+    });
+  }
+  return steps;
 }
 
 /** A reply may also be that of a call inside the stage's own. */

@@ -1,7 +1,8 @@
 /** `--plan` of a pipeline: where it begins, which nodes follow, what is reused. Nothing runs. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JournalEvent } from '../../../journal/event.js';
 import type { Workflow } from '../../../journal/ids.js';
 import type { RunFile } from '../../../journal/store.js';
 import { rejectResult } from '../../../src/session/upkeep/reject-result.js';
@@ -30,6 +31,89 @@ it('lists the nodes of a first run as far as their order is known, and runs noth
   expect(plan?.nodes[3]?.branches).toEqual(['l', 'r']);
   expect(existsSync(path.join(place.folder, 'ran.txt'))).toBe(false);
   expect(existsSync(path.join(place.folder, '.mlld'))).toBe(false);
+});
+
+/** Written as `fan(b b2 | c)`, with the reply of each model stage behind its node. */
+const written = ({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>): string =>
+  [
+    ...nodes.map(({ node, visit, reply, inBranches }) => {
+      const inside = inBranches ? `(${inBranches.map(written).join(' | ')})` : '';
+      return `${node}${visit === 0 ? '' : `#${visit}`}${reply === null ? '' : `:${reply}`}${inside}`;
+    }),
+    ...(afterwards.length === 0 ? [] : [`then ${afterwards.join(' or ')}`]),
+  ].join(' ');
+
+describe('the branches of a parallel node', () => {
+  const NESTED = pipeline(
+    `fan [shape=component]; b [prompt="B"]; b2 [prompt="B2"]; in [shape=component]; x [prompt="X"]; y [shape=parallelogram, tool_command="test -f mended"]
+     inner [shape=tripleoctagon]; meet [shape=tripleoctagon]; look [shape=diamond]; z [prompt="Z"]
+     start -> fan; fan -> b -> b2 -> meet; fan -> in; in -> x -> inner; in -> y -> inner; inner -> meet; fan -> look
+     look -> z [condition="context.q=1"]; look -> meet; z -> meet; meet -> exit`,
+  );
+
+  it('are listed up to its join, with parallel nodes in them', async () => {
+    place = workshop(NESTED);
+    const plan = (await planPipeline(place.options())) as PipelinePlan;
+    expect(written(plan)).toBe('start fan(b:executed b2:executed | in(x:executed | y) inner | look then z or meet) meet exit');
+    const lines = renderPipelinePlan(plan, styleFor(false)).split('\n');
+    expect(lines.slice(3, 12)).toEqual([
+      '  fan    parallel, branches b, in, look',
+      '    - b   codergen, model is called',
+      '      b2  codergen, model is called',
+      '    - in     parallel, branches x, y',
+      '        - x  codergen, model is called',
+      '        - y  tool',
+      '      inner  parallel.fan_in',
+      '    - look  conditional',
+      '    then z or meet, depending on look',
+    ]);
+    expect(lines.at(-2)).toBe('Estimate: 3 calls, cost unknown; not counted: what follows look');
+  });
+
+  it('are entered where a resume continues them', async () => {
+    place = workshop(
+      NESTED.replaceAll('shape=component', 'shape=component, error_policy=fail_fast').replace('test -f', 'sleep 0.3; test -f'),
+    );
+    await place.run();
+    const plan = async (): Promise<string> =>
+      written((await planPipeline({ ...(place as Workshop).options(), resume: '' })) as PipelinePlan);
+    expect(await plan()).toBe('fan#1(in#1(y#1) inner) meet exit');
+    place.write('mended', '');
+    const { events } = await place.run({ resume: '' });
+    const visited = events.flatMap((event) => (event.type === 'node.started' ? [event.op] : []));
+    expect(visited).toEqual([
+      'main/fan#1',
+      'main/fan#1[1]/in#1',
+      'main/fan#1[1]/in#1[1]/y#1',
+      'main/fan#1[1]/inner#0',
+      'main/meet#0',
+      'main/exit#0',
+    ]);
+  });
+
+  it('reuse the reply that a stage in them had before the run was cut short', async () => {
+    place = workshop(NESTED);
+    const ending = new AbortController();
+    const onEvent = (event: JournalEvent): void => {
+      if (event.type === 'call.completed' && event.op.startsWith('main/fan#0[0]/b#0/')) ending.abort();
+    };
+    await place.run({ signal: ending.signal, onEvent });
+    const plan = written((await planPipeline({ ...place.options(), resume: '' })) as PipelinePlan);
+    expect(plan).toContain('b:reused b2:executed');
+  });
+
+  it('say that some may be called off where the join does not wait for all', async () => {
+    place = workshop(NESTED.replace('fan [shape=component]', 'fan [shape=component, join_policy=first_success]'));
+    const plan = (await planPipeline(place.options())) as PipelinePlan;
+    expect(renderPipelinePlan(plan, styleFor(false))).toContain(
+      '\nEstimate: 3 calls, cost unknown; some branches may be called off; not counted',
+    );
+  });
+
+  it('end where a way leads back to a parallel node around', async () => {
+    place = workshop(pipeline('fan [shape=component]; b [prompt="B"]; c [prompt="C"]; start -> fan; fan -> b -> fan; fan -> c -> exit'));
+    expect(written((await planPipeline(place.options())) as PipelinePlan)).toMatch(/^start fan\(b:executed fan\(\).* \| c:executed\)/);
+  });
 });
 
 it('says where a resume continues, and when nothing is left to resume', async () => {

@@ -118,12 +118,10 @@ describe('a plan', () => {
     );
     const words = ['--backend', 'claude', '--checkpoint'];
     const estimate = async (...more: string[]) => /^Estimate: .*/m.exec((await run({}, ...words, ...more, '--plan')).stdout)?.[0];
-    expect(await estimate()).toBe('Estimate: 2 calls, cost unknown; not counted: branches, what follows look');
+    expect(await estimate()).toBe('Estimate: 3 calls, cost unknown; not counted: what follows look');
     expect(await run({ default: { costUsd: 0.5, in: 10, out: 10 } }, ...words)).toMatchObject({ status: 0 });
     expect(await estimate('--resume', 'b')).toBe('Estimate: 1 call, $0.50; not counted: what follows look');
-    expect(await estimate()).toBe(
-      'Estimate: 0 calls; 2 calls, $1.00 more where prompts have changed; not counted: branches, what follows look',
-    );
+    expect(await estimate()).toBe('Estimate: 0 calls; 3 calls, $1.50 more where prompts have changed; not counted: what follows look');
     const planned = await run({}, ...words, '--resume', 'b', '--plan', '--json');
     expect(JSON.parse(planned.stdout)).toMatchObject({
       nodes: [
