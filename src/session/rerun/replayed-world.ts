@@ -4,6 +4,8 @@
  * REPLAY-WORLD-1  No process, no file, no network, no model; two sinks take what the script writes.
  * REPLAY-WORLD-2  Results arrive in the order of the record (`replay-order.ts`); sleeps end at once.
  * REPLAY-WORLD-3  The record of a run that did not end in order may lack results: code that needs one waits for good, as it did in the run.
+ * REPLAY-WORLD-4  A stage that was ended between the start of its call and that of its command has no record of the command: it waits until
+ *                 it is ended again.
  */
 import { textTooLarge } from '../../../journal/payloads.js';
 import type { EventOf, Json } from '../../../journal/event.js';
@@ -18,6 +20,7 @@ import {
   type RecordedEffect,
   type Recording,
 } from '../../../replay/recording/recorded-world.js';
+import { bodyTimedOut } from '../../runtime/body-deadline.js';
 import type { Frame } from '../../runtime/frame.js';
 import { canonicalRequest, subjectOf } from '../../operation/effect-facts.js';
 import type { EffectResult, EffectRequest, EffectKind, World } from '../../world/world.js';
@@ -28,7 +31,7 @@ import { concealDivergence } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
 import { pureModule } from './pure-modules.js';
 import type { ReplayedCalls } from './replayed-calls.js';
-import type { ReplayOrder } from './replay-order.js';
+import { aborted, type ReplayOrder } from './replay-order.js';
 
 export interface Sinks {
   readonly stdout: (text: string) => void;
@@ -118,6 +121,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     const op = frame.op.path;
     if (isCut(op)) return waitForClose(release);
     if (!isWhole(recording)) return waitStuck(release);
+    await untilEnded(frame, release);
     const similar = nextEffect(recording, op, kind, undefined);
     const expected = similar && { seq: similar.seq, subject: similar.subject, ...(await textWritten(similar)) };
     const divergence = withoutUndefined<Divergence>({
@@ -131,6 +135,14 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     const next = similar ?? anyEffect(recording, kind, sha256(canonicalRequest(request)));
     if (!continues || (next === undefined && !ACTIONS.has(kind))) throw endOfReplay();
     return next;
+  }
+
+  /** Throws what ended the body around (REPLAY-WORLD-4). Returns where nothing did: then the effect is a divergence. */
+  async function untilEnded({ op, deadline }: Frame, release: () => void): Promise<void> {
+    if (!deadline || callAround(recording, op.path)?.failed?.by !== 'inside') return;
+    release();
+    await Promise.race([aborted(deadline.signal), order.idle(), closed]);
+    if (deadline.isOver) throw bodyTimedOut();
   }
 
   function waitStuck(release: () => void): Promise<never> {

@@ -118,6 +118,25 @@ describe('a pipeline replays the same', () => {
     expectSame({ run, replayed });
   });
 
+  it('with a branch that is called off between the start of its call and that of its command', async () => {
+    const scriptText = pipeline(
+      `fan [shape=component, join_policy=first_success]; meet [shape=tripleoctagon]
+       a [prompt="A"]; b [shape=parallelogram, tool_command="sleep 0.2"]; start -> fan; fan -> a -> meet; fan -> b -> meet; meet -> exit`,
+      'backend="cmd:sleep 9"',
+    );
+    shop = workshop(scriptText);
+    const run = await shop.run();
+    const ref = await latest(shop);
+    const store = openMemoryStore();
+    const journal = await store.create(ref);
+    const isOfCommand = ({ type, op }: { readonly type: string; readonly op?: string }): boolean =>
+      (type === 'effect.performed' || type === 'process.started') && op === 'main/fan#0[0]/a#0/try#1/model#0';
+    expect(run.events.some(isOfCommand)).toBe(true);
+    for (const event of run.events) if (!isOfCommand(event)) journal.post(event);
+    await journal.close();
+    expectSame({ run, replayed: await replay({ ...shop, store }, { scriptText }) });
+  });
+
   it.each([
     ['who answer', 'y', 'Y'],
     ['who let the time pass', undefined, 'N'],
