@@ -52,10 +52,14 @@ export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise
     case 'failed':
       return { status: 'failed', error: new MlldError('STAGE_FAILED', end.reason) };
     case 'restarted':
-      if (number > RESTARTS_MAX)
-        return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', `The run restarted more than ${RESTARTS_MAX} times`) };
+      if (number > RESTARTS_MAX) return { status: 'failed', error: tooManyRestarts() };
       return { status: 'restarted', restartAt: end.at };
   }
+}
+
+/** A replay knows such an end by this text. */
+export function tooManyRestarts(): MlldError {
+  return new MlldError('PIPELINE_LIMIT', `The run restarted more than ${RESTARTS_MAX} times`);
 }
 
 function stoppedEnd(status: StopReason, { callerSignal }: Walking): PipelineEnd {

@@ -8,7 +8,7 @@ import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipe
 import type { Walk } from '../../../replay/pipeline/walk.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isInside } from '../../../replay/fold/op-path.js';
-import { isWhole } from '../../../replay/recording/recorded-world.js';
+import { isWhole, type Recording } from '../../../replay/recording/recorded-world.js';
 import { nextOutput, recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import { MlldError } from '../../errors.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
@@ -26,6 +26,7 @@ import { baseFolder } from '../project.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from './divergence.js';
 import { stateBefore } from '../pipeline/history/chain.js';
+import { tooManyRestarts } from '../pipeline/pipeline-end.js';
 import { initialContext } from '../pipeline/run-start.js';
 import { replayImpossible, stopNotReached, numberedStop } from './replay-errors.js';
 import { endDivergences, type ReplayEnd } from './end-divergences.js';
@@ -61,7 +62,7 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
   const frame = frameOf(replayed, runtime);
   const run = runOf(replayed, { walk, plan, frame, ledger, stages, backends: models.backends, lostThreads });
 
-  const ended = walkAgain(run, state, runtime);
+  const ended = walkAgain(run, { given: state.given, recording }, runtime);
   const end = await Promise.race([ended, control.ended]);
   ended.catch(() => undefined); // a later error is only about the end of the replay
 
@@ -161,7 +162,7 @@ function runOf(
 /** Undefined when the replay was ended before the walk was. */
 async function walkAgain(
   run: PipelineRuntime,
-  { given }: Pick<PipelineState, 'given'>,
+  { given, recording }: Pick<PipelineState, 'given'> & Pick<ReplayableRun, 'recording'>,
   { control }: ReplayRuntime,
 ): Promise<ReplayEnd | undefined> {
   const { ledger, frame, pipeline: plan } = run;
@@ -171,12 +172,18 @@ async function walkAgain(
     }
     const end = await traverse(run, { frame, signal: control.signal, walks: [] });
     if (end.kind === 'failed') return { code: 'STAGE_FAILED', message: end.reason };
-    return end.kind === 'restarted' ? { next: end.at } : {};
+    return end.kind === 'restarted' ? restarted(recording, end.at) : {};
   } catch (error) {
     if (error instanceof PipelineError) return { code: 'PIPELINE_LIMIT', message: error.message };
     if (control.signal.aborted || isEndOfReplay(error)) return undefined;
     throw error;
   }
+}
+
+/** The record of one run does not tell how many the command had begun before it. */
+function restarted({ finished }: Recording, next: string): ReplayEnd {
+  const { code, message } = tooManyRestarts();
+  return finished?.error?.message === message ? { code, message } : { next };
 }
 
 function leftOut(

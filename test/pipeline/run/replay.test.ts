@@ -156,10 +156,11 @@ describe('a pipeline replays the same', () => {
     expect(replayed.walk?.context).toMatchObject({ 'human.gate.selected': selected });
   });
 
-  it('that fails: an unmet gate, a stage without a way on, a limit', async () => {
+  it('that fails: an unmet gate, a stage without a way on, a limit of steps or of restarts', async () => {
     for (const [body, code] of [
       ['work [shape=parallelogram, tool_command="echo $$; false", goal_gate=true, max_retries=0]; start -> work -> exit', 'STAGE_FAILED'],
       ['a [prompt="again"]; start -> a; a -> a; a -> exit [condition="outcome=fail"]', 'PIPELINE_LIMIT'],
+      ['a [prompt="again"]; start -> a; a -> a [loop_restart=true]; a -> exit [condition="outcome=fail"]', 'PIPELINE_LIMIT'],
     ] as const) {
       const { run, replayed } = await ranAndReplayed(pipeline(body, code === 'PIPELINE_LIMIT' ? 'max_steps=7' : ''));
       expectSame({ run, replayed });
