@@ -129,7 +129,8 @@ const CORE = String.raw`
       }));
     }
     for (let i = 0; i < running.length; i++) await running[i];
-    await later('groupEnd', [group]);
+    const denied = await later('groupEnd', [group]);
+    for (let i = 0; i < denied.length; i++) put(results, denied[i], null);
     return results;
   };
 

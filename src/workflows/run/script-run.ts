@@ -47,6 +47,8 @@ interface Group {
   readonly performed: Promise<void>;
   /** Absent where an element has not begun. */
   readonly items: readonly (Item | undefined)[];
+  /** The numbers of those that a guard denied when their work had ended. */
+  readonly denied: readonly number[];
 }
 
 /** An element of a group whose work has begun. */
@@ -258,6 +260,7 @@ class ScriptRun {
   private group(kind: string, total: number): Promise<Json> {
     const id = `g${++this.count}`;
     const items: (Item | undefined)[] = [];
+    const denied: number[] = [];
     let left = total;
     return new Promise((resolve, reject) => {
       const settle = (index: number, item: Item | undefined): void => {
@@ -275,13 +278,14 @@ class ScriptRun {
             settle(index, { path: branch.path, end, fail });
           });
         await iterate(index, work).catch((error: unknown) => {
-          if (items[index] !== undefined) return; // the script knows the errors of elements that have begun
-          if (!(error instanceof Denial)) return reject(error);
+          const hasBegun = items[index] !== undefined;
+          if (!(error instanceof Denial)) return hasBegun ? undefined : reject(error); // the script knows those of elements that have begun
           this.root.frame.run.warn(
             `in ${kind}(), item ${index + 1} of ${total}: its result is null: ${error.message}`,
             `lost ${error.message}`,
           );
-          settle(index, undefined);
+          if (hasBegun) denied.push(index);
+          else settle(index, undefined);
         });
       };
       const performed = inBranches(this.here(), { kind, total }, async (iterate) => {
@@ -289,7 +293,7 @@ class ScriptRun {
         if (this.root.frame.run.signal.aborted) throw stopped();
       });
       performed.then(() => resolve([id, []]), reject); // where no element, or not each, could begin
-      this.groups.set(id, { performed, items });
+      this.groups.set(id, { performed, items, denied });
     });
   }
 
@@ -306,9 +310,12 @@ class ScriptRun {
     this.groups.get(id)?.items[index]?.fail(error);
   }
 
-  private async groupEnd(id: string): Promise<undefined> {
-    await this.groups.get(id)?.performed;
+  /** Returns the numbers of the elements whose results a guard denied. */
+  private async groupEnd(id: string): Promise<Json> {
+    const group = this.groups.get(id);
+    await group?.performed;
     this.groups.delete(id);
+    return [...(group?.denied ?? [])];
   }
 
   private stage(path: string, number: number): string {

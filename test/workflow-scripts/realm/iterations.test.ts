@@ -116,6 +116,16 @@ guard @one before op:parallel:iteration = when [
   expect(written.join('\n')).toContain('lost 1');
 });
 
+it('gives null for an element that a guard denies when its work has ended', async () => {
+  const hooks = 'guard @one after op:pipeline:iteration = when [ * => deny "no berth" ]\n';
+  const body = `const all = await pipeline([1, 2], (n) => agent('ask ' + n))\nlog('lost ' + all.filter((one) => one === null).length)\n`;
+  const events = await eventsOf(body, { hooks });
+  expect(events.at(-1)).toMatchObject({ type: 'run.finished', status: 'completed' });
+  expect(iterations(events).filter((line) => line.startsWith('denied'))).toHaveLength(2);
+  const written = events.flatMap((event) => (event.type === 'effect.performed' && event.kind === 'stream.write' ? [event.subject] : []));
+  expect(written.join('\n')).toContain('lost 2');
+});
+
 it('returns the result of a script that does not wait for its elements, though hooks on them take longer', async () => {
   const hooks = 'exe @late() = sh { sleep 0.2 }\nhook @h before op:parallel:iteration = [ let @done = @late() ]\n';
   const events = await eventsOf(`parallel([() => agent('a'), () => agent('b')])\nreturn 1\n`, { hooks });
