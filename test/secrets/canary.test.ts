@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const KEY = randomBytes(32).toString('hex');
 
@@ -122,12 +123,12 @@ it.concurrent.each(
   const canary = `Canary${randomBytes(9).toString('hex')}`;
   const cwd = await project(script, canary);
   const env = { MLLD_TOKEN: canary, ...(key === 'the key of the project' ? {} : { MLLD_JOURNAL_KEY: key === 'none' ? 'none' : KEY }) };
-  await runCli(['job.mld', '--checkpoint'], { cwd, env });
-  await runCli(['job.mld', '--resume'], { cwd, env });
+  await callCli(['job.mld', '--checkpoint'], { cwd, env });
+  await callCli(['job.mld', '--resume'], { cwd, env });
   expect(leaksIn(path.join(cwd, '.mlld'), canary)).toEqual([]);
   const [shown, inspected] = await Promise.all([
-    runCli(['journal', 'show', 'job', '--json'], { cwd }),
-    runCli(['checkpoint', 'inspect', 'job'], { cwd }),
+    callCli(['journal', 'show', 'job', '--json'], { cwd }),
+    callCli(['checkpoint', 'inspect', 'job'], { cwd }),
   ]);
   expect(shown.status).toBe(0);
   expect(shown.stdout + inspected.stdout).not.toContain(canary);

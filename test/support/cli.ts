@@ -25,10 +25,14 @@ export interface CliResult {
 export type CliProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** `HOME` is the working directory unless `env` says otherwise; nothing else of the surroundings but `PATH` gets in. */
-export function startCli(argv: readonly string[], { cwd, env }: CliOptions): CliProcess {
+export function environmentOf({ cwd, env }: CliOptions): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: cwd, XDG_CACHE_HOME: cacheFolder(), ...env };
+}
+
+export function startCli(argv: readonly string[], options: CliOptions): CliProcess {
   return spawn(process.execPath, [PROGRAM, ...argv], {
-    cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, XDG_CACHE_HOME: cacheFolder(), ...env },
+    cwd: options.cwd,
+    env: environmentOf(options),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
