@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** `sick` lists the words that @part fails for. */
 const SCRIPT = `exe llm @part(q) = sh { echo "part $q" >> log; if grep -qw "$q" sick; then echo '{"fail":{"class":"content","message":"no"}}' >> $MLLD_CALL_REPORT; fi; echo "P:$q" }
@@ -20,8 +21,8 @@ async function project(
   sick: string,
   script = SCRIPT,
 ): Promise<{
-  readonly run: (...flags: string[]) => ReturnType<typeof runCli>;
-  readonly journal: (...words: string[]) => ReturnType<typeof runCli>;
+  readonly run: (...flags: string[]) => ReturnType<typeof callCli>;
+  readonly journal: (...words: string[]) => ReturnType<typeof callCli>;
   /** The calls of @part that were executed since the last look. */
   readonly executed: () => readonly string[];
   readonly cure: () => void;
@@ -29,8 +30,8 @@ async function project(
   const cwd = await projectFolder({ 'job.mld': script, sick, log: '' });
   const log = path.join(cwd, 'log');
   return {
-    run: (...flags) => runCli(['job.mld', ...flags], { cwd }),
-    journal: (...words) => runCli(['journal', ...words], { cwd }),
+    run: (...flags) => callCli(['job.mld', ...flags], { cwd }),
+    journal: (...words) => callCli(['journal', ...words], { cwd }),
     executed: () => {
       const lines = fs.readFileSync(log, 'utf8').split('\n').filter(Boolean);
       fs.writeFileSync(log, '');

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const STUBS = fileURLToPath(new URL('../../conformance/stubs', import.meta.url));
 const SETTINGS = {
@@ -27,7 +28,7 @@ interface Figures {
 async function reported(cwd: string): Promise<{ run: Figures; functions: ReadonlyMap<string, Figures> }> {
   const [list, stats] = await Promise.all(
     [['list'], ['stats', 'job.mld']].map(
-      async (words) => JSON.parse((await runCli(['journal', ...words, '--json'], { cwd })).stdout) as unknown,
+      async (words) => JSON.parse((await callCli(['journal', ...words, '--json'], { cwd })).stdout) as unknown,
     ),
   );
   const { functions } = stats as { functions: readonly (Figures & { fn: string })[] };
@@ -71,7 +72,7 @@ it('programs: rejections, cut streams, repairs, replies that were cut, refusals'
     STUB_PLAN: path.join(cwd, 'plan.json'),
     STUB_LEDGER: path.join(cwd, 'ledger.ndjson'),
   };
-  expect(await runCli(['job.mld', '--checkpoint'], { cwd, env })).toMatchObject({ stdout: 'end\n', status: 4 });
+  expect(await callCli(['job.mld', '--checkpoint'], { cwd, env })).toMatchObject({ stdout: 'end\n', status: 4 });
 
   const lines = (await fs.readFile(env.STUB_LEDGER, 'utf8'))
     .trim()
@@ -140,7 +141,7 @@ it('HTTP interfaces: overload, connections that are cut after the charge, replie
   provider = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(provider.stdout as NodeJS.ReadableStream, 'data');
   const url = await fs.readFile(ready, 'utf8');
-  expect(await runCli(['job.mld', '--checkpoint'], { cwd, env: { PROVIDER_URL: url } })).toMatchObject({ stdout: 'end\n', status: 0 });
+  expect(await callCli(['job.mld', '--checkpoint'], { cwd, env: { PROVIDER_URL: url } })).toMatchObject({ stdout: 'end\n', status: 0 });
 
   const lines = (await fs.readFile(ledger, 'utf8'))
     .trim()

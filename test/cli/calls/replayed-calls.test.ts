@@ -1,6 +1,7 @@
 /** Runs whose calls failed, waited or were tried again are replayed as they were. calls.md 17. */
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const CONFIG = '{ "calls": { "backoff": { "first": "5ms", "max": "10ms" } } }';
 
@@ -112,9 +113,9 @@ var @r = for parallel(3) @i in ["a", "b", "c"] => @ask(@i)\nshow \`@r.join(" ") 
 
 it.each(SCRIPTS)('replays calls that %s', async (_, script, shown) => {
   const cwd = await projectFolder({ 'job.mld': `${script}\n`, 'mlld-config.json': CONFIG });
-  const { stdout, stderr } = await runCli(['job.mld', '--checkpoint', '--allow-failures'], { cwd });
+  const { stdout, stderr } = await callCli(['job.mld', '--checkpoint', '--allow-failures'], { cwd });
   expect({ stdout, error: /error: .*/.exec(stderr)?.[0] }).toEqual({ stdout: `${shown}\n`, error: undefined });
-  const replayed = await runCli(['journal', 'replay', 'latest', '--json'], { cwd });
+  const replayed = await callCli(['journal', 'replay', 'latest', '--json'], { cwd });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ verdict: 'same', divergences: [] });
 });
 
@@ -122,9 +123,9 @@ it('replays what the reuse of a result has saved', async () => {
   const script =
     'exe llm @ask(q) = js { mlld.usage({ costUsd: 0.5 }); return "A:" + q }\nvar @a = @ask("ebb")\nshow `@a @mx.usage.savedUsd @mx.usage.reused`\n';
   const cwd = await projectFolder({ 'job.mld': script });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
-  expect((await runCli(['job.mld', '--resume'], { cwd })).stdout).toBe('A:ebb 0.5 1\n');
-  const replayed = await runCli(['journal', 'replay', 'latest', '--json'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
+  expect((await callCli(['job.mld', '--resume'], { cwd })).stdout).toBe('A:ebb 0.5 1\n');
+  const replayed = await callCli(['journal', 'replay', 'latest', '--json'], { cwd });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ verdict: 'same' });
 });
 
@@ -135,8 +136,8 @@ it.each([
   const script = `exe llm @ask(q) = js { mlld.fail("quota", "used up") }
 exe llm @fine(q) = sh { echo "F:$q" }\nexe @other(q) = when [ @q == "ebb" => @ask(@q); * => @fine(@q) ]\nshow @fine("first")\nvar @r = ${calls}\nshow @r\n`;
   const cwd = await projectFolder({ 'job.mld': script });
-  const { stdout, status } = await runCli(['job.mld', '--checkpoint'], { cwd });
+  const { stdout, status } = await callCli(['job.mld', '--checkpoint'], { cwd });
   expect({ stdout, status }).toEqual({ stdout: 'F:first\n', status: 5 });
-  const replayed = await runCli(['journal', 'replay', 'latest', '--json'], { cwd });
+  const replayed = await callCli(['journal', 'replay', 'latest', '--json'], { cwd });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ verdict: 'same', status: 'paused', divergences: [] });
 });

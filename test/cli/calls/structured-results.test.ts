@@ -2,14 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 const STRING = '{ schema: { "type": "string" } }';
 const OBJECT = '{ schema: { "type": "object", "required": ["mark"] } }';
 
 function show(body: string, options: string): Promise<CliResult> {
   return projectFolder({ 'job.mld': `exe llm @ask(q) = ${body} with ${options}\nshow @ask("ebb")\n` }).then((cwd) =>
-    runCli(['job.mld', '--retries', '0'], { cwd }),
+    callCli(['job.mld', '--retries', '0'], { cwd }),
   );
 }
 
@@ -52,7 +53,7 @@ it.each([
     'reply.json': JSON.stringify(ENVELOPE),
     'job.mld': `exe llm @ask(q) = sh { echo "$q" >> asked; cat reply.json } with ${options}\nvar @all = for parallel(2) @q in ["ebb", "ebb"] => @ask(@q)\n`,
   });
-  const { stderr } = await runCli(['job.mld'], { cwd });
+  const { stderr } = await callCli(['job.mld'], { cwd });
   const told = '@ask: the schema was held against the whole reply of claude, whose result would have fit; reply: "claude" takes';
   expect(stderr.split(told)).toHaveLength(isTold ? 2 : 1);
   expect(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const SCRIPT = `exe llm @ask(text) = js { return "answer, about \\"" + text + "\\""; }
 var @r = for @t in ["ebb", "flow"] => @ask(@t)
@@ -9,9 +10,9 @@ output @r to "out.json"
 describe('mlld journal audit', () => {
   it('lists what a run did, with previews also of reused results', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    const { stdout, status } = await runCli(['journal', 'audit', 'tide'], { cwd });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    const { stdout, status } = await callCli(['journal', 'audit', 'tide'], { cwd });
     expect(status).toBe(0);
     expect(stdout).toMatch(/call {4}@ask\(ebb\) reused: from event \d+ of \S+ {2}main\/for#0\[0\]\/ask#0\n/);
     expect(stdout).toMatch(/file {4}write .*out\.json sha256:[0-9a-f]{12} /);
@@ -23,19 +24,19 @@ describe('mlld journal audit', () => {
     const cwd = await projectFolder({
       'tide.mld': 'exe @ask(t) = `A:@t`\nhook @trace after @ask = [ let @x = 1 ]\nshow @ask("ebb")\nshow @ask("flow")\n',
     });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    const { stdout } = await runCli(['journal', 'audit', 'tide'], { cwd });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    const { stdout } = await callCli(['journal', 'audit', 'tide'], { cwd });
     expect(stdout).toMatch(/0 errors in hooks\n {2}trace after @ask fired 2 times, \d+ms\njournal: /);
     expect(stdout).not.toContain(' hook ');
   });
 
   it('prints the same as JSON and as CSV', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    const json = JSON.parse((await runCli(['journal', 'audit', 'tide', '--json', '--label', 'llm'], { cwd })).stdout);
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    const json = JSON.parse((await callCli(['journal', 'audit', 'tide', '--json', '--label', 'llm'], { cwd })).stdout);
     expect(json).toMatchObject({ workflow: 'tide.mld', totals: { executed: 2 }, integrity: { ok: true } });
     expect(json.entries.map((entry: { entry: string }) => entry.entry).sort()).toEqual(['call', 'call', 'command', 'command']);
-    const lines = (await runCli(['journal', 'audit', 'tide', '--csv'], { cwd })).stdout.trim().split('\n');
+    const lines = (await callCli(['journal', 'audit', 'tide', '--csv'], { cwd })).stdout.trim().split('\n');
     expect(lines[0]?.trim()).toBe(
       'seq,ts,entry,op,subject,detail,try,outcome,class,retryInMs,lane,fromRun,fromSeq,savedUsd,model,inputTokens,outputTokens,costUsd,costSource,durationMs,exitCode,hash,labels,worker,workerHost,workerUsd',
     );
@@ -46,9 +47,9 @@ describe('mlld journal audit', () => {
 
   it('finds the calls that led to a file', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    const { stdout } = await runCli(['journal', 'audit', 'tide', '--file', 'out.json'], { cwd });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    const { stdout } = await callCli(['journal', 'audit', 'tide', '--file', 'out.json'], { cwd });
     expect(stdout).toContain('the file is what it wrote');
     expect(stdout).toContain('@ask(flow) reused');
     expect(stdout.match(/its result is in the file/g)).toHaveLength(2);
@@ -56,14 +57,14 @@ describe('mlld journal audit', () => {
 
   it('names the class of a failed call once', async () => {
     const cwd = await projectFolder({ 'tide.mld': 'exe llm @ask(q) = js { throw new Error("no tide") }\nshow @ask("ebb")\n' });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    const { stdout } = await runCli(['journal', 'audit', 'tide'], { cwd });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    const { stdout } = await callCli(['journal', 'audit', 'tide'], { cwd });
     expect(stdout).toContain('@ask(ebb) failed: crash, no tide, ');
   });
 
   it('refuses a time that is none', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
-    await runCli(['tide.mld', '--checkpoint'], { cwd });
-    expect(await runCli(['journal', 'audit', 'tide', '--from', 'noon'], { cwd })).toMatchObject({ status: 1, stdout: '' });
+    await callCli(['tide.mld', '--checkpoint'], { cwd });
+    expect(await callCli(['journal', 'audit', 'tide', '--from', 'noon'], { cwd })).toMatchObject({ status: 1, stdout: '' });
   });
 });

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../../src/api/reports/call.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const SCRIPT = `
 exe llm @review(file) = js { if (file === "c.md" && !process.env.CALM) throw new Error("bad reply"); return "R:" + file + "\\nsecond line"; }
@@ -13,12 +14,12 @@ show @review("c.md")
 `;
 
 let cwd: string;
-const cat = (...argv: string[]) => runCli(['journal', 'cat', ...argv], { cwd });
+const cat = (...argv: string[]) => callCli(['journal', 'cat', ...argv], { cwd });
 
 beforeAll(async () => {
   cwd = await projectFolder({ 'job.mld': SCRIPT });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
 });
 
 describe('mlld journal cat', () => {
@@ -71,11 +72,11 @@ describe('mlld journal cat', () => {
 
   it('reads what lies in a blob, and says why a text is gone', async () => {
     const folder = await projectFolder({ 'big.mld': 'exe llm @long(word) = js { return word.repeat(40000); }\nvar @x = @long("tide")\n' });
-    await runCli(['big.mld', '--checkpoint'], { cwd: folder });
-    const result = await runCli(['journal', 'cat', 'big', 'main/long#0', '--result'], { cwd: folder });
+    await callCli(['big.mld', '--checkpoint'], { cwd: folder });
+    const result = await callCli(['journal', 'cat', 'big', 'main/long#0', '--result'], { cwd: folder });
     expect(result.stdout).toBe(`${'tide'.repeat(40_000)}\n`);
-    await runCli(['journal', 'redact', 'big', '--op', 'main/long#0', '--reason', 'asked by customer'], { cwd: folder });
-    expect((await runCli(['journal', 'cat', 'big', 'main/long#0'], { cwd: folder })).stdout).toContain(
+    await callCli(['journal', 'redact', 'big', '--op', 'main/long#0', '--reason', 'asked by customer'], { cwd: folder });
+    expect((await callCli(['journal', 'cat', 'big', 'main/long#0'], { cwd: folder })).stdout).toContain(
       '(taken out of the journal: asked by customer)',
     );
   });
@@ -84,20 +85,20 @@ describe('mlld journal cat', () => {
     const folder = await projectFolder({
       'job.mld': 'var secret @key = "hush-4711"\nexe llm @ask(q) = js { return "got " + q; }\nvar @x = @ask(@key)\n',
     });
-    await runCli(['job.mld', '--checkpoint'], { cwd: folder });
-    const { stdout } = await runCli(['journal', 'cat', 'job', 'main/ask#0'], { cwd: folder });
+    await callCli(['job.mld', '--checkpoint'], { cwd: folder });
+    const { stdout } = await callCli(['journal', 'cat', 'job', 'main/ask#0'], { cwd: folder });
     expect(stdout).toMatch(/argument.*\n\(it holds a secret/);
     expect(stdout).not.toContain('hush');
   });
 
   it('says where the result of a reused call is no longer there', async () => {
     const folder = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return "A:" + q; }\nvar @x = @ask("ebb")\n' });
-    await runCli(['job.mld', '--checkpoint'], { cwd: folder });
-    await runCli(['job.mld', '--checkpoint'], { cwd: folder });
+    await callCli(['job.mld', '--checkpoint'], { cwd: folder });
+    await callCli(['job.mld', '--checkpoint'], { cwd: folder });
     const runs = path.join(folder, '.mlld/journal/job.mld/runs');
     const [first = ''] = fs.readdirSync(runs).toSorted();
     fs.rmSync(path.join(runs, first), { recursive: true });
-    expect((await runCli(['journal', 'cat', 'job', 'main/ask#0'], { cwd: folder })).stdout).toMatch(
+    expect((await callCli(['journal', 'cat', 'job', 'main/ask#0'], { cwd: folder })).stdout).toMatch(
       /reused from event \d+ of run \S+\n\narguments\n\(not recorded\)\n\nresult\n\(its run is gone\)\n$/,
     );
   });

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { runRef } from '../../support/written-runs.js';
 
 const SCRIPT = `exe llm @good(q) = js { return q }
@@ -30,9 +31,9 @@ interface Counts {
 
 it.each([[1], [2]])('run %i of a script with calls that fail in every way', async (number) => {
   const cwd = await projectFolder({ 'job.mld': SCRIPT });
-  for (let run = 0; run < number; run++) await runCli(['job.mld', '--checkpoint'], { cwd });
+  for (let run = 0; run < number; run++) await callCli(['job.mld', '--checkpoint'], { cwd });
   const json = async (...argv: string[]): Promise<unknown> =>
-    JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
+    JSON.parse((await callCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
   const counts = ({ executed, reused, failed, denied }: Counts): Counts => ({ executed, reused, failed, denied });
   const [listed] = (await json('list')) as [Counts & { run: string }];
   expect(counts(listed)).toEqual(
@@ -49,17 +50,17 @@ it.each([[1], [2]])('run %i of a script with calls that fail in every way', asyn
   expect(counts((await json('postmortem', run)) as Counts)).toEqual(counts(listed));
   expect(counts(((await json('diff', run, run)) as { left: Counts }).left)).toEqual(counts(listed));
   expect(((await json('stats')) as { total: Counts }).total.failed).toBe(2 * number);
-  const { stdout: shown } = await runCli(['journal', 'show', run], { cwd });
+  const { stdout: shown } = await callCli(['journal', 'show', run], { cwd });
   expect(shown).toContain(
     `(${listed.executed} executed, ${listed.reused} reused, ${listed.failed} failed (1 of them accepted), ${listed.denied} denied)`,
   );
-  const { stdout: csv } = await runCli(['journal', 'export', run, '--format', 'csv'], { cwd });
+  const { stdout: csv } = await callCli(['journal', 'export', run, '--format', 'csv'], { cwd });
   const outcomes = csv
     .split('\n')
     .slice(1, -1)
     .map((line) => line.split(',')[4]);
   expect(outcomes.filter((outcome) => outcome === 'failed' || outcome === 'denied')).toHaveLength(3);
-  const { stdout: otlp } = await runCli(['journal', 'export', run, '--format', 'otlp-json'], { cwd });
+  const { stdout: otlp } = await callCli(['journal', 'export', run, '--format', 'otlp-json'], { cwd });
   expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"crash"}}');
   expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"DENIED"}}');
 });
@@ -82,8 +83,8 @@ it.each<readonly [string, string, string, string]>([
 ])('explains no more calls than the run counts: %s', async (_, name, text, counted) => {
   const cwd = await projectFolder({ [name]: text });
   const argv = name.endsWith('.dot') ? ['run', name] : [name, '--checkpoint'];
-  expect(await runCli(argv, { cwd })).toMatchObject({ status: 0, stderr: expect.stringContaining(`${counted.split(',')[0]}: `) });
-  const { stdout } = await runCli(['journal', 'explain', name], { cwd });
+  expect(await callCli(argv, { cwd })).toMatchObject({ status: 0, stderr: expect.stringContaining(`${counted.split(',')[0]}: `) });
+  const { stdout } = await callCli(['journal', 'explain', name], { cwd });
   expect(stdout.split('\n')[0]).toContain(`: ${counted}`);
   expect(stdout.split('\n')[0]).not.toContain('failed');
 });
@@ -93,14 +94,14 @@ it('counts a call that a failure inside it ends in @mx.usage as in the journal',
     'exe llm @inner(q) = js { if (q === "b") mlld.fail("content", "no"); return q }\nexe llm @outer(q) = [ => @inner(@q) ]\n' +
     'var @r = for parallel @q in ["a", "b", "c"] => @outer(@q)\nshow `@mx.usage.calls @mx.usage.executed @mx.usage.failed`\n';
   const cwd = await projectFolder({ 'job.mld': script });
-  expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 4, stdout: '6 4 2\n' });
-  expect(JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout)).toMatchObject([{ executed: 4, failed: 2 }]);
-  expect(await runCli(['job.mld'], { cwd })).toMatchObject({ status: 4, stdout: '6 4 2\n' });
+  expect(await callCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 4, stdout: '6 4 2\n' });
+  expect(JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout)).toMatchObject([{ executed: 4, failed: 2 }]);
+  expect(await callCli(['job.mld'], { cwd })).toMatchObject({ status: 4, stdout: '6 4 2\n' });
 });
 
 it('reads the counts of a run of an older program from its events, which counted a failed command as executed', async () => {
   const cwd = await projectFolder({ 'job.mld': SCRIPT });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
   const folder = path.join(cwd, '.mlld/journal/job.mld/runs');
   const [name] = await fs.readdir(folder);
   const text = await fs.readFile(path.join(folder, name as string), 'utf8');
@@ -111,7 +112,7 @@ it('reads the counts of a run of an older program from its events, which counted
   }
   await journal.close();
   await fs.rm(path.join(folder, name as string));
-  const [listed] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as [Counts & { status: string }];
+  const [listed] = JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout) as [Counts & { status: string }];
   expect(listed).toMatchObject({ executed: 2, reused: 0, failed: 2, denied: 1, status: 'failed' });
 });
 
@@ -129,9 +130,9 @@ function asBefore(fact: Fact): Fact {
 
 it('says the same of how long a run took', async () => {
   const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return q }\nshow @ask("ebb")\n' });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
   const json = async (...argv: string[]): Promise<unknown> =>
-    JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
+    JSON.parse((await callCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
   const [{ run, durationMs }] = (await json('list')) as [{ run: string; durationMs: number }];
   expect(durationMs).toBeGreaterThan(0);
   expect(await json('diff', run, run)).toMatchObject({ left: { durationMs }, right: { durationMs } });

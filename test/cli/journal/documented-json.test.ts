@@ -2,6 +2,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordCrash } from '../../support/recorded-project.js';
 import { call } from '../../support/written-runs.js';
@@ -76,6 +77,9 @@ const NOT_RUN = [
   'serve',
 ];
 
+/** Commands that read files of the build beside the program. */
+const BUILT = new Set(['docs']);
+
 const GOOD = (last: string) => `
 exe llm @review(file) = js { return "R:" + file }
 var @reviews = for @file in ["a", "b", "${last}"] => @review(@file)
@@ -107,13 +111,13 @@ beforeAll(async () => {
     'fmt.mld.md': MODULE('fmt'),
     'pad.mld.md': MODULE('pad'),
   });
-  const record = (script: string) => runCli(['run', script, '--checkpoint'], { cwd });
+  const record = (script: string) => callCli(['run', script, '--checkpoint'], { cwd });
   await record('good');
   writeFileSync(path.join(cwd, 'llm/run/good.mld'), GOOD('c and more'));
   await record('good');
   await record('bad');
   await record('rejected');
-  await runCli(['run', 'ask.js', '--backend', 'simulated'], { cwd });
+  await callCli(['run', 'ask.js', '--backend', 'simulated'], { cwd });
   const { workflow, run } = await recordCrash(cwd, 1, call('main/ask#0', 'ebb'));
   appendFileSync(path.join(cwd, '.mlld/journal', workflow, 'runs', `${run}.ndjson`), 'no event\n');
 });
@@ -131,7 +135,7 @@ describe.each(SECTIONS.filter(({ command }) => command in COMMANDS))('mlld $comm
   it.each(COMMANDS[command] ?? [])('prints what is listed, and nothing else: %s', async (...args) => {
     const words = command.replace('FILE.dot ', '').split(' ');
     const argv = words.at(-1) === '--plan' ? ['run', ...args, '--plan'] : [...words, ...args];
-    const { stdout, stderr } = await runCli([...argv, '--json'], { cwd });
+    const { stdout, stderr } = await (BUILT.has(command) ? runCli : callCli)([...argv, '--json'], { cwd });
     expect(stdout, stderr).not.toBe('');
     const found = compare(JSON.parse(stdout) as unknown, members);
     expect(found).toEqual({ unlisted: [], absent: [] });

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunExplanation } from '../../../replay/reports/explain/explain-run.js';
+import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 const script = (model: string, file: string): string => `
@@ -17,15 +18,15 @@ describe('mlld journal explain', () => {
   it('escapes the quotes inside an argument, so that a reader sees where it ends', async () => {
     const asking = (words: string): string => `exe llm @ask(q) = js { return q; }\nvar @q = '${words}'\nshow @ask(@q)\n`;
     const cwd = await projectFolder({ 'job.mld': asking('say "ebb"') });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
     fs.writeFileSync(path.join(cwd, 'job.mld'), asking('say "flow"'));
-    await runCli(['job.mld', '--checkpoint'], { cwd });
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toContain(String.raw`was "say \"ebb\"", is "say \"flow\""`);
+    await callCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toContain(String.raw`was "say \"ebb\"", is "say \"flow\""`);
   });
 
   it('says of every call whether its result was reused, and if not, why', async () => {
     const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
-    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    const mlld = (...argv: string[]) => callCli(argv, { cwd });
     await mlld('job.mld', '--checkpoint');
     fs.writeFileSync(path.join(cwd, 'job.mld'), script('opus', 'c'));
     await mlld('job.mld', '--checkpoint');
@@ -53,8 +54,8 @@ describe('mlld journal explain', () => {
     const cwd = await projectFolder({ 'job.mld': wraps('sonnet') });
     const explained = async (text: string): Promise<string> => {
       fs.writeFileSync(path.join(cwd, 'job.mld'), text);
-      await runCli(['job.mld', '--checkpoint'], { cwd });
-      return (await runCli(['journal', 'explain', 'job', 'main/wrap#0'], { cwd })).stdout;
+      await callCli(['job.mld', '--checkpoint'], { cwd });
+      return (await callCli(['journal', 'explain', 'job', 'main/wrap#0'], { cwd })).stdout;
     };
     await explained(wraps('sonnet'));
     expect(await explained(wraps('opus'))).toContain(
@@ -65,8 +66,8 @@ describe('mlld journal explain', () => {
 
   it('prints a report for programs', async () => {
     const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
-    const { stdout } = await runCli(['journal', 'explain', 'job', '--json'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout } = await callCli(['journal', 'explain', 'job', '--json'], { cwd });
     const { workflow, calls } = JSON.parse(stdout) as RunExplanation;
     expect(workflow).toBe('job.mld');
     expect(calls.map(({ op, fn, outcome, miss }) => ({ op, fn, outcome, miss }))).toEqual([
@@ -78,9 +79,9 @@ describe('mlld journal explain', () => {
 
   it('says that there is nothing at a path, and that a run made no calls', async () => {
     const cwd = await projectFolder({ 'job.mld': 'show "nothing asked"\n' });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/^\S+ of job\.mld: no llm calls\n$/);
-    const { status, stderr } = await runCli(['journal', 'explain', 'job', 'main/for#0'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/^\S+ of job\.mld: no llm calls\n$/);
+    const { status, stderr } = await callCli(['journal', 'explain', 'job', 'main/for#0'], { cwd });
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('made no llm call in') as string });
   });
 
@@ -90,7 +91,7 @@ describe('mlld journal explain', () => {
       'job.mld': `${ask}show @ask("ebb")\nshow @ask("flow")\n`,
       'other.mld': `${ask}show @ask("ebb")\n`,
     });
-    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    const mlld = (...argv: string[]) => callCli(argv, { cwd });
     const explained = async (script: string): Promise<string> => (await mlld('journal', 'explain', script, 'main/ask#0')).stdout;
     await mlld('job.mld', '--checkpoint');
     await mlld('other.mld', '--fork', 'job');
@@ -112,7 +113,7 @@ describe('mlld journal explain', () => {
 
   it('tells of earlier runs what held then, whatever was taken out of the journal since', async () => {
     const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = `A:@q`\nshow @ask("ebb")\n' });
-    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    const mlld = (...argv: string[]) => callCli(argv, { cwd });
     await mlld('job.mld', '--checkpoint');
     await mlld('job.mld', '--fresh');
     await mlld('job.mld', '--resume', '@ask');
@@ -135,10 +136,10 @@ describe('mlld journal explain', () => {
       'job.mld': 'exe llm @ask(q) = sh { [ -f done ] || kill -9 $PPID; echo "A:$q" }\nshow @ask("ebb")\n',
     });
     await runCli(['job.mld', '--checkpoint'], { cwd });
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: 1 call, 0 reused, 0 executed, 1 not ended\n/);
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: 1 call, 0 reused, 0 executed, 1 not ended\n/);
     fs.writeFileSync(path.join(cwd, 'done'), '');
-    expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('A:ebb\n');
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(
+    expect((await callCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('A:ebb\n');
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(
       /executed: the run ended while it was in flight, in run \S+\n$/,
     );
   });

@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call } from '../../support/written-runs.js';
 
@@ -15,37 +16,37 @@ async function project(argument = 'ebb'): Promise<string> {
 
 describe('mlld journal export', () => {
   it.each(['otlp-json', 'chrome-trace'])('prints %s as one JSON document', async (format) => {
-    const { stdout, status } = await runCli(['journal', 'export', 'latest', '--format', format], { cwd: await project() });
+    const { stdout, status } = await callCli(['journal', 'export', 'latest', '--format', format], { cwd: await project() });
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toBeTypeOf('object');
   });
 
   it('prints the events unchanged as ndjson', async () => {
     const cwd = await project();
-    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'ndjson'], { cwd });
-    const shown = await runCli(['journal', 'show', 'job', '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'export', 'job', '--format', 'ndjson'], { cwd });
+    const shown = await callCli(['journal', 'show', 'job', '--json'], { cwd });
     expect(stdout).toBe(shown.stdout);
     expect(stdout.split('\n').length).toBeGreaterThan(5);
   });
 
   it('quotes what CSV needs quoted, and defuses formulas', async () => {
-    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv'], { cwd: await project('=SUM("a",\n1)') });
+    const { stdout } = await callCli(['journal', 'export', 'job', '--format', 'csv'], { cwd: await project('=SUM("a",\n1)') });
     expect(stdout.split('\r\n')[0]).toContain('run,seq,op,fn,outcome');
     expect(stdout).toContain(`"'=SUM(""a"",\n1)"`);
   });
 
   it('has a line for each attempt with --attempts', async () => {
     const cwd = await project('=SUM("a",\n1)');
-    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv', '--attempts'], { cwd });
+    const { stdout } = await callCli(['journal', 'export', 'job', '--format', 'csv', '--attempts'], { cwd });
     expect(stdout.split('\r\n')[0]).toContain('run,seq,op,fn,call,try,outcome,class');
     expect(stdout).toContain(`"'=SUM(""a"",\n1)"`);
-    const wrong = await runCli(['journal', 'export', 'job', '--format', 'ndjson', '--attempts'], { cwd });
+    const wrong = await callCli(['journal', 'export', 'job', '--format', 'ndjson', '--attempts'], { cwd });
     expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('--attempts is for --format csv') as string });
   });
 
   it('writes a file that only its owner can read', async () => {
     const cwd = await project();
-    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'calls.csv'], { cwd });
+    const { stdout } = await callCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'calls.csv'], { cwd });
     expect(stdout).toBe('');
     expect((await fs.stat(path.join(cwd, 'calls.csv'))).mode & 0o777).toBe(0o600);
     expect(await fs.readdir(cwd)).not.toContainEqual(expect.stringMatching(/\.tmp$/));
@@ -60,16 +61,16 @@ describe('mlld journal export', () => {
     });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const sent = await runCli(['journal', 'export', 'job', '--endpoint', endpoint, '--with-content'], { cwd });
+    const sent = await callCli(['journal', 'export', 'job', '--endpoint', endpoint, '--with-content'], { cwd });
     server.close();
     expect(sent).toMatchObject({ status: 0, stdout: '', stderr: '3 spans sent in 1 request\n' });
     expect(body).toContain('gen_ai.input.messages');
-    expect((await runCli(['journal', 'export', 'job', '--format', 'otlp-json'], { cwd })).stdout).not.toContain('messages');
+    expect((await callCli(['journal', 'export', 'job', '--format', 'otlp-json'], { cwd })).stdout).not.toContain('messages');
   });
 
   it('says which flags do not go together, and that a format is missing', async () => {
     const cwd = await project();
-    const wrong = async (...flags: string[]): Promise<string> => (await runCli(['journal', 'export', 'job', ...flags], { cwd })).stderr;
+    const wrong = async (...flags: string[]): Promise<string> => (await callCli(['journal', 'export', 'job', ...flags], { cwd })).stderr;
     expect(await wrong()).toContain('--format <format> is required by mlld journal export');
     expect(await wrong('--format', 'csv', '--with-content')).toContain('--with-content is for --format otlp-json');
     expect(await wrong('--format', 'csv', '--endpoint', 'http://127.0.0.1:1')).toContain('--endpoint is for --format otlp-json');
@@ -78,9 +79,9 @@ describe('mlld journal export', () => {
 
   it('says what is wrong with a file or a format', async () => {
     const cwd = await project();
-    const lost = await runCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'no/such/folder.csv'], { cwd });
+    const lost = await callCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'no/such/folder.csv'], { cwd });
     expect(lost).toMatchObject({ status: 1, stderr: expect.stringContaining("Can't write no/such/folder.csv") });
-    expect(await runCli(['journal', 'export', 'job', '--format', 'xml'], { cwd })).toMatchObject({ status: 1, stdout: '' });
+    expect(await callCli(['journal', 'export', 'job', '--format', 'xml'], { cwd })).toMatchObject({ status: 1, stdout: '' });
   });
 });
 
@@ -88,8 +89,8 @@ it('marks the visit of a node that failed as an error', async () => {
   const dot =
     'digraph p { start [shape=Mdiamond]; exit [shape=Msquare]; t [shape=parallelogram, tool_command="exit 3"]; start -> t -> exit }';
   const cwd = await projectFolder({ 'p.dot': dot });
-  await runCli(['run', 'p.dot'], { cwd });
-  const { stdout } = await runCli(['journal', 'export', 'latest', '--format', 'otlp-json'], { cwd });
+  await callCli(['run', 'p.dot'], { cwd });
+  const { stdout } = await callCli(['journal', 'export', 'latest', '--format', 'otlp-json'], { cwd });
   const { spans } = (JSON.parse(stdout) as Traces).resourceSpans[0].scopeSpans[0];
   const visit = spans.find(({ name }) => name === 'node t');
   expect(visit?.status).toEqual({ code: 2, message: 'the command ended with status 3' });

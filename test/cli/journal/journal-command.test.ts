@@ -3,7 +3,8 @@ import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
-import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, resultOf, startCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
 import { call, finished, runRef, started } from '../../support/written-runs.js';
 
@@ -27,7 +28,7 @@ describe('mlld journal list', () => {
       call('main/ask#0', 'flow'),
       call('main/ask#1', 'slack\u001B[2J water', { outcome: 'killed' }),
     );
-    const { stdout, status } = await runCli(['journal', 'list'], { cwd });
+    const { stdout, status } = await callCli(['journal', 'list'], { cwd });
     const lines = stdout.split('\n');
     expect(status).toBe(0);
     expect(lines[0]).toMatch(/^RUN +SCRIPT +STARTED +TOOK +STATUS +MODEL +EXECUTED +REUSED +FAILED +COST +SAVED$/);
@@ -39,7 +40,7 @@ describe('mlld journal list', () => {
   it('prints the same as JSON', async () => {
     const cwd = await projectFolder();
     const { run } = await recordCrash(cwd, 1, call('main/ask#0', 'slack', { outcome: 'killed' }));
-    const { stdout } = await runCli(['journal', 'list', 'job', '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'list', 'job', '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject([
       {
         run,
@@ -55,8 +56,8 @@ describe('mlld journal list', () => {
 
   it('says so when nothing is recorded', async () => {
     const cwd = await projectFolder();
-    expect(await runCli(['journal', 'list'], { cwd })).toMatchObject({ stdout: 'No recorded runs.\n', status: 0 });
-    expect(await runCli(['journal', 'list', 'job'], { cwd })).toMatchObject({ stdout: '', status: 1 });
+    expect(await callCli(['journal', 'list'], { cwd })).toMatchObject({ stdout: 'No recorded runs.\n', status: 0 });
+    expect(await callCli(['journal', 'list', 'job'], { cwd })).toMatchObject({ stdout: '', status: 1 });
   });
 });
 
@@ -64,7 +65,7 @@ describe('mlld journal show', () => {
   it('prints a line for every event, without colours into a pipe', async () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
-    const { stdout } = await runCli(['journal', 'show', 'latest'], { cwd });
+    const { stdout } = await callCli(['journal', 'show', 'latest'], { cwd });
     expect(stdout.split('\n')).toHaveLength(7);
     expect(stdout).toMatch(/^ {5}2 \d\d:\d\d:\d\d\.\d{3} main\/ask#0 @ask called with "ebb"$/m);
     expect(stdout).not.toContain('\u001B');
@@ -73,7 +74,7 @@ describe('mlld journal show', () => {
   it('chooses by type, group and operation', async () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
-    const shown = async (...flags: string[]) => linesOf((await runCli(['journal', 'show', 'job', '--json', ...flags], { cwd })).stdout);
+    const shown = async (...flags: string[]) => linesOf((await callCli(['journal', 'show', 'job', '--json', ...flags], { cwd })).stdout);
     expect((await shown('--type', 'call')).map(({ type }) => type)).toEqual([
       'call.started',
       'call.completed',
@@ -109,7 +110,7 @@ describe('mlld journal show', () => {
   });
 
   it('names what there is when a run is unknown', async () => {
-    const { stdout, stderr, status } = await runCli(['journal', 'show', 'nothing'], { cwd: await projectFolder() });
+    const { stdout, stderr, status } = await callCli(['journal', 'show', 'nothing'], { cwd: await projectFolder() });
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr).toMatch(/^Error: .*"nothing"/);
     expect(stderr).toContain('mlld journal list');
@@ -122,7 +123,7 @@ describe('mlld journal verify', () => {
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     await recordCrash(cwd, 2, call('main/ask#0', 'flow', { outcome: 'killed' }));
     for (const run of ['job', 'job@2']) {
-      expect(await runCli(['journal', 'verify', run], { cwd })).toMatchObject({
+      expect(await callCli(['journal', 'verify', run], { cwd })).toMatchObject({
         status: 0,
         stdout: expect.stringContaining('sound') as string,
       });
@@ -135,11 +136,11 @@ describe('mlld journal verify', () => {
     const [file = ''] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true });
     const text = await fs.readFile(path.join(cwd, file), 'utf8');
     await fs.writeFile(path.join(cwd, file), text.replace('A:\\"ebb', 'B:\\"ebb'));
-    const { stdout, status } = await runCli(['journal', 'verify', 'job'], { cwd });
+    const { stdout, status } = await callCli(['journal', 'verify', 'job'], { cwd });
     expect(status).toBe(1);
     expect(stdout).toMatch(/not sound/);
     expect(stdout).toMatch(/line 4/);
-    const json = await runCli(['journal', 'verify', 'job', '--json'], { cwd });
+    const json = await callCli(['journal', 'verify', 'job', '--json'], { cwd });
     expect(json.status).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, defects: [{ kind: 'corrupt' }] });
   });
@@ -149,7 +150,7 @@ describe('mlld journal verify', () => {
     await recordCrash(cwd, 1, call('main/ask#0', 'ebb'));
     const [file = ''] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true });
     await fs.appendFile(path.join(cwd, file), '{"v":1,"seq":');
-    const { stdout, status } = await runCli(['journal', 'verify', 'job'], { cwd });
+    const { stdout, status } = await callCli(['journal', 'verify', 'job'], { cwd });
     expect(status).toBe(0);
     expect(stdout).toContain('torn-tail');
   });

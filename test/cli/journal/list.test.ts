@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 let cwd: string;
-const list = (...argv: string[]) => runCli(['journal', 'list', ...argv], { cwd });
+const list = (...argv: string[]) => callCli(['journal', 'list', ...argv], { cwd });
 const statuses = async (...argv: string[]) =>
   (JSON.parse((await list(...argv, '--json')).stdout) as { script: string; status: string }[]).map(
     ({ script, status }) => `${script} ${status}`,
@@ -13,7 +14,7 @@ beforeAll(async () => {
     'good.mld': 'exe llm @ask(q) = js { return "A:" + q; }\nshow @ask("ebb")\n',
     'bad.mld': 'exe llm @ask(q) = js { throw new Error("=no"); }\nshow @ask("ebb")\n',
   });
-  for (const file of ['good.mld', 'bad.mld', 'good.mld']) await runCli([file, '--checkpoint'], { cwd });
+  for (const file of ['good.mld', 'bad.mld', 'good.mld']) await callCli([file, '--checkpoint'], { cwd });
 });
 
 describe('mlld journal list', () => {
@@ -55,7 +56,7 @@ describe('mlld journal list', () => {
 
 describe('mlld journal stats', () => {
   it('prints a row for each function', async () => {
-    const { stdout } = await runCli(['journal', 'stats', '--format', 'csv'], { cwd });
+    const { stdout } = await callCli(['journal', 'stats', '--format', 'csv'], { cwd });
     expect(stdout).toMatch(/^fn,executed,reused,failed,.*\r\nask,1,1,1,/);
   });
 });
@@ -63,8 +64,8 @@ describe('mlld journal stats', () => {
 describe('mlld journal audit', () => {
   it('prints the same with --format csv and --csv', async () => {
     const [format, csv] = [
-      await runCli(['journal', 'audit', 'bad', '--format', 'csv'], { cwd }),
-      await runCli(['journal', 'audit', 'bad', '--csv'], { cwd }),
+      await callCli(['journal', 'audit', 'bad', '--format', 'csv'], { cwd }),
+      await callCli(['journal', 'audit', 'bad', '--csv'], { cwd }),
     ];
     expect(format.stdout).toMatch(/^seq,ts,entry,/);
     expect(format.stdout).toBe(csv.stdout);
@@ -73,7 +74,7 @@ describe('mlld journal audit', () => {
 
 describe('mlld journal show --full', () => {
   it('prints every member of an event below its line', async () => {
-    const { stdout } = await runCli(['journal', 'show', 'bad', '--type', 'call', '--full'], { cwd });
+    const { stdout } = await callCli(['journal', 'show', 'bad', '--type', 'call', '--full'], { cwd });
     expect(stdout).toMatch(/@ask called with "ebb"\n(?: {9}.*\n)* {9}args\n {11}\[\n {11} {2}"ebb"\n {11}\]\n/);
     expect(stdout).toMatch(/ {9}class crash\n/);
   });

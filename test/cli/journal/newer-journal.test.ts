@@ -3,12 +3,13 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { RunId } from '../../../journal/ids.js';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
 
 let cwd: string;
 let newer: RunId;
-const journal = (...argv: string[]): Promise<CliResult> => runCli(['journal', ...argv], { cwd });
+const journal = (...argv: string[]): Promise<CliResult> => callCli(['journal', ...argv], { cwd });
 
 beforeAll(async () => {
   cwd = await projectFolder();

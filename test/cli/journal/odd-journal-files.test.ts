@@ -5,13 +5,14 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { packArchive } from '../../../journal/upkeep/archive.js';
 import { sha256 } from '../../../journal/canonical.js';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 const EXE = 'exe llm @tell(q) = sh { echo "$q" >> calls.log; head -c 90000 /dev/zero | tr "\\\\0" x }\n';
 const JOB = `${EXE}show @tell("ebb").length\n`;
 
 let cwd: string;
-const mlld = (...argv: string[]): Promise<CliResult> => runCli(argv, { cwd });
+const mlld = (...argv: string[]): Promise<CliResult> => callCli(argv, { cwd });
 const calls = (): number => fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8').split('\n').filter(Boolean).length;
 const files = (folder: string): string[] =>
   fs

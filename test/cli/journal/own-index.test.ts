@@ -6,7 +6,8 @@ import { openFileStore } from '../../../journal/storage/file-store.js';
 import { workflowOf } from '../../../journal/ids.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { decodeSnapshot, type Index } from '../../../replay/memo/snapshot.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** Reused, executed, failed and nested calls side by side. */
 const ASK = 'exe llm @ask(q) = js { await new Promise((resolve) => setTimeout(resolve, (Number(q) * 7) % 13)); return "A" + q }\n';
@@ -35,12 +36,12 @@ it('is left by runs that execute, reuse and fork, as the journal has them', asyn
 var @answers = for parallel(12) @q in @questions => @ask(@q)
 `;
   const cwd = await projectFolder({ 'lent.mld': lent, 'job.mld': SCRIPT });
-  expect(await runCli(['lent.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0 });
+  expect(await callCli(['lent.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0 });
   const job = workflowOf('job.mld');
   const store = openFileStore(cwd);
   for (const count of ['150', '300']) {
     fs.writeFileSync(path.join(cwd, 'job.mld'), SCRIPT.replace('COUNT', count));
-    expect(await runCli(['job.mld', '--fork', 'lent'], { cwd })).toMatchObject({ status: 0, stdout: `${count}\n` });
+    expect(await callCli(['job.mld', '--fork', 'lent'], { cwd })).toMatchObject({ status: 0, stdout: `${count}\n` });
     const kept = (await store.readDerived(job, 'index')) as Uint8Array;
     const left = decodeSnapshot(kept);
     expect(left?.covered.map(({ run }) => run)).toEqual((await store.runs(job)).map(({ ref }) => ref.run));

@@ -6,7 +6,8 @@ import type { Fact } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { call, finished, loop, callKeyOf, runRef, started } from '../../support/written-runs.js';
 
 async function record(cwd: string, number: number, facts: readonly Fact[], start: object = {}): Promise<RunRef> {
@@ -19,7 +20,7 @@ async function record(cwd: string, number: number, facts: readonly Fact[], start
 }
 
 async function postMortem(cwd: string, ...argv: readonly string[]): Promise<PostMortemReport | null> {
-  return JSON.parse((await runCli(['journal', 'postmortem', ...argv, '--json'], { cwd })).stdout) as PostMortemReport | null;
+  return JSON.parse((await callCli(['journal', 'postmortem', ...argv, '--json'], { cwd })).stdout) as PostMortemReport | null;
 }
 
 const failing = (number: string): readonly Fact[] => [...call('main/ask#0', number, { outcome: 'failed' }), finished('failed')];
@@ -27,7 +28,7 @@ const failing = (number: string): readonly Fact[] => [...call('main/ask#0', numb
 describe('without a name', () => {
   it('says that nothing is recorded in an empty project', async () => {
     const cwd = await projectFolder();
-    expect(await runCli(['journal', 'postmortem'], { cwd })).toEqual({ stdout: 'No run is recorded here.\n', stderr: '', status: 0 });
+    expect(await callCli(['journal', 'postmortem'], { cwd })).toEqual({ stdout: 'No run is recorded here.\n', stderr: '', status: 0 });
     expect(await postMortem(cwd)).toBeNull();
   });
 
@@ -39,7 +40,7 @@ describe('without a name', () => {
     await record(cwd, 4, [...call('main/ask#0', 'y'), finished()], { payload: { place: 'south' } });
     expect(await postMortem(cwd)).toMatchObject({ run: other.run, since: null });
     await record(cwd, 5, [...call('main/ask#0', 'x'), finished()], { payload: { place: 'north' } });
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toBe('Every recorded run completed, or was resumed to its end since.\n');
   });
 
@@ -48,11 +49,11 @@ describe('without a name', () => {
       'llm/run/job.mld': 'exe llm @ask(q) = js { return q }\nshow @ask(`@payload.resume`)\nrun sh { test -e flow -o -e ../../flow }\n',
     });
     const halt = ['--error-behavior', 'halt'];
-    expect((await runCli(['run', 'job', '--place', 'north', '--fresh', ...halt], { cwd })).status).toBe(1);
+    expect((await callCli(['run', 'job', '--place', 'north', '--fresh', ...halt], { cwd })).status).toBe(1);
     await writeFile(join(cwd, 'flow'), '');
     expect(await postMortem(cwd)).toMatchObject({ status: 'failed' });
-    expect((await runCli(['run', 'job', '--place', 'north', '--resume', '@ask', ...halt], { cwd })).status).toBe(0);
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    expect((await callCli(['run', 'job', '--place', 'north', '--resume', '@ask', ...halt], { cwd })).status).toBe(0);
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toBe('Every recorded run completed, or was resumed to its end since.\n');
   });
 
@@ -74,8 +75,8 @@ describe('without a name', () => {
       'job.mld':
         'exe llm @sick(q) = sh { echo no >&2; exit 3 } with { onFailure: "value" }\nvar @b = @sick("x")\nrun sh { exit 4 }\nshow "done"\n',
     });
-    expect((await runCli(['job.mld', '--checkpoint'], { cwd })).status).toBe(0);
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    expect((await callCli(['job.mld', '--checkpoint'], { cwd })).status).toBe(0);
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toContain('job completed');
     expect(stdout).toContain('1 x crash in sick: the call failed (crash), and its function passes on what was printed: no');
     expect(stdout).toContain('1 x exit status of a command: ended with status 4');
@@ -95,11 +96,11 @@ describe('advice and estimate', () => {
     const report = await postMortem(cwd, run);
     expect(report?.resume).toMatchObject({ reused: 2, unresolved: [{ fn: 'ask', preview: 'a', why: 'invalidated' }], notStarted: 1 });
     expect(report?.since).toEqual({ run: runRef(2).run, status: 'crashed' });
-    const { stdout } = await runCli(['journal', 'postmortem', run], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem', run], { cwd });
     expect(stdout).toContain(`mlld journal postmortem ${runRef(2).run}`);
     expect(stdout).not.toContain('--resume');
     await record(cwd, 3, [...call('main/ask#0', 'a'), finished()]);
-    const ended = await runCli(['journal', 'postmortem', run], { cwd });
+    const ended = await callCli(['journal', 'postmortem', run], { cwd });
     expect(ended.stdout).toContain(`Run ${runRef(3).run} has resumed it to its end since`);
     expect(ended.stdout).not.toContain('To continue');
   });
@@ -107,32 +108,32 @@ describe('advice and estimate', () => {
   it('say nothing is reused after `clean`', async () => {
     const cwd = await projectFolder({ 'job.mld': '' });
     const { run } = await record(cwd, 1, [...crashed]);
-    await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
+    await callCli(['checkpoint', 'clean', 'job.mld'], { cwd });
     expect((await postMortem(cwd, run))?.resume).toMatchObject({ reused: 0, unresolved: [{ preview: 'a' }, { preview: 'b' }] });
   });
 
   it('name the checkpoint only while --resume finds it', async () => {
     const cwd = await projectFolder({ 'job.mld': 'checkpoint "half"\nbail "no"\n' });
     const back = 'mlld job.mld --resume half';
-    const advice = async (run: string): Promise<string> => (await runCli(['journal', 'postmortem', run], { cwd })).stdout;
-    await runCli(['job.mld', '--checkpoint'], { cwd });
+    const advice = async (run: string): Promise<string> => (await callCli(['journal', 'postmortem', run], { cwd })).stdout;
+    await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(await advice('job')).toContain(back);
-    expect((await runCli(['job.mld', '--resume', 'half'], { cwd })).stderr).toContain('Error: no\n');
+    expect((await callCli(['job.mld', '--resume', 'half'], { cwd })).stderr).toContain('Error: no\n');
     await record(cwd, 2_000_000, [finished('failed')], { payload: { place: 'south' } });
     expect(await advice('job@2')).not.toContain(back);
-    await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await callCli(['checkpoint', 'clean', 'job.mld'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(await advice('job')).toContain(back);
-    await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
+    await callCli(['checkpoint', 'clean', 'job.mld'], { cwd });
     expect(await advice('job')).not.toContain(back);
-    expect((await runCli(['job.mld', '--resume', 'half'], { cwd })).stderr).toContain('unknown checkpoint "half"');
+    expect((await callCli(['job.mld', '--resume', 'half'], { cwd })).stderr).toContain('unknown checkpoint "half"');
   });
 
   it('name a command that works for a run that no command line started', async () => {
     const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return q }\nshow @ask("x")\n' });
     await record(cwd, 1, failing('x'), { argv: [] });
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     const command = /^ {2}mlld (.*--resume) {2}/m.exec(stdout)?.[1] as string;
-    expect(await runCli(command.split(' '), { cwd })).toMatchObject({ stdout: 'x\n', status: 0 });
+    expect(await callCli(command.split(' '), { cwd })).toMatchObject({ stdout: 'x\n', status: 0 });
   });
 });

@@ -2,7 +2,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, resultOf, startCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
 import { call } from '../../support/written-runs.js';
 
@@ -15,7 +16,7 @@ show @r
 describe('mlld journal postmortem', () => {
   it('leads from a failed run to its cause and the command that goes on', async () => {
     const cwd = await projectFolder({ 'llm/run/tide.mld': SCRIPT });
-    const failed = await runCli(['run', 'tide', '--checkpoint', '--place', 'the pier'], { cwd });
+    const failed = await callCli(['run', 'tide', '--checkpoint', '--place', 'the pier'], { cwd });
     expect(failed.status).toBe(1);
     expect(failed.stderr.split('\n').slice(-4)).toEqual([
       '  2 results kept; failed: 1 x crash; last checkpoint "begun"',
@@ -23,7 +24,7 @@ describe('mlld journal postmortem', () => {
       expect.stringMatching(/^3 calls: 2 executed, 1 failed \(crash\), .*; next: mlld run tide --place 'the pier' --resume failed$/),
       '',
     ]);
-    const { stdout, status } = await runCli(['journal', 'postmortem'], { cwd });
+    const { stdout, status } = await callCli(['journal', 'postmortem'], { cwd });
     expect(status).toBe(0);
     expect(stdout).toContain('tide failed');
     expect(stdout).toMatch(/at llm\/run\/tide\.mld:1:\d+ {2}exe llm @ask/);
@@ -39,8 +40,8 @@ describe('mlld journal postmortem', () => {
     const cwd = await projectFolder({
       'job.mld': 'exe @deep(x) = js { throw new Error("boom") }\nexe llm @ask(x) = [\n  => @deep(@x)\n]\nshow @ask(1)\n',
     });
-    const { stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    const { stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     const named = /To continue\n +(.*?) +#/.exec(stdout)?.[1];
     expect(named).toBe('mlld job.mld --resume failed');
     expect(stderr).toContain(`; next: ${named}\n`);
@@ -55,8 +56,8 @@ describe('mlld journal postmortem', () => {
   ])('names the checkpoint %s so that the command continues from it', async (name, [...first], command) => {
     const script = SCRIPT.replace('"begun"', `\`${name.replaceAll('@', String.raw`\@`)}\``);
     const cwd = await projectFolder({ 'llm/run/tide.mld': script });
-    await runCli(['run', 'tide', '--checkpoint'], { cwd });
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    await callCli(['run', 'tide', '--checkpoint'], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toMatch(new RegExp(`To continue\n +mlld run tide ${first.length > 0 ? first.join(' ') : '--resume'} +#`));
     expect(stdout).toContain(`mlld run tide ${command} `);
   });
@@ -67,7 +68,7 @@ describe('mlld journal postmortem', () => {
     const { run } = await recordCrash(cwd, 2, call('main/ask#0', 'flow', { outcome: 'killed' }));
     const [file = ''] = globSync(`.mlld/journal/*/runs/${run}.ndjson`, { cwd, dot: true });
     await fs.appendFile(path.join(cwd, file), '{"v":1,"seq":3,"ty');
-    const { stdout } = await runCli(['journal', 'postmortem', '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem', '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject({
       run,
       status: 'crashed',
@@ -80,7 +81,7 @@ describe('mlld journal postmortem', () => {
   it('says so when nothing failed', async () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
-    expect(await runCli(['journal', 'postmortem'], { cwd })).toMatchObject({
+    expect(await callCli(['journal', 'postmortem'], { cwd })).toMatchObject({
       stdout: 'Every recorded run completed, or was resumed to its end since.\n',
       status: 0,
     });
@@ -92,19 +93,19 @@ describe('mlld journal postmortem', () => {
         pump [shape=parallelogram, tool_command="echo no pump >&2; exit 3", max_retries=1, retry_delay="1ms", goal_gate=true]
         start -> fan; fan -> a -> meet; fan -> b -> meet; meet -> pump; pump -> exit [condition="outcome=fail"]; pump -> exit }`,
     });
-    const failed = await runCli(['run', 'leak.dot', '--yes', '--backend', 'simulated'], { cwd });
+    const failed = await callCli(['run', 'leak.dot', '--yes', '--backend', 'simulated'], { cwd });
     expect(failed.stderr).toContain('; next: mlld run leak.dot --yes --backend simulated --resume\n');
-    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toMatch(/Nodes\n {2}start success, \S+\n {2}fan success, \S+\n {4}a success, \S+\n {4}b success/);
     expect(stdout).toMatch(/\n {2}pump fail, 2 attempts, \S+: the command ended with status 3: no pump\n/);
     expect(stdout).toContain('The goal gate pump is not met');
     expect(stdout).toContain('Resuming continues at pump; the 3 visits before it are kept.');
     expect(stdout).toContain('mlld run leak.dot --yes --backend simulated --resume ');
     expect(stdout).not.toContain('--plan');
-    const { pipeline } = JSON.parse((await runCli(['journal', 'postmortem', '--json'], { cwd })).stdout);
+    const { pipeline } = JSON.parse((await callCli(['journal', 'postmortem', '--json'], { cwd })).stdout);
     expect(pipeline).toMatchObject({ unmetGate: 'pump', questions: [], resume: { node: 'pump', place: 'at' } });
     // The prediction comes true.
-    const resumed = await runCli(['run', 'leak.dot', '--yes', '--resume'], { cwd });
+    const resumed = await callCli(['run', 'leak.dot', '--yes', '--resume'], { cwd });
     expect(resumed.stderr.match(/^(\w+) ended/m)?.[1]).toBe('pump');
   });
 
@@ -116,16 +117,16 @@ describe('mlld journal postmortem', () => {
     const child = startCli(['run', 'lock.dot', '--ask', 'remote'], { cwd });
     const result = resultOf(child);
     let stdout = '';
-    while (!stdout.includes('go asks')) ({ stdout } = await runCli(['journal', 'postmortem', 'lock.dot'], { cwd }));
+    while (!stdout.includes('go asks')) ({ stdout } = await callCli(['journal', 'postmortem', 'lock.dot'], { cwd }));
     expect(stdout).toMatch(/lock\.dot is still running/);
     expect(stdout).toMatch(/go running, .*\ngo asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No\n/);
     const answer = /mlld answer (\S+) Y --question q1 +# answer \[Y\] Yes\n {2}mlld answer \S+ N --question q1/.exec(stdout);
     const waits = /go has waited \S+ for an answer to q1: Open\? \[Y\] Yes, \[N\] No\n +answer it: mlld answer \S+ Y\|N\n$/;
-    for (const looked of [['list'], ['show', 'lock.dot']]) expect((await runCli(['journal', ...looked], { cwd })).stdout).toMatch(waits);
-    const [listed] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as [{ questions: object[] }];
+    for (const looked of [['list'], ['show', 'lock.dot']]) expect((await callCli(['journal', ...looked], { cwd })).stdout).toMatch(waits);
+    const [listed] = JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout) as [{ questions: object[] }];
     expect(listed.questions).toMatchObject([{ id: 'q1', node: 'go', text: 'Open?', answerable: true }]);
-    await runCli(['answer', answer?.[1] as string, 'Y', '--question', 'q1'], { cwd });
+    await callCli(['answer', answer?.[1] as string, 'Y', '--question', 'q1'], { cwd });
     expect((await result).status).toBe(0);
-    expect((await runCli(['journal', 'list'], { cwd })).stdout).not.toContain('waited');
+    expect((await callCli(['journal', 'list'], { cwd })).stdout).not.toContain('waited');
   });
 });

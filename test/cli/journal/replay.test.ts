@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, startCli, type CliResult, withoutSummary } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, startCli, type CliResult, withoutSummary } from '../../support/cli.js';
 
 interface Project {
   readonly cwd: string;
@@ -16,7 +17,7 @@ async function project(files: { readonly [name: string]: string }, env: { readon
   const cwd = await projectFolder(files);
   return {
     cwd,
-    mlld: (...argv) => runCli(argv, { cwd, env }),
+    mlld: (...argv) => callCli(argv, { cwd, env }),
     write: (name, text) => fs.writeFileSync(path.join(cwd, name), text),
   };
 }
@@ -133,9 +134,9 @@ show \`@text @MLLD_PORT @payload.ship @state.count @depth\`
     };
     const cwd = await projectFolder(files);
     const argv = ['job.mld', '--checkpoint', '--ship', 'gull', '--state', '{"count": 3}', '--inject', '@cfg={"depth": 7}'];
-    const ran = await runCli(argv, { cwd, stdin: 'piped', env: { MLLD_PORT: '7' } });
+    const ran = await callCli(argv, { cwd, stdin: 'piped', env: { MLLD_PORT: '7' } });
     expect(ran.stdout).toBe('piped 7 gull 3 7\n');
-    expect(await runCli(['journal', 'replay', 'latest'], { cwd })).toMatchObject({ stdout: ran.stdout, status: 0 });
+    expect(await callCli(['journal', 'replay', 'latest'], { cwd })).toMatchObject({ stdout: ran.stdout, status: 0 });
   });
 
   it('ends with the error of a run that failed', async () => {
@@ -315,7 +316,7 @@ describe('a stop on the way', () => {
     const shows = events.find(({ kind }) => kind === 'stream.write').seq as number;
     const until = await mlld('journal', 'replay', 'latest', '--until', String(shows - 1), '--print', '@b');
     expect(until).toMatchObject({ stdout: '{\n  "n": [\n    1,\n    2\n  ]\n}\n', status: 0 });
-    const steps = await runCli(['journal', 'replay', 'latest', '--step'], { cwd, stdin: '\n@a\nq\n' });
+    const steps = await callCli(['journal', 'replay', 'latest', '--step'], { cwd, stdin: '\n@a\nq\n' });
     expect(steps.stdout).toBe('one\n@a = "one"\n');
     expect((await mlld('journal', 'replay', 'latest', '--at', 'whole')).stderr).toContain('it reached "half"');
     expect((await mlld('journal', 'replay', 'latest', '--until', '9999')).stderr).toMatch(/ends with event \d+/);
@@ -332,11 +333,11 @@ describe('a saved test', () => {
     expect(await mlld('journal', 'replay', 'latest', '--save-test', folder)).toMatchObject({ status: 0 });
     expect((await mlld('journal', 'replay', 'latest', '--save-test', folder)).stderr).toContain('is not empty');
     fs.rmSync(cwd, { recursive: true });
-    const checked = await runCli(['journal', 'replay', '--check', 'saved'], { cwd: elsewhere });
+    const checked = await callCli(['journal', 'replay', '--check', 'saved'], { cwd: elsewhere });
     expect(checked).toMatchObject({ stdout: ran.stdout, status: 0 });
     fs.writeFileSync(path.join(elsewhere, 'job.mld'), 'show "something else"\n');
-    expect((await runCli(['journal', 'replay', '--check', 'saved', '--current'], { cwd: elsewhere })).status).toBe(3);
-    expect((await runCli(['journal', 'replay', '--check', elsewhere], { cwd: elsewhere })).stderr).toContain('holds no saved test');
+    expect((await callCli(['journal', 'replay', '--check', 'saved', '--current'], { cwd: elsewhere })).status).toBe(3);
+    expect((await callCli(['journal', 'replay', '--check', elsewhere], { cwd: elsewhere })).stderr).toContain('holds no saved test');
   });
 
   it('is not made of a run with secrets: a test has no key', async () => {
@@ -384,12 +385,12 @@ describe('a pipeline', () => {
     const folder = path.join(elsewhere, 'saved');
     expect(await mlld('journal', 'replay', 'tide.dot', '--save-test', folder)).toMatchObject({ stdout: 'tide: completed\n', status: 0 });
     fs.rmSync(cwd, { recursive: true });
-    expect(await runCli(['journal', 'replay', '--check', 'saved'], { cwd: elsewhere })).toMatchObject({
+    expect(await callCli(['journal', 'replay', '--check', 'saved'], { cwd: elsewhere })).toMatchObject({
       stdout: 'tide: completed\n',
       status: 0,
     });
     fs.writeFileSync(path.join(elsewhere, 'tide.dot'), DOT.replace('date +%N', 'date +%s'));
-    const current = await runCli(['journal', 'replay', '--check', 'saved', '--current'], { cwd: elsewhere });
+    const current = await callCli(['journal', 'replay', '--check', 'saved', '--current'], { cwd: elsewhere });
     expect(current.status).toBe(3);
     expect(current.stderr).toContain('test -e open && date +%s');
   });

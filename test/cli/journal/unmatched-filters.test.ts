@@ -1,13 +1,14 @@
 /** Filters that let nothing through. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 let cwd: string;
-const journal = (...argv: string[]): Promise<CliResult> => runCli(['journal', ...argv], { cwd });
+const journal = (...argv: string[]): Promise<CliResult> => callCli(['journal', ...argv], { cwd });
 
 beforeAll(async () => {
   cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = cmd { echo "answer to @q" }\nshow @ask("ebb")\n' });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
 });
 
 describe('a filter that nothing matches', () => {

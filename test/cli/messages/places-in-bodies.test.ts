@@ -1,6 +1,7 @@
 /** An error in a body of another language points at its line. world.md 18, control.md 24.2 and 24.5. */
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 describe('an error in a body', () => {
   it.each<[string, string, string]>([
@@ -26,7 +27,7 @@ describe('an error in a body', () => {
     ],
   ])('%s', async (_, functions, expected) => {
     const cwd = await projectFolder({ 'job.mld': `${functions}\nvar @r = for @t in ["one", "two"] => @ask(@t)\nshow @r\n` });
-    const { status, stderr } = await runCli(['job.mld'], { cwd });
+    const { status, stderr } = await callCli(['job.mld'], { cwd });
     expect(status).toBe(1);
     expect(stderr).toContain(expected);
     expect(stderr).toContain('in for @t, item 1 of 2: "one"');
@@ -53,9 +54,9 @@ describe('an error in a body', () => {
     const cwd = await projectFolder({
       'job.mld': `exe @ask(t) = ${language} {\n  x=1\n  ${line}\n}\nvar @r = for @t in ["one", "two"] => @ask(@t)\n`,
     });
-    const { status, stderr } = await runCli(['job.mld'], { cwd });
+    const { status, stderr } = await callCli(['job.mld'], { cwd });
     expect([status, stderr]).toEqual([0, expected]);
-    const { stderr: all } = await runCli(['job.mld', '--verbose'], { cwd });
+    const { stderr: all } = await callCli(['job.mld', '--verbose'], { cwd });
     expect(all.match(/^warning: command ended with status/gm)).toHaveLength(2);
   });
 
@@ -63,7 +64,7 @@ describe('an error in a body', () => {
     const cwd = await projectFolder({
       'job.mld': 'exe @ask(t) = sh {\n  nosuchprogram "$t"\n}\nvar secret @key = "open-sesame"\nvar @r = @ask(@key)\n',
     });
-    const { stderr } = await runCli(['job.mld'], { cwd });
+    const { stderr } = await callCli(['job.mld'], { cwd });
     expect(stderr).toContain('ended with status 127');
     expect(stderr).not.toContain('open-sesame');
   });
@@ -75,8 +76,8 @@ it('prints each failed item of a loop with --verbose, else the first three', asy
 var @r = for parallel(2) @t in [1, 2, 3, 4, 5] => @ask(@t)
 `,
   });
-  const { stderr } = await runCli(['job.mld'], { cwd });
+  const { stderr } = await callCli(['job.mld'], { cwd });
   expect(stderr).toMatch(/^warning: for parallel: 5 of 5 failed: @ask, rate limit: "1" .*and 2 more/m);
-  const { stderr: all } = await runCli(['job.mld', '--verbose'], { cwd });
+  const { stderr: all } = await callCli(['job.mld', '--verbose'], { cwd });
   expect(all.match(/^warning: for parallel: @ask, rate limit: "\d"/gm)).toHaveLength(5);
 });

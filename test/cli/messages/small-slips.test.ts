@@ -2,7 +2,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 it('warns once of a loop over files of which none matches', async () => {
   const cwd = await projectFolder({
@@ -17,18 +18,18 @@ show @none.length
 for @f in [] => show @f
 `,
   });
-  const { stdout, stderr, status } = await runCli(['job.mld'], { cwd });
+  const { stdout, stderr, status } = await callCli(['job.mld'], { cwd });
   expect([stdout, status]).toEqual(['0\n', 0]);
   expect(stderr).toBe('warning: 3 times: for @f: no file matches <notes/*.md>, so that the loop does nothing (job.mld:3:16)\n');
 });
 
 it('suggests the function that a misspelt target of --resume may mean', async () => {
   const cwd = await projectFolder({ 'job.mld': 'exe llm @review(t) = js { return t }\nshow @review("a")\n' });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
-  const { stderr, status } = await runCli(['job.mld', '--resume', '@reveiw'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
+  const { stderr, status } = await callCli(['job.mld', '--resume', '@reveiw'], { cwd });
   expect(status).toBe(1);
   expect(stderr).toContain('did you mean @review?');
-  const { stderr: far } = await runCli(['job.mld', '--resume', '@judge'], { cwd });
+  const { stderr: far } = await callCli(['job.mld', '--resume', '@judge'], { cwd });
   expect(far).not.toContain('did you mean');
 });
 
@@ -36,7 +37,7 @@ it('warns before a run of a hook on a misspelt function', async () => {
   const cwd = await projectFolder({
     'llm/run/job.mld': 'exe @review(t) = js { return t }\nhook after @reviw = [ log "x" ]\nshow @review("a")\n',
   });
-  const { stderr } = await runCli(['run', 'job'], { cwd });
+  const { stderr } = await callCli(['run', 'job'], { cwd });
   expect(stderr).toContain('job.mld:2:1 - this hook never fires: no function @reviw is declared in this file (did you mean @review?)');
 });
 
@@ -44,7 +45,7 @@ it('ends a file of JSON with a line end, and no other', async () => {
   const cwd = await projectFolder({
     'job.mld': 'output {"a": 1} to "a.json" as json\noutput "text" to "b.json" as json\noutput {"a": 1} to "c.json"\nshow <a.json>.a\n',
   });
-  expect((await runCli(['job.mld'], { cwd })).stdout).toBe('1\n');
+  expect((await callCli(['job.mld'], { cwd })).stdout).toBe('1\n');
   const texts = await Promise.all(['a.json', 'b.json', 'c.json'].map((name) => fs.readFile(path.join(cwd, name), 'utf8')));
   expect(texts).toEqual(['{\n  "a": 1\n}\n', 'text', '{\n  "a": 1\n}']);
 });
@@ -56,10 +57,10 @@ return parallel([1, 2, 3, 4].map((n) => () => agent('pier ' + n)));
 `,
   });
   const argv = ['run', 'x.js', '--backend', 'cmd:exit 3'];
-  const { stderr } = await runCli(argv, { cwd });
+  const { stderr } = await callCli(argv, { cwd });
   expect(stderr).toMatch(/^4 of 4 agents failed:\n {2}pier 1 and 3 more: crash: exit status 3\nask just these again/m);
   expect(stderr).toContain("\nask just these again: mlld run x.js --backend 'cmd:exit 3' --resume failed\n");
-  const { stderr: all } = await runCli([...argv, '--verbose'], { cwd });
+  const { stderr: all } = await callCli([...argv, '--verbose'], { cwd });
   expect(all.match(/^ {2}pier \d: crash: exit status 3$/gm)).toHaveLength(4);
 });
 
@@ -67,7 +68,7 @@ it('names the command that asks failed agents again so that it runs, also where 
   const cwd = await projectFolder({
     'x.js': "export const meta = { name: 'x', description: 'tides' };\nphase('failed');\nreturn parallel([() => agent('pier')]);\n",
   });
-  const { stderr } = await runCli(['run', 'x.js', '--backend', 'cmd:exit 3', '--retries', '0'], { cwd });
+  const { stderr } = await callCli(['run', 'x.js', '--backend', 'cmd:exit 3', '--retries', '0'], { cwd });
   const named = /\nask just these again: (.*)\n/.exec(stderr)?.[1];
   expect(named).toBe("mlld run x.js --backend 'cmd:exit 3' --retries 0 --resume");
   expect(stderr).toContain(`; next: ${named}\n`);
@@ -77,8 +78,10 @@ it('plans the first run of a fork by what its source has', async () => {
   const script = (name: string): string => `export const meta = { name: '${name}', description: 'tides' };\nreturn agent('pier');\n`;
   const cwd = await projectFolder({ 'x.js': script('x'), 'y.js': script('y') });
   const backend = ['--backend', 'simulated'];
-  expect((await runCli(['run', 'y.js', ...backend, '--plan'], { cwd })).stdout).toBe('y.js: no run is recorded, so every agent is asked\n');
-  await runCli(['run', 'x.js', ...backend], { cwd });
-  const { stdout } = await runCli(['run', 'y.js', ...backend, '--fork', 'x.js', '--plan'], { cwd });
+  expect((await callCli(['run', 'y.js', ...backend, '--plan'], { cwd })).stdout).toBe(
+    'y.js: no run is recorded, so every agent is asked\n',
+  );
+  await callCli(['run', 'x.js', ...backend], { cwd });
+  const { stdout } = await callCli(['run', 'y.js', ...backend, '--fork', 'x.js', '--plan'], { cwd });
   expect(stdout).toMatch(/^y\.js: 1 reused, 0 to execute, if it makes the calls of its fork sources; it has no recorded run/);
 });

@@ -9,7 +9,8 @@ import { dashed, type CommandRow } from '../../../cli/command-table/rows.js';
 import { runFlags, spellingsOf } from '../../../cli/command-table/run-flags.js';
 import { toCommand } from '../../../cli/command-table/to-commander.js';
 import { WHO_ANSWERS } from '../../../src/session/pipeline/run-pipeline-options.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const nothing = async () => [];
 const rows: readonly (readonly [string, CommandRow])[] = [...COMMAND_ROWS, ['walk.dot', RUN_PIPELINE], ['', PROGRAM]];
@@ -95,13 +96,13 @@ describe('help about a word that names nothing', () => {
     [['journal', 'shwo', '--help'], 'There is no command "shwo"', 'did you mean show?'],
     [['help', 'shwo'], 'There is no command "shwo"', 'mlld help'],
   ])('is an error: %j', async (argv, message, hint) => {
-    const { stdout, stderr, status } = await runCli(argv, { cwd: await projectFolder() });
+    const { stdout, stderr, status } = await callCli(argv, { cwd: await projectFolder() });
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr).toBe(`Error: ${message}\n  hint: ${hint}\n`);
   });
 });
 
 it('documents the exit statuses', async () => {
-  const { stdout } = await runCli(['journal', 'replay', '--help'], { cwd: await projectFolder() });
+  const { stdout } = await callCli(['journal', 'replay', '--help'], { cwd: await projectFolder() });
   expect(stdout).toMatch(/Exit status:\n {2}0 +success\n {2}1 +an error\n {2}3 +the replay diverged/);
 });

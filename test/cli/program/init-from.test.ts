@@ -1,6 +1,7 @@
 /** `mlld init --from` tells people with workflow scripts what runs here, and how. */
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const FILES = {
   'mlld-config.json': '{}',
@@ -12,7 +13,7 @@ const FILES = {
 it('lists the scripts, what validate finds, and the command of each', async () => {
   const cwd = await projectFolder(FILES);
   const environment = { cwd, env: { PATH: '/usr/bin:/bin' } };
-  const { status, stdout } = await runCli(['init', '--from', '.claude/workflows'], environment);
+  const { status, stdout } = await callCli(['init', '--from', '.claude/workflows'], environment);
   expect(status).toBe(0);
   expect(stdout).toContain('.claude/workflows/audit.js  berth-audit: Look at each berth\n  note 2:8 Date.now() is recorded here');
   expect(stdout).toMatch(/mlld run audit --backend \w+\n/);
@@ -22,10 +23,10 @@ it('lists the scripts, what validate finds, and the command of each', async () =
 
 it('names a script that no name finds by its path, and prints JSON', async () => {
   const cwd = await projectFolder(FILES);
-  const { stdout } = await runCli(['init', '--from', 'elsewhere', '--json'], { cwd });
+  const { stdout } = await callCli(['init', '--from', 'elsewhere', '--json'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({
     scripts: [{ name: 'job', valid: true, run: expect.stringMatching(/^mlld run elsewhere\/job\.mjs --backend \w+$/) }],
   });
-  const { status, stderr } = await runCli(['init', '--from', 'nowhere'], { cwd });
+  const { status, stderr } = await callCli(['init', '--from', 'nowhere'], { cwd });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('there are no workflow scripts in nowhere') });
 });

@@ -6,7 +6,8 @@ import { LINE_BYTES_MAX } from '../../../journal/codec.js';
 import type { Fact } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { bounded, splitInvalidation } from '../../../src/session/ports/fit-facts.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 describe('an error with a message of 50 MB', () => {
   it('ends a run whose record says all that happened, and how long the message was', async () => {
@@ -14,7 +15,7 @@ describe('an error with a message of 50 MB', () => {
     const cwd = await projectFolder({
       'llm/run/loud.mld': `exe llm @loud() = sh { yes 1 | head -c 50000000 >&2; echo end >&2; exit 3 }\nshow @loud()\n`,
     });
-    const { status } = await runCli(['run', 'loud', '--checkpoint', '--error-behavior', 'halt'], { cwd });
+    const { status } = await callCli(['run', 'loud', '--checkpoint', '--error-behavior', 'halt'], { cwd });
     expect(status).toBe(1);
     const [file = ''] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true, absolute: true });
     const lines = (await fs.readFile(file, 'utf8')).trimEnd().split('\n');
@@ -22,7 +23,7 @@ describe('an error with a message of 50 MB', () => {
     expect(facts.map(({ type }) => type).slice(-3)).toEqual(['call.failed', 'op.finished', 'run.finished']);
     expect(facts.at(-1)).not.toHaveProperty('lost');
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(1_000_000);
-    const { stdout } = await runCli(['journal', 'list', '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'list', '--json'], { cwd });
     expect(stdout).toContain('"failed"');
   });
 });

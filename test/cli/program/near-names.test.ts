@@ -1,9 +1,10 @@
 /** A misspelt run or script is an error whose hint has the nearest recorded one. */
 import { beforeAll, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 let cwd: string;
-const mlld = (...argv: string[]): Promise<CliResult> => runCli(argv, { cwd });
+const mlld = (...argv: string[]): Promise<CliResult> => callCli(argv, { cwd });
 
 beforeAll(async () => {
   cwd = await projectFolder({ 'tides.mld': 'exe llm @ask(q) = js { return q }\nshow @ask("ebb")\n' });

@@ -7,7 +7,8 @@ import type { JournalStore } from '../../../journal/store.js';
 import { findProject, findScript, listScripts, scriptName, workflowFor, type WorkingProject } from '../../../src/session/project.js';
 import { resolveWorkflow } from '../../../src/session/resolve-workflow.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** In the root of an empty project. */
 async function standpoint(): Promise<WorkingProject> {
@@ -26,7 +27,7 @@ describe('the project root', () => {
 
   it('has a misspelt setting named by each run', async () => {
     const cwd = await projectFolder({ 'mlld-config.json': '{"calls": {"budgett": "5usd"}}', 'llm/run/job.mld': 'show "done"' });
-    const { status, stdout, stderr } = await runCli(['run', 'job'], { cwd });
+    const { status, stdout, stderr } = await callCli(['run', 'job'], { cwd });
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'done\n' });
     expect(stderr).toContain(
       'warning: "calls.budgett" in mlld-config.json is no setting, and changes nothing; did you mean "calls.budget"?\n',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 describe('words that a command can’t take', () => {
   it.each([
@@ -23,7 +24,7 @@ describe('words that a command can’t take', () => {
     ],
     [['run', 'x.dot', '--ask', 'all'], '--ask all: it must be auto, console, stdin or remote', ''],
   ])('%j', async (argv, message, hint) => {
-    const { stdout, stderr, status } = await runCli(argv, { cwd: await projectFolder() });
+    const { stdout, stderr, status } = await callCli(argv, { cwd: await projectFolder() });
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr.split('\n')[0]).toContain(`Error: ${message}`);
     expect(stderr.split('\n')[1]).toContain(`  hint: ${hint}`);
@@ -33,12 +34,15 @@ describe('words that a command can’t take', () => {
 
 describe('a script on standard input', () => {
   it.each([[[]], [['-']], [['--checkpoint']]])('is named by its path, not by %j', async (argv) => {
-    const { stderr, status } = await runCli(argv, { cwd: await projectFolder(), stdin: 'show "hi"\n' });
+    const { stderr, status } = await callCli(argv, { cwd: await projectFolder(), stdin: 'show "hi"\n' });
     expect(status).toBe(1);
     expect(stderr).toContain('for a script on standard input: mlld /dev/stdin');
   });
 
   it('runs', async () => {
-    expect(await runCli(['/dev/stdin'], { cwd: await projectFolder(), stdin: 'show "hi"\n' })).toMatchObject({ stdout: 'hi\n', status: 0 });
+    expect(await callCli(['/dev/stdin'], { cwd: await projectFolder(), stdin: 'show "hi"\n' })).toMatchObject({
+      stdout: 'hi\n',
+      status: 0,
+    });
   });
 });

@@ -1,7 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, withoutSummary } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, withoutSummary } from '../../support/cli.js';
 
 const NOTE = { 'src/main.mld': 'exe @note(who) = template "./note.att"\nvar @name = "x"\nshow `hi @nmae`\nshow @note(@name)\n' };
 
@@ -10,7 +11,7 @@ describe('mlld validate FILE', () => {
     const cwd = await projectFolder({
       'a.mld': 'exe llm @ask(q, data) = sh { touch ran.txt }\nexport { @ask }\nvar @name = "x"\nshow @nmae\nvar @r = @ask(1, 2)\n',
     });
-    const { stdout, stderr, status } = await runCli(['validate', 'a.mld'], { cwd });
+    const { stdout, stderr, status } = await callCli(['validate', 'a.mld'], { cwd });
     expect(stdout.split('\n')).toEqual([
       'a.mld',
       'Valid module',
@@ -32,17 +33,17 @@ describe('mlld validate FILE', () => {
 
   it('prints all errors of a file at once, and fails', async () => {
     const cwd = await projectFolder({ 'a.mld': 'var @now = 1\nvar @b = 1\nvar @b = 2\n', 'b.mld': 'var @ = 1\nshow "x"\nvar b = 1\n' });
-    const semantic = await runCli(['analyze', 'a.mld'], { cwd });
+    const semantic = await callCli(['analyze', 'a.mld'], { cwd });
     expect(semantic.stdout).toMatch(/^Invalid module$[^]*\(line 1:5\)[^]*\(line 3:5\)/m);
     expect(semantic.status).toBe(1);
-    const syntax = await runCli(['validate', 'b.mld'], { cwd });
+    const syntax = await callCli(['validate', 'b.mld'], { cwd });
     expect(syntax.stdout).toMatch(/\(line 1:1\)[^]*\(line 3:/);
     expect(syntax.status).toBe(1);
   });
 
   it.each([['--json'], ['--format=json']])('prints the report as JSON with %s', async (flag) => {
     const cwd = await projectFolder({ 'a.mld': 'show `@zzz`\nvar @mx = 1\n' });
-    const { stdout, status } = await runCli(['validate', 'a.mld', flag], { cwd });
+    const { stdout, status } = await callCli(['validate', 'a.mld', flag], { cwd });
     expect(JSON.parse(stdout)).toEqual({
       filepath: 'a.mld',
       valid: false,
@@ -56,8 +57,8 @@ describe('mlld validate FILE', () => {
 
   it('follows imports and templates with --deep', async () => {
     const cwd = await projectFolder({ 'a.mld': 'import { f, g } from "./lib/b.mld"\n', 'lib/b.mld': 'exe @f(x) = `@x @y`\n' });
-    expect(await runCli(['validate', 'a.mld'], { cwd })).toMatchObject({ status: 0 });
-    const { stdout, status } = await runCli(['validate', 'a.mld', '--deep'], { cwd });
+    expect(await callCli(['validate', 'a.mld'], { cwd })).toMatchObject({ status: 0 });
+    const { stdout, status } = await callCli(['validate', 'a.mld', '--deep'], { cwd });
     expect(stdout).toContain('(line 1:13) - @g is not exported by ./lib/b.mld (it exports @f)');
     expect(stdout).toContain('@y (lib/b.mld:1:17) - undefined variable');
     expect(status).toBe(1);
@@ -66,25 +67,25 @@ describe('mlld validate FILE', () => {
   it('counts warnings with --error-on-warnings, unless the project suppresses them', async () => {
     const files = { 'a.mld': 'exe @f(result) = `@result`\n', 'b.mld': 'exe @upper(x) = `@x`\n' };
     const cwd = await projectFolder(files);
-    expect(await runCli(['validate', 'a.mld', '--error-on-warnings'], { cwd })).toMatchObject({ status: 1 });
-    expect(await runCli(['validate', 'b.mld', '--error-on-warnings'], { cwd })).toMatchObject({ status: 0 });
+    expect(await callCli(['validate', 'a.mld', '--error-on-warnings'], { cwd })).toMatchObject({ status: 1 });
+    expect(await callCli(['validate', 'b.mld', '--error-on-warnings'], { cwd })).toMatchObject({ status: 0 });
     const quiet = await projectFolder({ ...files, 'mlld-config.json': '{"validate":{"suppressWarnings":["exe-parameter-shadowing"]}}' });
-    expect(await runCli(['validate', 'a.mld', '--error-on-warnings'], { cwd: quiet })).toMatchObject({ status: 0 });
+    expect(await callCli(['validate', 'a.mld', '--error-on-warnings'], { cwd: quiet })).toMatchObject({ status: 0 });
   });
 
   it('refuses what is no source, and what is not there', async () => {
     const cwd = await projectFolder({ 'a.txt': 'text' });
-    expect(await runCli(['validate', 'a.txt'], { cwd })).toMatchObject({
+    expect(await callCli(['validate', 'a.txt'], { cwd })).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringContaining('a.txt') as string,
     });
-    expect(await runCli(['validate', 'b.mld'], { cwd })).toMatchObject({
+    expect(await callCli(['validate', 'b.mld'], { cwd })).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringContaining('b.mld') as string,
     });
-    expect(await runCli(['validate'], { cwd })).toMatchObject({
+    expect(await callCli(['validate'], { cwd })).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('<path> is required by mlld validate') as string,
     });
@@ -103,7 +104,7 @@ describe('mlld validate FOLDER', () => {
       'src/.cache/x.mld': 'var @ = 1\n',
     });
     await fs.symlink('..', path.join(cwd, 'src/lib/circle'));
-    const { stdout, status } = await runCli(['validate', 'src'], { cwd });
+    const { stdout, status } = await callCli(['validate', 'src'], { cwd });
     expect(stdout.split('\n')).toEqual([
       '  ✓ doc.mld.md',
       '  ✗ lib/bad.mld',
@@ -120,10 +121,10 @@ describe('mlld validate FOLDER', () => {
 
   it('says everything once with --deep, and all of it with --verbose', async () => {
     const cwd = await projectFolder({ ...NOTE, 'src/note.att': 'Note for @whom\n', 'src/other.mld': 'import "./main.mld" as @m\n' });
-    const { stdout } = await runCli(['validate', 'src', '--deep'], { cwd });
+    const { stdout } = await callCli(['validate', 'src', '--deep'], { cwd });
     expect(stdout.match(/@whom/g)).toHaveLength(1);
     expect(stdout.match(/@nmae/g)).toHaveLength(1);
-    const { stdout: long } = await runCli(['validate', 'src', '--verbose'], { cwd });
+    const { stdout: long } = await callCli(['validate', 'src', '--verbose'], { cwd });
     expect(long).toMatch(/^note\.att\nValid template \(\.att\)\n\nParameters:\n {2}@who\n/m);
     expect(long).toMatch(/\n3 files: 3 passed, 2 with warnings\n$/);
   });
@@ -134,7 +135,7 @@ describe('mlld validate FOLDER', () => {
       'src/b.mld': 'import templates from "./prompts" as @q(who)\n',
       'src/prompts/note.att': 'Note for @who, from @sender\n',
     });
-    const { stdout, status } = await runCli(['validate', 'src', '--deep'], { cwd });
+    const { stdout, status } = await callCli(['validate', 'src', '--deep'], { cwd });
     expect(stdout).toMatch(/✗ a\.mld\n +\(src\/prompts\/note\.att:1:21\) - the template uses @sender, which is not a parameter/);
     expect(stdout.match(/@sender, which/g)).toHaveLength(1);
     expect(status).toBe(1);
@@ -142,7 +143,7 @@ describe('mlld validate FOLDER', () => {
 
   it('is an array of reports as JSON', async () => {
     const cwd = await projectFolder({ ...NOTE, 'src/note.att': 'Note for @who\n' });
-    const { stdout } = await runCli(['validate', 'src', '--json'], { cwd });
+    const { stdout } = await callCli(['validate', 'src', '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject([
       { filepath: 'src/main.mld', valid: true, warnings: [{ variable: 'nmae', line: 3, column: 10 }] },
       { filepath: 'src/note.att', valid: true, template: { type: 'att', variables: ['who'], discoveredParams: ['who'] } },
@@ -157,12 +158,12 @@ describe('the look before mlld run', () => {
       'llm/run/lib.mld': 'import { g } from "../lib.mld"\nshow "never"\n',
       'llm/lib.mld': 'exe @f() = "x"\nvar @now = 1\n',
     });
-    expect(await runCli(['run', 'bad'], { cwd })).toMatchObject({
+    expect(await callCli(['run', 'bad'], { cwd })).toMatchObject({
       stdout: '',
       stderr: expect.stringMatching(/^error: llm\/run\/bad\.mld:2:1 - .+\nerror: llm\/run\/bad\.mld:4:5 - .+\n$/) as string,
       status: 1,
     });
-    expect(await runCli(['run', 'lib'], { cwd })).toMatchObject({
+    expect(await callCli(['run', 'lib'], { cwd })).toMatchObject({
       stdout: '',
       stderr: [
         'error: llm/run/lib.mld:1:10 - @g is not exported by ../lib.mld (it exports @f, @now)',
@@ -177,13 +178,13 @@ describe('the look before mlld run', () => {
     const cwd = await projectFolder({ 'llm/run/typo.mld': 'var @name = "x"\nshow `hi @nmae`\n' });
     const warnings = 'Pre-flight warnings:\n  warning: llm/run/typo.mld:2:10 - @nmae undefined variable (did you mean @name?)\n';
     const running = 'Running llm/run/typo.mld...\n';
-    const warned = await runCli(['run', 'typo'], { cwd });
+    const warned = await callCli(['run', 'typo'], { cwd });
     expect({ ...warned, stderr: withoutSummary(warned.stderr) }).toEqual({
       stdout: 'hi @nmae\n',
       stderr: `${warnings}${running}`,
       status: 0,
     });
-    const silent = await runCli(['run', 'typo', '--no-warn'], { cwd });
+    const silent = await callCli(['run', 'typo', '--no-warn'], { cwd });
     expect({ ...silent, stderr: withoutSummary(silent.stderr) }).toEqual({ stdout: 'hi @nmae\n', stderr: running, status: 0 });
   });
 });

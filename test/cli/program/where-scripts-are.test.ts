@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const ASK = 'exe llm @ask(q) = cmd { echo "answer to @q" }\nshow @ask("ebb")\n';
 
@@ -22,8 +23,8 @@ async function markerless(files: { readonly [name: string]: string }): Promise<s
 describe('a path that begins with a dot', () => {
   it('is read from the working directory by every command that names a script', async () => {
     const root = await projectFolder({ 'east/tide.mld': ASK, 'west/tide.mld': `${ASK}show @ask("flow")\n`, 'docs/x': '' });
-    await runCli(['east/tide.mld', '--checkpoint'], { cwd: root });
-    await runCli(['west/tide.mld', '--checkpoint'], { cwd: root });
+    await callCli(['east/tide.mld', '--checkpoint'], { cwd: root });
+    await callCli(['west/tide.mld', '--checkpoint'], { cwd: root });
     const [west, docs] = [path.join(root, 'west'), path.join(root, 'docs')];
     for (const [cwd, ...command] of [
       [west, 'journal', 'list', './tide.mld', '--json'],
@@ -32,21 +33,21 @@ describe('a path that begins with a dot', () => {
       [docs, 'journal', 'explain', '../west/tide', '--json'],
       [docs, 'checkpoint', 'inspect', '../west/tide.mld'],
     ] as const) {
-      const { status, stdout, stderr } = await runCli(command, { cwd });
+      const { status, stdout, stderr } = await callCli(command, { cwd });
       expect({ command, status, stderr }).toEqual({ command, status: 0, stderr: '' });
       expect(stdout).not.toContain('east/tide.mld');
     }
-    const { stdout } = await runCli(['journal', 'list', './tide.mld', '--json'], { cwd: west });
+    const { stdout } = await callCli(['journal', 'list', './tide.mld', '--json'], { cwd: west });
     expect(JSON.parse(stdout)).toMatchObject([{ workflow: 'west/tide.mld' }]);
-    expect((await runCli(['journal', 'list', './tide.mld'], { cwd: docs })).status).toBe(1);
+    expect((await callCli(['journal', 'list', './tide.mld'], { cwd: docs })).status).toBe(1);
   });
 
   it('is read from there by --fork as well', async () => {
     const root = await projectFolder({ 'east/tide.mld': ASK, 'west/digest.mld': ASK.replace('answer', 'other answer') });
-    await runCli(['east/tide.mld', '--checkpoint'], { cwd: root });
-    const forked = await runCli(['digest.mld', '--fork', '../east/tide.mld'], { cwd: path.join(root, 'west') });
+    await callCli(['east/tide.mld', '--checkpoint'], { cwd: root });
+    const forked = await callCli(['digest.mld', '--fork', '../east/tide.mld'], { cwd: path.join(root, 'west') });
     expect(forked).toMatchObject({ stdout: 'answer to ebb\n', status: 0 });
-    const elsewhere = await runCli(['digest.mld', '--fork', './tide.mld'], { cwd: path.join(root, 'west') });
+    const elsewhere = await callCli(['digest.mld', '--fork', './tide.mld'], { cwd: path.join(root, 'west') });
     expect(elsewhere.status).toBe(1);
     expect(elsewhere.stderr).toContain('no recorded run of ./tide.mld');
   });
@@ -62,10 +63,10 @@ describe('without a marker', () => {
       ['deep/er', ['run', 'job']],
       ['deep/er', ['../../llm/run/job.mld']],
     ] as const) {
-      expect((await runCli([...command, '--checkpoint'], { cwd: path.join(root, cwd) })).status).toBe(0);
+      expect((await callCli([...command, '--checkpoint'], { cwd: path.join(root, cwd) })).status).toBe(0);
     }
     expect(journalsIn(root)).toEqual(['.']);
-    const { stdout } = await runCli(['journal', 'list', 'job', '--json'], { cwd: path.join(root, 'deep/er') });
+    const { stdout } = await callCli(['journal', 'list', 'job', '--json'], { cwd: path.join(root, 'deep/er') });
     expect((JSON.parse(stdout) as { executed: number; reused: number }[]).map(({ executed, reused }) => [executed, reused])).toEqual([
       [0, 1],
       [0, 1],
@@ -77,7 +78,7 @@ describe('without a marker', () => {
 
   it('the record of any other script lies beside it', async () => {
     const root = await markerless({ 'jobs/job.mld': ASK });
-    await runCli(['jobs/job.mld', '--checkpoint'], { cwd: root });
+    await callCli(['jobs/job.mld', '--checkpoint'], { cwd: root });
     expect(journalsIn(root)).toEqual(['jobs']);
   });
 });
@@ -85,15 +86,15 @@ describe('without a marker', () => {
 describe('a path that leads nowhere', () => {
   it('is relative to its own file, wherever the command was started', async () => {
     const cwd = await projectFolder({ 'jobs/letter.mld': 'exe @l(n) = template "./nope.att"\nshow @l("x")\n' });
-    const [above, beside] = [await runCli(['jobs/letter.mld'], { cwd }), await runCli(['letter.mld'], { cwd: path.join(cwd, 'jobs') })];
+    const [above, beside] = [await callCli(['jobs/letter.mld'], { cwd }), await callCli(['letter.mld'], { cwd: path.join(cwd, 'jobs') })];
     expect(above.stderr).toContain('hint: the path is relative to the folder of jobs/letter.mld\n');
     expect(beside.stderr).toContain('hint: the path is relative to the folder of letter.mld\n');
-    const inline = await runCli(['-e', 'show <./nope.txt>'], { cwd });
+    const inline = await callCli(['-e', 'show <./nope.txt>'], { cwd });
     expect(inline.stderr).toContain('hint: the path is relative to the working directory\n');
   });
 
   it('is relative to the working directory on the command line', async () => {
     const cwd = await projectFolder();
-    expect((await runCli(['gone/x.mld'], { cwd })).stderr).toContain(`hint: paths are relative to ${cwd};`);
+    expect((await callCli(['gone/x.mld'], { cwd })).stderr).toContain(`hint: paths are relative to ${cwd};`);
   });
 });

@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, withoutSummary, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, withoutSummary, type CliResult } from '../../support/cli.js';
 
 /** Writes what it is told to the first file that its task names, as an agent does, and leaves a line in `calls.log`. */
 const AGENT = String.raw`#!/bin/sh
@@ -21,7 +22,7 @@ async function project(body: string, files: { readonly [name: string]: string } 
   const cwd = await projectFolder({ 'agent.sh': AGENT, 'job.mld': body, ...files });
   const log = path.join(cwd, 'calls.log');
   const mlld = async (...argv: string[]): Promise<CliResult> => {
-    const result = await runCli(argv, { cwd });
+    const result = await callCli(argv, { cwd });
     return { ...result, stderr: withoutSummary(result.stderr) };
   };
   return {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { workflowOf, type RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
-import { projectFolder, runCli, withoutSummary } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, withoutSummary } from '../../support/cli.js';
 
 const LISTED = 'var @depth = "4 m"\nexe llm @sound(x) = sh (@depth) { echo "at $depth" }\nshow @sound("a")\n';
 const GIVEN =
@@ -22,13 +23,13 @@ describe('a result of a function', () => {
     ['a function that it gets as an argument', PASSED, PASSED.replace('at @x', 'by @x'), '@tide'],
   ])('is from before an edit of %s', async (_, before, now, changed) => {
     const cwd = await projectFolder({ 'job.mld': before, 'depths.mld': DEPTHS });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
     await fs.writeFile(path.join(cwd, 'job.mld'), now);
     await fs.writeFile(path.join(cwd, 'depths.mld'), DEPTHS.replace('at @x', 'by @x'));
-    const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const reused = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(reused.stdout).toBe('at 4 m\n');
     expect(withoutSummary(reused.stderr)).toContain(`edited (${changed} was edited)`);
-    expect((await runCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe('by 4 m\n');
+    expect((await callCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe('by 4 m\n');
   });
 
   it('that another function of the same name had made is called so, until one of them is edited', async () => {
@@ -40,21 +41,21 @@ describe('a result of a function', () => {
     });
     const shared = '@sound: 1 result reused that another @sound of this run had made with the same arguments; give each function a name';
     for (const _ of ['executed', 'reused']) {
-      const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+      const { stdout, stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
       expect(stdout).toBe('at 1\nat 1\n');
       expect(stderr).toContain(shared);
       expect(stderr).not.toContain('edited');
     }
     await fs.writeFile(path.join(cwd, 'a.mld'), module('from'));
-    const { stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(stderr).toContain('@sound: 2 results reused from before its body was edited; --resume @sound');
   });
 
   it('is not from before an edit of another function of the module', async () => {
     const cwd = await projectFolder({ 'job.mld': MODULE, 'depths.mld': DEPTHS });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
     await fs.writeFile(path.join(cwd, 'depths.mld'), DEPTHS.replace('not used', 'never used'));
-    const { stdout, stderr } = await runCli(['job.mld', '--changed', 'ask'], { cwd });
+    const { stdout, stderr } = await callCli(['job.mld', '--changed', 'ask'], { cwd });
     expect([stdout, stderr]).toEqual(['at 4 m\n', expect.stringContaining('1 reused')]);
   });
 });
@@ -74,19 +75,19 @@ describe('a result of code', () => {
     ],
   ])('is from before an edit of %s', async (_, before, now, change, fresh) => {
     const cwd = await projectFolder({ 'job.mld': before });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
     await fs.writeFile(path.join(cwd, 'job.mld'), now);
-    const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const reused = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(reused.stdout).toBe('at 4 m\n');
     expect(withoutSummary(reused.stderr)).toContain(`1 result reused from before its definition was edited (${change}); --resume @`);
-    expect((await runCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe(`${fresh}\n`);
+    expect((await callCli(['job.mld', '--changed', 'ask'], { cwd })).stdout).toBe(`${fresh}\n`);
   });
 
   it.each([LISTED, GIVEN, MEMBER])(
     'of an older program, which did not record what code or a member has, is reused without a word',
     async (script) => {
       const recorded = await projectFolder({ 'job.mld': script });
-      await runCli(['job.mld', '--checkpoint'], { cwd: recorded });
+      await callCli(['job.mld', '--checkpoint'], { cwd: recorded });
       const store = openFileStore(recorded);
       const [{ ref } = { ref: undefined }] = await store.runs(workflowOf('job.mld'));
       const facts: Fact[] = [];
@@ -99,10 +100,10 @@ describe('a result of code', () => {
       for (const fact of facts) await older.append(fact);
       await older.close();
       for (const argv of [['--changed', 'ask'], ['--checkpoint']]) {
-        const { stdout, stderr } = await runCli(['job.mld', ...argv], { cwd });
+        const { stdout, stderr } = await callCli(['job.mld', ...argv], { cwd });
         expect([stdout, withoutSummary(stderr), stderr]).toEqual(['at 4 m\n', '', expect.stringContaining('1 reused')]);
       }
-      expect((await runCli(['job.mld', '--plan', '--changed', 'ask'], { cwd })).stdout).not.toContain('edited');
+      expect((await callCli(['job.mld', '--plan', '--changed', 'ask'], { cwd })).stdout).not.toContain('edited');
     },
   );
 });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact } from '../../../journal/event.js';
 import { workflowOf, type RunRef } from '../../../journal/ids.js';
-import { projectFolder, runCli, type CliResult, withoutSummary } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult, withoutSummary } from '../../support/cli.js';
 
 const CALLS = `exe llm @review(x) = js { return "R:" + x; }
 exe llm @plain(x) = js { return "P:" + x; }
@@ -18,10 +19,10 @@ async function project(script: string, more: { readonly [name: string]: string }
   const cwd = await projectFolder({ 'job.mld': script, ...more });
   return {
     cwd,
-    run: (...argv: string[]): Promise<CliResult> => runCli(['job.mld', ...argv], { cwd }),
+    run: (...argv: string[]): Promise<CliResult> => callCli(['job.mld', ...argv], { cwd }),
     edit: (text: string, name = 'job.mld') => fs.writeFile(path.join(cwd, name), text),
     calls: async (): Promise<string[]> => {
-      const { stdout } = await runCli(['journal', 'explain', 'job', '--json'], { cwd });
+      const { stdout } = await callCli(['journal', 'explain', 'job', '--json'], { cwd });
       const { calls } = JSON.parse(stdout) as { readonly calls: readonly { readonly fn: string; readonly hit?: object }[] };
       return calls.map(({ fn, hit }) => `${fn} ${hit === undefined ? 'executed' : 'reused'}`);
     },
@@ -113,7 +114,7 @@ show @review(@name)
     expect((await run('--checkpoint', '--plan')).stdout).toContain('edited: guard @quality was added; 2 results from before are reused');
     expect((await run('--changed', 'ask-guards', '--plan')).stdout).toContain('@review: 0 reused, 2 again (--changed ask-guards)');
     await run('--checkpoint');
-    const { stdout } = await runCli(['journal', 'explain', 'job'], { cwd });
+    const { stdout } = await callCli(['journal', 'explain', 'job'], { cwd });
     expect(stdout).toContain('from before guard @quality was added');
   });
 });

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
 
 let cwd: string;
 beforeEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => fs.rmSync(cwd, { recursive: true, force: true }));
 async function run(script: string, v: string): Promise<{ stdout: string; stderr: string }> {
   fs.writeFileSync(path.join(cwd, 'v.txt'), v);
   fs.writeFileSync(path.join(cwd, 'main.mld'), `var @v = <v.txt>\n${script}\n`);
-  const { stdout, stderr } = await runCli(['main.mld'], { cwd });
+  const { stdout, stderr } = await callCli(['main.mld'], { cwd });
   return { stdout, stderr };
 }
 

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult, withoutSummary } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult, withoutSummary } from '../../support/cli.js';
 
 /** Writes bytes that are no text, and leaves a line in `calls.log`. */
 const script = (marker = '1', option = 'writes: ["@root/out/@name\\.bin", "@root/out/@name\\.txt"]'): string => `
@@ -12,8 +13,8 @@ async function project(body: string) {
   const cwd = await projectFolder({ 'job.mld': script() + body });
   const log = path.join(cwd, 'calls.log');
   return {
-    mlld: (...argv: string[]): Promise<CliResult> => runCli(argv, { cwd }),
-    run: (...flags: string[]): Promise<CliResult> => runCli(['job.mld', ...(flags.length > 0 ? flags : ['--checkpoint'])], { cwd }),
+    mlld: (...argv: string[]): Promise<CliResult> => callCli(argv, { cwd }),
+    run: (...flags: string[]): Promise<CliResult> => callCli(['job.mld', ...(flags.length > 0 ? flags : ['--checkpoint'])], { cwd }),
     calls: (): number => (fs.existsSync(log) ? fs.readFileSync(log, 'utf8').split('\n').length - 1 : 0),
     file: (name: string): string => path.join(cwd, name),
     bytes: (name: string): string => fs.readFileSync(path.join(cwd, name)).toString('hex'),
@@ -54,8 +55,8 @@ describe('files that an llm function declares to write', () => {
       const cwd = await projectFolder({
         'job.mld': `var secret @token = "swordfish"\nexe llm @draft(path) = [\n  output "text" to "@path"\n  ${end}\n] with { writes: ["@path"] }\nvar @x = @draft("out.txt")\n`,
       });
-      await runCli(['job.mld', '--checkpoint'], { cwd });
-      const { stdout } = await runCli(['journal', 'show', 'job', '--type', 'call.completed', '--json'], { cwd });
+      await callCli(['job.mld', '--checkpoint'], { cwd });
+      const { stdout } = await callCli(['journal', 'show', 'job', '--type', 'call.completed', '--json'], { cwd });
       expect(JSON.parse(stdout)).toMatchObject({ outputs: [{ path: 'out.txt', reason: 'secret' }] });
     }
   });

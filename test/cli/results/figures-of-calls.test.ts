@@ -1,6 +1,7 @@
 /** Holds what the reports print about attempts, costs and failures of calls, as text, JSON and CSV. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** The first attempt of `b` is turned away, `c` is refused, and `@free` reports nothing. */
 const SCRIPT = `
@@ -29,11 +30,11 @@ beforeAll(async () => {
     'llm/run/job.mld': SCRIPT,
     'llm/run/quota.mld': QUOTA,
   });
-  await runCli(['run', 'job', '--checkpoint', '--budget', '9usd'], { cwd });
-  await runCli(['run', 'quota', '--checkpoint'], { cwd });
+  await callCli(['run', 'job', '--checkpoint', '--budget', '9usd'], { cwd });
+  await callCli(['run', 'quota', '--checkpoint'], { cwd });
 });
 
-const journal = async (...argv: string[]): Promise<string> => (await runCli(['journal', ...argv], { cwd })).stdout;
+const journal = async (...argv: string[]): Promise<string> => (await callCli(['journal', ...argv], { cwd })).stdout;
 
 describe('the figures of a run with attempts', () => {
   it('are printed for each attempt by the audit, with a dash for what is not known', async () => {

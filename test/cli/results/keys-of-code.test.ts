@@ -2,7 +2,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { callKey } from '../../../src/runtime/calls/call-key.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** A script whose result follows from X, before and after a change of X alone. The code has the same text in both. */
 const DIFFERENCES: readonly (readonly [x: string, before: string, after: string])[] = [
@@ -41,7 +42,7 @@ describe('the call key of code under `var llm`', () => {
   let cwd: string;
   const run = async (script: string, ...flags: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> => {
     await fs.writeFile(path.join(cwd, 'job.mld'), script);
-    return runCli(['job.mld', ...flags], { cwd });
+    return callCli(['job.mld', ...flags], { cwd });
   };
 
   beforeEach(async () => {
@@ -88,7 +89,7 @@ describe('the call key of code under `var llm`', () => {
   ])('is made of %s', async (_, script, args) => {
     await fs.mkdir(path.join(cwd, 'docs'));
     await run(script, '--checkpoint');
-    const { stdout } = await runCli(['checkpoint', 'inspect', 'job'], { cwd });
+    const { stdout } = await callCli(['checkpoint', 'inspect', 'job'], { cwd });
     expect((JSON.parse(stdout) as { entries: readonly { key: string }[] }).entries).toMatchObject([{ key: callKey({ fn: 'sh', args }) }]);
   });
 
@@ -137,9 +138,9 @@ describe('a guard that replaces values', () => {
       const script = (label: string): string =>
         `guard @g ${timing} pii = when [ * => allow \`[@output]\` ]\nvar pii @v = "Ann"\nvar ${label} @x = run ${right}\nshow @x\n`;
       const cwd = await projectFolder({ 'plain.mld': script(''), 'llm.mld': script('llm') });
-      const plain = await runCli(['plain.mld'], { cwd });
+      const plain = await callCli(['plain.mld'], { cwd });
       expect(plain.stdout).toContain('[Ann]');
-      expect((await runCli(['llm.mld'], { cwd })).stdout).toBe(plain.stdout);
+      expect((await callCli(['llm.mld'], { cwd })).stdout).toBe(plain.stdout);
     },
   );
 });
@@ -155,7 +156,7 @@ describe('the call key of a function that gets functions', () => {
   ])('tells them apart %s', async (_, script, first, second) => {
     const cwd = await projectFolder({ 'job.mld': `${script}show @apply(${first}, 1)\nshow @apply(${second}, 1)\n` });
     for (const counted of ['2 executed', '2 reused']) {
-      const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+      const { stdout, stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
       expect([stdout, stderr]).toEqual(['up 1\ndown 1\n', expect.stringContaining(counted)]);
     }
   });
@@ -171,7 +172,7 @@ it.each([
     'job.mld': `exe @ask(x) = js { return "saw " + x }\nexe @loud(x) = \`@x!\`\nvar llm @x = ${right}\nshow @x\n`,
   });
   for (const counted of ['1 executed', '1 reused']) {
-    const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout, stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect([stdout, stderr]).toEqual(['saw a!\n', expect.stringContaining(counted)]);
   }
 });

@@ -1,7 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const script = (functions: string, hint: string): string =>
   `${functions}\nexe @check(v) = when [\n  @mx.try < 2 => retry "${hint}"\n  * => @v\n]\nvar @r = @draft("a") | @check\nshow @r\n`;
@@ -11,7 +12,7 @@ async function runs(functions: string, hints: readonly string[]): Promise<readon
   const found: string[] = [];
   for (const hint of hints) {
     await fs.writeFile(path.join(cwd, 'job.mld'), script(functions, hint));
-    const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout, stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
     found.push(`${stdout.trim()}: ${/^\d+ calls: (.*?), (?:cost|\d+(?:\.\d+)?m?s)/m.exec(stderr)?.[1] ?? stderr}`);
   }
   return found;
@@ -54,9 +55,9 @@ describe('a retry', () => {
     const cwd = await projectFolder({});
     for (const hint of ['short', 'long']) {
       await fs.writeFile(path.join(cwd, 'job.mld'), script('exe llm @draft(q) = `@q [@mx.hint]`', hint));
-      await runCli(['job.mld', '--checkpoint'], { cwd });
+      await callCli(['job.mld', '--checkpoint'], { cwd });
     }
-    const { stdout } = await runCli(['journal', 'explain', 'job'], { cwd });
+    const { stdout } = await callCli(['journal', 'explain', 'job'], { cwd });
     expect(stdout).toContain('@draft(a) attempt 2 executed: the hint of its retry, or what it forwards, changed');
   });
 });

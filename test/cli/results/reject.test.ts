@@ -1,9 +1,10 @@
 /** `mlld journal reject RUN PATH` (calls.md 15.1 to 15.4). */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 let cwd: string;
-const mlld = async (...argv: string[]) => runCli(argv, { cwd });
+const mlld = async (...argv: string[]) => callCli(argv, { cwd });
 const PATH = 'main/for#0[1]/ask#0';
 
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 /** A reused result has the labels and source markers of a fresh one. checkpoint-resume.md 5.5. */
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const LABELS = '@r.mx.labels.join(" ") / @r.mx.taint.join(" ")';
 
@@ -57,13 +58,13 @@ ${script}
 show \`@r.length ${LABELS}\`
 `;
     const cwd = await projectFolder({ 'job.mld': text, 'note.md': 'note' });
-    const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
-    const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
-    expect((await runCli(['job.mld'], { cwd })).stdout).toBe(fresh.stdout); // not recorded
+    const fresh = await callCli(['job.mld', '--checkpoint'], { cwd });
+    const reused = await callCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await callCli(['job.mld'], { cwd })).stdout).toBe(fresh.stdout); // not recorded
     expect(fresh.stdout).toMatch(/^\d+ /);
     expect(fresh.stdout.replace(/^\d+ /, '')).toBe(`${shown}\n`);
     expect(reused.stdout).toBe(fresh.stdout);
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
   });
 
   it('are those of this call where guards took nothing away', async () => {
@@ -74,8 +75,8 @@ var @r = @f(@x)
 show @r.mx.labels.join(" ")
 `;
     const cwd = await projectFolder({ 'job.mld': script('pii'), 'later.mld': script('pii,hot') });
-    expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('llm\n');
-    expect((await runCli(['later.mld', '--fork', 'job'], { cwd })).stdout).toBe('hot llm\n');
+    expect((await callCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('llm\n');
+    expect((await callCli(['later.mld', '--fork', 'job'], { cwd })).stdout).toBe('hot llm\n');
   });
 });
 
@@ -92,11 +93,11 @@ var @done = "start" | while(9) @work
 show @done.text
 `,
     });
-    const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const fresh = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(fresh).toMatchObject({ status: 0, stderr: expect.not.stringContaining('warning') as string });
     expect(fresh.stdout).toMatch(/^A:A:A:start\n$/);
-    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: fresh.stdout });
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/ 0 executed/);
+    expect(await callCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: fresh.stdout });
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/ 0 executed/);
   });
 
   it('is no result when it asks for another attempt', async () => {
@@ -108,7 +109,7 @@ show @checked
 `,
     });
     for (const run of [1, 2]) {
-      expect({ run, ...(await runCli(['job.mld', '--checkpoint'], { cwd })) }).toMatchObject({ stdout: 'ok draft of x on 3\n' });
+      expect({ run, ...(await callCli(['job.mld', '--checkpoint'], { cwd })) }).toMatchObject({ stdout: 'ok draft of x on 3\n' });
     }
   });
 });

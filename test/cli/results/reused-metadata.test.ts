@@ -5,7 +5,8 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { EventOf } from '../../../journal/event.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const FILES = {
   'guide.md': '---\ntitle: Seals\nrank: 2\n---\n# Harbour\nSleepy.\n\n# Grey\nLoud.\n',
@@ -77,10 +78,10 @@ async function twice(
 ): Promise<{ cwd: string; fresh: string; reused: string }> {
   const large = Object.fromEntries([1, 2].map((n) => [n === 1 ? 'large.txt' : 'larger.txt', 'lorem ipsum '.repeat(500 * n)]));
   const cwd = await projectFolder({ ...FILES, ...large, ...files, 'job.mld': script });
-  const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
-  const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
+  const fresh = await callCli(['job.mld', '--checkpoint'], { cwd });
+  const reused = await callCli(['job.mld', '--checkpoint'], { cwd });
   expect([fresh.status, reused.status, fresh.stderr.includes('rror')]).toEqual([0, 0, false]);
-  expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
+  expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
   return { cwd, fresh: fresh.stdout, reused: reused.stdout };
 }
 
@@ -99,9 +100,9 @@ describe('the metadata of a reused result', () => {
     const { cwd, fresh, reused } = await twice(`${script}\n${q}var @r = @f(@q)\nshow \`${shown}\`\n`);
     expect(fresh).not.toContain('null');
     expect(reused).toBe(fresh);
-    expect(await runCli(['journal', 'replay', 'job'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
-    expect(await runCli(['journal', 'replay', 'job@2'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
-    expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
+    expect(await callCli(['journal', 'replay', 'job'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
+    expect(await callCli(['journal', 'replay', 'job@2'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
+    expect((await callCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
   });
 
   it('counts where it is written, and for code', async () => {
@@ -134,8 +135,8 @@ show \`@r[0].n @r[0] @r[1]\`
     const { cwd, fresh, reused } = await twice(script);
     expect(fresh).toBe('null null null null ["llm"] 7 7\n1 {"n":1} {"n":1}\n');
     expect(reused).toBe(fresh);
-    expect((await runCli(['job.mld'], { cwd })).stdout).toBe(fresh);
-    expect((await runCli(['journal', 'replay', 'job@2'], { cwd })).stdout).toBe(fresh);
+    expect((await callCli(['job.mld'], { cwd })).stdout).toBe(fresh);
+    expect((await callCli(['journal', 'replay', 'job@2'], { cwd })).stdout).toBe(fresh);
   });
 
   it('follows a project that was moved', async () => {
@@ -143,7 +144,7 @@ show \`@r[0].n @r[0] @r[1]\`
     const { cwd } = await twice(script);
     const moved = `${cwd}-moved`;
     await fs.rename(cwd, moved);
-    expect((await runCli(['job.mld', '--resume'], { cwd: moved })).stdout).toBe(`${path.join(moved, 'ships/gull.json')}\n`);
+    expect((await callCli(['job.mld', '--resume'], { cwd: moved })).stdout).toBe(`${path.join(moved, 'ships/gull.json')}\n`);
   });
 
   it('of more than 64 KiB is a blob of its own: it is verified, kept as long as its result, bundled with it, and redacted', async () => {
@@ -151,7 +152,7 @@ show \`@r[0].n @r[0] @r[1]\`
     const script = 'exe llm @f(q) = <long.md # Grey>\nvar @r = @f("x")\nshow `@r.mx.fm.pin @r.mx.fm.long.length @r.mx.filename`\n';
     const { cwd, fresh, reused } = await twice(script, { 'long.md': `${front}# Grey\nLoud.\n` });
     expect([fresh, reused]).toEqual(['tide-4711 70000 long.md\n', 'tide-4711 70000 long.md\n']);
-    const mlld = async (at: string, ...argv: string[]) => runCli(argv, { cwd: at });
+    const mlld = async (at: string, ...argv: string[]) => callCli(argv, { cwd: at });
     const texts = async (): Promise<string[]> => {
       const files = globSync('.mlld/journal/**/*', { cwd, dot: true, absolute: true });
       return Promise.all(files.map((file) => fs.readFile(file, 'latin1')));

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const STUBS = fileURLToPath(new URL('../../conformance/stubs', import.meta.url));
 const ITEMS = 10;
@@ -100,7 +101,7 @@ it.each(Object.entries(LOSSES))('%s', async (_, { options = 'reply: "claude"', p
       STUB_PLAN: JSON.stringify(behaviour),
       STUB_LEDGER: path.join(cwd, ledger),
     };
-    const ended = await runCli(argv, { cwd, env });
+    const ended = await callCli(argv, { cwd, env });
     const lines = (await fs.readFile(path.join(cwd, ledger), 'utf8'))
       .trim()
       .split('\n')
@@ -120,7 +121,7 @@ it.each(Object.entries(LOSSES))('%s', async (_, { options = 'reply: "claude"', p
   if (asked !== undefined) expect(lost.asked).toHaveLength(asked);
   expect(lost.asked.filter((prompt) => !prompt.startsWith('entry'))).toEqual([]); // nothing was asked that needs what failed
   const [, next = ''] = /; next: mlld (.*)$/m.exec(lost.stderr) ?? [];
-  const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+  const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
   expect(stdout).toContain(cause);
   expect(stdout).toContain(`mlld ${next} `);
 

@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, startCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, startCli, type CliResult } from '../../support/cli.js';
 
 /** A function that writes its argument into `calls.log` and names its version in its result. */
 const ask = (who: string): string => `exe llm @ask(q) = sh { echo "$q" >> calls.log; echo "${who}:$q" }\n`;
@@ -25,7 +26,7 @@ async function folder(files: { readonly [name: string]: string } = {}): Promise<
   let seen = 0;
   return {
     cwd,
-    mlld: (...argv) => runCli(argv, { cwd }),
+    mlld: (...argv) => callCli(argv, { cwd }),
     asked() {
       const all = fs.existsSync(log) ? fs.readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
       return all.slice(seen, (seen = all.length));

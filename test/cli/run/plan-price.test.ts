@@ -2,19 +2,20 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunPlan } from '../../../src/session/script/plan-script.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const PRICED = (fn: string, usd: string): string => `exe llm @${fn}(q) = js { mlld.usage({ costUsd: ${usd} }); return "R:" + q }\n`;
 const ITEMS = '["a", "b", "c", "d", "e", "f"]';
 
 async function project(script: string): Promise<{
-  run: (...flags: string[]) => ReturnType<typeof runCli>;
+  run: (...flags: string[]) => ReturnType<typeof callCli>;
   plan: (...flags: string[]) => Promise<RunPlan>;
   text: (...flags: string[]) => Promise<string>;
   write: (script: string) => void;
 }> {
   const cwd = await projectFolder({ 'llm/run/job.mld': script });
-  const run = (...flags: string[]): ReturnType<typeof runCli> => runCli(['run', 'job', ...flags], { cwd });
+  const run = (...flags: string[]): ReturnType<typeof callCli> => callCli(['run', 'job', ...flags], { cwd });
   return {
     run,
     plan: async (...flags) => JSON.parse((await run(...flags, '--plan', '--json')).stdout) as RunPlan,

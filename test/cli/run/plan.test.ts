@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunPlan } from '../../../src/session/script/plan-script.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const script = ({ model = 'sonnet', list = '["a", "b", "c"]' } = {}): string => `
 import { @frame } from "./lib.mld"
@@ -19,18 +20,18 @@ const LIB = 'var @mark = "!"\nexe @frame(t) = `<@t>@mark`\nshow "never"\n';
 
 async function project(): Promise<{
   cwd: string;
-  mlld: (...argv: string[]) => ReturnType<typeof runCli>;
+  mlld: (...argv: string[]) => ReturnType<typeof callCli>;
   write: (name: string, text: string) => void;
 }> {
   const cwd = await projectFolder({ 'llm/run/job.mld': script(), 'llm/run/lib.mld': LIB });
   return {
     cwd,
-    mlld: (...argv) => runCli(argv, { cwd }),
+    mlld: (...argv) => callCli(argv, { cwd }),
     write: (name, text) => fs.writeFileSync(path.join(cwd, name), text),
   };
 }
 
-async function planned(mlld: (...argv: string[]) => ReturnType<typeof runCli>, ...flags: string[]): Promise<RunPlan> {
+async function planned(mlld: (...argv: string[]) => ReturnType<typeof callCli>, ...flags: string[]): Promise<RunPlan> {
   const { stdout, stderr, status } = await mlld('run', 'job', ...flags, '--plan', '--json');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(stdout) as RunPlan;
@@ -209,8 +210,8 @@ show @plain(@review("b"))
     const cwd = await projectFolder({
       'job.mld': 'exe llm @ask(q) = js { mlld.fail("content", "no") }\nvar @all = for parallel @q in ["a", "b"] => @ask(@q)\n',
     });
-    expect((await runCli(['job.mld', '--checkpoint', '--allow-failures'], { cwd })).status).toBe(0);
-    const { stdout } = await runCli(['job.mld', '--plan', '--budget', '1h'], { cwd });
+    expect((await callCli(['job.mld', '--checkpoint', '--allow-failures'], { cwd })).status).toBe(0);
+    const { stdout } = await callCli(['job.mld', '--plan', '--budget', '1h'], { cwd });
     expect(stdout).toMatch(/: 2 calls, time unknown, cost unknown\n/);
     expect(stdout).toContain('Budget 1h: not known if it will do, because nothing is known of the time of 2 calls.');
   });
@@ -279,7 +280,7 @@ show @plain(@review("b"))
 
   it('leaves --json to the script when nothing is planned', async () => {
     const cwd = await projectFolder({ 'llm/run/job.mld': 'show `json is @payload.json`\n' });
-    expect((await runCli(['run', 'job', '--json', 'yes'], { cwd })).stdout).toBe('json is yes\n');
+    expect((await callCli(['run', 'job', '--json', 'yes'], { cwd })).stdout).toBe('json is yes\n');
   });
 });
 

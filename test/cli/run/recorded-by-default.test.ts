@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, resultOf, runCli, startCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, resultOf, startCli, type CliResult } from '../../support/cli.js';
 
 const ASK = 'exe llm @ask(q) = sh { echo "$q" >> "$CALLS"; echo "$(wc -l < "$CALLS" | tr -d " "):$q" }\n';
 const JOB = `${ASK}show @ask("ebb")\nshow @ask("flow")\nshow @ask("ebb")\nif @payload.die [ bail "no tide" ]\n`;
@@ -21,7 +22,7 @@ async function project(files: { readonly [name: string]: string } = {}): Promise
   const journal = path.join(cwd, '.mlld/journal');
   return {
     cwd,
-    mlld: (...argv) => runCli(argv, { cwd, env: { CALLS: calls } }),
+    mlld: (...argv) => callCli(argv, { cwd, env: { CALLS: calls } }),
     executed: () => (fs.existsSync(calls) ? fs.readFileSync(calls, 'utf8').split('\n').filter(Boolean) : []),
     runs: () =>
       fs.existsSync(journal)

@@ -1,6 +1,7 @@
 /** `--resume` with a target that can't be used: what the user reads. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 const SCRIPT = `exe llm @ask(q) = cmd { echo "answer to @q" }
 show @ask("rock")
@@ -10,18 +11,18 @@ show @ask("tide two")
 `;
 
 let cwd: string;
-const resume = (...target: string[]): Promise<CliResult> => runCli(['job.mld', '--resume', ...target], { cwd });
+const resume = (...target: string[]): Promise<CliResult> => callCli(['job.mld', '--resume', ...target], { cwd });
 
 beforeAll(async () => {
   cwd = await projectFolder({ 'job.mld': SCRIPT });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
 });
 
 describe('a target that is refused', () => {
   it.each([['--resume', ''], ['--resume='], ['--resume', '@'], ['--resume', ' ']])(
     'is malformed as %j %j, and says what could be named',
     async (...flags) => {
-      const { status, stderr, stdout } = await runCli(['job.mld', ...flags], { cwd });
+      const { status, stderr, stdout } = await callCli(['job.mld', ...flags], { cwd });
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
       expect(stderr).toMatch(/can't read the target .*it could name:\n {2}@ask\n {2}"half way"\n {2}hint: a target is @fn/);
     },
@@ -43,8 +44,8 @@ describe('a target that is refused', () => {
   });
 
   it('leaves no run behind', async () => {
-    const { stdout: before } = await runCli(['journal', 'list', '--json'], { cwd });
+    const { stdout: before } = await callCli(['journal', 'list', '--json'], { cwd });
     await resume('');
-    expect((await runCli(['journal', 'list', '--json'], { cwd })).stdout).toBe(before);
+    expect((await callCli(['journal', 'list', '--json'], { cwd })).stdout).toBe(before);
   });
 });

@@ -4,7 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact } from '../../../journal/event.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call, runRef } from '../../support/written-runs.js';
 
@@ -31,32 +32,32 @@ async function project(): Promise<string> {
 describe('mlld journal bundle and unbundle', () => {
   it('carry a run to another project, with the run whose results it reused', async () => {
     const cwd = await project();
-    const made = await runCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
+    const made = await callCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
     expect(made).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/^run\.tgz: 2 runs, 1 blob, /) });
     const there = await projectFolder();
     await fs.copyFile(path.join(cwd, 'run.tgz'), path.join(there, 'run.tgz'));
-    const taken = await runCli(['journal', 'unbundle', 'run.tgz'], { cwd: there });
+    const taken = await callCli(['journal', 'unbundle', 'run.tgz'], { cwd: there });
     expect(taken).toMatchObject({ status: 0, stdout: `${runRef(2).run}  job.mld\n${runRef(1).run}  job.mld\n` });
     for (const run of [runRef(1).run, runRef(2).run]) {
-      expect(await runCli(['journal', 'verify', run], { cwd: there })).toMatchObject({ status: 0 });
-      const shown = await runCli(['journal', 'show', run, '--json'], { cwd: there });
-      expect(shown.stdout).toBe((await runCli(['journal', 'show', run, '--json'], { cwd })).stdout);
+      expect(await callCli(['journal', 'verify', run], { cwd: there })).toMatchObject({ status: 0 });
+      const shown = await callCli(['journal', 'show', run, '--json'], { cwd: there });
+      expect(shown.stdout).toBe((await callCli(['journal', 'show', run, '--json'], { cwd })).stdout);
     }
-    const again = await runCli(['journal', 'unbundle', 'run.tgz', '--json'], { cwd: there });
+    const again = await callCli(['journal', 'unbundle', 'run.tgz', '--json'], { cwd: there });
     expect(JSON.parse(again.stdout)).toMatchObject([{ did: 'there' }, { did: 'there' }]);
   });
 
   it('leave out what --redact matches, and only in the bundle', async () => {
     const cwd = await project();
-    await runCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz', '--redact', SECRET], { cwd });
+    await callCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz', '--redact', SECRET], { cwd });
     const content = gunzipSync(await fs.readFile(path.join(cwd, 'run.tgz'))).toString('latin1');
     expect(content).not.toContain(SECRET);
     expect(content).toContain('redacted for the bundle');
     const there = await projectFolder();
-    expect(await runCli(['journal', 'unbundle', path.join(cwd, 'run.tgz')], { cwd: there })).toMatchObject({ status: 0 });
-    expect(await runCli(['journal', 'verify', runRef(1).run], { cwd: there })).toMatchObject({ status: 0 });
-    expect((await runCli(['journal', 'verify', runRef(1).run], { cwd })).status).toBe(0);
-    const own = await runCli(['journal', 'unbundle', 'run.tgz'], { cwd });
+    expect(await callCli(['journal', 'unbundle', path.join(cwd, 'run.tgz')], { cwd: there })).toMatchObject({ status: 0 });
+    expect(await callCli(['journal', 'verify', runRef(1).run], { cwd: there })).toMatchObject({ status: 0 });
+    expect((await callCli(['journal', 'verify', runRef(1).run], { cwd })).status).toBe(0);
+    const own = await callCli(['journal', 'unbundle', 'run.tgz'], { cwd });
     expect(own).toMatchObject({ status: 1, stderr: expect.stringContaining('another run') });
   });
 
@@ -64,11 +65,11 @@ describe('mlld journal bundle and unbundle', () => {
     const cwd = await project();
     const file = path.join(cwd, '.mlld/journal/job.mld/runs', `${runRef(1).run}.ndjson`);
     await fs.writeFile(file, (await fs.readFile(file, 'utf8')).replace('"ebb"', '"ebc"'));
-    const made = await runCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
+    const made = await callCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
     expect(made).toMatchObject({ status: 1, stderr: expect.stringContaining('is damaged in the journal') });
     await fs.writeFile(path.join(cwd, 'run.tgz'), 'no bundle');
-    const taken = await runCli(['journal', 'unbundle', 'run.tgz'], { cwd });
+    const taken = await callCli(['journal', 'unbundle', 'run.tgz'], { cwd });
     expect(taken).toMatchObject({ status: 1, stderr: expect.stringContaining('not a complete bundle') });
-    expect(await runCli(['journal', 'unbundle', 'none.tgz'], { cwd })).toMatchObject({ status: 1 });
+    expect(await callCli(['journal', 'unbundle', 'none.tgz'], { cwd })).toMatchObject({ status: 1 });
   });
 });

@@ -7,7 +7,8 @@ import type { Fact } from '../../../journal/event.js';
 import { hasNewcomers, planCollection, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { failingDisk } from '../../journal/support/failing-disk.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call, runRef } from '../../support/written-runs.js';
 
@@ -35,16 +36,16 @@ const blobsIn = async (cwd: string): Promise<string[]> => (await openDeleter(cwd
 describe('mlld journal gc', () => {
   it('says what it would remove, and then removes that', async () => {
     const cwd = await project();
-    const dry = JSON.parse((await runCli(['journal', 'gc', '--keep', '1', '--dry-run', '--json'], { cwd })).stdout) as Record<
+    const dry = JSON.parse((await callCli(['journal', 'gc', '--keep', '1', '--dry-run', '--json'], { cwd })).stdout) as Record<
       string,
       unknown
     >;
     expect(dry).toMatchObject({ removed: [runRef(1), runRef(2)], kept: [{ ref: runRef(3), reason: 'results' }], blobs: { count: 1 } });
     expect(await blobsIn(cwd)).toHaveLength(3);
-    const done = JSON.parse((await runCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
+    const done = JSON.parse((await callCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
     expect(done).toEqual({ ...dry, dryRun: false });
     expect(await blobsIn(cwd)).toHaveLength(2);
-    const { stdout } = await runCli(['journal', 'gc', '--keep', '1'], { cwd });
+    const { stdout } = await callCli(['journal', 'gc', '--keep', '1'], { cwd });
     expect(stdout).toMatch(
       /^Removed 0 runs and 0 blobs \(0 B\)\.\nKept 1 run .*\n {2}RUN +SCRIPT +WHY\n.*the next run reuses its results\n$/,
     );
@@ -53,12 +54,12 @@ describe('mlld journal gc', () => {
   it('leaves contents alone while a run goes on, and where a record is damaged', async () => {
     const cwd = await project();
     const running = await openFileStore(cwd).create(runRef(5));
-    const first = JSON.parse((await runCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
+    const first = JSON.parse((await callCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
     expect(first).toMatchObject({ removed: [runRef(1), runRef(2)], blobsLeft: 'running' });
     await running.close();
     const [file] = globSync(`.mlld/journal/*/runs/${runRef(3).run}.ndjson`, { cwd, dot: true, absolute: true });
     await fs.appendFile(file as string, '{"v":1}\n');
-    const second = JSON.parse((await runCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
+    const second = JSON.parse((await callCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
     expect(second).toMatchObject({
       removed: [],
       kept: expect.arrayContaining([{ ref: runRef(3), reason: 'damaged' }]),
@@ -71,7 +72,7 @@ describe('mlld journal gc', () => {
     ['--keep', 'few'],
     ['--older-than', 'a while'],
   ])('refuses %s %s', async (option, value) => {
-    expect(await runCli(['journal', 'gc', option, value], { cwd: await project() })).toMatchObject({ status: 1, stdout: '' });
+    expect(await callCli(['journal', 'gc', option, value], { cwd: await project() })).toMatchObject({ status: 1, stdout: '' });
   });
 
   it('leaves a store that verifies and serves the same, wherever it is killed', async () => {

@@ -12,7 +12,8 @@ import { usableEntry } from '../../../replay/memo/memo.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { redactionRequest } from '../../../src/session/upkeep/redaction-request.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call, inside, JOB, callKeyOf } from '../../support/written-runs.js';
 
@@ -57,20 +58,20 @@ describe('mlld journal redact --match', () => {
     );
     await recordRun(cwd, 1, long, call('main/ask#1', 'ebb'));
     expect(await everything(cwd)).toContain(SECRET.slice(0, 6));
-    await runCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
+    await callCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
     expect(await everything(cwd)).not.toContain(SECRET.slice(0, 6));
-    expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
-    expect((await runCli(['checkpoint', 'list', 'job'], { cwd })).stdout).toContain('- ask | ebb\n');
+    expect((await callCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
+    expect((await callCli(['checkpoint', 'list', 'job'], { cwd })).stdout).toContain('- ask | ebb\n');
   });
 
   it('leaves no occurrence anywhere, and a run that verifies', async () => {
     const { cwd, ref } = await project();
     await loadWorkflow(openFileStore(cwd), JOB, { onDefect });
     expect(await everything(cwd)).toContain(SECRET);
-    const dry = await runCli(['journal', 'redact', 'job', '--match', SECRET, '--dry-run'], { cwd });
+    const dry = await callCli(['journal', 'redact', 'job', '--match', SECRET, '--dry-run'], { cwd });
     expect(dry.stdout).toMatch(/^Would change 6 events of /);
     expect(await everything(cwd)).toContain(SECRET);
-    const { stdout } = await runCli(['journal', 'redact', 'job', '--match', SECRET, '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'redact', 'job', '--match', SECRET, '--json'], { cwd });
     expect(JSON.parse(stdout)).toEqual({
       run: ref.run,
       serving: [],
@@ -84,13 +85,13 @@ describe('mlld journal redact --match', () => {
     });
     expect(await everything(cwd)).not.toContain(SECRET);
     expect(await verifyRun(openFileStore(cwd), ref)).toMatchObject({ ok: true, violations: [] });
-    expect(await runCli(['journal', 'verify', 'job'], { cwd })).toMatchObject({ status: 0 });
-    expect(await runCli(['journal', 'show', 'job'], { cwd })).toMatchObject({ status: 0, stderr: '' });
+    expect(await callCli(['journal', 'verify', 'job'], { cwd })).toMatchObject({ status: 0 });
+    expect(await callCli(['journal', 'show', 'job'], { cwd })).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('keeps what had nothing to do with it, and asks again only what was taken out', async () => {
     const { cwd } = await project();
-    await runCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
+    await callCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
     const { memo } = await loadWorkflow(openFileStore(cwd), JOB, { onDefect });
     expect(usableEntry(memo, callKeyOf('ebb'))).toBeDefined();
     expect(usableEntry(memo, callKeyOf('flow'))).toBeUndefined();
@@ -133,9 +134,9 @@ describe('mlld journal redact --match', () => {
     const large = await openFileStore(cwd).payload(`${'x'.repeat(100_000)} ${SECRET}`);
     const other = call('main/ask#0', 'neap').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact));
     await recordRun(cwd, 2, other);
-    const { stdout } = await runCli(['journal', 'redact', 'job@2', '--match', SECRET, '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'redact', 'job@2', '--match', SECRET, '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject({ blobs: 1, sharedBlobs: ['blob' in large ? large.blob : ''] });
-    await runCli(['journal', 'redact', 'job@1', '--match', SECRET], { cwd });
+    await callCli(['journal', 'redact', 'job@1', '--match', SECRET], { cwd });
     expect(await everything(cwd)).not.toContain(SECRET);
   });
 });
@@ -153,13 +154,13 @@ async function runRedaction(cwd: string, ref: RunRef, match: RegExp): Promise<vo
 describe('mlld journal redact --op', () => {
   it('takes out all that an operation was given and gave back, and nothing else', async () => {
     const { cwd, ref } = await project();
-    await runCli(['journal', 'redact', 'job', '--op', 'main/run#0', '--reason', 'asked by customer'], { cwd });
+    await callCli(['journal', 'redact', 'job', '--op', 'main/run#0', '--reason', 'asked by customer'], { cwd });
     const text = await everything(cwd);
     expect(text).not.toContain('curl');
     expect(text).toContain(`use ${SECRET}`);
     expect(text).toContain('asked by customer');
     expect(await verifyRun(openFileStore(cwd), ref)).toMatchObject({ ok: true });
-    const { stdout } = await runCli(['journal', 'show', 'job', '--op', 'main/run#0', '--json'], { cwd });
+    const { stdout } = await callCli(['journal', 'show', 'job', '--op', 'main/run#0', '--json'], { cwd });
     expect(JSON.parse(stdout.split('\n')[1] as string)).toMatchObject({
       kind: 'shell',
       subject: '[redacted]',
@@ -171,13 +172,13 @@ describe('mlld journal redact --op', () => {
 describe('mlld journal redact', () => {
   it('refuses to work without a wish, with a broken pattern, and while a run goes on', async () => {
     const { cwd } = await project();
-    expect(await runCli(['journal', 'redact', 'job'], { cwd })).toMatchObject({
+    expect(await callCli(['journal', 'redact', 'job'], { cwd })).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('--op PATH or --match'),
     });
-    expect(await runCli(['journal', 'redact', 'job', '--match', '('], { cwd })).toMatchObject({ status: 1 });
+    expect(await callCli(['journal', 'redact', 'job', '--match', '('], { cwd })).toMatchObject({ status: 1 });
     const running = await openFileStore(cwd).create({ workflow: JOB, run: runIdAt(Date.now(), 'zzzz') });
-    const { status, stderr } = await runCli(['journal', 'redact', 'job@2', '--match', SECRET], { cwd });
+    const { status, stderr } = await callCli(['journal', 'redact', 'job@2', '--match', SECRET], { cwd });
     expect([status, stderr]).toEqual([1, expect.stringContaining('is in flight')]);
     await running.close();
     expect(await everything(cwd)).toContain(SECRET);
