@@ -24,7 +24,7 @@ import {
   type ReadFact,
   type RunTarget,
 } from '../../src/api/index.js';
-import { runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
 
 const THREAD = workflowOf('threads/support-17');
 let folder: string;
@@ -158,7 +158,7 @@ describe('the commands', () => {
     const run = await createRun(store, workflowOf('threads/shown'), { name: 'shown' });
     await run.append('app.saver.checkpoint', { word: 'sesame' });
     await run.finish();
-    const mlld = (...argv: string[]) => runCli(['journal', ...argv], { cwd: folder });
+    const mlld = (...argv: string[]) => callCli(['journal', ...argv], { cwd: folder });
     expect((await mlld('show', run.ref.run)).stdout).toMatch(/app\.saver\.checkpoint.*sesame/);
     expect((await mlld('verify', run.ref.run)).status).toBe(0);
     expect((await mlld('gc', '--keep', '0')).stdout).toContain(run.ref.run); // among those that are kept

@@ -42,7 +42,7 @@ import {
   type Projection,
   type RunFile,
 } from '../../src/api/index.js';
-import { runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
 
 const SCRIPT = `exe llm @weigh(boat) = sh { [ "$boat" = wreck ] && exit 3; echo "$boat weighs 7" }
 var @first = @weigh("sloop")
@@ -62,7 +62,7 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, 'mlld-config.json'), '{}');
   for (const name of ['ketch', 'wreck']) {
     writeFileSync(path.join(folder, 'harbour.mld'), SCRIPT.replace('NAME', name));
-    await runCli(['harbour.mld', '--checkpoint'], { cwd: folder });
+    await callCli(['harbour.mld', '--checkpoint'], { cwd: folder });
   }
   store = openFileStore(folder);
   const project = { root: folder, config: { scriptDir: '' } as never, workingDirectory: folder };
@@ -72,7 +72,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function printed(...argv: string[]): Promise<unknown> {
-  return JSON.parse((await runCli(argv, { cwd: folder })).stdout);
+  return JSON.parse((await callCli(argv, { cwd: folder })).stdout);
 }
 
 /** Returns the value as JSON has it: without members that are undefined. */
@@ -105,7 +105,7 @@ describe('a report of the library', () => {
     const built = JSON.stringify(await exported('otlp-json')).replace(/("name":"mlld","version":)"[^"]*"/, '$1"0.0.0-source"');
     expect(JSON.stringify(await exportOtlp(store, after))).toBe(built);
     expect(asJson(await exportChromeTrace(store, after))).toEqual(await exported('chrome-trace'));
-    const { stdout } = await runCli(['journal', 'export', after.ref.run, '--format', 'csv'], { cwd: folder });
+    const { stdout } = await callCli(['journal', 'export', after.ref.run, '--format', 'csv'], { cwd: folder });
     const rows = [...(await exportCalls(store, after))];
     expect(stdout.trim().split('\n')).toHaveLength(rows.length + 1);
     expect(stdout.split(/\r?\n/)[0]).toBe(CALL_COLUMNS.join(','));

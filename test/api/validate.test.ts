@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { validatePipeline, validateScript } from '../../src/api/index.js';
-import { runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
 
 let folder: string;
 beforeAll(() => {
@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function printed(...argv: string[]): Promise<unknown> {
-  return JSON.parse((await runCli(['validate', ...argv, '--json'], { cwd: folder })).stdout);
+  return JSON.parse((await callCli(['validate', ...argv, '--json'], { cwd: folder })).stdout);
 }
 
 describe('what is checked from a program', () => {

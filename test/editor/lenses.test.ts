@@ -3,7 +3,7 @@ import { CodeLensRequest, CodeLensResolveRequest, type CodeLens } from 'vscode-l
 import { existsSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
 import { startEditor, type EditorSession } from './support/editor-session.js';
 
 const TIDE = 'exe llm @ask(q) = js { return "A:" + q; }\nexe llm @other(q) = js { return q; }\nexe @plain(q) = `@q`\nshow @ask("ebb")\n';
@@ -30,7 +30,7 @@ it('says how often each function ran, how much was reused, and how long it took'
     [1, 'no recorded runs'],
   ]);
   expect(existsSync(path.join(editor.folder, '.mlld'))).toBe(false);
-  for (let run = 0; run < 2; run++) await runCli(['tide.mld', '--checkpoint'], { cwd: editor.folder });
+  for (let run = 0; run < 2; run++) await callCli(['tide.mld', '--checkpoint'], { cwd: editor.folder });
   const [asked, other, ...more] = await titles('tide.mld', TIDE);
   expect(asked?.[1]).toMatch(/^2 calls in the last 2 runs · 50% reused · median \S+$/);
   expect(other).toEqual([1, 'no calls in the last 2 runs']);

@@ -4,7 +4,7 @@ import {
   type DocumentSymbol, type Location, type MarkupContent, type TextEdit,
 } from 'vscode-languageserver-protocol/node'; // prettier-ignore
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
 import { startEditor, withCursor, type EditorSession } from './support/editor-session.js';
 
 const LIB = `>> Draws a picture.
@@ -184,7 +184,7 @@ describe('completion', () => {
   });
 
   it('offers the fields of `@mx` that a run has, and the metadata of a value', async () => {
-    const { stdout } = await runCli(['-e', 'var @mx_now = @mx\nshow @mx_now'], { cwd: editor.folder });
+    const { stdout } = await callCli(['-e', 'var @mx_now = @mx\nshow @mx_now'], { cwd: editor.folder });
     const context = JSON.parse(stdout) as { readonly [field: string]: unknown };
     expect(await labels('show `@mx.|`\n')).toEqual(Object.keys(context));
     const nested = Object.entries(context).filter(([name, value]) => name !== 'usage' && isFields(value));

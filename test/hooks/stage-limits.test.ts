@@ -1,6 +1,7 @@
 /** The time limit of a stage that passes between two calls of its function, or in a hook after one: it replays, and ends nothing else. */
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const CALLS = 'exe llm @inner(q) = js { return "I:" + q }\nexe @pause() = sh { sleep 1.2 }\n';
 const HOOK = 'hook @slow after @inner = [ run @pause() ]\n';
@@ -19,9 +20,9 @@ it.each([
   ['of a parallel node, in a hook after a call', CALLS + HOOK + BOTH, BRANCHES],
 ])('replays a run in which the time was over %s', async (_, functions, nodes) => {
   const cwd = await projectFolder({ 'f.mld': functions, 'p.dot': graph(nodes) });
-  const { stderr } = await runCli(['run', 'p.dot', '--checkpoint', '--allow-failures'], { cwd });
+  const { stderr } = await callCli(['run', 'p.dot', '--checkpoint', '--allow-failures'], { cwd });
   expect(stderr).not.toContain('did not end within');
-  const replayed = await runCli(['journal', 'replay', 'latest', '--json'], { cwd });
+  const replayed = await callCli(['journal', 'replay', 'latest', '--json'], { cwd });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ verdict: 'same', divergences: [] });
 });
 
@@ -32,8 +33,8 @@ it('LIMIT-1: lets the hooks of a branch end that runs beside a stage whose time 
     'f.mld': `${CALLS}hook @slow after @inner = [ run sh { sleep 1.2 } ]\nexe @ask(prompt, node, context) = [\n  let @a = @inner(@prompt)\n  => @a\n]\n`,
     'p.dot': graph(nodes),
   });
-  await runCli(['run', 'p.dot', '--checkpoint', '--allow-failures'], { cwd });
-  const { stdout } = await runCli(['journal', 'show', 'latest', '--json'], { cwd });
+  await callCli(['run', 'p.dot', '--checkpoint', '--allow-failures'], { cwd });
+  const { stdout } = await callCli(['journal', 'show', 'latest', '--json'], { cwd });
   expect(stdout).toContain('"hook.fired"');
   expect(stdout).not.toContain('HOOK_TIMEOUT');
 });

@@ -1,6 +1,7 @@
 /** Rules of the language reference without a conformance case, a line each: a script, its output or its error. */
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 import { runScript } from '../support/in-fake-world.js';
 
 const files = { '/p/a.txt': 'file' };
@@ -88,7 +89,7 @@ describe('world', () => {
     ['files "ships/" = [{"gull.json": "x"}]', 1, 'Cannot write ships/gull.json: it is a directory'],
   ])('%s', async (script, column, message) => {
     const cwd = await projectFolder({ 'main.mld': script, 'ships/gull.json/deep.txt': '' });
-    const { stderr, status } = await runCli(['main.mld'], { cwd });
+    const { stderr, status } = await callCli(['main.mld'], { cwd });
     expect(stderr).toContain(`Error: ${message}\n  main.mld:1:${column}\n`);
     expect(status).toBe(1);
   });
@@ -97,14 +98,14 @@ describe('world', () => {
   it('runs a js body in the working directory of the process', async () => {
     const job = ['js', 'node', 'js:@root/sub'].map((code, i) => `exe @f${i}() = ${code} { return process.cwd() }\nshow @f${i}()`);
     const cwd = await projectFolder({ 'sub/job.mld': job.join('\n'), 'else/where.txt': '' });
-    const { stdout } = await runCli(['../sub/job.mld'], { cwd: `${cwd}/else` });
+    const { stdout } = await callCli(['../sub/job.mld'], { cwd: `${cwd}/else` });
     expect(stdout).toBe(`${cwd}/else\n${cwd}\n${cwd}/sub\n`);
   });
 
   // 16.3: malformed values are errors before the script starts, also of a module that is not imported.
   it.each([['@m=var @x ='], ['@m=@half.json']])('refuses --inject %s before anything runs', async (inject) => {
     const cwd = await projectFolder({ 'main.mld': 'show "started"', 'half.json': '{"a":' });
-    const { stdout, stderr, status } = await runCli(['main.mld', '--inject', inject], { cwd });
+    const { stdout, stderr, status } = await callCli(['main.mld', '--inject', inject], { cwd });
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr).toMatch(/^Parse error: .*\n {2}@m:1:\d+\n/);
   });
@@ -113,13 +114,13 @@ describe('world', () => {
   it('ignores a byte order mark before inputs and prompts', async () => {
     const script = 'exe @p(a) = template "./p.att"\nvar @t = @p(@state.k)\nshow `[@t] @input.b`';
     const cwd = await projectFolder({ 'main.mld': `\uFEFF${script}`, 's.json': '\uFEFF{"k": 1}', 'p.att': '\uFEFF@a' });
-    const { stdout, stderr } = await runCli(['main.mld', '--state', '@s.json'], { cwd, stdin: '\uFEFF{"b": 2}' });
+    const { stdout, stderr } = await callCli(['main.mld', '--state', '@s.json'], { cwd, stdin: '\uFEFF{"b": 2}' });
     expect({ stdout, stderr }).toEqual({ stdout: '[1] 2\n', stderr: '' });
   });
 
   // 21: addresses are not in scope.
   it('says that an address is not the path of a file', async () => {
     const cwd = await projectFolder({ 'main.mld': 'show <https://port.example/a.txt>' });
-    expect((await runCli(['main.mld'], { cwd })).stderr).toContain('hint: this is an address, not the path of a file');
+    expect((await callCli(['main.mld'], { cwd })).stderr).toContain('hint: this is an address, not the path of a file');
   });
 });

@@ -1,7 +1,8 @@
 /** A run without a record counts its calls as one with a record does. calls.md 2.5 and 14.1. */
 import { describe, expect, it } from 'vitest';
 import type { CallKey } from '../../journal/ids.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 import { bareRun } from '../support/bare-run.js';
 import { countedAttempts, countedKey } from '../../src/operation/failures/unrecorded-attempts.js';
 import type { CacheableCall } from '../../src/operation/cacheable-call.js';
@@ -46,7 +47,7 @@ const FUNCTIONS = `exe llm @ask(q) = sh { echo x >> "n-$q"; if [ "$q" = bad ] ||
 describe.each([[[]], [['--checkpoint']]])('the summary with %j', (flags: string[]) => {
   const summaryOf = async (script: string): Promise<readonly [string | undefined, number | undefined]> => {
     const cwd = await projectFolder({ 'job.mld': FUNCTIONS + script });
-    const { stderr, status } = await runCli(['job.mld', ...flags], { cwd });
+    const { stderr, status } = await callCli(['job.mld', ...flags], { cwd });
     const line = stderr.split('\n').find((each) => /^\d+ calls?: /.test(each));
     return [line?.replace(/, [^,]*$/, ''), status];
   };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../journal/event.js';
 import { callKey, type CallRequest } from '../../src/runtime/calls/call-key.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 describe('the key of a call', () => {
   // Recorded results are found by these digests: a program that computes others loses them.
@@ -44,9 +45,9 @@ show @look(@zero())
 `,
   });
   const expected = 'positive\nnegative\nnegative\n';
-  expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe(expected);
-  expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe(expected);
-  const { stdout } = await runCli(['journal', 'explain', 'job', '--json'], { cwd });
+  expect((await callCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe(expected);
+  expect((await callCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe(expected);
+  const { stdout } = await callCli(['journal', 'explain', 'job', '--json'], { cwd });
   const { calls } = JSON.parse(stdout) as { readonly calls: readonly { readonly hit?: object }[] };
   expect(calls.map(({ hit }) => hit !== undefined)).toEqual([true, true, true]);
 });

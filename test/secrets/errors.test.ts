@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { SecretFragments } from '../../src/runtime/secrets/secret-fragments.js';
 import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const TOKEN = 'sk-live-0123/456789+abcdefXYZ';
 const CALL = 'exe llm @ask(x) = js { return "R:" + x; }\nvar @q = @ask("hi")\n';
@@ -29,10 +30,10 @@ describe('an error with a secret in it', () => {
     ['of a command', 'exe @f(t) = sh { printf "no: %.12s" "$t" >&2; exit 3; }\nshow @f(@token)', 'no: [secret]'],
   ])('%s: neither the run, its replay nor its record show any of it', async (_, failing, shown) => {
     const cwd = await projectFolder({ 'job.mld': `${CALL}var secret @token = "${TOKEN}"\n${failing}\n` });
-    const ran = await runCli(['job.mld', '--checkpoint', '--error-behavior', 'halt'], { cwd });
+    const ran = await callCli(['job.mld', '--checkpoint', '--error-behavior', 'halt'], { cwd });
     expect(ran.stderr).toContain(shown);
     for (const words of ['replay latest', 'replay latest --json', 'postmortem latest', 'show latest', 'audit latest', 'list --json']) {
-      const { stdout, stderr } = await runCli(['journal', ...words.split(' ')], { cwd });
+      const { stdout, stderr } = await callCli(['journal', ...words.split(' ')], { cwd });
       expectNothingOf(stdout + stderr);
     }
     expectNothingOf(ran.stdout + ran.stderr);
@@ -43,15 +44,15 @@ describe('an error with a secret in it', () => {
       'job.mld': `var secret @token = "${TOKEN}", @nobody\nshow @token\n`,
       'run.mld': `var secret @token = "${TOKEN}"\nbail "x"\n`,
     });
-    const { stderr } = await runCli(['run.mld'], { cwd });
+    const { stderr } = await callCli(['run.mld'], { cwd });
     expect(stderr).toContain(`  1 | var secret @token = "${'*'.repeat(TOKEN.length)}"\n  2 | bail "x"\n    | ^\n`);
-    expectNothingOf((await runCli(['job.mld'], { cwd })).stderr);
+    expectNothingOf((await callCli(['job.mld'], { cwd })).stderr);
   });
 
   it('replays to the same output as it ran with', async () => {
     const cwd = await projectFolder({ 'job.mld': `${CALL}var secret @token = "${TOKEN}"\nbail \`failed with @token\`\n` });
-    await runCli(['job.mld', '--checkpoint'], { cwd });
-    const { stderr } = await runCli(['journal', 'replay', 'latest'], { cwd });
+    await callCli(['job.mld', '--checkpoint'], { cwd });
+    const { stderr } = await callCli(['journal', 'replay', 'latest'], { cwd });
     expect(stderr).toContain('and failed with the same error: failed with [secret]\n');
   });
 
@@ -59,7 +60,7 @@ describe('an error with a secret in it', () => {
     const cwd = await projectFolder({
       'job.mld': `var secret @token = "${TOKEN}"\nhook @h before op:show = [ => @cut(@token) ]\nexe @cut(t) = js { throw new Error("no " + t.slice(3, 14)); }\nshow "x"\n`,
     });
-    const { stdout, stderr } = await runCli(['job.mld'], { cwd });
+    const { stdout, stderr } = await callCli(['job.mld'], { cwd });
     expect([stdout, stderr]).toEqual(['x\n', 'warning: hook @h: no [secret]\n']);
   });
 });

@@ -9,7 +9,8 @@ import { openFileStore } from '../../journal/storage/file-store.js';
 import type { Json } from '../../journal/event.js';
 import { makeProjectKey, parseSealingKey } from '../../journal/secrets/keyring.js';
 import { digestingSecrets, sealingSecrets } from '../../journal/secrets/sealing.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const root = randomBytes(32);
 const other = sealingSecrets(randomBytes(32));
@@ -72,7 +73,7 @@ it('reuses a sealed result with its key, executes again with another, and says s
   ];
   const cwd = await projectFolder({ 'job.mld': script.join('\n') });
   const calls = (): number => readFileSync(path.join(cwd, 'calls.log'), 'utf8').split('\n').length - 1;
-  const run = (key: string) => runCli(['job.mld', '--checkpoint'], { cwd, env: { MLLD_JOURNAL_KEY: key } });
+  const run = (key: string) => callCli(['job.mld', '--checkpoint'], { cwd, env: { MLLD_JOURNAL_KEY: key } });
   const [first, second] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
   const asked = [];
   for (const key of [first, first, second, second, first, 'none', 'none']) {
@@ -95,7 +96,7 @@ it('does so where only the metadata of a result is sealed', async () => {
   const cwd = await projectFolder({ 'job.mld': script.join('\n') });
   const asked = [];
   for (const key of ['a'.repeat(64), 'a'.repeat(64), 'b'.repeat(64), 'b'.repeat(64), 'none', 'none']) {
-    const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd, env: { MLLD_JOURNAL_KEY: key } });
+    const { stdout, stderr } = await callCli(['job.mld', '--checkpoint'], { cwd, env: { MLLD_JOURNAL_KEY: key } });
     expect(stdout).toBe('fine 0 0\n');
     asked.push([readFileSync(path.join(cwd, 'calls.log'), 'utf8').length / 6, stderr.split('are sealed with the key').length - 1]);
     expect(stderr).not.toContain("can't be read");

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { losesDigits, withExactNumbers } from '../../src/values/formats/exact-numbers.js';
 import fs from 'node:fs';
 import path from 'node:path';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 import { runScript } from '../support/in-fake-world.js';
 
 describe('exact numbers', () => {
@@ -74,12 +75,12 @@ show @other(<f.json>)
 `,
     });
     const outputOf = (id: string) => `{"id":${id}} {"id":${id}}\n{"id":${id}}\n{"id": ${id}}\n`;
-    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ stdout: outputOf('12345678901234567890') });
+    expect(await callCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ stdout: outputOf('12345678901234567890') });
     fs.writeFileSync(path.join(cwd, 'f.json'), '{"id": 12345678901234567891}');
-    expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({
+    expect(await callCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({
       stdout: outputOf('12345678901234567891'),
       stderr: expect.stringContaining('2 executed') as string,
     });
-    expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stderr).toContain('2 reused');
+    expect((await callCli(['job.mld', '--checkpoint'], { cwd })).stderr).toContain('2 reused');
   });
 });

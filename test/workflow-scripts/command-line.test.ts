@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const script = (name: string, body: string): string => `export const meta = { name: '${name}', description: 'x' }\n${body}\n`;
 
@@ -15,8 +16,8 @@ it('says that a kept worktree is gone when its result is reused', async () => {
   const git = (...words: string[]): Buffer => execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@x', ...words], { cwd });
   git('init', '-q');
   git('commit', '-q', '--allow-empty', '-m', 'x');
-  const run = (): ReturnType<typeof runCli> =>
-    runCli(['run', 'job.js', '--resume', '--backend', 'cmd:echo new > new.txt; echo done'], { cwd });
+  const run = (): ReturnType<typeof callCli> =>
+    callCli(['run', 'job.js', '--resume', '--backend', 'cmd:echo new > new.txt; echo done'], { cwd });
   const first = await run();
   const [name = ''] = readdirSync(join(cwd, '.mlld', 'worktrees'));
   expect(first.stderr).toContain(`an agent changed files in its worktree, which is kept: .mlld/worktrees/${name}`);
@@ -27,14 +28,14 @@ it('says that a kept worktree is gone when its result is reused', async () => {
     expect(again.stdout).toBe('done\n');
     expect(again.stderr).toContain(`the worktree that the agent writer changed is gone: .mlld/worktrees/${name}; its result is reused`);
   }
-  const shown = await runCli(['journal', 'show', 'job.js@4', '--json'], { cwd });
+  const shown = await callCli(['journal', 'show', 'job.js@4', '--json'], { cwd });
   expect(shown.stdout).toContain(`HEAD is now at ${git('rev-parse', '--short', 'HEAD').toString().trim()}`);
 });
 
 it('takes no cost from the end of a usage file that is too large', async () => {
   const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': script('job', "return await agent('look')") });
   const backend = `cmd:head -c 2000000 /dev/zero > "$MLLD_AGENT_USAGE"; printf '\\n{"cost_usd":3}\\n' >> "$MLLD_AGENT_USAGE"; echo seen`;
-  const { status, stdout, stderr } = await runCli(['run', 'job.js', '--backend', backend], { cwd });
+  const { status, stdout, stderr } = await callCli(['run', 'job.js', '--backend', backend], { cwd });
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'seen\n' });
   expect(stderr).toContain('warning: the file of MLLD_AGENT_USAGE is ignored: it is larger than 1 MiB');
   expect(stderr).not.toContain('$3');
@@ -43,7 +44,7 @@ it('takes no cost from the end of a usage file that is too large', async () => {
 it('refuses a program that is not on PATH, before anything runs', async () => {
   const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': script('job', "return await agent('look')") });
   const env = { PATH: '/nowhere' };
-  const { status, stderr } = await runCli(['run', 'job.js', '--backend', 'codex'], { cwd, env });
+  const { status, stderr } = await callCli(['run', 'job.js', '--backend', 'codex'], { cwd, env });
   expect(status).toBe(1);
   expect(stderr).toContain('the program codex is not on PATH');
   expect(existsSync(join(cwd, '.mlld'))).toBe(false);
@@ -55,7 +56,7 @@ it('lets a nested script begin with the phase of the one that calls it', async (
     'job.js': script('job', "await agent('before'); phase('Write'); return await workflow({ scriptPath: 'child.js' })"),
     'child.js': script('child', "return await agent('say')"),
   });
-  const run = (...words: string[]): ReturnType<typeof runCli> => runCli(['run', 'job.js', '--backend', 'simulated', ...words], { cwd });
+  const run = (...words: string[]): ReturnType<typeof callCli> => callCli(['run', 'job.js', '--backend', 'simulated', ...words], { cwd });
   await run();
   const { stderr } = await run('--resume', 'Write');
   expect(stderr).toContain('2 calls: 1 reused, 1 executed');
@@ -67,7 +68,7 @@ it('finds the record of a script by its meta.name', async () => {
     '.claude/workflows/a.js': script('audit', "return await agent('look')"),
     '.claude/workflows/b.js': script('other', "return await agent('look')"),
   });
-  const run = (...words: string[]): ReturnType<typeof runCli> => runCli(words, { cwd });
+  const run = (...words: string[]): ReturnType<typeof callCli> => callCli(words, { cwd });
   expect(await run('run', 'audit', '--backend', 'simulated')).toMatchObject({ status: 0 });
   expect((await run('checkpoint', 'list', 'audit')).stdout).toContain('agent | look');
   expect((await run('journal', 'explain', 'audit')).stdout).toContain('1 executed');
@@ -77,7 +78,7 @@ it('finds the record of a script by its meta.name', async () => {
 
 it('advises no --checkpoint where no run of a script is recorded', async () => {
   const cwd = await projectFolder({ '.claude/workflows/look.js': script('look', 'return 1'), 'ask.mld': 'show "x"\n' });
-  const hintFor = async (name: string): Promise<string> => (await runCli(['journal', 'list', name], { cwd })).stderr;
+  const hintFor = async (name: string): Promise<string> => (await callCli(['journal', 'list', name], { cwd })).stderr;
   expect(await hintFor('look')).toBe('Error: No run of "look" is recorded\n  hint: each run of it is recorded\n');
   expect(await hintFor('ask')).toContain('hint: run it with --checkpoint to record it');
 });
@@ -89,7 +90,7 @@ it('names the first item of a parallel() or pipeline() whose function failed', a
     'mlld-config.json': '{}',
     'job.js': script('job', `return [await parallel(${thunks}), await pipeline(${stages})]`),
   });
-  const { status, stderr } = await runCli(['run', 'job.js', '--backend', 'simulated'], { cwd });
+  const { status, stderr } = await callCli(['run', 'job.js', '--backend', 'simulated'], { cwd });
   expect(status).toBe(0);
   expect(stderr).toContain('warning: in parallel(), item 2 of 2: a function failed, so that its result is null: torn (job.js:2:');
   expect(stderr).toContain(

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'mlld.cjs');
 /** Slow enough to be killed in the middle of a script. */
@@ -232,12 +233,12 @@ it.each(Object.entries(SCRIPTS))('%s', { timeout: 120_000 }, async (_name, body)
     child.kill('SIGKILL');
     await closed;
   }
-  const third = await runCli([...words, '--resume'], { cwd });
+  const third = await callCli([...words, '--resume'], { cwd });
   expect(third).toMatchObject({ status: 0 });
   const keys = executed(cwd);
   expect(keys.length).toBeGreaterThan(5);
   expect(new Set(keys).size).toBe(keys.length);
-  const fourth = await runCli([...words, '--resume'], { cwd });
+  const fourth = await callCli([...words, '--resume'], { cwd });
   expect({ status: fourth.status, stdout: fourth.stdout }).toEqual({ status: 0, stdout: third.stdout });
   expect(executed(cwd)).toHaveLength(keys.length);
 });
@@ -264,7 +265,7 @@ it.each([
     'mlld-config.json': '{}',
     'job.js': `export const meta = { name: 'job', description: 'x' }\n${body}\n`,
   });
-  const { status, stderr } = await runCli(['run', 'job.js', '--backend', AGENT], { cwd });
+  const { status, stderr } = await callCli(['run', 'job.js', '--backend', AGENT], { cwd });
   expect(status).toBe(1);
   expect(stderr).toContain(place);
   expect(stderr).toContain(reason);

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, vi } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'mlld.cjs');
 /** Logs a prompt before it answers, hangs at that in the file `hang`, and refuses those in `refuse` with the status in `status`. */
@@ -34,7 +35,7 @@ async function work(): Promise<Work> {
     root: await projectFolder({ 'mlld-config.json': '{"agent":{"backend":"cmd:sh agent.sh"}}', 'agent.sh': AGENT }),
     async run(words = ['--resume'], folder = '') {
       const before = answered(made.root).length;
-      await runCli(['run', 'survey', ...words], { cwd: join(made.root, folder) });
+      await callCli(['run', 'survey', ...words], { cwd: join(made.root, folder) });
       return answered(made.root).slice(before).sort();
     },
     write: (file, text) => writeFileSync(join(made.root, file), text),
@@ -163,9 +164,9 @@ export default workflow('berths', (ctx) => ctx.agent('look a'));\n`,
   write(file, text);
   write('refuse', 'look a\n');
   write('status', '1');
-  expect(await runCli(['run', file], { cwd: root })).toMatchObject({ status: 1 });
-  const shown = (await runCli(['journal', 'postmortem'], { cwd: root })).stdout;
+  expect(await callCli(['run', file], { cwd: root })).toMatchObject({ status: 1 });
+  const shown = (await callCli(['journal', 'postmortem'], { cwd: root })).stdout;
   const [, said = ''] = /^ {2}mlld (.*?--plan) .*# print first/m.exec(shown) ?? [];
   expect(said, shown).toMatch(new RegExp(`^run ${file} --resume`));
-  expect(await runCli(said.trim().split(' '), { cwd: root })).toMatchObject({ status: 0, stderr: '' });
+  expect(await callCli(said.trim().split(' '), { cwd: root })).toMatchObject({ status: 0, stderr: '' });
 });

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const SCRIPT = `export const meta = { name: 'job', description: 'x', phases: [{ title: 'Look' }, { title: 'Check' }] }
 phase('Look')
@@ -12,7 +13,7 @@ return await agent('check ' + found, { phase: 'Check' })
 
 it('in show, explain, diff, audit, list and postmortem', async () => {
   const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': SCRIPT });
-  const run = async (...words: string[]): Promise<string> => (await runCli(words, { cwd })).stdout;
+  const run = async (...words: string[]): Promise<string> => (await callCli(words, { cwd })).stdout;
   await run('run', 'job.js', '--backend', 'cmd:echo done');
   writeFileSync(join(cwd, 'job.js'), SCRIPT.replace("'check '", "'check again '"));
   await run('run', 'job.js', '--backend', 'cmd:echo done', '--resume');

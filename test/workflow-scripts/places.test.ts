@@ -2,7 +2,8 @@
 import { relative } from 'node:path';
 import { expect, it } from 'vitest';
 import { openMemoryStore, workflow, type Context } from '../../src/api/index.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const SCRIPT = `export const meta = { name: 'job', description: 'x' }
 const ask = (text) => agent('helped ' + text)
@@ -20,8 +21,8 @@ it('names file, line and column of each agent() in audit and explain', async () 
     'job.js': SCRIPT,
     'inner.js': INNER,
   });
-  await runCli(['run', 'job.js', '--backend', 'simulated'], { cwd });
-  const read = async (...words: string[]): Promise<string> => (await runCli(['journal', ...words], { cwd })).stdout;
+  await callCli(['run', 'job.js', '--backend', 'simulated'], { cwd });
+  const read = async (...words: string[]): Promise<string> => (await callCli(['journal', ...words], { cwd })).stdout;
   const { entries } = JSON.parse(await read('audit', 'job.js', '--json')) as {
     readonly entries: readonly { readonly entry: string; readonly preview?: string; readonly site?: string }[];
   };
@@ -56,8 +57,8 @@ Error.stackTraceLimit = 10
 await agent('with another')
 `,
   });
-  expect(await runCli(['run', 'job.js', '--backend', 'simulated'], { cwd })).toMatchObject({ status: 0 });
-  const { stdout } = await runCli(['journal', 'audit', 'job.js', '--json'], { cwd });
+  expect(await callCli(['run', 'job.js', '--backend', 'simulated'], { cwd })).toMatchObject({ status: 0 });
+  const { stdout } = await callCli(['journal', 'audit', 'job.js', '--json'], { cwd });
   const { entries } = JSON.parse(stdout) as { readonly entries: readonly { readonly preview?: string; readonly site?: string }[] };
   const placeOf = (text: string): string | undefined => entries.find(({ preview }) => preview === text)?.site;
   expect([placeOf('bound'), placeOf('without a stack')]).toEqual([undefined, undefined]);

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openMemoryStore, workflow, type PlanReport } from '../../src/api/index.js';
-import { projectFolder, runCli } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder } from '../support/cli.js';
 
 const SCRIPT = `export const meta = { name: 'job', description: 'x' }
 return await parallel([
@@ -17,11 +18,11 @@ return await parallel([
 const AGENT = { backend: 'simulated', backends: ['cmd:echo other'] };
 const CONFIG = JSON.stringify({ agent: AGENT });
 
-async function project(): Promise<{ readonly cwd: string; readonly run: (...words: string[]) => ReturnType<typeof runCli> }> {
+async function project(): Promise<{ readonly cwd: string; readonly run: (...words: string[]) => ReturnType<typeof callCli> }> {
   const cwd = await projectFolder({ 'mlld-config.json': CONFIG, 'job.js': SCRIPT });
   mkdirSync(join(cwd, '.claude', 'agents'), { recursive: true });
   writeFileSync(join(cwd, '.claude', 'agents', 'reviewer.md'), 'Be strict.');
-  return { cwd, run: (...words) => runCli(['run', 'job.js', ...words], { cwd }) };
+  return { cwd, run: (...words) => callCli(['run', 'job.js', ...words], { cwd }) };
 }
 
 it.each([
@@ -50,10 +51,10 @@ it('counts the calls of a backend that is a function which was edited, or a guar
     'ask.mld': ask,
   });
   const planned = async (): Promise<unknown> => {
-    const { stdout } = await runCli(['run', 'job.js', '--changed', 'ask', '--plan', '--json'], { cwd });
+    const { stdout } = await callCli(['run', 'job.js', '--changed', 'ask', '--plan', '--json'], { cwd });
     return (JSON.parse(stdout) as { readonly toExecute: readonly { readonly prompt: string }[] }).toExecute.map(({ prompt }) => prompt);
   };
-  expect(await runCli(['run', 'job.js'], { cwd })).toMatchObject({ status: 0 });
+  expect(await callCli(['run', 'job.js'], { cwd })).toMatchObject({ status: 0 });
   expect(await planned()).toEqual([]);
   writeFileSync(join(cwd, 'ask.mld'), ask.replace('echo', 'echo new'));
   expect(await planned()).toEqual(['one']); // the agent, and not the call that its function makes
@@ -65,7 +66,7 @@ it('says that agents are left out that a run which did not reach its end had not
   const cwd = await projectFolder({
     'job.js': `export const meta = { name: 'job', description: 'x' }\nawait agent('one')\nif (args.stops) throw new Error('no')\nawait agent('two')\n`,
   });
-  const run = (...words: string[]): ReturnType<typeof runCli> => runCli(['run', 'job.js', '--backend', 'simulated', ...words], { cwd });
+  const run = (...words: string[]): ReturnType<typeof callCli> => callCli(['run', 'job.js', '--backend', 'simulated', ...words], { cwd });
   const warning = 'No recorded run reached its end: agents that none has asked yet are not counted.';
   expect(await run('--args', '{"stops": true}')).toMatchObject({ status: 1 });
   expect((await run('--args', '{}', '--plan')).stdout).toContain(`1 reused, 0 to execute, if it makes the calls of run`);
@@ -131,8 +132,8 @@ it('says what the agents would cost, those among them that a stopped run had not
   });
   chmodSync(join(cwd, 'bin', 'claude'), 0o755);
   const env = { PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}` };
-  const run = (...words: string[]): ReturnType<typeof runCli> =>
-    runCli(['run', 'job.js', '--backend', 'claude', '--parallel', '1', ...words], { cwd, env });
+  const run = (...words: string[]): ReturnType<typeof callCli> =>
+    callCli(['run', 'job.js', '--backend', 'claude', '--parallel', '1', ...words], { cwd, env });
   expect(await run()).toMatchObject({ status: 5 }); // paused at the third of five
   const { stdout } = await run('--resume', '--plan', '--budget', '1usd');
   expect(stdout).toContain(
@@ -155,13 +156,13 @@ it('counts the calls that the function of an agent makes anew with it', async ()
   });
   chmodSync(join(cwd, 'bin', 'claude'), 0o755);
   const env = { PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}` };
-  expect(await runCli(['run', 'job.js'], { cwd, env })).toMatchObject({ status: 0 });
-  const planned = await runCli(['run', 'job.js', '--resume', '@agent', '--plan', '--json'], { cwd, env });
+  expect(await callCli(['run', 'job.js'], { cwd, env })).toMatchObject({ status: 0 });
+  const planned = await callCli(['run', 'job.js', '--resume', '@agent', '--plan', '--json'], { cwd, env });
   expect(JSON.parse(planned.stdout)).toMatchObject({
     toExecute: [{ prompt: 'one' }],
     estimate: { calls: 3, costUsd: 0.5 },
     savedUsd: null,
   });
-  const again = await runCli(['run', 'job.js', '--resume', '@agent'], { cwd, env });
+  const again = await callCli(['run', 'job.js', '--resume', '@agent'], { cwd, env });
   expect(again.stderr).toContain('3 calls: 3 executed, $0.50');
 });

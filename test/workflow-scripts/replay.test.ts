@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findProject, openFileStore, replayRun, resolveRun } from '../../src/api/index.js';
-import { projectFolder, runCli, type CliResult } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../support/cli.js';
 
 const SCRIPT = `export const meta = { name: 'job', description: 'x', phases: [{ title: 'Look' }, { title: 'Write' }] }
 const VOTE = { type: 'object', required: ['real'], properties: { real: { type: 'boolean' } } }
@@ -35,7 +36,7 @@ async function project(): Promise<{
   const cwd = await projectFolder({ 'mlld-config.json': CONFIG, 'job.js': SCRIPT, 'child.js': CHILD });
   return {
     cwd,
-    run: (...words) => runCli(words, { cwd }),
+    run: (...words) => callCli(words, { cwd }),
     asked: () => readFileSync(join(cwd, 'asked.txt'), 'utf8'),
   };
 }

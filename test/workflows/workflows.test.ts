@@ -6,7 +6,8 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../support/cli.js';
 import { PROJECT } from '../support/source-files.js';
 
 interface Workflow {
@@ -117,7 +118,7 @@ describe.each(workflows)('the workflow $name', ({ name, argv, stdin = '', files 
     const cwd = await projectFolder(files);
     cpSync(join(PROJECT, 'test/workflows', name), cwd, { recursive: true });
     const run = async (...more: readonly string[]): Promise<CliResult & { readonly asked: number }> => {
-      const result = await runCli([...argv, ...more], { cwd, stdin });
+      const result = await callCli([...argv, ...more], { cwd, stdin });
       return { ...result, asked: readFileSync(join(cwd, 'asked.jsonl'), 'utf8').split('\n').length - 1 };
     };
     const stdout = readFileSync(join(cwd, 'expected.txt'), 'utf8');
@@ -137,7 +138,7 @@ describe.each(workflows)('the workflow $name', ({ name, argv, stdin = '', files 
   });
 
   it('is valid', async () => {
-    const { stdout, status } = await runCli(['validate', '.', '--deep'], { cwd: join(PROJECT, 'test/workflows', name) });
+    const { stdout, status } = await callCli(['validate', '.', '--deep'], { cwd: join(PROJECT, 'test/workflows', name) });
     expect(status, stdout).toBe(0);
     expect(stdout).toMatch(/\d+ files: \d+ passed$/m);
   });

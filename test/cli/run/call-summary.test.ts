@@ -7,7 +7,8 @@ import { exitStatusOf } from '../../../cli/exit-codes.js';
 import { JournalError } from '../../../journal/errors.js';
 import { createTotalsCounter } from '../../../src/session/ports/run-totals.js';
 import type { RunCalls } from '../../../src/session/run-calls.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const NO_CALLS: RunCalls = {
   total: 0,
@@ -105,10 +106,10 @@ const FAILS = `${SCRIPT}bail "no tide"\n`;
 describe('a run', () => {
   it('names the command that continues, with its own flags, and the target in front of its data', async () => {
     const cwd = await projectFolder({ 'job.mld': SCRIPT, 'fails.mld': FAILS });
-    const incomplete = await runCli(['job.mld', '--checkpoint', '--topic', 'low tide', '--', '--mode', 'fast'], { cwd });
+    const incomplete = await callCli(['job.mld', '--checkpoint', '--topic', 'low tide', '--', '--mode', 'fast'], { cwd });
     expect(incomplete).toMatchObject({ status: 4, stdout: '2\n' });
     expect(incomplete.stderr).toMatch(/; next: mlld job\.mld --topic 'low tide' --resume failed -- --mode fast\n$/);
-    const failed = await runCli(['fails.mld', '--checkpoint'], { cwd });
+    const failed = await callCli(['fails.mld', '--checkpoint'], { cwd });
     expect(failed.status).toBe(1);
     expect(failed.stderr).toMatch(/; next: mlld fails\.mld --resume\n$/);
     expect(failed.stderr).not.toContain('  resume:');
@@ -122,15 +123,15 @@ describe('a run', () => {
     const script = (items: string): string =>
       `budget: 0.01usd,100calls\nexe llm @ask(q) = js { mlld.usage({ costUsd: 0.123, inputTokens: 5000, outputTokens: 20 }); return q }\nfor @q in [${items}] => show @ask(@q)\n`;
     const cwd = await projectFolder({ 'job.mld': script('"a"') });
-    await runCli(['job.mld', '--checkpoint', '--budget', '9usd'], { cwd });
+    await callCli(['job.mld', '--checkpoint', '--budget', '9usd'], { cwd });
     await fs.writeFile(path.join(cwd, 'job.mld'), script('"a", "b"'));
-    const { status, stderr } = await runCli(['job.mld', '--checkpoint', ...flags.split(' ').filter(Boolean)], { cwd });
+    const { status, stderr } = await callCli(['job.mld', '--checkpoint', ...flags.split(' ').filter(Boolean)], { cwd });
     expect(status).toBe(5);
     const found = next.replace(/^--max-calls=3 /, ''); // such a flag is not repeated
     expect(stderr).toContain(`; next: mlld job.mld ${found}\n`);
     expect(stderr).toMatch(/ {2}hint: run it again with --resume and a budget of at least (?:5100tok|0\.13usd)/);
-    expect((await runCli(['journal', 'postmortem'], { cwd })).stdout).toContain(`  mlld job.mld ${found}  `);
-    expect((await runCli(['job.mld', ...found.split(' ')], { cwd })).stdout).toBe('a\nb\n');
+    expect((await callCli(['journal', 'postmortem'], { cwd })).stdout).toContain(`  mlld job.mld ${found}  `);
+    expect((await callCli(['job.mld', ...found.split(' ')], { cwd })).stdout).toBe('a\nb\n');
   });
 
   it('says until when it waits for a quota, and how to stop that', async () => {
@@ -144,7 +145,7 @@ describe('a run', () => {
 show @ask("a")
 `,
     });
-    const { status, stdout, stderr } = await runCli(['job.mld', '--checkpoint', '--wait-quota', '1m'], { cwd });
+    const { status, stdout, stderr } = await callCli(['job.mld', '--checkpoint', '--wait-quota', '1m'], { cwd });
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'a\n' });
     const wait =
       /^waits for the quota of @ask until \d{4}-\d\d-\d\d \d\d:\d\d \S+, for [\d.]+m?s; Ctrl-C stops the run, and --resume continues it$/m;
@@ -153,14 +154,14 @@ show @ask("a")
 
   it('prints no bare word that a checkpoint of this name makes ambiguous', async () => {
     const cwd = await projectFolder({ 'job.mld': `checkpoint "failed"\n${SCRIPT}` });
-    const { stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stderr } = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect(stderr).toMatch(/; next: mlld job\.mld --resume\n$/);
-    expect((await runCli(['job.mld', '--resume'], { cwd })).status).toBe(4);
+    expect((await callCli(['job.mld', '--resume'], { cwd })).status).toBe(4);
   });
 
   it('has no summary with --structured, and the figures in its object', async () => {
     const cwd = await projectFolder({ 'job.mld': SCRIPT });
-    const { stdout, stderr, status } = await runCli(['job.mld', '--structured'], { cwd });
+    const { stdout, stderr, status } = await callCli(['job.mld', '--structured'], { cwd });
     expect(status).toBe(4);
     expect(stderr).not.toContain('calls:');
     expect(JSON.parse(stdout)).toMatchObject({ calls: { total: 2, executed: 1, failed: 1, unresolvedByClass: { crash: 1 } } });
@@ -168,7 +169,7 @@ show @ask("a")
 
   it('allows failures where the configuration says so', async () => {
     const cwd = await projectFolder({ 'job.mld': SCRIPT, 'mlld-config.json': '{ "calls": { "allowFailures": true } }' });
-    const { stderr, status } = await runCli(['job.mld'], { cwd });
+    const { stderr, status } = await callCli(['job.mld'], { cwd });
     expect(status).toBe(0);
     expect(stderr).toMatch(/^2 calls: 1 executed, 1 failed \(crash\), .*\nnothing was recorded; --checkpoint keeps the results\n$/m);
   });

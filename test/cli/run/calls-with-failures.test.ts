@@ -1,6 +1,7 @@
 /** Calls whose arguments have a failed call in them, and functions that accept failures. calls.md 5.3 to 5.5. */
 import { expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 /** `@review("two")` fails; `@conclude` leaves a line in `concluded` for each execution. */
 const FUNCTIONS = `exe llm @review(q) = sh { if [ "$q" = two ]; then echo "503 overloaded" >&2; exit 1; fi; echo "R:$q" } with { retries: 0 }
@@ -16,11 +17,11 @@ var @rs = for parallel(1) @i in ["one", "two"] => @review(@i)
 `;
 
 async function run(script: string, functions = FUNCTIONS): Promise<CliResult> {
-  return runCli(['job.mld'], { cwd: await projectFolder({ 'job.mld': functions + script }) });
+  return callCli(['job.mld'], { cwd: await projectFolder({ 'job.mld': functions + script }) });
 }
 
 async function eventsOf(cwd: string): Promise<{ readonly type: string }[]> {
-  const { stdout } = await runCli(['journal', 'show', 'latest', '--json'], { cwd });
+  const { stdout } = await callCli(['journal', 'show', 'latest', '--json'], { cwd });
   return stdout
     .trim()
     .split('\n')
@@ -78,7 +79,7 @@ it.each(WHOLE)('executes a call with %s', async (_, value, shown) => {
 
 it('says why a call was not executed, and records the paths', async () => {
   const cwd = await projectFolder({ 'job.mld': `${FUNCTIONS}show @conclude(@rs)\n` });
-  const { stderr, status } = await runCli(['job.mld', '--checkpoint'], { cwd });
+  const { stderr, status } = await callCli(['job.mld', '--checkpoint'], { cwd });
   expect(status).toBe(1);
   expect(stderr).toContain('@conclude was not executed: 1 of its inputs has no result: @review("two"), overloaded: 503 overloaded');
   const failed = (await eventsOf(cwd)).filter(({ type }) => type === 'call.failed');
@@ -96,7 +97,7 @@ it('executes a function that takes failures', async () => {
 it('remembers no result that has the failure of another call in it', async () => {
   const script = `${FUNCTIONS}exe llm @all() = [\n  let @r = for parallel(1) @i in ["one", "two"] => @review(@i)\n  => @r\n]\nshow @all().length\n`;
   const cwd = await projectFolder({ 'job.mld': script });
-  await runCli(['job.mld', '--checkpoint'], { cwd });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
   const ended = (await eventsOf(cwd)).filter(({ type }) => type === 'call.completed').at(-1);
   expect(ended).toMatchObject({ unusable: 'it has the failure of another call in it' });
 });

@@ -1,6 +1,7 @@
 /** Holds parallel loops and groups to what they make of failed calls. calls.md 3.2, 5.2 and 5.6. */
 import { expect, it } from 'vitest';
-import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, type CliResult } from '../../support/cli.js';
 
 /** Fails for items that begin with the name of a class. */
 const ASK = `exe llm @ask(q) = sh {
@@ -14,7 +15,7 @@ const ASK = `exe llm @ask(q) = sh {
 `;
 
 async function run(script: string): Promise<CliResult> {
-  return runCli(['job.mld'], { cwd: await projectFolder({ 'job.mld': ASK + script }) });
+  return callCli(['job.mld'], { cwd: await projectFolder({ 'job.mld': ASK + script }) });
 }
 
 it('puts the failures of a loop together by class, with the first three items', async () => {

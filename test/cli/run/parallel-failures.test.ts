@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 it('says of a failed item of a parallel loop where, and by which calls', async () => {
   const cwd = await projectFolder({
@@ -7,7 +8,7 @@ it('says of a failed item of a parallel loop where, and by which calls', async (
     'job.mld':
       'import { @check } from "./lib.mld"\nexe @outer(n) = [\n  => @check(@n)\n]\nvar @all = for parallel(2) @n in [1, 2, 3] => @outer(@n)\nshow @all.length\n',
   });
-  const { stdout, stderr, status } = await runCli(['job.mld'], { cwd });
+  const { stdout, stderr, status } = await callCli(['job.mld'], { cwd });
   expect({ stdout, status }).toEqual({ stdout: '3\n', status: 0 });
   expect(stderr).toMatch(/^warning: for parallel: item 1 failed: .*gone.* \(lib\.mld:2:\d+\)\n/);
   expect(stderr).toMatch(/\n {2}in @check \(job\.mld:3:\d+\)\n {2}in @outer \(job\.mld:5:\d+\)\n$/);

@@ -8,7 +8,8 @@ import { styleFor } from '../../../cli/render/style.js';
 import type { EventOf } from '../../../journal/event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
 import { summary, type LaneHold, type RunSummary } from '../../../replay/reports/summary/summary.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const PLAIN = styleFor(false);
 
@@ -70,7 +71,7 @@ show "done"
 `,
     });
     const last = async (...flags: string[]): Promise<object> => {
-      const { stderr } = await runCli(['job.mld', '--progress=json', ...flags], { cwd });
+      const { stderr } = await callCli(['job.mld', '--progress=json', ...flags], { cwd });
       const objects = stderr.split('\n').filter((line) => line.startsWith('{"type":"progress"'));
       const { elapsedMs: _, perSecond: __, ...state } = JSON.parse(objects.at(-1) ?? '{}') as { elapsedMs?: number; perSecond?: number };
       return state;
@@ -354,7 +355,7 @@ describe('--progress', () => {
 
   it('writes JSON beside the messages of a recorded run', async () => {
     const cwd = await projectFolder({ 'llm/run/job.mld': SCRIPT });
-    const { stdout, stderr } = await runCli(['run', 'job', '--progress', 'json'], { cwd });
+    const { stdout, stderr } = await callCli(['run', 'job', '--progress', 'json'], { cwd });
     expect(stdout).toBe('done\n');
     const found = stderr
       .split('\n')
@@ -367,8 +368,8 @@ describe('--progress', () => {
   it('says nothing of a short run in a pipe, nor with none, and refuses other words', async () => {
     const cwd = await projectFolder({ 'llm/run/job.mld': SCRIPT });
     for (const flags of [[], ['--progress=plain'], ['--progress=tty'], ['--progress', 'none']])
-      expect((await runCli(['run', 'job', ...flags], { cwd })).stderr).toMatch(/^Running .*\n2 calls: .*\n$/);
-    const refused = await runCli(['run', 'job', '--progress', 'loud'], { cwd });
+      expect((await callCli(['run', 'job', ...flags], { cwd })).stderr).toMatch(/^Running .*\n2 calls: .*\n$/);
+    const refused = await callCli(['run', 'job', '--progress', 'loud'], { cwd });
     expect(refused).toMatchObject({ status: 1, stdout: '' });
     expect(refused.stderr).toContain('--progress loud: it must be plain or tty or json or none');
   });

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseScript } from '../../../grammar/parse.js';
 import { refusedOptions } from '../../../src/language/calls/written-options.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const refused = (options: string): readonly string[] => {
   const text = `exe llm @ask(q) = cmd { claude -p "@q" } with { ${options} }\n`;
@@ -54,7 +55,7 @@ const BAD = 'show "begun"\nexe llm @ask(q) = cmd { claude -p "@q" } with { retri
 describe('a script with such an option', () => {
   it('runs nothing, and shows the place and what the option takes', async () => {
     const cwd = await projectFolder({ 'job.mld': BAD });
-    const { stdout, stderr, status } = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout, stderr, status } = await callCli(['job.mld', '--checkpoint'], { cwd });
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr).toBe(
       [
@@ -67,12 +68,12 @@ describe('a script with such an option', () => {
         '',
       ].join('\n'),
     );
-    expect((await runCli(['journal', 'list', '--json'], { cwd })).stdout).toBe('[]\n');
+    expect((await callCli(['journal', 'list', '--json'], { cwd })).stdout).toBe('[]\n');
   });
 
   it('is reported by validate, with the budget of its header', async () => {
     const cwd = await projectFolder({ 'job.mld': `budget: 5\n${BAD}exe llm @x(q) = cmd { claude } with { reply: "gpt" }\n` });
-    const { stdout, status } = await runCli(['validate', 'job.mld', '--json'], { cwd });
+    const { stdout, status } = await callCli(['validate', 'job.mld', '--json'], { cwd });
     expect(status).toBe(1);
     const { errors } = JSON.parse(stdout) as { readonly errors: readonly { readonly line: number; readonly message: string }[] };
     expect(errors.map(({ line, message }) => `${line} ${message}`)).toEqual([
@@ -84,7 +85,7 @@ describe('a script with such an option', () => {
 
   it('is an error of the module that has it, before any of the module runs', async () => {
     const cwd = await projectFolder({ 'job.mld': 'import { @ask } from "./asks.mld"\nshow "no"\n', 'asks.mld': `${BAD}export { @ask }\n` });
-    const { stdout, stderr, status } = await runCli(['job.mld'], { cwd });
+    const { stdout, stderr, status } = await callCli(['job.mld'], { cwd });
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr).toContain('asks.mld:2:72');
   });
@@ -99,9 +100,9 @@ var @f = for @i in [1, 2, 3] => @fixed(@i)
 output <evaluated.log> to stdout
 `;
   const cwd = await projectFolder({ 'job.mld': script });
-  const { stdout, stderr, status } = await runCli(['job.mld', '--checkpoint'], { cwd });
+  const { stdout, stderr, status } = await callCli(['job.mld', '--checkpoint'], { cwd });
   expect([stdout.trim(), status], stderr).toEqual(['xxx', 0]);
-  const events = (await runCli(['journal', 'show', 'latest', '--json'], { cwd })).stdout;
+  const events = (await callCli(['journal', 'show', 'latest', '--json'], { cwd })).stdout;
   const ofTheLane = events.split('\n').filter((line) => line.includes('"lane":"b"'));
   expect(ofTheLane.filter((line) => line.includes('"type":"call.started"'))).toHaveLength(3);
   expect(ofTheLane.filter((line) => line.includes('"why":"began"'))).toHaveLength(1);

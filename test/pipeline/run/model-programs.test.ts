@@ -4,7 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { EventOf, FactType, JournalEvent } from '../../../journal/event.js';
-import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder, resultOf, startCli } from '../../support/cli.js';
 
 const STUBS = fileURLToPath(new URL('../../conformance/stubs', import.meta.url));
 const REPORT = '\n{"outcome": "success"}';
@@ -27,10 +28,10 @@ async function shop(body: string, attributes = '', config: object = {}) {
     STUB_PLAN: JSON.stringify(plan),
   });
   return {
-    run: (plan: object, ...argv: string[]) => runCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
+    run: (plan: object, ...argv: string[]) => callCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
     start: (plan: object, ...argv: string[]) => startCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
-    json: async (...argv: string[]) => JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown,
-    replay: () => runCli(['journal', 'replay', 'p.dot'], { cwd }),
+    json: async (...argv: string[]) => JSON.parse((await callCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown,
+    replay: () => callCli(['journal', 'replay', 'p.dot'], { cwd }),
     /** Calls of the programs that have begun. */
     calls: () => ledger(cwd).filter(({ event }) => event === 'start'),
     /** Prompts that were answered, and so are paid. */

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { pipeline } from '../../support/pipeline-run.js';
 
 const kiln = `digraph kiln {
@@ -20,8 +21,8 @@ const kiln = `digraph kiln {
 describe('mlld validate', () => {
   it('says ok, and shows findings with their place and a fix', async () => {
     const cwd = await projectFolder({ 'kiln.dot': kiln, 'odd.dot': kiln.replace('"true"', '"true", lable=Cool') });
-    expect(await runCli(['validate', 'kiln.dot'], { cwd })).toEqual({ stdout: 'kiln.dot: ok\n', stderr: '', status: 0 });
-    const { stdout, status } = await runCli(['validate', 'odd.dot'], { cwd });
+    expect(await callCli(['validate', 'kiln.dot'], { cwd })).toEqual({ stdout: 'kiln.dot: ok\n', stderr: '', status: 0 });
+    const { stdout, status } = await callCli(['validate', 'odd.dot'], { cwd });
     expect(stdout).toBe(
       'odd.dot:4:54: warning[attribute_unknown] `lable` of `cool` is not an attribute that mlld knows: it is kept and has no effect\n' +
         '  fix: did you mean `label`?\n',
@@ -34,7 +35,7 @@ describe('mlld validate', () => {
       'open.dot': 'digraph g {\n a [b',
       'loose.dot': kiln.replace('fire -> exit', 'fire -> exit -> cool'),
     });
-    const open = await runCli(['validate', 'open.dot', '--json'], { cwd });
+    const open = await callCli(['validate', 'open.dot', '--json'], { cwd });
     expect(JSON.parse(open.stdout)).toEqual({
       file: 'open.dot',
       ok: false,
@@ -49,7 +50,7 @@ describe('mlld validate', () => {
         },
       ],
     });
-    const loose = await runCli(['validate', 'loose.dot', '--format', 'json'], { cwd });
+    const loose = await callCli(['validate', 'loose.dot', '--format', 'json'], { cwd });
     expect(JSON.parse(loose.stdout)).toMatchObject({
       ok: false,
       diagnostics: [{ rule: 'exit_no_outgoing', severity: 'error', edge: ['exit', 'cool'], line: 8, column: 13 }],
@@ -59,12 +60,12 @@ describe('mlld validate', () => {
 
   it('fails on warnings with --error-on-warnings', async () => {
     const cwd = await projectFolder({ 'gate.dot': kiln.replace('"true"', '"true", goal_gate=true') });
-    expect((await runCli(['validate', 'gate.dot'], { cwd })).status).toBe(0);
-    expect((await runCli(['validate', 'gate.dot', '--error-on-warnings'], { cwd })).status).toBe(1);
+    expect((await callCli(['validate', 'gate.dot'], { cwd })).status).toBe(0);
+    expect((await callCli(['validate', 'gate.dot', '--error-on-warnings'], { cwd })).status).toBe(1);
   });
 
   it('says that a file is not there', async () => {
-    const { stderr, status } = await runCli(['validate', 'none.dot'], { cwd: await projectFolder() });
+    const { stderr, status } = await callCli(['validate', 'none.dot'], { cwd: await projectFolder() });
     expect(stderr).toContain('File not found: none.dot');
     expect(status).toBe(1);
   });
@@ -78,13 +79,13 @@ describe('mlld graph render', () => {
         'spare [shape=diamond]\n start -> fire; fire -> spare [condition="outcome=skipped"]; spare -> exit',
       ),
     });
-    expect(await runCli(['graph', 'render', 'kiln.dot', '-o', 'plain.svg'], { cwd })).toEqual({ stdout: '', stderr: '', status: 0 });
+    expect(await callCli(['graph', 'render', 'kiln.dot', '-o', 'plain.svg'], { cwd })).toEqual({ stdout: '', stderr: '', status: 0 });
     const plain = await readFile(join(cwd, 'plain.svg'), 'utf8');
     expect(plain).toContain('<title>fire</title>');
     expect(plain).not.toContain('state');
 
-    expect((await runCli(['run', 'kiln.dot'], { cwd })).status).toBe(0);
-    const { stdout } = await runCli(['graph', 'render', 'kiln.dot', '--run', 'latest', '-o', '-'], { cwd });
+    expect((await callCli(['run', 'kiln.dot'], { cwd })).status).toBe(0);
+    const { stdout } = await callCli(['graph', 'render', 'kiln.dot', '--run', 'latest', '-o', '-'], { cwd });
     expect(stateOf(stdout, 'fire')).toBe('fail');
     expect(stateOf(stdout, 'cool')).toBe('success');
     expect(stateOf(stdout, 'spare')).toBeUndefined();
@@ -93,7 +94,7 @@ describe('mlld graph render', () => {
   it('says which run is not there, where a picture can not be written, and what is no pipeline', async () => {
     const cwd = await projectFolder({ 'kiln.dot': kiln, 'bad.dot': 'digraph g { a -- b }' });
     const render = async (...words: string[]) => {
-      const { stderr, status } = await runCli(['graph', 'render', ...words], { cwd });
+      const { stderr, status } = await callCli(['graph', 'render', ...words], { cwd });
       expect(status).toBe(1);
       return stderr;
     };
@@ -112,8 +113,8 @@ it('says in `journal explain` that a pipeline executes anew without --checkpoint
   const text = 'digraph ask { start [shape=Mdiamond]; exit [shape=Msquare]; a [prompt="one"]; start -> a -> exit }';
   const cwd = await projectFolder({ 'ask.dot': text });
   const explained = async (...flags: string[]): Promise<string> => {
-    await runCli(['run', 'ask.dot', '--backend', 'cmd:echo reply', ...flags], { cwd });
-    return (await runCli(['journal', 'explain', 'ask.dot'], { cwd })).stdout;
+    await callCli(['run', 'ask.dot', '--backend', 'cmd:echo reply', ...flags], { cwd });
+    return (await callCli(['journal', 'explain', 'ask.dot'], { cwd })).stdout;
   };
   expect(await explained()).toContain('no recorded run made this call');
   expect(await explained()).toMatch(/there is a result in run \S+, and --checkpoint was not given/);
@@ -129,7 +130,7 @@ describe('mlld run, where texts have line breaks', () => {
       'report.json': REPORT,
       'p.dot': pipeline('a [shape=parallelogram, tool_command="cp report.json $MLLD_STATUS_FILE"]; start -> a -> exit'),
     });
-    const { stderr, status } = await runCli(['run', 'p.dot'], { cwd });
+    const { stderr, status } = await callCli(['run', 'p.dot'], { cwd });
     expect(stderr).toMatch(/^a ended fail in \S+: bad\\ng: completed$/m);
     expect(stderr).toContain(String.raw`g: failed: bad\ng: completed`);
     expect(stderr).not.toMatch(/^g: completed$/m);
@@ -139,7 +140,7 @@ describe('mlld run, where texts have line breaks', () => {
   it('indents further lines of a question', async () => {
     const body = String.raw`ask [shape=hexagon, label="Go?\ng: completed"]; start -> ask; ask -> exit [label="Yes\ng: failed"]`;
     const cwd = await projectFolder({ 'p.dot': pipeline(body) });
-    const { stderr } = await runCli(['run', 'p.dot', '--ask', 'stdin'], { cwd, stdin: 'Y\n' });
+    const { stderr } = await callCli(['run', 'p.dot', '--ask', 'stdin'], { cwd, stdin: 'Y\n' });
     expect(stderr).toContain('q1: Go?\n  g: completed [Y] Yes\n  g: failed\n');
     expect(stderr).not.toMatch(/^g: /m);
   });

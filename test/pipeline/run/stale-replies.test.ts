@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** Runs the pipeline with one backend, then reuses its replies with another. Returns the folder, and what the second run says of them. */
 async function reused(body: string): Promise<{ readonly cwd: string; readonly notices: readonly string[] }> {
   const cwd = await projectFolder({ 'g.dot': `digraph g { start [shape=Mdiamond]; end [shape=Msquare]; ${body} }` });
-  await runCli(['run', 'g.dot', '--checkpoint', '--backend', 'cmd:cat'], { cwd });
-  const { stderr } = await runCli(['run', 'g.dot', '--checkpoint', '--backend', 'cmd:tac'], { cwd });
+  await callCli(['run', 'g.dot', '--checkpoint', '--backend', 'cmd:cat'], { cwd });
+  const { stderr } = await callCli(['run', 'g.dot', '--checkpoint', '--backend', 'cmd:tac'], { cwd });
   return { cwd, notices: stderr.split('\n').filter((line) => line.startsWith('@')) };
 }
 
@@ -20,7 +21,7 @@ it('names the node from which a reply of another backend is executed again, and 
     `@g.b: 1 result ${reason}; --resume fan runs it again`,
     `@g.last: 1 result ${reason}; --resume last runs it again`,
   ]);
-  const again = await runCli(['run', 'g.dot', '--checkpoint', '--resume', 'fan', '--backend', 'cmd:tac'], { cwd });
+  const again = await callCli(['run', 'g.dot', '--checkpoint', '--resume', 'fan', '--backend', 'cmd:tac'], { cwd });
   expect(again.stderr).toContain('3 calls: 3 executed');
   expect(again.stderr).not.toContain('before ended');
 });

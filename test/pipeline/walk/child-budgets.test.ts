@@ -3,7 +3,8 @@ import { chmodSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import type { Backend } from '../../../src/pipeline/stage/backend.js';
 import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 const BOSS = '"stack.child_dotfile"="child.dot"';
@@ -78,7 +79,7 @@ it('says at the end of the command what the calls of its children came to', asyn
     'p.dot': pipeline('a [prompt="a"]; boss [shape=house]; start -> a -> boss -> exit', BOSS),
     'child.dot': CHILD,
   });
-  const { stderr, status } = await runCli(['run', 'p.dot', '--backend', 'cmd:cat', '--budget', '3calls'], { cwd });
+  const { stderr, status } = await callCli(['run', 'p.dot', '--backend', 'cmd:cat', '--budget', '3calls'], { cwd });
   expect(stderr).toMatch(/in child pipelines: 2 calls: 2 executed, cost unknown\n1 call: 1 executed, cost unknown, \S+\n$/);
   expect(status).toBe(0);
 });

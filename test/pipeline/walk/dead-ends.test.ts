@@ -2,7 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 /** `slip` fails and `mend` handles it, which no edge leaves. */
 const TEXT = `digraph walk {
@@ -19,17 +20,17 @@ const MODEL = 'echo call >> asked; case "$(cat)" in *BREAK*) exit 3;; esac; echo
 
 async function deadEnd(): Promise<{
   readonly cwd: string;
-  resume(...more: string[]): ReturnType<typeof runCli>;
+  resume(...more: string[]): ReturnType<typeof callCli>;
   asked(): Promise<string>;
 }> {
   const cwd = await projectFolder({ 'walk.dot': TEXT, 'model.sh': MODEL });
   const words = ['run', 'walk.dot', '--backend', 'cmd:sh model.sh'];
-  const { stderr, status } = await runCli(words, { cwd });
+  const { stderr, status } = await callCli(words, { cwd });
   expect(stderr).toContain('no edge leads on from mend: the exit was not reached');
   expect(status).toBe(1);
   return {
     cwd,
-    resume: (...more) => runCli([...words, '--resume', ...more], { cwd }),
+    resume: (...more) => callCli([...words, '--resume', ...more], { cwd }),
     asked: () => readFile(join(cwd, 'asked'), 'utf8'),
   };
 }
@@ -46,7 +47,7 @@ it('continues after the last node if the graph has an edge from it by now, and p
 
 it('visits the last node again where no edge leads on still, not one that had failed before and was dealt with', async () => {
   const { cwd, resume } = await deadEnd();
-  const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+  const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
   expect(stdout).toContain('Resuming continues at mend; the 2 visits before it are kept.');
   const { stderr } = await resume();
   expect(stderr).toContain('mend ended success');

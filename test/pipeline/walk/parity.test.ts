@@ -7,7 +7,8 @@ import { graphAttribute, modelSettingsOf, nodeAttribute } from '../../../src/pip
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
 import { callbackInterviewer } from '../../../src/pipeline/human/interviewer.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { finishedNodes, pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
 
 let place: Workshop | undefined;
@@ -62,7 +63,7 @@ const LINES: { readonly [line: string]: () => Promise<void> } = {
   'orphan refused': () => expectRefused(pipeline('a; b; start -> a -> exit'), 'reachability'),
   'linear run end to end': async () => {
     const cwd = await projectFolder({ 'p.dot': LINEAR });
-    const { status, stdout } = await runCli(['run', 'p.dot', '--backend', 'simulated', '--run-dir', 'run'], { cwd });
+    const { status, stdout } = await callCli(['run', 'p.dot', '--backend', 'simulated', '--run-dir', 'run'], { cwd });
     expect([status, stdout]).toEqual([0, 'g: completed\n']);
     for (const id of ['a', 'b', 'c']) expect(existsSync(path.join(cwd, 'run', id, 'response.md'))).toBe(true);
   },

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
 
 const SECRET = 'hunter-2-sesame';
 const DOT = `digraph p {
@@ -31,7 +31,7 @@ it('masks a secret setting everywhere, and requires it again', { timeout: 60_000
   writeFileSync(path.join(folder, 'mlld-config.json'), '{}');
   writeFileSync(path.join(folder, 'p.dot'), DOT);
   const run = async (...argv: readonly string[]): Promise<{ readonly status: number | undefined; readonly said: string }> => {
-    const { status, stdout, stderr } = await runCli(argv, { cwd: folder });
+    const { status, stdout, stderr } = await callCli(argv, { cwd: folder });
     return { status, said: stdout + stderr };
   };
   const failed = await run('run', 'p.dot', '--set', `token=${SECRET}`, '--set=pin=77', '--set', 'berth=4');
@@ -78,7 +78,7 @@ it('masks a value that a stage puts into a URL, and warns that a short value is 
 }
 `,
   );
-  const { status, stderr } = await runCli(['run', 'p.dot', '--set', `token=${password}`, '--set', 'pin=77'], { cwd: folder });
+  const { status, stderr } = await callCli(['run', 'p.dot', '--set', `token=${password}`, '--set', 'pin=77'], { cwd: folder });
   expect(status).toBe(0);
   expect(stderr).toContain('warning: the value of pin is secret and shorter than 6 characters');
   expect(stderr).not.toContain('the value of token');

@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const CANARY = 'Canary-4711-deadbeef';
 const PIPELINE = `digraph p {
@@ -34,8 +35,8 @@ function filesWith(folder: string, text: string): string[] {
   return files.filter((file) => fs.readFileSync(path.join(folder, file), 'latin1').includes(text));
 }
 
-const run = (cwd: string, ...flags: string[]): ReturnType<typeof runCli> =>
-  runCli(['run', 'p.dot', '--backend', 'exe:m.mld#model', ...flags], { cwd, env: { MLLD_TOKEN: CANARY } });
+const run = (cwd: string, ...flags: string[]): ReturnType<typeof callCli> =>
+  callCli(['run', 'p.dot', '--backend', 'exe:m.mld#model', ...flags], { cwd, env: { MLLD_TOKEN: CANARY } });
 
 it('fails a stage whose reply is labelled secret, and keeps nothing of it', async () => {
   const cwd = await project('', 'the key is $t');

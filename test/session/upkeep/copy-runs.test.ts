@@ -5,7 +5,8 @@ import type { JournalStore } from '../../../journal/store.js';
 import { copyRuns } from '../../../src/session/upkeep/copy-runs.js';
 import { sealRun } from '../../../src/session/upkeep/seal-run.js';
 import { readRun } from '../../journal/support/read.js';
-import { projectFolder, runCli } from '../../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call, JOB, runRef, started } from '../../support/written-runs.js';
 
@@ -49,13 +50,13 @@ describe('copied runs', () => {
       { ref: runRef(2), liveness: 'crashed', isWorker: true },
       { ref: runRef(3), liveness: 'crashed', isSalvage: true },
     ]);
-    const { stdout } = await runCli(['journal', 'list', '--workers', '--json'], { cwd: to.root });
+    const { stdout } = await callCli(['journal', 'list', '--workers', '--json'], { cwd: to.root });
     expect((JSON.parse(stdout) as { run: string; status: string }[]).map(({ run, status }) => [run, status])).toEqual([
       [runRef(3).run, 'salvaged'],
       [runRef(1).run, 'completed'],
       [runRef(2).run, 'worker'], // below the run that it serves
     ]);
-    const latest = await runCli(['journal', 'show', 'latest', '--json'], { cwd: to.root });
+    const latest = await callCli(['journal', 'show', 'latest', '--json'], { cwd: to.root });
     expect(latest.stdout).toContain('"ebb"');
   });
 
