@@ -243,4 +243,10 @@ export interface PayloadStore {
   knownSecrets(): Promise<Secrets | undefined>;
 }
 
-export interface JournalStore extends Omit<RunStore, 'immediate'>, PayloadStore {}
+export interface JournalStore extends Omit<RunStore, 'immediate'>, PayloadStore {
+  /**
+   * Ends the connections of the store when what is under way has ended. What it is asked later opens one for as long as that takes. Absent
+   * where nothing stays open. Never rejects.
+   */
+  close?(): Promise<void>;
+}

@@ -6,6 +6,8 @@
  * CONNECTION-2 A statement is sent once. Whether it was done when its answer did not arrive is for the caller to find out.
  * CONNECTION-3 Only statements under way keep the process alive.
  * CONNECTION-4 A transaction has one connection from its beginning to its end: when that is lost, it fails as a whole.
+ * CONNECTION-5 `close` waits for the statements under way. A statement that comes later has a connection for itself, which is closed behind
+ *    it.
  */
 import { failureOf, storeError } from './store-errors.js';
 
@@ -52,6 +54,10 @@ export class Connection implements Transactions {
   private opening: Opening | undefined;
   /** Ends when the last transaction that was asked for has ended. */
   private transactions: Promise<unknown> = Promise.resolve();
+  /** The statements and transactions that have not ended. */
+  private readonly underWay = new Set<Promise<unknown>>();
+  private isClosed = false;
+  private ended: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly connect: Connect,
@@ -87,7 +93,14 @@ export class Connection implements Transactions {
   }
 
   private over<T>(work: (opening: Opening) => Promise<T>): Promise<T> {
-    return work((this.opening ??= this.begin()));
+    const doing = work((this.opening ??= this.begin()));
+    this.underWay.add(doing);
+    const done = (): void => {
+      this.underWay.delete(doing);
+      if (this.isClosed && this.underWay.size === 0) this.end();
+    };
+    doing.then(done, done);
+    return doing;
   }
 
   private async inTransaction<T>(opening: Opening, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -119,10 +132,19 @@ export class Connection implements Transactions {
     }
   }
 
+  /** CONNECTION-5 */
   async close(): Promise<void> {
+    this.isClosed = true;
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+    this.end();
+    await this.ended;
+  }
+
+  private end(): void {
     const { opening } = this;
+    if (!opening) return;
     this.opening = undefined;
-    await opening?.prepared.then((client) => client.end()).catch(() => undefined); // it is gone already
+    this.ended = opening.prepared.then((client) => client.end()).catch(() => undefined); // it is gone already
   }
 
   private begin(): Opening {

@@ -4,6 +4,7 @@ import type { RunStatus } from '../../journal/facts/run-event.js';
 import { MlldError } from '../errors.js';
 import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';
+import { closeWorld } from './run-store.js';
 import { withoutOwnSecrets } from './ports/sealing-key.js';
 import type { RunOptions } from './script/run-options.js';
 import { isUserError, type RunError } from './user-error.js';
@@ -58,7 +59,7 @@ export async function superviseRun<R>(
   } finally {
     clearTimeout(timer);
     callerSignal.removeEventListener('abort', onSignal);
-    await world.close('the run has ended');
+    await closeWorld(world, 'the run has ended');
   }
 }
 

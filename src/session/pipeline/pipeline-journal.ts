@@ -18,20 +18,10 @@ import type { OpenedJournal } from '../ports/opened-journal.js';
 import { openJournal } from '../ports/open-journal.js';
 import type { RunRecorder } from '../ports/recorder.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';
-import { openRecordingStore } from '../project-store.js';
-import { sealingKeyFor } from '../ports/sealing-key.js';
 import { settingsFor } from '../script/settings.js';
 
 /** A pipeline has no statements; the options alone decide what is recorded. */
 const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
-
-/** Opens the store of the project once, for what a resume reads and what the run writes. */
-export async function storeOf(options: PipelineRunOptions, world: World): Promise<JournalStore> {
-  const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
-  if (options.openStore) return options.openStore(sealingKey);
-  const { project, environment, io } = options;
-  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
-}
 
 /** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */
 export async function openPipelineJournal(

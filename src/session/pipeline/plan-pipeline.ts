@@ -16,7 +16,8 @@ import type { World } from '../../world/world.js';
 import { withoutOwnSecrets } from '../ports/sealing-key.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
-import { forkSources, storeOf } from './pipeline-journal.js';
+import { closeWorld, openRunStore } from '../run-store.js';
+import { forkSources } from './pipeline-journal.js';
 import type { ResumePoint } from './history/chain.js';
 import { findResumption } from './history/resume.js';
 import { requireSecrets, separateSecrets } from './secret-settings.js';
@@ -70,7 +71,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
   try {
     return await planIn(options, world);
   } finally {
-    await world.close('the plan is made');
+    await closeWorld(world, 'the plan is made');
   }
 }
 
@@ -80,7 +81,7 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
   if (!graph) return undefined;
   const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
   const { recordable, secrets } = separateSecrets(options, graph);
-  const store = readOnlyStore(await storeOf(recordable, world));
+  const store = readOnlyStore(await openRunStore(recordable, world));
   const notices: string[] = [];
   const io = { ...options.io, stderr: (text: string) => void notices.push(text.trimEnd()) };
   const found = options.resume === undefined ? undefined : await findResumption({ ...recordable, io }, store, plan);

@@ -35,7 +35,8 @@ import { createStateKeeper } from './state-keeper.js';
 import { loadGraph } from './load-graph.js';
 import { writeManifest } from './manifest.js';
 import { pipelineTotals, positionAtEnd, walkToEnd } from './pipeline-end.js';
-import { frameOfPipeline, openPipelineJournal, storeOf } from './pipeline-journal.js';
+import { openRunStore } from '../run-store.js';
+import { frameOfPipeline, openPipelineJournal } from './pipeline-journal.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 import { initialContext, restartOf, startFacts, type Restart, type RunBeginning } from './run-start.js';
 import { exportSecrets, requireSecrets, separateSecrets, shortSecretWarnings, type SecretSettings } from './secret-settings.js';
@@ -61,7 +62,7 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
   const { text, graph, refusal } = await loadGraph(asked, world);
   if (!graph) return withoutUndefined<PipelineReport>({ status: 'failed', error: refusal });
   const options = withInputs(asked, graph);
-  const store = await storeOf(options, world);
+  const store = await openRunStore(options, world);
   const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
   const { recordable, secrets } = separateSecrets(options, graph);
   for (const line of shortSecretWarnings(secrets)) options.io.stderr(`${line}\n`);

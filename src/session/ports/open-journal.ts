@@ -8,7 +8,8 @@ import type { Journal, JournalStore } from '../../../journal/store.js';
 import { cachePolicy } from '../../../replay/memo/policy.js';
 import { MlldError } from '../../errors.js';
 import type { World } from '../../world/world.js';
-import { openRecordingStore, storeUrl } from '../project-store.js';
+import { storeUrl } from '../project-store.js';
+import { openRunStore } from '../run-store.js';
 import { workflowFor } from '../project.js';
 import { declarationsOf } from '../script/declarations.js';
 import type { RunOptions } from '../script/run-options.js';
@@ -21,7 +22,6 @@ import type { JournalPorts, OpenedJournal } from './opened-journal.js';
 import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
 import { readOnlyStore } from './read-only-store.js';
 import { ignoredFlagsWarning, recordPath, refusedRecording } from './recording.js';
-import { sealingKeyFor } from './sealing-key.js';
 import { settleOrphans } from './settle-orphans.js';
 import { startRecording, type AddedFacts, type BegunRun } from './start-recording.js';
 import { unrecordedRun } from './unrecorded-run.js';
@@ -73,7 +73,8 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
 }
 
 /** Throws STORE_UNRECORDED. */
-async function openStore({ project, environment, io, unrecorded, openStore: open }: RunOptions, world: World): Promise<JournalStore> {
+async function openStore(options: RunOptions, world: World): Promise<JournalStore> {
+  const { project, environment, unrecorded, openStore: open } = options;
   if (unrecorded === true && !open && storeUrl({ project, environment }) !== undefined) {
     throw new MlldError(
       'STORE_UNRECORDED',
@@ -83,9 +84,7 @@ async function openStore({ project, environment, io, unrecorded, openStore: open
       },
     );
   }
-  const sealingKey = await sealingKeyFor({ project, environment }, world);
-  if (open) return open(sealingKey);
-  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
+  return openRunStore(options, world);
 }
 
 type Opening = Pick<BegunRun, 'options' | 'script' | 'store' | 'warnings' | 'onLost'>;

@@ -17,7 +17,8 @@ import type { RunOptions } from '../script/run-options.js';
 import { estimateWork } from './estimate-work.js';
 import { NOT_COMPARED, plannedEdits, type PlannedWork } from './planned-edits.js';
 import { callsOf } from './recorded-samples.js';
-import { storeOf, type AgentSettings } from './recorded-work.js';
+import { closeWorld, openRunStore } from '../run-store.js';
+import type { AgentSettings } from './recorded-work.js';
 import { readWorkflowFile } from './workflow-files.js';
 import { workflowRecord } from './workflow-record.js';
 
@@ -62,7 +63,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
   const { script, project, workingDirectory, io, environment, signal, name } = given;
   const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment), signal });
   try {
-    const store = readOnlyStore(await storeOf(given, world));
+    const store = readOnlyStore(await openRunStore(given, world));
     const isBare = given.cache.resume === undefined && given.cache.fresh !== true;
     const options = isBare ? { ...given, cache: { ...given.cache, resume: '' } } : given;
     const record = workflowRecord(options, { phases, input: null, store, onStart: () => undefined });
@@ -112,7 +113,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
       ],
     };
   } finally {
-    await world.close('the plan is made');
+    await closeWorld(world, 'the plan is made');
   }
 }
 

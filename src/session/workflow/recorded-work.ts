@@ -6,13 +6,11 @@ import path from 'node:path';
 import type { Script } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { isLikeOption } from '../../calls/backends/program.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
 import { processorCount } from '../../world/host.js';
 import { isOnPath } from '../../world/files/search-path.js';
-import type { World } from '../../world/world.js';
 import { agentBackend } from '../../workflows/backends/select-backend.js';
 import { loadModuleFile } from '../../modules/called-module.js';
 import { crashed } from '../../workflows/backends/executable.js';
@@ -20,8 +18,7 @@ import { AgentTotals } from '../../workflows/run/ports.js';
 import type { AgentPorts } from '../../workflows/run/ports.js';
 import { removeLeftWorktrees } from '../../workflows/run/worktree.js';
 import { endRun } from '../end-run.js';
-import { openRecordingStore } from '../project-store.js';
-import { sealingKeyFor } from '../ports/sealing-key.js';
+import { openRunStore } from '../run-store.js';
 import type { StopReason } from '../run-lifecycle.js';
 import { callSettings } from '../script/call-settings.js';
 import { createDocument } from '../script/document.js';
@@ -71,7 +68,7 @@ export async function openWork(
   supervised: Supervised,
 ): Promise<Work> {
   const { project, io } = given;
-  const store = given.cache.noCheckpoint ? undefined : await storeOf(given, supervised.world);
+  const store = given.cache.noCheckpoint ? undefined : await openRunStore(given, supervised.world);
   let start: WorkflowStart = { clock: io.nowMs(), seed: 'unrecorded' };
   const record = { phases, input, budgetTokens: settings.totalTokens, store, onStart: (begun: WorkflowStart) => void (start = begun) };
   const options: RunOptions = {
@@ -149,13 +146,6 @@ export async function prepareWork({ frame, journal, options: { project } }: Work
 
 function ownerOf({ workflow, run }: RunRef): string {
   return `mlld ${workflow} ${run}`;
-}
-
-export async function storeOf(options: RunOptions, world: World): Promise<JournalStore> {
-  const sealingKey = await sealingKeyFor(options, world);
-  if (options.openStore) return options.openStore(sealingKey);
-  const { project, environment, io } = options;
-  return openRecordingStore({ project, environment, sealingKey, stderr: io.stderr });
 }
 
 function slotsOf({ project }: RunOptions, { parallel }: AgentSettings): number {

@@ -1,0 +1,42 @@
+/** Runs that a program makes one after the other leave no connection to the store of a team behind. docs/team.md */
+import { describe, expect, it } from 'vitest';
+import { run, runPipeline } from '../../src/api/index.js';
+import { makeDatabase, noServer, type TestDatabase } from '../journal/postgres/database.js';
+import { projectFolder } from '../support/cli.js';
+import { callCli } from '../support/in-process/call-cli.js';
+import { pipeline } from '../support/pipeline-run.js';
+
+describe.skipIf(noServer !== undefined)(`a run of a program${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
+  const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const connections = async (): Promise<unknown> => {
+    const text = 'select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+    return (await database.query(text))[0]?.['n'];
+  };
+  const io = { stdout: () => undefined, stderr: () => undefined };
+  const FILES = {
+    'mlld-config.json': '{}',
+    'a.mld': 'exe llm @ask(x) = js { return x + "!" }\nshow @ask("a")\n',
+    'fails.mld': 'exe llm @ask(x) = js { throw new Error("no berth") }\nshow @ask("a")\n',
+    'p.dot': pipeline('a [prompt="A"]; start -> a -> exit'),
+    'w.js': `export const meta = { name: 'w', description: 'x' }\nreturn await agent('a')\n`,
+  };
+
+  it.each([
+    ['a script', 'a.mld'],
+    ['a script that fails', 'fails.mld'],
+    ['a pipeline', 'p.dot'],
+    ['a workflow script', 'w.js'],
+  ])('ends its connections: %s', async (_, name) => {
+    const cwd = await projectFolder(FILES);
+    const environment = { PATH: process.env['PATH'] ?? '', MLLD_STORE: database.project() };
+    const common = { workingDirectory: cwd, environment, io };
+    const execute = async (): Promise<unknown> => {
+      if (name === 'w.js') return callCli(['run', 'w.js', '--backend', 'simulated'], { cwd, env: environment });
+      if (name === 'p.dot') return runPipeline({ ...common, file: `${cwd}/p.dot` });
+      return run({ ...common, script: { kind: 'file', path: `${cwd}/${name}` }, cache: { checkpoint: true } });
+    };
+    for (let round = 0; round < 2; round++)
+      expect(await execute()).toMatchObject(name === 'w.js' ? { status: 0 } : { status: name === 'fails.mld' ? 'failed' : 'completed' });
+    await expect.poll(connections, { timeout: 5000 }).toBe(0);
+  });
+});
