@@ -27,7 +27,7 @@ export {
 export type { RunError } from '../session/user-error.js';
 export { MlldError, type PlacedLocation, type SourceLocation } from '../errors.js';
 export { JournalError } from '../../journal/errors.js';
-export { openFileStore } from './open-file-store.js';
+export { openFileStore, openProjectStore, type ProjectStoreOptions } from './open-store.js';
 export { openMemoryStore } from '../../journal/storage/memory-store.js';
 export type { Defect, Journal, JournalStore, Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../../journal/store.js';
 export type { EventOf, Fact, FactType, JournalEvent, Json, Payload } from '../../journal/event.js';

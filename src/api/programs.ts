@@ -20,7 +20,7 @@ import { PROGRAM } from '../session/workflow/load-program.js';
 import { jsonOf } from '../workflows/program/json.js';
 import type { JsonLike, JsonLikeOrVoid, NotJson } from '../workflows/program/json-like.js';
 import { badOption, checkMembers, type Members } from './check.js';
-import { openFileStore } from './open-file-store.js';
+import { openProjectStore } from './open-store.js';
 import { OF_PROGRAMS, withProgramHints } from './reports/program-hints.js';
 
 export { AgentError, type Context, type StepOptions } from '../workflows/program/context.js';
@@ -152,11 +152,15 @@ export function workflow<I, O>(name: string, body: (ctx: Context, input: never) 
     async replay(run: string, settings: Pick<RunSettings, 'project' | 'store'> = {}) {
       const { options } = await optionsOf(name, settings);
       const { project, workingDirectory, openStore, io } = options;
-      const store = openStore ? await openStore('none') : openFileStore(project.root);
-      const { ref } = await resolveRun(store, { ...project, workingDirectory }, run);
-      const { replayProgram } = await import('../session/workflow/replay-program.js');
-      const replayed = replayProgram((ctx, input) => body(ctx, input as never));
-      return replayWith({ store, ref, root: project.root, divergences: 'first', sinks: io }, replayed);
+      const store = openStore ? await openStore('none') : await openProjectStore(project, { onWarning: io.stderr });
+      try {
+        const { ref } = await resolveRun(store, { ...project, workingDirectory }, run);
+        const { replayProgram } = await import('../session/workflow/replay-program.js');
+        const replayed = replayProgram((ctx, input) => body(ctx, input as never));
+        return await replayWith({ store, ref, root: project.root, divergences: 'first', sinks: io }, replayed);
+      } finally {
+        if (!openStore) await store.close?.();
+      }
     },
     async plan(given: I, settings: RunSettings = {}) {
       jsonOf(given, 'the input');

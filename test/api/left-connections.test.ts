@@ -1,6 +1,6 @@
 /** Runs that a program makes one after the other leave no connection to the store of a team behind. docs/team.md */
-import { describe, expect, it } from 'vitest';
-import { run, runPipeline } from '../../src/api/index.js';
+import { describe, expect, it, vi } from 'vitest';
+import { findProject, openProjectStore, run, runPipeline, workflow, workflowOf } from '../../src/api/index.js';
 import { makeDatabase, noServer, type TestDatabase } from '../journal/postgres/database.js';
 import { projectFolder } from '../support/cli.js';
 import { callCli } from '../support/in-process/call-cli.js';
@@ -37,6 +37,23 @@ describe.skipIf(noServer !== undefined)(`a run of a program${noServer === undefi
     };
     for (let round = 0; round < 2; round++)
       expect(await execute()).toMatchObject(name === 'w.js' ? { status: 0 } : { status: name === 'fails.mld' ? 'failed' : 'completed' });
+    await expect.poll(connections, { timeout: 5000 }).toBe(0);
+  });
+
+  it('is found and replayed by the program, in the store of the team', async () => {
+    const cwd = await projectFolder(FILES);
+    vi.stubEnv('MLLD_STORE', database.project());
+    try {
+      const program = workflow('nightly', async (ctx) => ctx.step('count', [41], () => 42));
+      const { status, journal } = await program.run(null, { project: cwd });
+      expect(status).toBe('completed');
+      const store = await openProjectStore(await findProject(cwd));
+      expect(await store.runs(workflowOf('nightly'))).toMatchObject([{ ref: journal }]);
+      expect(await program.replay(journal?.run ?? '', { project: cwd })).toMatchObject({ verdict: 'same' });
+      await store.close?.();
+    } finally {
+      vi.unstubAllEnvs();
+    }
     await expect.poll(connections, { timeout: 5000 }).toBe(0);
   });
 });
