@@ -12,6 +12,7 @@ const SUMS = 'the sums of the shared budget nightly are no amounts: mlld store r
 
 describe.skipIf(noServer !== undefined)(`damaged rows${noServer === undefined ? '' : ` (not run: ${noServer})`}`, async () => {
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
+  const older = noServer === undefined ? await makeDatabase({ migrated: false }) : database;
 
   async function open() {
     const url = database.project();
@@ -136,7 +137,6 @@ describe.skipIf(noServer !== undefined)(`damaged rows${noServer === undefined ? 
   });
 
   it('that an older store has are made what can be read when it is lifted', async () => {
-    const older = await makeDatabase({ migrated: false });
     for (const { version, statements } of MIGRATIONS) if (version < 18) await older.query(statements);
     await older.query(`insert into mlld.projects (name) values ('p')`);
     await older.query(`insert into mlld.budgets (project_id, name, unit, total) values (1, 'a', 'usd', 'NaN'), (1, 'b', 'usd', 5)`);
