@@ -1,4 +1,4 @@
-/** Opens what the runs of a project are kept in, for a program. Other folders are refused: no command would find the runs there. */
+/** Opens what the runs of a project are kept in, for a program. */
 import path from 'node:path';
 import { openFileStore as openStore, type FileStoreOptions } from '../../journal/storage/file-store.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -8,10 +8,11 @@ import { openProjectStore as openStoreOf } from '../session/project-store.js';
 import { sealingKeyFor } from '../session/ports/sealing-key.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { createLiveWorld } from '../world/live.js';
-import { badOption } from './check.js';
+import { badOption, checkMembers, type Members } from './check.js';
 
 /**
- * Opens the journal in a project's folder. Opening does no work; runs are created below `.mlld/journal`. Throws BAD_OPTION and NO_PROJECT.
+ * Opens the journal in a project's folder. Opening does no work; runs are created below `.mlld/journal`. Throws BAD_OPTION, and NO_PROJECT
+ * for other folders: a journal there would hold runs that no command finds.
  *
  * ```js
  * const store = openFileStore((await findProject('.')).root);
@@ -41,6 +42,8 @@ export interface ProjectStoreOptions {
   readonly onWarning?: (line: string) => void;
 }
 
+const OPTIONS: Members<ProjectStoreOptions> = { environment: 'object', onWarning: 'function' };
+
 /**
  * Opens the store that the runs of a project are kept in: that of its team where `MLLD_STORE` or `mlld-config.json` names one, else its
  * files. Connections are opened when they are needed, and stay until `close`. Throws BAD_OPTION and the errors of a store's address.
@@ -54,6 +57,7 @@ export interface ProjectStoreOptions {
 export async function openProjectStore(project: Project, options: ProjectStoreOptions = {}): Promise<JournalStore> {
   if (typeof (project as Partial<Project> | undefined)?.root !== 'string')
     throw badOption('openProjectStore()', 'the project is missing', 'openProjectStore(await findProject(folder))');
+  checkMembers('openProjectStore()', options, OPTIONS);
   const { environment = hostDefaults().environment, onWarning = hostDefaults().io.stderr } = options;
   const none = (): void => undefined;
   const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: none, stderr: none });

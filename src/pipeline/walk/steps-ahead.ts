@@ -81,7 +81,7 @@ function follow(planning: Planning, { walk, path, at: first, continues, around }
     const before = nodes.length === 0 ? walk : undefined;
     const visit = visits.get(at) ?? 0;
     visits.set(at, visit + 1);
-    nodes.push(plannedNode(planning, { walk: before, path, at, continues, around }, visit));
+    nodes.push(plannedNode(planning, { node: at, visit, walk: before, path, continues, around }));
     if (at === pipeline.exit) return { nodes, afterwards: [] };
     const ways: readonly string[] = waysFrom(pipeline, at);
     if (ways.length !== 1 || seen.has(at)) return { nodes, afterwards: ways };
@@ -112,7 +112,9 @@ function begunBranches({ running, branches, failed }: WalkView, node: string, co
   return broken === undefined ? NONE : { walks: broken.branches, of: broken.context === undefined ? 'failed' : 'unmet-gate' };
 }
 
-function plannedNode(planning: Planning, { walk, path, at: node = '', continues, around }: Following, visit: number): PlannedNode {
+interface Reaching extends Omit<Following, 'at'>, Pick<PlannedNode, 'node' | 'visit'> {}
+
+function plannedNode(planning: Planning, { node, visit, walk, path, continues, around }: Reaching): PlannedNode {
   const { pipeline } = planning;
   const handler = pipeline.handlerOf(node);
   const own = `${path}/${node}#${visit}` as OpPath;

@@ -1,4 +1,4 @@
-/** Runs that a program makes one after the other leave no connection to the store of a team behind. docs/team.md */
+/** The store of a project, as programs open it, and as runs leave it: no connection to the store of a team stays behind. docs/team.md */
 import { describe, expect, it, vi } from 'vitest';
 import { findProject, openProjectStore, run, runPipeline, workflow, workflowOf } from '../../src/api/index.js';
 import { makeDatabase, noServer, type TestDatabase } from '../journal/postgres/database.js';
@@ -55,5 +55,27 @@ describe.skipIf(noServer !== undefined)(`a run of a program${noServer === undefi
       vi.unstubAllEnvs();
     }
     await expect.poll(connections, { timeout: 5000 }).toBe(0);
+  });
+});
+
+describe('openProjectStore', () => {
+  it('opens the files of a project without a team', async () => {
+    const cwd = await projectFolder({ 'mlld-config.json': '{}', 'a.mld': 'exe llm @ask(x) = js { return x }\nshow @ask("a")\n' });
+    const environment = { PATH: process.env['PATH'], MLLD_STORE: 'files' };
+    const io = { stdout: () => undefined, stderr: () => undefined };
+    await run({ workingDirectory: cwd, environment, io, script: { kind: 'file', path: `${cwd}/a.mld` }, cache: { checkpoint: true } });
+    const store = await openProjectStore(await findProject(cwd), { environment });
+    expect(await store.workflows()).toEqual(['a.mld']);
+    expect(store.close).toBeUndefined();
+  });
+
+  it('refuses an option that it does not have, and a missing project', async () => {
+    const project = await findProject(await projectFolder({ 'mlld-config.json': '{}' }));
+    const misspelt = { enviroment: {} } as object;
+    await expect(openProjectStore(project, misspelt)).rejects.toMatchObject({
+      code: 'BAD_OPTION',
+      message: expect.stringContaining('enviroment') as string,
+    });
+    await expect(openProjectStore(undefined as never)).rejects.toMatchObject({ code: 'BAD_OPTION' });
   });
 });
