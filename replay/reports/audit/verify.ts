@@ -6,7 +6,8 @@
  * V3 `call.completed` ends a `call.started` of the same operation and key; `call.failed` too, unless the call was denied before or not
  *    executed (`upstream`). An attempt from the second on follows one of the same call that failed with `retryInMs`; what is inside the
  *    call starts again with it
- * V4 calls belong to operations that are in flight; a run that completed leaves no operation and no call in flight
+ * V4 calls belong to operations that are in flight; a run that completed leaves no operation and no call in flight. A call that another
+ *    run began (`begun`, of a salvage run) has its operation and its earlier attempts there
  * V5 every payload and source that events name is there
  */
 import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
@@ -68,7 +69,8 @@ export const legality: Projection<Legality> = {
         finishOperation(state, event.op, complain);
         break;
       case 'call.started':
-        if (!isInFlight(state, event.op)) complain('V4', `a call starts in ${event.op}, which is not in flight`);
+        if (event.begun === undefined && !isInFlight(state, event.op))
+          complain('V4', `a call starts in ${event.op}, which is not in flight`);
         startCall(state, event, complain);
         namePayload(state, event.args, event.seq);
         break;
@@ -185,9 +187,10 @@ function isInFlight(state: Legality, op: OpPath): boolean {
   return state.operations.get(op) !== undefined;
 }
 
-function startCall(state: Legality, { op, key, try: tried = 1 }: EventOf<'call.started'>, complain: Complain): void {
+function startCall(state: Legality, { op, key, try: tried = 1, begun }: EventOf<'call.started'>, complain: Complain): void {
   if (state.calls.has(op)) complain('V3', `an attempt starts in ${op}, where another one is in flight`);
-  if (tried > 1 && state.waiting.get(op) !== key) complain('V3', `attempt ${tried} in ${op} follows no failed attempt of the same call`);
+  const isAlone = tried > 1 && begun === undefined && state.waiting.get(op) !== key;
+  if (isAlone) complain('V3', `attempt ${tried} in ${op} follows no failed attempt of the same call`);
   state.waiting.delete(op);
   state.calls.set(op, key);
   state.inside.set(op, []);

@@ -21,6 +21,8 @@ const AGAIN: Fact = { ...DENIED, denied: undefined, class: 'overloaded', retryIn
 const RETRIED: Fact = { ...ASKED, try: 2 } as Fact;
 const LOOK: Fact = { type: 'op.started', op: opPath('main/ask#0/look#0'), kind: 'exe' };
 const LOOKED: Fact = { type: 'op.finished', op: opPath('main/ask#0/look#0'), outcome: 'ok' };
+/** As a salvage run has it: the operation, and what its earlier attempts were, are in the sealed run. */
+const BEGUN = { begun: { run: runRef(1).run, seq: 7 } };
 const op = (path: string): Fact => ({ type: 'op.started', op: opPath(path), kind: 'for' });
 const done = (path: string): Fact => ({ type: 'op.finished', op: opPath(path), outcome: 'ok' });
 
@@ -41,6 +43,24 @@ describe('a possible history', () => {
       [S, BEGIN, { ...DENIED, denied: undefined, class: 'upstream', fn: 'ask' } as unknown as Fact, END, finished()],
     ],
     ['a failed run that left a call in flight', [S, BEGIN, ASKED, finished('failed')]],
+    [
+      'a salvage run, whose calls another run began',
+      [
+        { ...S, salvages: runRef(1).run } as Fact,
+        { ...ASKED, ...BEGUN } as Fact,
+        ANSWERED,
+        { ...finished(), status: 'interrupted' } as Fact,
+      ],
+    ],
+    [
+      'a salvage run of a second attempt',
+      [
+        { ...S, salvages: runRef(1).run } as Fact,
+        { ...RETRIED, ...BEGUN } as Fact,
+        ANSWERED,
+        { ...finished(), status: 'interrupted' } as Fact,
+      ],
+    ],
     [
       'operations in parallel',
       [
