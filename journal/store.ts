@@ -45,6 +45,11 @@ export interface Journal {
   flush(): Promise<void>;
   /** The run must stop: what is kept on the own disk is handed out, whether the store has it or not. */
   hurry?(): void;
+  /**
+   * Rejects with STORE_SEALED or STORE_WENT_BACK when the store takes nothing more of the run: a run that appends nothing hears of it in no
+   * other way. Rejects with other errors while the store can't be asked. Absent where no other process can take a run.
+   */
+  checkOwner?(): Promise<void>;
   /** Flushes, syncs and releases the run. */
   close(): Promise<void>;
 }

@@ -79,6 +79,20 @@ export class RunRows {
 
   /** ROWS-2 */
   async recover(unsynced: Unsynced): Promise<void> {
+    const found = await this.ownRow();
+    const head: Head = { offset: Number(found['offset']), seq: Number(found['seq']), hash: String(found['hash']) };
+    if (!isOurs(unsynced, head)) throw this.wentBack(`it holds ${head.offset} bytes, and ${unsynced.start} were acknowledged`);
+    this.head = head;
+    await this.take(unsynced.from(head.offset).map(({ bytes }) => bytes));
+  }
+
+  /** Does nothing for a run that is not there yet. ROWS-3 */
+  async checkOwner(): Promise<void> {
+    if (this.made !== undefined) await this.ownRow();
+  }
+
+  /** ROWS-3 */
+  private async ownRow(): Promise<{ readonly [column: string]: unknown }> {
     const { id, fence } = await this.begin();
     const [found] = await this.options.sql.query(
       'select fence, next_seq as seq, bytes::float8 as offset, hash from mlld.runs where run_id = $1',
@@ -87,10 +101,7 @@ export class RunRows {
     );
     if (found === undefined) throw this.wentBack('the run is not there any more');
     if (found['fence'] !== fence) throw this.sealed();
-    const head: Head = { offset: Number(found['offset']), seq: Number(found['seq']), hash: String(found['hash']) };
-    if (!isOurs(unsynced, head)) throw this.wentBack(`it holds ${head.offset} bytes, and ${unsynced.start} were acknowledged`);
-    this.head = head;
-    await this.take(unsynced.from(head.offset).map(({ bytes }) => bytes));
+    return found;
   }
 
   /** Sends the next lines as one turn, however many they are. ROWS-4 */

@@ -80,6 +80,12 @@ export class TeamJournal implements Journal, LineSource {
     for (const done of this.waiting) done();
   }
 
+  async checkOwner(): Promise<void> {
+    const { endedBy } = this.rows;
+    if (endedBy !== undefined) throw endedBy;
+    await this.rows.checkOwner();
+  }
+
   async appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded> {
     this.refuseClosed();
     const { endedBy } = this.rows;

@@ -39,7 +39,7 @@ export function pausedError({ pausedBy }: Paused): MlldError {
 }
 
 /** No later try of this process can record what it does: another process has sealed the run, or the store lost a part of it. */
-function isTaken(error: unknown): boolean {
+export function isTaken(error: unknown): error is JournalError {
   return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
 }
 

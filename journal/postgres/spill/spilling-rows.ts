@@ -160,6 +160,10 @@ export class SpillingRows implements RunSink {
     await this.salvage?.close();
   }
 
+  checkOwner(): Promise<void> {
+    return this.ports.rows.checkOwner();
+  }
+
   /** Does nothing: the head of the run says what is there (ROWS-2). */
   distrust(): void {}
 

@@ -37,6 +37,7 @@ export function unrecordedRun(
     totals,
     calls,
     flush: async () => {},
+    checkOwner: async () => true,
     finish: async () => {},
     notices: () => [],
   };
