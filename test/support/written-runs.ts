@@ -32,7 +32,7 @@ export function started(ref: RunRef): Fact {
   };
 }
 
-export function finished(status: 'completed' | 'failed' | 'paused' = 'completed'): Fact {
+export function finished(status: 'completed' | 'failed' | 'paused' | 'interrupted' = 'completed'): Fact {
   return { type: 'run.finished', status, totals: { executed: 0, reused: 0, failed: 0 } };
 }
 

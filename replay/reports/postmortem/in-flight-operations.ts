@@ -3,7 +3,8 @@
  *
  * POSTMORTEM-1 an error rises through the operations around it: a failed operation has the chain of the part that failed with it
  * POSTMORTEM-2 an operation that ends well has dealt with what failed inside it; that stays a failure, and is no cause
- * POSTMORTEM-5 an operation that the end of its run ended has not failed; an iteration that it ended counts as not begun
+ * POSTMORTEM-5 an operation that the end of its run ended has not failed; an iteration that a pause or a signal ended, or that was open
+ *    when its process was killed, is no whole one
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
@@ -113,13 +114,14 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   const step = state.steps.get(op);
   state.steps.delete(op);
   const hasEndedWithRun = ENDED_WITH_RUN.has(message); // POSTMORTEM-5
-  if (step?.waitsFor !== undefined && hasEndedWithRun) noteWaiting(state, op, step.waitsFor);
+  const isCutShort = hasEndedWithRun || STOPPED_WITH_RUN.test(message ?? '');
+  if (step?.waitsFor !== undefined && isCutShort) noteWaiting(state, op, step.waitsFor);
   const inside = state.risen.get(op);
   state.risen.delete(op);
   const around = nearest(state, op);
   if (around !== undefined) {
     around.inside -= 1;
-    if (around.loop !== undefined && step?.iteration !== undefined && hasEndedWithRun) pauseIteration(around.loop, step.iteration);
+    if (around.loop !== undefined && step?.iteration !== undefined && isCutShort) pauseIteration(around.loop, step.iteration);
   }
   const wasCounted = state.counted.delete(op);
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
@@ -142,29 +144,43 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
 /** The messages of what the end of its run ended: a wait for a stopped lane or a spent budget, and an element of a workflow script. */
 const ENDED_WITH_RUN: ReadonlySet<string | undefined> = new Set(['The run was paused', 'The run was interrupted']);
 
+/** The messages of effects that a signal or the time limit of the run stopped; not those of one stage or one hook. */
+const STOPPED_WITH_RUN = /^interrupted: (?:SIG[A-Z]+|its time is over|the run (?:is paused|was called off|has ended))$/;
+
 function noteWaiting(state: InFlightOperations, op: OpPath, fn: string): void {
   for (const { loop, iteration } of loopsAround(state, op)) countWaiting(loop, iteration, fn);
 }
 
 /**
- * Returns counts of the loops around calls that wait to be started, by the recorded counts: as if a pause had ended these iterations. A
- * process that was killed recorded no end of them.
+ * Returns counts of the loops whose iterations are open, by the recorded counts: as if a pause had ended these iterations. A process that
+ * was killed recorded no end of them.
  */
 export function countOpenAsPaused(state: InFlightOperations): ReadonlyMap<LoopCount, LoopCount> {
   const loops = new Map<LoopCount, LoopCount>();
-  const iterations = new Map<CountedIteration, { readonly loop: LoopCount; readonly iteration: CountedIteration }>();
-  for (const { op, waitsFor } of state.steps.values()) {
+  const iterations = new Map<CountedIteration, InLoop>();
+  const copyOf = (around: InLoop): InLoop => {
+    const loop = loops.get(around.loop) ?? structuredClone(around.loop);
+    const { iteration } = iterations.get(around.iteration) ?? { iteration: structuredClone(around.iteration) };
+    loops.set(around.loop, loop);
+    iterations.set(around.iteration, { loop, iteration });
+    return { loop, iteration };
+  };
+  for (const { op, iteration, waitsFor } of state.steps.values()) {
+    const loop = iteration && nearest(state, op)?.loop;
+    if (loop) copyOf({ loop, iteration });
     if (waitsFor === undefined) continue;
     for (const around of loopsAround(state, op)) {
-      const loop = loops.get(around.loop) ?? structuredClone(around.loop);
-      const { iteration } = iterations.get(around.iteration) ?? { iteration: structuredClone(around.iteration) };
-      loops.set(around.loop, loop);
-      iterations.set(around.iteration, { loop, iteration });
-      countWaiting(loop, iteration, waitsFor);
+      const copy = copyOf(around);
+      countWaiting(copy.loop, copy.iteration, waitsFor);
     }
   }
   for (const { loop, iteration } of iterations.values()) pauseIteration(loop, iteration);
   return loops;
+}
+
+interface InLoop {
+  readonly loop: LoopCount;
+  readonly iteration: CountedIteration;
 }
 
 /** Counts a call in the iterations and loops around it; `by` is -1 for a start that was withdrawn. */
@@ -176,10 +192,7 @@ export function countInLoops(state: InFlightOperations, op: OpPath, fn: string, 
 }
 
 /** The innermost first, each with its iteration that the operation lies in. */
-function* loopsAround(
-  { steps }: InFlightOperations,
-  op: OpPath,
-): Generator<{ readonly loop: LoopCount; readonly iteration: CountedIteration }> {
+function* loopsAround({ steps }: InFlightOperations, op: OpPath): Generator<InLoop> {
   let iteration: CountedIteration | undefined;
   for (const path of ancestorsOf(op)) {
     const step = steps.get(path);

@@ -3,7 +3,8 @@
  *
  * LOOP-COUNT-1 The iterations of a loop may call different functions. They are counted by kind, which is the function that an iteration
  *    calls first: what one kind makes is no measure for another one.
- * LOOP-COUNT-2 An iteration that a pause ended will make as many calls as whole ones of its kind, and at least those that waited.
+ * LOOP-COUNT-2 An iteration that a pause ended (or a signal, or the end of its process) will make as many calls as whole ones of its
+ *    kind, and at least those that waited.
  */
 
 type CallsByFunction = Map<string, number>;

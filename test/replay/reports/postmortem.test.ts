@@ -94,6 +94,26 @@ describe('POSTMORTEM-5: a pause', () => {
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 15, notStarted: 3 });
   });
 
+  // Each iteration calls `grade` and then `second`; one is whole, and three are cut in their first call.
+  const SIGNAL = 'interrupted: SIGINT';
+  const graded = (n: number): Fact[] => call(`main/for#0[${n}]/grade#0`, `item ${n}`, { fn: 'grade' });
+  const both = [iteration(0), ...graded(0), ...call('main/for#0[0]/second#0', 'item 0', { fn: 'second' }), ok('main/for#0[0]')];
+  const cut = (n: number): Fact[] => [
+    ...[iteration(n), ...failing(`main/for#0[${n}]/grade#0`, `item ${n}`, SIGNAL)].map((fact) =>
+      'fn' in fact ? { ...fact, fn: 'grade' } : fact,
+    ),
+    fail(`main/for#0[${n}]`, SIGNAL),
+  ];
+  const opened = (n: number): Fact[] => [iteration(n), ...graded(n)];
+
+  it.each([
+    ['that Ctrl-C ended', [...[1, 2, 3].flatMap(cut), fail('main/for#0', SIGNAL), finished('interrupted')]],
+    ['that were open when the process was killed', [1, 2, 3].flatMap(opened)],
+  ])('is no measure of what an iteration makes, and nor are those %s', (_, end) => {
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], both, end);
+    expect(Object.fromEntries(aheadInLoops(state))).toEqual({ grade: 6, second: 9 });
+  });
+
   it('leaves all elements where the first one met it', () => {
     const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], refused(0), [fail('main/for#0', PAUSED), finished('paused')]);
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 0, unresolved: [{ why: 'failed' }], notStarted: 9 });
