@@ -19,6 +19,7 @@ import { openPriorRuns } from '../ports/prior-runs.js';
 import { closeWorld, openRunStore } from '../run-store.js';
 import { forkSources } from './pipeline-journal.js';
 import type { ResumePoint } from './history/chain.js';
+import { costsInRuns } from '../script/plan/estimate-facts.js';
 import { findResumption } from './history/resume.js';
 import { requireSecrets, separateSecrets } from './secret-settings.js';
 import { loadGraph } from './load-graph.js';
@@ -161,7 +162,7 @@ interface RecordedStages {
   readonly recorded: ReadonlySet<string>;
   /** The calls that have a usable result of this pipeline. */
   readonly keys: ReadonlySet<CallKey>;
-  /** The costs of all recorded replies, those among them that are not reused. */
+  /** The costs of all recorded replies, those among them that are not reused or were invalidated since. */
   readonly costs: CostsByFunction;
   readonly warnings: readonly string[];
 }
@@ -175,6 +176,7 @@ async function recordedStages(
 ): Promise<RecordedStages> {
   const { project, file, workingDirectory } = options;
   const {
+    loaded,
     usable: own,
     forks,
     advice: warnings,
@@ -198,6 +200,11 @@ async function recordedStages(
   }
   for (const { memo } of forks) for (const [key, { fn }] of usable(memo)) if (!unusableForked.has(key)) functions.add(fn);
   const results = [own, ...forks].flatMap(({ memo }) => [...memo.entries.values()]);
-  const costs = costsOfResults(results.map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs })));
-  return { recorded: functions, keys, costs, warnings };
+  const kept = costsOfResults(results.map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs })));
+  const earlier = await costsInRuns(
+    store,
+    loaded.runs,
+    [...loaded.memo.called.keys()].filter((fn) => !kept.has(fn)),
+  );
+  return { recorded: functions, keys, costs: new Map([...kept, ...earlier]), warnings };
 }

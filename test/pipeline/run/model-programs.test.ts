@@ -130,6 +130,9 @@ describe('a plan', () => {
         { node: 'look', costUsd: null },
       ],
     });
+    // The reply of b is invalidated by a run that ends before it has another one.
+    expect(await run({ default: { do: 'quota' } }, ...words, '--resume', 'b')).toMatchObject({ status: 5 });
+    expect(await estimate('--resume')).toBe('Estimate: 1 call, $0.50; not counted: what follows look');
   });
 });
 

@@ -27,17 +27,24 @@ export async function withEarlierCosts<P extends { readonly estimate: Estimate |
   plan: (earlierCosts: CostsByFunction) => P,
 ): Promise<P> {
   const planned = plan(new Map());
-  const missing = new Set(planned.estimate?.functions.flatMap(({ fn, medianUsd }) => (medianUsd === null ? [fn] : [])));
-  const earlierCosts = new Map<string, readonly number[]>();
+  const missing = planned.estimate?.functions.flatMap(({ fn, medianUsd }) => (medianUsd === null ? [fn] : [])) ?? [];
+  const earlierCosts = await costsInRuns(store, runs.slice(0, -1), missing);
+  return earlierCosts.size === 0 ? planned : plan(earlierCosts);
+}
+
+/** Reads what results of these functions had cost in the latest of the runs in which one has a known cost. `runs`: the oldest first. */
+export async function costsInRuns(store: JournalStore, runs: readonly RunFile[], functions: Iterable<string>): Promise<CostsByFunction> {
+  const missing = new Set(functions);
+  const known = new Map<string, readonly number[]>();
   let bytesLeft = EARLIER_BYTES_MAX;
-  for (const { ref, bytes } of runs.slice(0, -1).toReversed()) {
+  for (const { ref, bytes } of runs.toReversed()) {
     bytesLeft -= bytes;
     if (missing.size === 0 || bytesLeft < 0) break;
     const { usd } = await foldRun(store, ref, resultCosts);
     for (const fn of missing) {
       const costs = usd.get(fn);
-      if (costs && missing.delete(fn)) earlierCosts.set(fn, costs);
+      if (costs && missing.delete(fn)) known.set(fn, costs);
     }
   }
-  return earlierCosts.size === 0 ? planned : plan(earlierCosts);
+  return known;
 }
