@@ -8,6 +8,8 @@ import { textSimilarity } from '../reports/text-similarity.js';
 
 export interface CallsAtPath {
   readonly keys: ReadonlySet<CallKey>;
+  /** The run that made them. */
+  readonly run?: RunFile;
   /** A run has the operation, with or without calls in it. */
   readonly isRecorded: boolean;
   /** The recorded path that resembles it most; undefined where nothing is recorded. */
@@ -21,9 +23,9 @@ export async function findCallsAtPath(
   { runs, onDefect }: { readonly runs: readonly RunFile[]; readonly onDefect: (defect: Defect) => void },
 ): Promise<CallsAtPath> {
   let [isRecorded, nearest] = [false, undefined as string | undefined];
-  for (const { ref } of runs.toReversed()) {
-    const found = await foldRun(store, ref, callsAtPath(path), { onDefect });
-    if (found.keys.size > 0) return { keys: found.keys, isRecorded: true, nearest: path };
+  for (const run of runs.toReversed()) {
+    const found = await foldRun(store, run.ref, callsAtPath(path), { onDefect });
+    if (found.keys.size > 0) return { keys: found.keys, run, isRecorded: true, nearest: path };
     isRecorded ||= found.isRecorded;
     nearest ??= found.nearest?.op;
   }

@@ -77,7 +77,7 @@ export async function rejectResult(request: MarkRequest & { readonly reason?: st
 /** Throws REJECT_PATH where the run made no call at the path, and REJECT_NOTHING where no mark is left to take back. */
 export async function restoreResult(request: MarkRequest): Promise<Marking> {
   const { file, path } = request;
-  const { call, prior } = await findResult(request);
+  const { call, prior } = await findResult(request, ['--undo']);
   const { rejected } = prior.memo;
   const known = rejected.get(call.key);
   const marks = await newestMarks(request, call.key);
@@ -93,9 +93,10 @@ function isSameResult(at: EventRef | undefined, from: EventRef): boolean {
   return at?.run === from.run && at.seq === from.seq;
 }
 
-async function findResult({ store, file, path, onDefect }: MarkRequest) {
+/** `flags`: those of the command, for a hint that names the command for another run. */
+async function findResult({ store, file, path, onDefect }: MarkRequest, flags: readonly string[] = []) {
   const { call, from } = await foldRun(store, file.ref, resultAtPath(path), { onDefect });
-  if (call === undefined) throw await noCall(store, file, path);
+  if (call === undefined) throw await noCall(store, file, path, flags);
   const prior = await loadWorkflow(store, file.ref.workflow, { onDefect });
   return { call: { op: call.op, key: call.key }, from, prior };
 }
@@ -163,19 +164,36 @@ async function record(
   return { workflow, run, op, key, fn, preview, from, marked, reason, isUsable, around: functions, recordedIn: journal.ref.run };
 }
 
-async function noCall(store: JournalStore, file: RunFile, path: string): Promise<MlldError> {
+async function noCall(store: JournalStore, file: RunFile, path: string, flags: readonly string[]): Promise<MlldError> {
   const { run } = file.ref;
   const { keys, isRecorded, nearest } = await findCallsAtPath(store, path, { runs: [file], onDefect: () => undefined });
-  const about = { hint: `mlld journal explain ${run} lists the paths of its calls` };
+  const explained = `mlld journal explain ${run} lists the paths of its calls`;
   if (keys.size > 0)
     return new MlldError(
       'REJECT_PATH',
       `${path} of run ${run} is not a call: ${keys.size === 1 ? '1 call lies' : `${keys.size} calls lie`} in it`,
-      about,
+      { hint: explained },
     );
+  const about = { hint: (await madeBefore(store, file, path, flags)) ?? explained };
   if (isRecorded) return new MlldError('REJECT_PATH', `${path} of run ${run} is not a call, and no call lies in it`, about);
   const near = nearest === undefined ? '' : `; the nearest: ${nearest}`;
   return new MlldError('REJECT_PATH', `Run ${run} has no operation ${path}${near}`, about);
+}
+
+/** Names the run with the calls at a path that a run did not make, because it resumed behind them or reused a result around them. */
+async function madeBefore(store: JournalStore, file: RunFile, path: string, flags: readonly string[]): Promise<string | undefined> {
+  const all = await store.runs(file.ref.workflow);
+  const runs = all.slice(
+    0,
+    all.findIndex(({ ref }) => ref.run === file.ref.run),
+  );
+  const { run: before } = await findCallsAtPath(store, path, { runs, onDefect: () => undefined });
+  if (before === undefined) return undefined;
+  const { call } = await foldRun(store, before.ref, resultAtPath(path), { onDefect: () => undefined });
+  const { run } = before.ref;
+  return call === undefined
+    ? `run ${run} made calls there: ${shellWords(['mlld', 'journal', 'explain', run, path])}`
+    : `run ${run} made that call: ${shellWords(['mlld', 'journal', 'reject', run, path, ...flags])}`;
 }
 
 /** Names the place of the newest result of equal calls: marking that one rejects theirs too. */
@@ -193,6 +211,6 @@ async function replacedSince({ store, file, path, onDefect }: MarkRequest, { mem
 
 function nothingToReject(path: string, { ref: { run } }: RunFile, why: string, remedy?: string): MlldError {
   return new MlldError('REJECT_NOTHING', `The call ${path} of run ${run} has no result to mark: ${why}`, {
-    hint: remedy ?? `mlld journal explain ${run} ${path} says where its result comes from`,
+    hint: remedy ?? `${shellWords(['mlld', 'journal', 'explain', run, path])} says where its result comes from`,
   });
 }

@@ -91,6 +91,20 @@ describe('mlld journal reject', () => {
     expect(await mlld('journal', 'reject', ...argv)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
   });
 
+  it('names the run and the command for a call that the run did not make, inside of one whose result it reused', async () => {
+    const nested = await projectFolder({
+      'job.mld': 'exe llm @ask(q) = sh { echo "$q" }\nexe llm @outer(q) = [\n  => @ask(@q)\n]\nshow @outer("a")\n',
+    });
+    const run = async (...argv: string[]) => callCli(argv, { cwd: nested });
+    for (let times = 0; times < 2; times++) expect((await run('job.mld', '--checkpoint')).status).toBe(0);
+    for (const undo of [[], ['--undo']]) {
+      const { status, stderr } = await run('journal', 'reject', 'job', 'main/outer#0/ask#0', ...undo);
+      expect(status).toBe(1);
+      const command = /hint: run \S+ made that call: mlld (.*)$/m.exec(stderr)?.[1] ?? '';
+      expect(await run(...command.replaceAll("'", '').split(' '))).toMatchObject({ status: 0, stderr: '' });
+    }
+  });
+
   it('refuses a result that is rejected already', async () => {
     await mlld('journal', 'reject', 'job', PATH);
     expect(await mlld('journal', 'reject', 'job', PATH)).toMatchObject({ status: 1, stderr: expect.stringContaining('already') });
