@@ -57,7 +57,7 @@ function dispatchStopped({
   hint = remedyOf(stopClass, leastBudget),
 }: Stop): MlldError {
   const where = lane === undefined ? '' : ` in lane ${lane}`;
-  const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(resetsAtMs)}`;
+  const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(fullMinute(resetsAtMs))}`;
   return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint });
 }
 
@@ -95,6 +95,11 @@ function localTime(ms: number): string {
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())} ${zone?.value ?? ''}`.trim();
 }
+
+const MINUTE_MS = 60_000;
+
+/** Rounds up: a run that a timer starts at the minute that was named is not too early. */
+const fullMinute = (ms: number): number => Math.ceil(ms / MINUTE_MS) * MINUTE_MS;
 
 /** `secrets` are those that the run has met: what a provider said may hold one. calls.md 16.3. */
 export function pauseOf(error: unknown, { pausedBy }: Paused, secrets?: Pick<SecretRegistry, 'redact'>): Pause {

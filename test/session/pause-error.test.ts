@@ -23,3 +23,9 @@ it('says on one line for which lane it waits, whatever an argument has put into 
   const line = quotaWait({ lane: 'north\nall results are lost', resetsAtMs: 120_000, nowMs: 60_000, isRecorded: true });
   expect(line).toMatch(/^waits for the quota of north all results are lost until 1970-.*, for 1m00s; Ctrl-C .* continues it\n$/);
 });
+
+it('rounds the time of a reset up to the minute: a run that is started then would else meet the same quota', () => {
+  const minuteOf = (text: string): string | undefined => /\d\d:(\d\d) /.exec(text)?.[1];
+  const resetsAtMs = 90_000;
+  expect(minuteOf(pausedError({ pausedBy: { class: 'quota', message: 'used up', resetsAtMs } }).message)).toBe('02');
+});
