@@ -12,7 +12,15 @@ import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { countFailure, type FailureGroups } from './failure-groups.js';
 import { ancestorsOf, nameIn } from '../../fold/op-path.js';
 import { AGENT_FUNCTION } from '../../workflows/resolve-workflow-target.js';
-import { beginIteration, countCall, countWaiting, pauseIteration, type CountedIteration, type LoopCount } from './loop-counts.js';
+import {
+  beginIteration,
+  countCall,
+  countWaiting,
+  pauseIteration,
+  type CountedCall,
+  type CountedIteration,
+  type LoopCount,
+} from './loop-counts.js';
 
 /** An operation that has not ended, or one of the chain. */
 export interface Step {
@@ -184,10 +192,11 @@ interface InLoop {
 }
 
 /** Counts a call in the iterations and loops around it; `by` is -1 for a start that was withdrawn. */
-export function countInLoops(state: InFlightOperations, op: OpPath, fn: string, by: 1 | -1 = 1): void {
+export function countInLoops(state: InFlightOperations, op: OpPath, fn: string, call: Partial<CountedCall> = {}): void {
+  const { by = 1, isReused = false } = call;
   for (const { loop, iteration } of loopsAround(state, op)) {
     iteration.calls.set(fn, (iteration.calls.get(fn) ?? 0) + by);
-    countCall(loop, iteration, fn, by);
+    countCall(loop, iteration, fn, { by, isReused });
   }
 }
 

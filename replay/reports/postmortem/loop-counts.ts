@@ -5,13 +5,15 @@
  *    calls first: what one kind makes is no measure for another one.
  * LOOP-COUNT-2 An iteration that a pause ended (or a signal, or the end of its process) will make as many calls as whole ones of its
  *    kind, and at least those that waited.
+ * LOOP-COUNT-3 A call that is reused makes none of the calls inside it. Iterations that begin with one are a kind of their own, and are
+ *    measured by those that executed that function, where there are whole ones.
  */
 
 type CallsByFunction = Map<string, number>;
 
 export interface LoopCount {
   readonly total: number;
-  /** By the function that an iteration calls first; '' for iterations that have called none. */
+  /** By the function that an iteration calls first, and if that was reused; '' for iterations that have called none. */
   readonly kinds: Map<string, IterationKind>;
 }
 
@@ -36,10 +38,18 @@ export function beginIteration(loop: LoopCount): CountedIteration {
   return { kind: '', calls: new Map() };
 }
 
-/** Counts a call at its start in a loop around it; `by` is -1 for a start that was withdrawn. */
-export function countCall(loop: LoopCount, iteration: CountedIteration, fn: string, by: 1 | -1): void {
-  addTo(kindOf(loop, iteration, fn).calls, fn, by);
+/** Counts a call at its start, or as reused, in a loop around it; `by` is -1 for a start that was withdrawn. */
+export function countCall(loop: LoopCount, iteration: CountedIteration, fn: string, { by, isReused }: CountedCall): void {
+  addTo(kindOf(loop, iteration, isReused ? `${fn}${REUSED}` : fn).calls, fn, by);
 }
+
+export interface CountedCall {
+  readonly by: 1 | -1;
+  readonly isReused: boolean;
+}
+
+/** The end of the name of a kind; no function has a space in its name. */
+const REUSED = ' reused';
 
 export function countWaiting(loop: LoopCount, iteration: CountedIteration, fn: string): void {
   addTo(kindOf(loop, iteration, fn).waiting, fn, 1);
@@ -68,13 +78,22 @@ export function callsAhead({ total, kinds }: LoopCount): ReadonlyMap<string, num
   for (const [name, kind] of kinds) {
     const rest = restOfPaused(kind);
     for (const [fn, count] of rest) addTo(ahead, fn, count);
-    for (const counts of [kind.calls, kind.pausedCalls, rest]) for (const [fn, count] of counts) addTo(all, fn, count);
+    const whole = wholeOnesOf(kinds, name);
+    const share = whole === undefined ? 1 : (kind.begun + kind.paused) / whole.begun; // LOOP-COUNT-3
+    const measures = whole === undefined ? [kind.calls, kind.pausedCalls, rest] : [whole.calls];
+    for (const counts of measures) for (const [fn, count] of counts) addTo(all, fn, count * share);
     seen += kind.begun + (name === '' ? 0 : kind.paused); // what made nothing before the pause is as one that has not begun
   }
   // Iterations that have not begun may be of any kind: each counts as the mean of those that have.
   const left = seen === 0 ? 0 : Math.max(0, total - seen) / seen;
   for (const [fn, count] of all) addTo(ahead, fn, count * left);
   return ahead;
+}
+
+/** Returns the kind that executes what this one reused, where iterations of it are whole. */
+function wholeOnesOf(kinds: LoopCount['kinds'], name: string): IterationKind | undefined {
+  const executed = name.endsWith(REUSED) ? kinds.get(name.slice(0, -REUSED.length)) : undefined;
+  return executed !== undefined && executed.begun > 0 ? executed : undefined;
 }
 
 /** LOOP-COUNT-2 */
@@ -89,11 +108,11 @@ function restOfPaused({ begun, calls, paused, pausedCalls, waiting }: IterationK
 }
 
 /** The first call decides the kind of an iteration. */
-function kindOf(loop: LoopCount, iteration: CountedIteration, fn: string): IterationKind {
+function kindOf(loop: LoopCount, iteration: CountedIteration, name: string): IterationKind {
   if (iteration.kind !== '') return kindIn(loop, iteration.kind);
   kindIn(loop, '').begun -= 1;
-  iteration.kind = fn;
-  const kind = kindIn(loop, fn);
+  iteration.kind = name;
+  const kind = kindIn(loop, name);
   kind.begun += 1;
   return kind;
 }

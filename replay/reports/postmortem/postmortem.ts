@@ -145,7 +145,7 @@ export const postMortem: Projection<PostMortem> = {
       case 'call.reused':
         notePlace(state, event);
         settle(state, event.key, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
-        if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn);
+        if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn, { isReused: true });
         break;
       case 'call.failed':
         if (isEndOfCall(event)) failCall(state, event, ended);
@@ -233,7 +233,7 @@ function withdrawCall(state: PostMortem, { op, key, try: tried = 1 }: EventOf<'c
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn;
   state.unresolved.delete(key);
   if (step !== undefined) step.call = undefined;
-  if (tried === 1 && fn !== undefined) countInLoops(state, op, fn, -1);
+  if (tried === 1 && fn !== undefined) countInLoops(state, op, fn, { by: -1 });
 }
 
 function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {

@@ -114,6 +114,20 @@ describe('POSTMORTEM-5: a pause', () => {
     expect(Object.fromEntries(aheadInLoops(state))).toEqual({ grade: 6, second: 9 });
   });
 
+  it('measures iterations that reused a result by those that executed the function: a reused call makes no calls inside it', () => {
+    const path = (n: number) => `main/for#0[${n}]`;
+    const reused = (n: number): Fact[] => [
+      iteration(n),
+      ...call(`${path(n)}/judge#0`, `item ${n}`, { fn: 'judge', outcome: 'reused' }),
+      ok(path(n)),
+    ];
+    const judge = call(`${path(4)}/judge#0`, 'item 4', { fn: 'judge' });
+    const grade = call(`${path(4)}/judge#0/grade#0`, 'item 4', { fn: 'grade' });
+    const executed = [iteration(4), ...judge.slice(0, 2), ...grade, ...judge.slice(2), ok(path(4))];
+    const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], [0, 1, 2, 3].flatMap(reused), executed, stopped(5));
+    expect(Object.fromEntries(aheadInLoops(state))).toMatchObject({ judge: 5, grade: 5 });
+  });
+
   it('leaves all elements where the first one met it', () => {
     const state = stateOf([begin('main/for#0', { kind: 'for', total: 10 })], refused(0), [fail('main/for#0', PAUSED), finished('paused')]);
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 0, unresolved: [{ why: 'failed' }], notStarted: 9 });
