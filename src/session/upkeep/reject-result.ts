@@ -17,6 +17,7 @@ import { usableEntry } from '../../../replay/memo/memo.js';
 import { isAt } from '../../../replay/memo/rejected-results.js';
 import { resultAtPath } from '../../../replay/memo/result-at-path.js';
 import { findCallsAtPath } from '../../../replay/resume/calls-at-path.js';
+import { reusedInside, type ReusedInside } from '../../../replay/resume/reused-inside.js';
 import { MlldError } from '../../errors.js';
 import { createRun } from '../ports/create-run.js';
 import type { Cleaner } from './clean-script.js';
@@ -52,6 +53,8 @@ export interface Marking {
   readonly isUsable: boolean;
   /** The functions of the calls around it whose results are made of this one, and are marked with it. */
   readonly around: readonly string[];
+  /** Results of calls inside it, which are reused when it is executed again; null where there are none, and for `restored`. */
+  readonly inside: ReusedInside | null;
   /** The run that holds the mark. */
   readonly recordedIn: RunId;
 }
@@ -71,7 +74,8 @@ export async function rejectResult(request: MarkRequest & { readonly reason?: st
     const result = usableEntry(memo, key)?.result;
     return result === undefined ? [] : [reject(key, { run: result.ref.run, seq: result.seq })];
   });
-  return record(request, prior, { around, mark: reject(call.key, from) }, { isUsable: false });
+  const inside = (await reusedInside(request.store, memo, new Set([call.key]))) ?? null;
+  return record(request, prior, { around, mark: reject(call.key, from) }, { isUsable: false, inside });
 }
 
 /** Throws REJECT_PATH where the run made no call at the path, and REJECT_NOTHING where no mark is left to take back. */
@@ -86,7 +90,7 @@ export async function restoreResult(request: MarkRequest): Promise<Marking> {
   const restore = (key: CallKey, of: ResultRef): Mark => ({ type: 'result.restored', key, from: of, op: call.op });
   const around = marks.slice(0, -1).filter((mark) => isSameResult(rejected.get(mark.key)?.from, mark.from));
   const facts = { around: around.map((mark) => restore(mark.key, mark.from)), mark: restore(call.key, from) };
-  return record(request, prior, facts, { isUsable: known !== undefined });
+  return record(request, prior, facts, { isUsable: known !== undefined, inside: null });
 }
 
 function isSameResult(at: EventRef | undefined, from: EventRef): boolean {
@@ -139,7 +143,7 @@ async function record(
   { store, file, name, by, nowMs }: MarkRequest,
   prior: PriorRuns,
   { around, mark }: { readonly around: readonly Mark[]; readonly mark: Mark },
-  { isUsable }: { readonly isUsable: boolean },
+  { isUsable, inside }: Pick<Marking, 'isUsable' | 'inside'>,
 ): Promise<Marking> {
   const { workflow, run } = file.ref;
   const marked = mark.type === 'result.rejected' ? 'rejected' : 'restored';
@@ -161,7 +165,7 @@ async function record(
   const { fn = '', preview = null } = entries.get(key) ?? {};
   const reason = mark.type === 'result.rejected' ? (mark.reason ?? null) : null;
   const functions = around.map((each) => entries.get(each.key)?.fn ?? '');
-  return { workflow, run, op, key, fn, preview, from, marked, reason, isUsable, around: functions, recordedIn: journal.ref.run };
+  return { workflow, run, op, key, fn, preview, from, marked, reason, isUsable, around: functions, inside, recordedIn: journal.ref.run };
 }
 
 async function noCall(store: JournalStore, file: RunFile, path: string, flags: readonly string[]): Promise<MlldError> {

@@ -105,6 +105,20 @@ describe('mlld journal reject', () => {
     }
   });
 
+  it('says which results inside the call are reused: without them, rejecting a function that only makes calls changes nothing', async () => {
+    const nested = await projectFolder({
+      'job.mld': 'exe llm @ask(q) = sh { echo "$q" }\nexe llm @outer(q) = [\n  let @a = @ask(@q)\n  => @ask(`@a b`)\n]\nshow @outer("a")\n',
+    });
+    const run = async (...argv: string[]) => callCli(argv, { cwd: nested });
+    await run('job.mld', '--checkpoint');
+    expect((await run('journal', 'reject', 'job', 'main/outer#0')).stdout).toMatch(
+      /executed again when a run next makes it\.\n2 results of calls inside it are reused, the first at main\/outer#0\/ask#0: reject/,
+    );
+    expect((await run('job.mld', '--checkpoint')).stderr).toContain('3 calls: 2 reused, 1 executed');
+    const marked = await run('journal', 'reject', 'job', 'main/outer#0/ask#1', '--json');
+    expect(JSON.parse(marked.stdout)).toMatchObject({ around: ['outer'], inside: null });
+  });
+
   it('refuses a result that is rejected already', async () => {
     await mlld('journal', 'reject', 'job', PATH);
     expect(await mlld('journal', 'reject', 'job', PATH)).toMatchObject({ status: 1, stderr: expect.stringContaining('already') });
