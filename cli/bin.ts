@@ -8,7 +8,7 @@
  *    failed early would leave a poor one behind for good. Kinds have caches of their own.
  * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
  * START-4 the flags of V8 are the same whenever a part of the program is compiled, read from a cache or put there: V8 refuses a cache that
- *    was made under other flags. A long run changes some, so they are set back for that time.
+ *    was made under other flags. A run changes some, so they are set back for that time.
  * START-5 all parts are opened at the start: a run of hours that asks for one late reads that of its own version, whatever was installed
  *    in its place meanwhile.
  */
@@ -19,7 +19,7 @@ import vm from 'node:vm';
 import { makeFolders } from '../journal/storage/make-folders.js';
 import { COMPLETE, isParsedCommand } from './command-table/command-names.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
-import { v8FlagsFor } from './v8-flags.js';
+import { tuneV8, type Compiling } from './v8-flags.js';
 import { writeAll } from './terminal/write-all.js';
 
 declare const MLLD_VERSION: string;
@@ -31,13 +31,8 @@ const [STDOUT, STDERR] = [1, 2];
 const STAMP_BYTES = 128;
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
-/** A command that is still running after this time is tuned for a long run. */
-const LATER_MS = 2000;
-
 type Exports = Record<string, unknown>;
 type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
-/** Compiles, or reads what was compiled, under the flags of a command that begins. START-4. */
-type Compiling = <T>(compile: () => T) => T;
 
 function main(): void {
   const words = process.argv.slice(2);
@@ -46,26 +41,8 @@ function main(): void {
     printVersion();
     return;
   }
-  partLoader(kindOf(words), compilingUnderFlags())('./cli.cjs');
-}
-
-function compilingUnderFlags(): Compiling {
   const v8 = require('node:v8') as typeof import('node:v8');
-  const set = (flag: string): void => v8.setFlagsFromString(flag);
-  const { first, later } = v8FlagsFor(process.versions.v8);
-  let isLong = false;
-  if (later.length > 0) {
-    setTimeout(() => {
-      isLong = true;
-      later.forEach(set);
-    }, LATER_MS).unref();
-  }
-  return (compile) => {
-    first.forEach(set);
-    const compiled = compile();
-    if (isLong) later.forEach(set);
-    return compiled;
-  };
+  partLoader(kindOf(words), tuneV8(v8, process.versions.v8))('./cli.cjs');
 }
 
 /** Not through the streams of Node: they end a program whose reader went away with a stack trace. */

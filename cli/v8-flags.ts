@@ -7,6 +7,8 @@
 interface Tuning {
   /** Set before the program is compiled. */
   readonly first: string;
+  /** Set when the space of young objects has grown to `YOUNG_BYTES`, unless the command runs for longer than two seconds by then. */
+  readonly grown?: string;
   /** Set for a command that runs for longer than two seconds. */
   readonly later?: string;
   /** Versions of V8, as major and minor, inclusive. */
@@ -15,6 +17,13 @@ interface Tuning {
 }
 
 type Version = readonly [major: number, minor: number];
+
+/** A command that is still running after this time is tuned for a long run. */
+const LATER_MS = 2000;
+/** The space of young objects is looked at so often, for about 10 µs, until it has grown. */
+const LOOK_MS = 50;
+/** That space has a little less than 1, 2, 4, … MB. */
+const YOUNG_BYTES = 3 * 2 ** 20;
 
 /** V8 of Node 20.19, and of Node 26. */
 const [OLDEST, NEWEST]: readonly [Version, Version] = [
@@ -28,11 +37,18 @@ const TUNINGS: readonly Tuning[] = [
    */
   { first: '--no-parallel-scavenge', from: OLDEST, to: NEWEST },
   /**
-   * The space of young objects grows by this factor, and begins with a megabyte. With V8's own factor of 2, a run of two thousand calls was
-   * collected thirty times, most of them before the space had its size; with 4 it is eighteen times, and 4 % less processor time. Later
-   * versions took as long with either factor.
+   * The space of young objects begins with a megabyte and grows by this factor, in V8 itself to 16 MB and more. Each page of it that is
+   * used for the first time costs a fault, which took longer than all collections of a run of some thousand calls: few objects survive
+   * one. So the space grows to 4 MB, in one step, which was quicker than two, and further only in a long run, which may hold more. Later
+   * versions gain less, and with a flag that is set meanwhile one of 1,500 commands on a busy machine never ended.
    */
-  { first: '--semi-space-growth-factor=4', from: OLDEST, to: OLDEST },
+  {
+    first: '--semi-space-growth-factor=4',
+    grown: '--semi-space-growth-factor=1',
+    later: '--semi-space-growth-factor=4',
+    from: OLDEST,
+    to: OLDEST,
+  },
   /**
    * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 132 KB a third of the processor
    * time of a run of ten thousand calls went into optimizing code that was about to end; with several megabytes such a run was never
@@ -64,9 +80,43 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--enable-experimental-regexp-engine-on-excessive-backtracks', from: OLDEST, to: NEWEST },
 ];
 
-export interface V8Flags {
-  readonly first: readonly string[];
-  readonly later: readonly string[];
+export interface V8Flags extends Record<'first' | 'grown' | 'later', readonly string[]> {}
+
+/** Compiles, or reads what was compiled, under the flags of a command that begins: START-4 in `bin.ts`. */
+export type Compiling = <T>(compile: () => T) => T;
+
+/** Sets the flags of a command that begins whenever something is compiled, and others while it runs. */
+export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' | 'getHeapSpaceStatistics'>, version: string): Compiling {
+  const { first, grown, later } = v8FlagsFor(version);
+  const set = (flags: readonly string[]): void => {
+    for (const flag of flags) v8.setFlagsFromString(flag);
+  };
+  const changed: string[] = [];
+  const change = (flags: readonly string[]): void => {
+    changed.push(...flags);
+    set(flags);
+  };
+  const youngBytes = (): number => {
+    const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+    return young === undefined ? 0 : young.space_used_size + young.space_available_size;
+  };
+  const look = (): void => {
+    if (youngBytes() < YOUNG_BYTES) return;
+    clearInterval(looking);
+    change(grown);
+  };
+  const looking = grown.length > 0 ? setInterval(look, LOOK_MS).unref() : undefined;
+  const beLong = (): void => {
+    clearInterval(looking);
+    change(later);
+  };
+  if (later.length > 0) setTimeout(beLong, LATER_MS).unref();
+  return (compile) => {
+    set(first);
+    const compiled = compile();
+    set(changed);
+    return compiled;
+  };
 }
 
 /** `version` as in `process.versions.v8`: `13.6.233.17-node.53`. */
@@ -74,7 +124,11 @@ export function v8FlagsFor(version: string): V8Flags {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const running: Version = [major, minor];
   const known = TUNINGS.filter(({ from, to }) => compare(from, running) <= 0 && compare(running, to) <= 0);
-  return { first: known.map(({ first }) => first), later: known.flatMap(({ later }) => later ?? []) };
+  return {
+    first: known.map(({ first }) => first),
+    grown: known.flatMap(({ grown }) => grown ?? []),
+    later: known.flatMap(({ later }) => later ?? []),
+  };
 }
 
 function compare(a: Version, b: Version): number {

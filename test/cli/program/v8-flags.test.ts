@@ -1,8 +1,8 @@
 /** V8 prints a line for a flag that it doesn't know; a command is tuned without anyone seeing it, whichever Node runs it. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { v8FlagsFor } from '../../../cli/v8-flags.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { tuneV8, v8FlagsFor } from '../../../cli/v8-flags.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 /** `--no-x` sets `--x`. */
@@ -12,14 +12,14 @@ describe('the flags of V8', () => {
   it('are known to the V8 that runs', () => {
     const listed = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
     const known = new Set([...listed.matchAll(/^ {2}--([\w-]+) /gm)].map(([, name]) => name));
-    const { first, later } = v8FlagsFor(process.versions.v8);
+    const { first, grown, later } = v8FlagsFor(process.versions.v8);
     expect(first).not.toEqual([]);
-    expect([...first, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
+    expect([...first, ...grown, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
   });
 
   it('are none for a V8 that was not tried yet', () => {
-    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], later: [] });
-    expect(v8FlagsFor('')).toEqual({ first: [], later: [] });
+    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], grown: [], later: [] });
+    expect(v8FlagsFor('')).toEqual({ first: [], grown: [], later: [] });
   });
 
   it.each(['12.4.254.21-node.57', '13.6.233.17-node.53', '14.6.202.34-node.34'])('hold no interrupt budget for %s', (version) => {
@@ -43,5 +43,77 @@ describe('the flags of V8', () => {
     const done = { stdout: 'done\n', stderr: '', status: 0 };
     expect(await runCli(['wait.mld'], { cwd, env })).toEqual(done);
     expect(await runCli(['wait.mld'], { cwd, env })).toEqual(done);
+  });
+});
+
+const MB = 2 ** 20;
+const GROWTH = '--semi-space-growth-factor';
+const V8_OF_NODE_20 = '11.3.244.8-node.38';
+
+/** Stands in for `node:v8`: has the value of each flag, and a space of young objects of the size that a test gives it. */
+function standInV8() {
+  const flags = new Map<string, string>();
+  const young = { space_name: 'new_space', space_used_size: 0, space_available_size: MB, space_size: 0, physical_space_size: 0 };
+  return {
+    flags,
+    young,
+    setFlagsFromString: (flag: string) => {
+      const [name = '', value = ''] = flag.split('=');
+      flags.set(name, value);
+    },
+    getHeapSpaceStatistics: vi.fn<() => (typeof young)[]>(() => [
+      { ...young, space_name: 'old_space', space_available_size: 64 * MB },
+      young,
+    ]),
+  };
+}
+
+describe('the space of young objects', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('grows to 4 MB, and further in a long run only', () => {
+    vi.useFakeTimers();
+    const v8 = standInV8();
+    const compiling = tuneV8(v8, V8_OF_NODE_20);
+    const growthWhileCompiling = (): string | undefined => compiling(() => v8.flags.get(GROWTH));
+    expect(growthWhileCompiling()).toBe('4');
+    vi.advanceTimersByTime(500);
+    expect(v8.flags.get(GROWTH)).toBe('4');
+
+    Object.assign(v8.young, { space_used_size: 0.5 * MB, space_available_size: 3.45 * MB });
+    vi.advanceTimersByTime(100);
+    expect(v8.flags.get(GROWTH)).toBe('1');
+    const looks = v8.getHeapSpaceStatistics.mock.calls.length;
+    vi.advanceTimersByTime(1300);
+    expect(v8.getHeapSpaceStatistics.mock.calls.length).toBe(looks);
+    // A cache is made and read under the flags of the start: V8 refuses it otherwise.
+    expect(growthWhileCompiling()).toBe('4');
+    expect(v8.flags.get(GROWTH)).toBe('1');
+
+    vi.advanceTimersByTime(200);
+    expect(v8.flags.get(GROWTH)).toBe('4');
+    expect(growthWhileCompiling()).toBe('4');
+  });
+
+  it('is not looked at by versions that grow it as V8 does', () => {
+    vi.useFakeTimers();
+    const v8 = standInV8();
+    tuneV8(v8, '14.6.202.34-node.34');
+    vi.advanceTimersByTime(3000);
+    expect(v8.getHeapSpaceStatistics).not.toHaveBeenCalled();
+  });
+
+  it('is not looked at any more, nor held, in a long run that has not filled it', () => {
+    vi.useFakeTimers();
+    const v8 = standInV8();
+    tuneV8(v8, V8_OF_NODE_20);
+    vi.advanceTimersByTime(2000);
+    const looks = v8.getHeapSpaceStatistics.mock.calls.length;
+    v8.young.space_available_size = 16 * MB;
+    vi.advanceTimersByTime(1000);
+    expect(v8.getHeapSpaceStatistics.mock.calls.length).toBe(looks);
+    expect(v8.flags.get(GROWTH)).toBe('4');
   });
 });
