@@ -40,7 +40,7 @@ const TUNINGS: readonly Tuning[] = [
    * The space of young objects begins with a megabyte and grows by this factor, in V8 itself to 16 MB and more. Each page of it that is
    * used for the first time costs a fault, which took longer than all collections of a run of some thousand calls: few objects survive
    * one. So the space grows to 4 MB, in one step, which was quicker than two, and further only in a long run, which may hold more. Later
-   * versions gain less, and with a flag that is set meanwhile one of 1,500 commands on a busy machine never ended.
+   * versions gain less, and of 1,500 commands in which they were told so one did not end within a minute (decision 0006).
    */
   {
     first: '--semi-space-growth-factor=4',
