@@ -1,5 +1,6 @@
-// Cases whose outcome depends on how fast the machine is. They run one at a time, and once more when one fails on a busy machine.
+// Cases whose outcome depends on how fast the machine is. They run one at a time, and again when one fails on a busy machine.
 
+import { spawnSync } from 'node:child_process';
 import { availableParallelism, loadavg } from 'node:os';
 
 import { runCase } from './run-case.mjs';
@@ -19,16 +20,33 @@ export function dependsOnTime({ area, name, steps }) {
   );
 }
 
+/** How often a case is run at most. */
+const TRIES_MAX = 4;
+
+/** How long Node may take to start, in milliseconds, on a machine whose other work leaves the cases enough time. */
+const START_MS_MAX = 150;
+
 /**
- * As `runCase`, with a second chance where more is waiting for a processor than there are. `report` gets a line that says so.
+ * As `runCase`, with further chances on a machine that is too busy to tell. `report` gets a line that says so.
  *
  * @param {(line: string) => void} report
  * @returns {Promise<string[]>}
  */
 export async function runCaseAlone(theCase, options, report) {
-  const complaints = await runCase(theCase, options);
+  for (let tries = 1; ; tries++) {
+    const complaints = await runCase(theCase, options);
+    const reason = complaints.length === 0 || tries === TRIES_MAX ? undefined : whyBusy();
+    if (reason === undefined) return complaints;
+    report(`${theCase.area}/${theCase.name} failed ${reason} and is run once more: ${complaints.join('; ')}`);
+  }
+}
+
+/** Work of other containers is no part of the load that this one sees, but slows the start of a process all the same. */
+function whyBusy() {
   const load = loadavg()[0];
-  if (complaints.length === 0 || load <= availableParallelism()) return complaints;
-  report(`${theCase.area}/${theCase.name} failed at a load of ${load.toFixed(1)} and is run once more: ${complaints.join('; ')}`);
-  return runCase(theCase, options);
+  if (load > availableParallelism()) return `at a load of ${load.toFixed(1)}`;
+  const started = performance.now();
+  spawnSync(process.execPath, ['-e', '0']);
+  const ms = performance.now() - started;
+  return ms > START_MS_MAX ? `where Node takes ${Math.round(ms)} ms to start` : undefined;
 }

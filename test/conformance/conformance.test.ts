@@ -8,8 +8,8 @@ import { normalise, shortDiff } from './compare.mjs';
 import { missingPrograms, runCase } from './run-case.mjs';
 import { normaliseDocument } from '../../src/values/show.js';
 
-/** Both ways together. */
-const CASE_MS_MAX = 180_000;
+/** All steps of a case, both ways together. */
+const CASE_MS_MAX = 300_000;
 const ways = process.env['MLLD_TEST_ALL'] === '1' ? 'both' : 'telling';
 
 /** Blank lines and blanks at line ends are all that the buffered way may change: world.md 3.4. */

@@ -34,10 +34,12 @@ it('shows whole lines of both streams while a command runs, and records them wit
   expect(kept()).toContain('line 42');
 });
 
-/** Returns everything that is on the disk about runs. */
+/** Returns everything that is on the disk about runs, without the files that are being written: they are renamed meanwhile. */
 function kept(): string {
   const home = path.join(served.folder, '.mlld');
-  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !entry.name.endsWith('.tmp'),
+  );
   return files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name), 'utf8')).join('\n');
 }
 
