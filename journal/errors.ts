@@ -19,6 +19,11 @@ export function isOfStore(error: unknown): error is JournalError {
   return error instanceof JournalError && error.code.startsWith('STORE_');
 }
 
+/** No later try of this process can record what it does: another process has taken the run, or the store lost a part of it. */
+export function isTaken(error: unknown): error is JournalError {
+  return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
+}
+
 /** Returns whether the store of a team can't be reached now, so that a later try may succeed. */
 export function isUnreachable(error: unknown): error is JournalError {
   return error instanceof JournalError && error.code === 'STORE_UNREACHABLE';

@@ -45,17 +45,26 @@ export interface Journal {
   flush(): Promise<void>;
   /** The run must stop: what is kept on the own disk is handed out, whether the store has it or not. */
   hurry?(): void;
-  /**
-   * Rejects with STORE_SEALED or STORE_WENT_BACK when the store takes nothing more of the run: a run that appends nothing hears of it in no
-   * other way. Rejects with other errors while the store can't be asked. Absent where no other process can take a run.
-   */
-  checkOwner?(): Promise<void>;
   /** Flushes, syncs and releases the run. */
   close(): Promise<void>;
 }
 
-/** Says how a journal deals with a disk that takes nothing for a while. */
+/** A run that another one goes on with, as it was read. Without `bytes` it was read to its end, by the process that wrote it. */
+export interface ContinuedRun {
+  readonly ref: RunRef;
+  readonly bytes?: number;
+  /** Counts how often the run was taken from its writer; absent: never. */
+  readonly fence?: number;
+}
+
+/** Says how a journal deals with a disk that takes nothing for a while, and what else its run does to others. */
 export interface CreateOptions {
+  /**
+   * In the step that creates the run this one is taken from its writer, for ever. `create` rejects with JOURNAL_RUN_IN_USE where it has a
+   * living writer, or was changed or taken since it was read, and does not wait for a store that is away. Ignored where the lock of a run
+   * goes with its process: it can't be taken from a living one, and the lock of the workflow keeps others away.
+   */
+  readonly continues?: ContinuedRun | undefined;
   /** The journal gives up after so long; 60 s by default. */
   readonly waitMs?: number | undefined;
   /** Called when an outage takes longer than a moment, and without an error when it is over and nothing was lost. */
@@ -64,6 +73,11 @@ export interface CreateOptions {
   readonly onLost?: (error: JournalError) => void;
   /** Called with a fact that the store itself has appended to the run, when it has its place. */
   readonly onAdded?: (fact: Fact, recorded: Recorded) => void;
+  /**
+   * Called once, with STORE_SEALED or STORE_WENT_BACK, when the store takes nothing more of the run: also of one that appends nothing.
+   * Calls in flight may still end, and are kept. Never called where no other process can take a run.
+   */
+  readonly onTaken?: (error: JournalError) => void;
 }
 
 export type RunLiveness = 'finished' | 'running' | 'crashed';
@@ -73,6 +87,8 @@ export interface RunFile {
   readonly ref: RunRef;
   readonly liveness: RunLiveness;
   readonly bytes: number;
+  /** Counts how often the run was taken from its writer; absent: never, or where that can't be. */
+  readonly fence?: number;
   /** Present when the tail holds `run.finished`. */
   readonly finished?: JournalEvent & { readonly type: 'run.finished' };
   /** A newer program wrote it: nothing in it can be read, not even whether it ended. */

@@ -2,7 +2,8 @@
  * Renews the leases of the runs that this process writes, all in one statement, every quarter of a lease.
  *
  * HEARTBEAT-1 It belongs to the event loop that makes the calls: a process that is stopped or starved must miss it.
- * HEARTBEAT-2 A run that somebody sealed keeps the end of its lease, whoever renews it.
+ * HEARTBEAT-2 A run that somebody sealed keeps the end of its lease, whoever renews it. Its writer hears of that here, also while it waits
+ *    for a person or a command, and appends nothing.
  * HEARTBEAT-3 It also frees what the dead have claimed, so that nothing lasts longer than a lease and a heartbeat.
  * HEARTBEAT-4 One that the server refuses will not succeed later: the leases run out, and others take the calls over. So no further call
  *    begins in this process; what calls in flight return is recorded as long as nobody has sealed their run.
@@ -13,6 +14,12 @@ import type { Sql } from './connection.js';
 import type { RunRow } from './run-rows.js';
 import { mayPass } from './store-errors.js';
 
+interface HeartbeatPorts {
+  readonly onRefused: (error: JournalError) => void;
+  /** Called with a run that the server has not, or has with another fence. */
+  readonly onMissed: (run: RunRow) => void;
+}
+
 export class Heartbeat {
   private readonly runs = new Map<RunRow, OwnLease>();
   private timer: NodeJS.Timeout | undefined;
@@ -21,7 +28,7 @@ export class Heartbeat {
     private readonly sql: Sql,
     private readonly leaseMs: number,
     private readonly project: string,
-    private readonly onRefused: (error: JournalError) => void,
+    private readonly ports: HeartbeatPorts,
   ) {}
 
   add(run: RunRow, lease: OwnLease): void {
@@ -54,11 +61,14 @@ export class Heartbeat {
       )
       .then((renewed) => {
         const ids = new Set(renewed.map(({ id }) => id));
-        for (const [run, lease] of leases) if (ids.has(run.id)) lease.acknowledged(sent); // HEARTBEAT-2
+        for (const [run, lease] of leases) {
+          if (ids.has(run.id)) lease.acknowledged(sent);
+          else if (this.runs.has(run)) this.ports.onMissed(run); // HEARTBEAT-2
+        }
       })
       .then(() => this.sql.query('select mlld.sweep_claims($1)', [this.project], this.leaseMs / 4))
       .catch((error: JournalError) => {
-        if (!mayPass(error)) this.onRefused(error); // HEARTBEAT-4
+        if (!mayPass(error)) this.ports.onRefused(error); // HEARTBEAT-4
       });
   }
 }

@@ -1,7 +1,5 @@
 /** Keeps the runs of a project in a PostgreSQL database: creates, lists and reads them. team-store.md 3 to 5. */
 import { randomInt, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import { pid } from 'node:process';
 import { JournalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
 import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
@@ -14,6 +12,7 @@ import type { Keeper } from '../upkeep/keeper.js';
 import type { CreateOptions, IndexFiles, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import type { Visit } from '../reader.js';
 import { RunWriter } from '../writer.js';
+import { beginRunRow, type Beginning } from './begin-run.js';
 import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
 import { ClaimRows, RunClaims } from './claims/claim-rows.js';
 import { momentNow, OwnLease } from './claims/own-lease.js';
@@ -35,7 +34,7 @@ import { TeamJournal } from './team-journal.js';
 import { leaseWorkflow } from './workflow-lease.js';
 import { describeProcess } from './writer-process.js';
 import { RunOffers } from './workers/run-offers.js';
-import { servedRun, type PgServedRun, type Serving } from './workers/served-run.js';
+import { servedRun, type PgServedRun } from './workers/served-run.js';
 
 /** A statement that removes events takes so many at once. */
 const REMOVED_EVENTS_MAX = 10_000;
@@ -70,15 +69,20 @@ export class PgStore implements RunStore {
   private readonly heartbeat: Heartbeat;
   private readonly results: ReadAhead;
   private readonly claiming: ClaimRows;
-  /** The claims of the runs that this process writes. */
-  private readonly claims = new Map<RunRows, RunClaims>();
+  /** The runs that this process writes. */
+  private readonly journals = new Map<RunRows, TeamJournal>();
   readonly indexFiles: IndexFiles;
 
   constructor(private readonly ports: PgStorePorts) {
     const { side, project, leaseMs } = ports;
     this.indexFiles = openIndexParts({ reader: ports.reader, side, project, copies: ports.indexCopies });
-    this.heartbeat = new Heartbeat(side, leaseMs, project, (error) => {
-      for (const claims of this.claims.values()) claims.refuse(error);
+    this.heartbeat = new Heartbeat(side, leaseMs, project, {
+      onRefused: (error) => {
+        for (const { claims } of this.journals.values()) claims.refuse(error);
+      },
+      onMissed: (row) => {
+        for (const [rows, journal] of this.journals) if (rows.row === row) journal.checkOwner();
+      },
     });
     this.results = new ReadAhead(ports.reader, project);
     this.claiming = new ClaimRows(side, this.timeoutMs);
@@ -87,7 +91,7 @@ export class PgStore implements RunStore {
 
   /** STORE_WENT_BACK where the store has lost a run that this process writes. */
   async lost(ref: RunRef): Promise<JournalError | undefined> {
-    return [...this.claims.keys()].find((rows) => rows.isOf(ref))?.lost();
+    return [...this.journals.keys()].find((rows) => rows.isOf(ref))?.lost();
   }
 
   /** The clock of the server, which all machines share. */
@@ -98,13 +102,13 @@ export class PgStore implements RunStore {
 
   async create(ref: RunRef, options: CreateOptions = {}): Promise<Journal> {
     const writer = randomUUID();
-    const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease));
+    const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease, options));
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
     const sink = this.spillingRows(ref, rows, settings);
     try {
       await rows.begin();
     } catch (error) {
-      if (!mayPass(error) || settings.waitMs === 0) throw error;
+      if (!mayPass(error) || settings.waitMs === 0 || options.continues !== undefined) throw error;
       sink.startInOutage();
     }
     return this.journalOf(ref, rows, sink, settings);
@@ -138,7 +142,6 @@ export class PgStore implements RunStore {
       send: () => hints.send(ref.workflow),
       watch: () => hints.watch(ref.workflow),
     });
-    this.claims.set(rows, claims);
     const offers = new RunOffers(
       this.ports.side,
       rows,
@@ -146,7 +149,8 @@ export class PgStore implements RunStore {
       { send: () => hints.send(OFFERS), watch: () => hints.watch(ref.workflow) },
       ({ run, position }, row) => this.results.hold({ workflow: ref.workflow, run }, position, row),
     );
-    const journal = new TeamJournal(writer, sink, claims, settings.onAdded, offers);
+    const journal = new TeamJournal(writer, sink, claims, settings, offers);
+    this.journals.set(rows, journal);
     sink.report(journal);
     return journal;
   }
@@ -168,7 +172,7 @@ export class PgStore implements RunStore {
     const [sealed] = await this.ports.reader.query(`select r.run_id::text as id ${RUN_OF}`, [project, workflow, run]);
     if (sealed === undefined) throw isUnknown({ workflow, run });
     const ref = await this.newRef(workflow);
-    const rows = this.rowsOf(ref, (lease) => this.begin(ref, randomUUID(), lease, { of: String(sealed['id']) }));
+    const rows = this.rowsOf(ref, (lease) => this.begin(ref, randomUUID(), lease, { serves: { of: String(sealed['id']) } }));
     await rows.begin();
     const sink = new SpillingRows({ rows, leaseMs, waitMs, onOutage: undefined });
     return this.journalOf(ref, rows, sink, { waitMs });
@@ -178,7 +182,7 @@ export class PgStore implements RunStore {
   async serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<PgServedRun> {
     const ref = await this.newRef(of.ref.workflow);
     const writer = randomUUID();
-    const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease, { of: of.id, worker }));
+    const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease, { serves: { of: of.id, worker } }));
     await rows.begin();
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
     const sink = this.spillingRows(ref, rows, settings);
@@ -225,21 +229,11 @@ export class PgStore implements RunStore {
     return refusals;
   }
 
-  private async begin(ref: RunRef, writer: string, lease: OwnLease, serves?: Serving): Promise<RunRow> {
-    const { project, leaseMs } = this.ports;
-    const values = [project, ref.workflow, ref.run, writer, Math.ceil(leaseMs / 1000), hostname(), pid, describeProcess(), serves?.of];
+  private async begin(ref: RunRef, writer: string, lease: OwnLease, beginning: Beginning): Promise<RunRow> {
+    const { writer: sql, project, leaseMs } = this.ports;
     const sent = momentNow();
-    const [made] = await (serves?.worker === undefined
-      ? this.ports.writer.query('select mlld.begin_run($1, $2, $3, $4, $5, $6, $7, $8, $9)::text as id', values, this.timeoutMs)
-      : this.ports.writer.query(
-          'select mlld.begin_worker($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)::text as id',
-          [...values, JSON.stringify(serves.worker)],
-          this.timeoutMs,
-        ));
-    if (typeof made?.['id'] !== 'string') {
-      throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`);
-    }
-    const row = { id: made['id'], fence: 0 };
+    const id = await beginRunRow({ sql, project, leaseMs, timeoutMs: this.timeoutMs }, ref, writer, beginning);
+    const row = { id, fence: 0 };
     lease.acknowledged(sent);
     this.heartbeat.add(row, lease);
     return row;
@@ -247,7 +241,7 @@ export class PgStore implements RunStore {
 
   /** A lease and claims that can't be given back run out. */
   private async release({ workflow }: RunRef, rows: RunRows): Promise<void> {
-    this.claims.delete(rows);
+    this.journals.delete(rows);
     const { row } = rows;
     if (row === undefined) return;
     this.heartbeat.remove(row);

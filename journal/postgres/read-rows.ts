@@ -174,6 +174,7 @@ function runFile(workflow: Workflow, row: Row): RunFile {
   const bytes = Number(row['bytes']);
   const last = typeof row['last'] === 'string' ? usable(decodeLine(row['last'], hashAtEnd(row['before']))) : undefined;
   const role = {
+    ...(Number(row['fence']) > 0 && { fence: Number(row['fence']) }),
     ...(row['role'] === 'salvage' && { isSalvage: true as const }),
     ...(row['role'] === 'worker' && { isWorker: true as const }),
     ...(typeof row['serves'] === 'string' && { madeFor: { for: row['serves'] as RunId, name: String(row['worker'] ?? '') } }),

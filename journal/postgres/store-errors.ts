@@ -8,6 +8,8 @@ export const OTHER_HEAD_STATE = 'ML002';
 /** The server does not have the run; also a lock that was waited for in vain. */
 export const RUN_MISSING_STATE = '55P03';
 export const LATE_RESULT_STATE = 'ML003';
+/** The run to go on with is not the one that was read, or not free. */
+export const TAKEN_OVER_STATE = 'ML004';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** The server went, comes back, or has no room now. */

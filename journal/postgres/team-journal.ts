@@ -7,7 +7,7 @@
  *    the spill is used only by a run that is over for its store, or must stop. docs/decisions/0051-a-result-is-used-when-it-has-won.md
  */
 import type { Durability } from '../durability.js';
-import type { JournalError } from '../errors.js';
+import { isTaken, type JournalError } from '../errors.js';
 import type { Fact } from '../event.js';
 import type { RecordedResult } from '../storage/claims.js';
 import type { RunRef, Seq } from '../ids.js';
@@ -23,6 +23,7 @@ import type { SpillingRows } from './spill/spilling-rows.js';
 
 export class TeamJournal implements Journal, LineSource {
   private isInterrupted = false;
+  private isTaken = false;
   private closing: Promise<void> | undefined;
   private isHurried = false;
   private readonly waiting = new Set<() => void>();
@@ -33,7 +34,7 @@ export class TeamJournal implements Journal, LineSource {
     private readonly writer: RunWriter,
     private readonly rows: SpillingRows,
     readonly claims: RunClaims,
-    private readonly onAdded: CreateOptions['onAdded'],
+    private readonly listeners: Pick<CreateOptions, 'onAdded' | 'onTaken'>,
     readonly offers?: Offers,
   ) {}
 
@@ -80,10 +81,15 @@ export class TeamJournal implements Journal, LineSource {
     for (const done of this.waiting) done();
   }
 
-  async checkOwner(): Promise<void> {
-    const { endedBy } = this.rows;
-    if (endedBy !== undefined) throw endedBy;
-    await this.rows.checkOwner();
+  /** Asks the store, which may have told it to nobody yet, whether the run is still that of this process. */
+  checkOwner(): void {
+    this.rows.checkOwner().catch((error: unknown) => this.report(error)); // one that can't be asked is asked again
+  }
+
+  private report(error: unknown): void {
+    if (this.isTaken || !isTaken(error)) return;
+    this.isTaken = true;
+    this.listeners.onTaken?.(error);
   }
 
   async appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded> {
@@ -98,7 +104,7 @@ export class TeamJournal implements Journal, LineSource {
     for (const each of late) {
       const fact = supersededFact(each);
       const recorded = this.writer.post(fact);
-      if (recorded.hash !== '') this.onAdded?.(fact, recorded);
+      if (recorded.hash !== '') this.listeners.onAdded?.(fact, recorded);
     }
     this.handOver();
   }
@@ -114,6 +120,7 @@ export class TeamJournal implements Journal, LineSource {
   /** A claim would wait for the store as long again, for a call that can't begin. */
   refuseCalls(error: JournalError): void {
     this.claims.refuse(error);
+    this.report(error);
   }
 
   private withWinner(recorded: Recorded): Recorded {

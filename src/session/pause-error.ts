@@ -1,5 +1,5 @@
 /** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. calls.md 14.3. */
-import { isOfStore, JournalError } from '../../journal/errors.js';
+import { isOfStore, isTaken, JournalError } from '../../journal/errors.js';
 import type { Pause } from '../../journal/facts/run-event.js';
 import { duration } from '../../replay/fold/duration.js';
 import type { Dispatcher } from '../calls/dispatch/dispatcher.js';
@@ -14,7 +14,7 @@ export function pausedError({ pausedBy }: Paused): MlldError {
   if (pausedBy !== undefined && pausedBy.class !== 'journal') return dispatchStopped(pausedBy);
   if (isTaken(pausedBy?.error)) {
     return new MlldError('PAUSED', 'paused: the store takes nothing of this run any more', {
-      hint: 'run it again with --resume: a new run reuses what is recorded',
+      hint: 'where no other process goes on with it (mlld journal list), run it again with --resume: a new run reuses what is recorded',
       cause: pausedBy?.error,
     });
   }
@@ -36,11 +36,6 @@ export function pausedError({ pausedBy }: Paused): MlldError {
     hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
     cause: pausedBy?.error,
   });
-}
-
-/** No later try of this process can record what it does: another process has sealed the run, or the store lost a part of it. */
-export function isTaken(error: unknown): error is JournalError {
-  return error instanceof JournalError && (error.code === 'STORE_SEALED' || error.code === 'STORE_WENT_BACK');
 }
 
 /** The store was away for too long: the own disk has what it did not take. */

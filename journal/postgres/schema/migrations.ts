@@ -17,6 +17,7 @@ import { unknownCostsSchema } from './0015-unknown-costs.js';
 import { plainHeadsSchema } from './0016-plain-heads.js';
 import { reasonsOfWorkersSchema } from './workers/0017-reasons-of-workers.js';
 import { endlessRowsSchema } from './0018-endless-rows.js';
+import { takingOverSchema } from './0023-taking-over.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 20, title: 'results of offers that are found by their place', statements: endsByPlaceSchema, minClient: 3 },
   { version: 21, title: 'workers that are there and serve no run', statements: waitingWorkersSchema, minClient: 3 },
   { version: 22, title: 'offers that runs make together', statements: offeringTogetherSchema, minClient: 3 },
+  { version: 23, title: 'runs of pipelines that others go on with', statements: takingOverSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

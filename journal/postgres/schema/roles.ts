@@ -1,7 +1,8 @@
 /**
  * Gives the users of a store roles with the least rights that their commands need. team-store.md 9.1.
  *
- * ROLES-1 Events are append-only by privilege: who records may neither change nor delete them, nor seal a run (raise its fence).
+ * ROLES-1 Events are append-only by privilege: who records may neither change nor delete them, nor seal a run (raise its fence), but one
+ *    without a living writer that a new run goes on with (TAKING-OVER-4).
  * ROLES-2 The statements can be repeated: each `mlld store migrate` of the owner makes what is missing, and gives rights to new tables.
  * ROLES-3 Each role has its rights itself, and is a member of no other: roles belong to the whole server, and stores that are migrated at
  *    the same time would be in each other's way.
@@ -35,7 +36,11 @@ const RECORD = [
   'update (touched_at) on mlld.blobs',
   ...CALLS,
 ];
-const RUN = [...RECORD, ...['asides', 'turns', 'offers', 'budgets'].map((table) => `insert, update, delete on mlld.${table}`)];
+const RUN = [
+  ...RECORD,
+  ...['asides', 'turns', 'offers', 'budgets'].map((table) => `insert, update, delete on mlld.${table}`),
+  'execute on function mlld.take_over(int, text, bigint, int)',
+];
 
 const ROLES: readonly Role[] = [
   { name: 'mlld_read', may: 'list, show and compare runs', grants: LOOK },
@@ -131,7 +136,7 @@ const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
 const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
 const WORKERS = /mlld\.take_offers\(|(insert into|delete from) mlld\.workers\b/;
 const WRITES =
-  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|put_blob|put_part|workflow_of|claim|sweep_claims|withdraw_offers|reserve|end_reservations|exchange)\(/;
+  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|begin_after|put_blob|put_part|workflow_of|claim|sweep_claims|withdraw_offers|reserve|end_reservations|exchange)\(/;
 
 /** The first one that fits says which role a statement needs. */
 const NEEDED = [

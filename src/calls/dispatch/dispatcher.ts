@@ -8,6 +8,8 @@
  * DISPATCH-3 The run is paused when something waits for what is stopped, and nothing is in flight that could continue the script: an
  *    attempt counts as such unless it waits itself, for a call inside it.
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
+ * DISPATCH-5 A run that is another process's now is paused as well when nothing waits, and whatever else goes on: only attempts in flight,
+ *    also those of child runs, are waited for, because they are paid.
  */
 import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import type { OpPath } from '../../../journal/ids.js';
@@ -20,13 +22,10 @@ import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js
 import { Lanes } from './lanes.js';
 import { Places } from './places.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started, RunAround } from './ports.js';
-import { Alarm, Sleepers } from './sleepers.js';
+import { Alarm, IDLE_CONFIRM_MS, IdleTimer, Sleepers } from './sleepers.js';
 import { startForAll } from './start-for-all.js';
 import { budgetStop, interrupted, isStopping, type Stop } from './stop.js';
 import { Stops } from './stops.js';
-
-/** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
-const IDLE_CONFIRM_MS = 20;
 
 export class Dispatcher {
   private readonly lanes: Lanes;
@@ -38,7 +37,7 @@ export class Dispatcher {
   private learned: LearnedPace | undefined;
   private learning: Promise<void> | undefined;
   private readonly alarm: Alarm;
-  private idleTimer: NodeJS.Timeout | undefined;
+  private readonly idleTimer = new IdleTimer(() => void (this.isIdle() && this.pause()));
   private budgetTimer: NodeJS.Timeout | undefined;
   private busy = 0;
   private isOver = false;
@@ -94,8 +93,8 @@ export class Dispatcher {
 
   /** Stops all lanes. */
   stop(stop: Stop, op?: OpPath): void {
-    if (this.stops.all) return;
     this.stops.stopAll(stop, op);
+    if (stop.endsRun) for (const child of this.inner) child.stop(stop); // DISPATCH-5
     this.pauseIfIdle();
   }
 
@@ -263,7 +262,7 @@ export class Dispatcher {
     this.isOver = true;
     this.spending.spenders.delete(this);
     this.alarm.clear();
-    clearTimeout(this.idleTimer);
+    this.idleTimer.clear();
     clearTimeout(this.budgetTimer);
     for (const lane of this.lanes) for (const { reject } of lane.drain()) reject(interrupted());
     this.sleepers.rejectAll(interrupted());
@@ -365,34 +364,35 @@ export class Dispatcher {
   /** DISPATCH-3 */
   pauseIfIdle(): void {
     this.ports.around?.pauseIfIdle();
-    if (this.isOver || this.idleTimer || !this.isIdle()) return;
-    this.idleTimer = setTimeout(() => {
-      this.idleTimer = undefined;
-      if (!this.isIdle()) return;
-      this.ports.pause();
-      this.end();
-    }, IDLE_CONFIRM_MS);
+    if (this.isOver || !this.isIdle()) return;
+    if (this.stops.all?.endsRun) return this.pause(); // before the run does anything else
+    this.idleTimer.start();
+  }
+
+  private pause(): void {
+    this.ports.pause();
+    this.end();
   }
 
   private isIdle(): boolean {
+    if (this.stops.all?.endsRun) return !this.isPaying(); // DISPATCH-5
     if (this.busy > 0 || !this.stops.first || this.isActiveInside()) return false;
     return this.places.isIdle(this.stops.all !== undefined);
   }
 
   /** Something is in flight, here or in a child run, or starts by itself. */
   isActive(): boolean {
-    return this.busy > 0 || this.inFlight.size > 0 || this.isActiveInside() || this.willStart();
+    return this.busy > 0 || this.inFlight.size > 0 || this.isActiveInside() || (!this.stops.all && this.places.willStart());
+  }
+
+  /** An attempt is in flight, here or in a child run, that does not wait for one which can't start any more. */
+  isPaying(): boolean {
+    for (const child of this.inner) if (child.isPaying()) return true;
+    return !this.places.areAllWaiting();
   }
 
   private isActiveInside(): boolean {
     for (const child of this.inner) if (child.isActive()) return true;
-    return false;
-  }
-
-  /** A call waits, and nothing that was stopped holds it back. */
-  private willStart(): boolean {
-    if (this.stops.all) return false;
-    for (const lane of this.lanes) if (lane.waiting.length > 0 && !lane.stop) return true;
     return false;
   }
 }

@@ -48,6 +48,12 @@ export class Places {
     return found;
   }
 
+  /** A call waits in a lane that is not stopped. */
+  willStart(): boolean {
+    for (const lane of this.lanes) if (lane.waiting.length > 0 && !lane.stop) return true;
+    return false;
+  }
+
   /** Something waits for a lane that was stopped, and nothing in flight could let the script go on. */
   isIdle(isAllStopped: boolean): boolean {
     const stuck: OpPath[] = [];
@@ -56,7 +62,17 @@ export class Places {
       if (!isAllStopped && !lane.stop) return false; // it starts by itself
       for (const { request } of lane.waiting) stuck.push(request.op);
     }
-    if (stuck.length === 0) return false;
-    return this.inFlight.every((op) => stuck.some((waiting) => waiting === op || isInside(waiting, op)));
+    return stuck.length > 0 && this.areAllAround(stuck);
+  }
+
+  /** True when no attempt in flight could go on: there is none, or each waits for a call inside it. */
+  areAllWaiting(): boolean {
+    const waiting: OpPath[] = [];
+    for (const lane of this.lanes) for (const { request } of lane.waiting) waiting.push(request.op);
+    return this.areAllAround(waiting);
+  }
+
+  private areAllAround(waiting: readonly OpPath[]): boolean {
+    return this.inFlight.every((op) => waiting.some((each) => each === op || isInside(each, op)));
   }
 }

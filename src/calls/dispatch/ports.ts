@@ -8,6 +8,7 @@ import type { Failure } from '../failure.js';
 import type { LaneLimits, Start } from '../lanes/lane-limits.js';
 import type { LaneSharing } from '../lanes/lane-sharing.js';
 import type { CallSettings } from '../options.js';
+import type { Stop } from './stop.js';
 
 /** An attempt that may run. It is handed back when it has ended. */
 export interface Started {
@@ -45,11 +46,18 @@ export interface DispatcherPorts {
   readonly around?: RunAround | undefined;
 }
 
+/** The dispatcher of a child run, as that of the run around it sees it. */
+export interface RunInside {
+  isActive(): boolean;
+  isPaying(): boolean;
+  stop(stop: Stop): void;
+}
+
 /** The dispatcher of a run, as those of its child runs see it. */
 export interface RunAround {
   readonly spending: Spending;
   /** Those of child runs that have not ended. */
-  readonly inner: Set<{ isActive(): boolean }>;
+  readonly inner: Set<RunInside>;
   pauseIfIdle(): void;
 }
 

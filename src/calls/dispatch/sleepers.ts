@@ -24,6 +24,27 @@ export class Sleepers {
   }
 }
 
+/** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
+export const IDLE_CONFIRM_MS = 20;
+
+/** Looks once more, a moment later, whether a run that seems idle is. */
+export class IdleTimer {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly look: () => void) {}
+
+  start(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.look();
+    }, IDLE_CONFIRM_MS);
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+  }
+}
+
 /** One timer for the earliest of the moments that something waits for. */
 export class Alarm {
   private timer: NodeJS.Timeout | undefined;

@@ -18,6 +18,8 @@ export interface Stop {
   readonly leastBudget?: string;
   /** The error of the journal. */
   readonly error?: Error;
+  /** The run is not this process's any more: it ends when no attempt is in flight, whatever else it does or waits for. */
+  readonly endsRun?: true;
 }
 
 const LIMIT_WORDS: { readonly [L in LimitKind]: (limit: number) => string } = {

@@ -68,7 +68,7 @@ export class Stops {
   }
 
   stopAll(stop: Stop, op: OpPath | undefined): void {
-    if (this.ofAll) return;
+    if (this.ofAll && (this.ofAll.endsRun || !stop.endsRun)) return;
     this.ofAll = stop;
     this.ports.record(stopFact(stop, op));
   }

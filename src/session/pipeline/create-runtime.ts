@@ -23,7 +23,7 @@ import type { World } from '../../world/world.js';
 import { baseFolder } from '../project.js';
 import type { OpenedJournal } from '../ports/opened-journal.js';
 import { childRuns } from './child-runs.js';
-import { interviewerFor, whileOwned } from './interviewers.js';
+import { interviewerFor } from './interviewers.js';
 import type { StateKeeper } from './state-keeper.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 
@@ -65,7 +65,7 @@ export function createPipelineRuntime({
     ...parts,
     pipeline,
     handlers: handlersWith(options.handlers ?? new Map()),
-    interviewer: whileOwned(interviewerFor(options, world, parts.folder.path), { world, journal, dispatcher: calls.dispatcher }),
+    interviewer: interviewerFor(options, world, parts.folder.path),
     threads: createThreads(lostThreads),
     turns: createBranchTurns(pipeline),
     walk: traverse,

@@ -5,7 +5,8 @@
  * PIPELINE-2  A resumed run never writes to the journal of an earlier one.
  * PIPELINE-3  A run that ended at a `loop_restart` edge is followed by a new one, which begins with what its logical run was started with
  *             and nothing else.
- * PIPELINE-4  If two processes resume one chain, the second finds the run that the first has started, and is refused.
+ * PIPELINE-4  If two processes resume one chain, the second finds the run that the first has started, and is refused. Also one that was
+ *             stopped since it read the chain, and the writer of the run itself: in the store of a team the new run takes it from them.
  */
 import type { FactOf } from '../../../journal/event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
@@ -158,6 +159,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     inside: (op) => insideStage(keeper.state, op),
     name: plan.graph.name,
     isChild: options.parent !== undefined,
+    continues: beginning.continues,
     afterStart: resumed ? invalidations(options.resume ?? '', resumed) : [],
     facts: (opened) => {
       ref = opened;
@@ -201,7 +203,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     pipeline: plan.graph.name,
     runDirectory: folder.path,
     argv: options.argv,
-    restart: end.restartAt === undefined ? undefined : restartOf(keeper.state, end.restartAt),
+    restart: end.restartAt === undefined ? undefined : restartOf(keeper.state, end.restartAt, { ref: refOf() }),
   });
 }
 

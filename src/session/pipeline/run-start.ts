@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { FactOf, Json } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/facts/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
+import type { ContinuedRun } from '../../../journal/store.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
@@ -19,6 +20,7 @@ export interface Restart {
   readonly set: PipelineRunOptions['set'];
   /** The folder of the run before it. */
   readonly runDirBefore: string;
+  readonly continues: ContinuedRun;
 }
 
 /** Describes how a run begins. */
@@ -63,9 +65,9 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
   });
 }
 
-export function restartOf({ journalRun, given, runDir, restarts }: PipelineState, enterAt: string): Restart {
+export function restartOf({ journalRun, given, runDir, restarts }: PipelineState, enterAt: string, continues: ContinuedRun): Restart {
   if (journalRun === undefined) throw new Error('a run was restarted before it began');
-  return { restartOf: journalRun, restarts: restarts + 1, enterAt, set: given as Restart['set'], runDirBefore: runDir };
+  return { restartOf: journalRun, restarts: restarts + 1, enterAt, set: given as Restart['set'], runDirBefore: runDir, continues };
 }
 
 /** Returns the attributes of the graph with their types, its goal, and the values of `--set`. */

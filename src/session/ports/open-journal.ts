@@ -3,8 +3,8 @@
  * it is decided in `start-recording.ts`.
  */
 import type { Script } from '../../../grammar/ast.js';
-import { JournalError } from '../../../journal/errors.js';
-import type { Journal, JournalStore } from '../../../journal/store.js';
+import { isTaken, JournalError } from '../../../journal/errors.js';
+import type { ContinuedRun, Journal, JournalStore } from '../../../journal/store.js';
 import { cachePolicy } from '../../../replay/memo/policy.js';
 import { MlldError } from '../../errors.js';
 import type { World } from '../../world/world.js';
@@ -42,7 +42,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   const warnings = createJournalWarnings(stderr);
   const onLost = (error: Error, remains?: string): void => {
     if (options.unrecorded !== true && error instanceof JournalError) {
-      ports.calls.dispatcher.stop({ class: 'journal', message: error.message, error });
+      ports.calls.dispatcher.stop({ class: 'journal', message: error.message, error, ...(isTaken(error) && { endsRun: true }) });
     }
     warnings.error(error, remains);
   };
@@ -117,7 +117,13 @@ async function readPriorRuns({
   }
 }
 
-/** Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
+function goneOn({ ref: { run } }: ContinuedRun, name: string): MlldError {
+  return new MlldError('RESUME_RUNNING', `another process has gone on with run ${run} of ${name}, or it is running again`, {
+    hint: `mlld journal list ${name} shows its runs; when none is running, mlld run ${name} --resume goes on with the latest`,
+  });
+}
+
+/** Throws RESUME_RUNNING. Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
 async function beginRun({
   options,
   script,
@@ -127,15 +133,19 @@ async function beginRun({
   onLost,
   added,
 }: Opening & { readonly prior: OpenedPriorRuns; readonly added: AddedFacts }): Promise<Journal | undefined> {
+  const continues = options.pipeline?.continues;
   try {
     return await createRun(store, loaded, options.io.nowMs, {
       waitMs: options.journalWaitMs,
       onOutage: warnings.outage,
       onLost: (error) => warnings.error(error),
+      onTaken: onLost,
+      continues,
       onAdded: (fact, recorded) => added.follow(fact, recorded),
     });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
+    if (continues !== undefined && error.code === 'JOURNAL_RUN_IN_USE') throw goneOn(continues, options.name);
     const { reuses } = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined });
     const mayReuse = !options.pipeline && reuses !== 'no' && loaded.runs.length + forks.length > 0;
     onLost(error, mayReuse ? 'but results of earlier runs are reused' : undefined);

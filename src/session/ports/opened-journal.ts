@@ -32,8 +32,6 @@ export interface OpenedJournal {
   calls(): RunCalls | undefined;
   /** Resolves when all that was recorded so far is with the kernel: a killed process does not lose it. */
   flush(): Promise<void>;
-  /** False when the store takes nothing more of the run: then no call begins any more. True also while the store can't be asked. */
-  checkOwner(): Promise<boolean>;
   /** Appends the last event and releases the run. */
   finish(fact: FactOf<'run.finished'>): Promise<void>;
   /** Returns lines for stderr at the end of the run. */

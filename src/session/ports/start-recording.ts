@@ -10,7 +10,7 @@ import type { Journal, JournalStore } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';
 import { summary, type RunSummary } from '../../../replay/reports/summary/summary.js';
-import { isTaken, quotaWait } from '../pause-error.js';
+import { quotaWait } from '../pause-error.js';
 import { recordedCallSettings } from '../script/call-settings.js';
 import { learnedPace } from '../script/learned-pace.js';
 import { openSharedLanes } from '../script/limits/shared-lanes.js';
@@ -122,16 +122,6 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
     calls: counter.calls,
     // An error is reported by the append that waits for its own fact.
     flush: async () => journal?.flush().catch(() => undefined),
-    checkOwner: async () => {
-      try {
-        await journal?.checkOwner?.();
-        return true;
-      } catch (error) {
-        if (!isTaken(error)) return true; // a store that is away may come back
-        run.onLost(error);
-        return false;
-      }
-    },
     async finish(fact) {
       const recorded = await recorder.append(fact);
       const state = await recorder.close();

@@ -37,7 +37,6 @@ export function unrecordedRun(
     totals,
     calls,
     flush: async () => {},
-    checkOwner: async () => true,
     finish: async () => {},
     notices: () => [],
   };

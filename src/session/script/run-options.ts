@@ -4,7 +4,7 @@ import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags, RunStatus } from '../../../journal/facts/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
-import type { JournalStore, Position } from '../../../journal/store.js';
+import type { ContinuedRun, JournalStore, Position } from '../../../journal/store.js';
 import type { Invalidation } from '../../../replay/resume/invalidation.js';
 import type { Selector } from '../../../replay/resume/selector.js';
 import type { RunSummary } from '../../../replay/reports/summary/summary.js';
@@ -60,6 +60,8 @@ export interface WorkflowRecord {
 
 /** A pipeline adds facts to the journal of its run, and follows it. */
 export interface PipelineRecord extends ForkingPipeline {
+  /** The run that this one goes on with, and takes from its writer. */
+  readonly continues?: ContinuedRun | undefined;
   readonly facts: (ref: RunRef) => Partial<FactOf<'run.started'>>;
   readonly afterStart: readonly FactOf<'memo.invalidated'>[];
   readonly followers: readonly ((event: JournalEvent, position: Position) => void)[];

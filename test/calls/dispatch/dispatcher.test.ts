@@ -16,7 +16,7 @@ interface Fixture {
   start(op: string, lane?: string, isRetry?: boolean): Started | Promise<Started>;
 }
 
-function fixture(settings: Partial<CallSettings> = {}, isServing = false): Fixture {
+function fixture(settings: Partial<CallSettings> = {}, isServing = false, around?: Dispatcher): Fixture {
   let pauses = 0;
   const facts: object[] = [];
   const waits: (readonly [lane: string, leftMs: number])[] = [];
@@ -28,6 +28,7 @@ function fixture(settings: Partial<CallSettings> = {}, isServing = false): Fixtu
     pause: () => void pauses++,
     signal: new AbortController().signal,
     isServing,
+    around,
   });
   dispatcher.open({
     record: (fact) => facts.push(fact),
@@ -257,6 +258,45 @@ describe('a lane stalls', () => {
     dispatcher.finish(good, OK);
     for (const started of slow) dispatcher.finish(started, OVERLOADED);
     expect(dispatcher.pausedBy).toBeUndefined();
+  });
+});
+
+describe("DISPATCH-5: a run that is another process's", () => {
+  const TAKEN = { class: 'journal', message: 'the run was sealed', endsRun: true } as const;
+
+  it('is paused at once, whatever else it does, and whatever had stopped it before', () => {
+    const { dispatcher, pauses } = fixture();
+    dispatcher.began();
+    dispatcher.stop({ class: 'budget', message: 'the budget is reached' });
+    vi.advanceTimersByTime(1000);
+    expect(pauses()).toBe(0);
+    dispatcher.stop(TAKEN);
+    expect(pauses()).toBe(1);
+    expect(dispatcher.pausedBy).toBe(TAKEN);
+  });
+
+  it('waits for the attempts in flight, also those of child runs, and starts no other', async () => {
+    const { dispatcher, start, pauses } = fixture();
+    const child = fixture({}, false, dispatcher);
+    const [own, inside] = [await start('a'), await child.start('b')];
+    dispatcher.stop(TAKEN);
+    const refused = expect(child.start('c')).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    dispatcher.finish(own, OK);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([pauses(), child.pauses()]).toEqual([0, 0]);
+    child.dispatcher.finish(inside, OK);
+    expect([pauses(), child.pauses()]).toEqual([1, 1]);
+    await refused;
+  });
+
+  it('does not wait for an attempt that waits for a call inside it', async () => {
+    const { dispatcher, start, pauses } = fixture();
+    await start('main/outer#0');
+    dispatcher.stop(TAKEN);
+    expect(pauses()).toBe(0);
+    const inner = expect(start('main/outer#0/inner#0')).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(pauses()).toBe(1);
+    await inner;
   });
 });
 

@@ -80,6 +80,8 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     const denied = { code: 'STORE_DENIED', hint: expect.stringContaining('mlld_keeper') };
     await expect(keeper.rewriteRun(runRef(1), edit, BECAUSE)).rejects.toMatchObject(denied);
     await expect(keeper.deleteRun(runRef(1))).rejects.toMatchObject(denied);
+    const [ended] = await store.runs(workflow);
+    await (await store.create(runRef(3), { continues: ended })).close(); // the one way in which it may raise a fence
     await store.close();
     const own = connectionOf(url);
     for (const statement of [
@@ -108,6 +110,8 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     await expect(store.create(runRef(2))).rejects.toMatchObject(denied);
     await expect(store.putBlob('x')).rejects.toMatchObject(denied);
     await expect(store.acquireWorkflowLock(workflow)).rejects.toMatchObject(denied);
+    const [ended] = await store.runs(workflow);
+    await expect(store.create(runRef(2), { continues: ended })).rejects.toMatchObject(denied);
     const asWorker = store.workers.present({ name: 'hut', version: '0.1.0', lanes: { '': 1 } });
     await expect(asWorker).rejects.toMatchObject({ code: 'STORE_DENIED', hint: expect.stringContaining('mlld_worker') });
     await store.close();
@@ -181,6 +185,20 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     expect(await migrate(other, options)).toMatchObject({ migrations: [], roles: { missing: [] } });
     await other.query('vacuum mlld.events', []);
     await other.close();
+  });
+
+  it('raise a fence only where they record runs', async () => {
+    const may = await database.query(
+      `select r.rolname as name from pg_roles r where r.rolname in ('mlld_read', 'mlld_run', 'mlld_worker', 'mlld_keeper', 'pg_monitor')
+         and has_function_privilege(r.rolname, 'mlld.take_over(int, text, bigint, int)', 'execute') order by 1`,
+      [],
+    );
+    expect(may.map(({ name }) => name)).toEqual(['mlld_keeper', 'mlld_run']);
+    const definers = await database.query(
+      `select proname as name, proconfig as settings from pg_proc where pronamespace = 'mlld'::regnamespace and prosecdef`,
+      [],
+    );
+    expect(definers).toEqual([{ name: 'take_over', settings: ['search_path=pg_catalog, pg_temp'] }]);
   });
 
   it('have rights to each table of the schema', async () => {

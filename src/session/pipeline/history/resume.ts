@@ -25,7 +25,7 @@ export async function findResumption(
   options: PipelineRunOptions,
   store: JournalStore,
   plan: CompiledPipeline,
-): Promise<Pick<RunBeginning, 'resumed'> | Restart | { readonly notice: string }> {
+): Promise<Pick<RunBeginning, 'resumed' | 'continues'> | Restart | { readonly notice: string }> {
   const { name, resume: node = '', parent, io } = options;
   const workflow = workflowFor(options.project, options.file);
   const chain = parent ? (await childToContinue(store, workflow, parent))?.chain : await newestChain(store, workflow);
@@ -38,7 +38,7 @@ export async function findResumption(
     });
   }
   if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
-  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt);
+  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt, latest);
   refuseWithoutFirstEvent(chain, name);
   for (const line of ignoredOptions(options, state)) io.stderr(`${line}\n`);
   const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
@@ -46,7 +46,7 @@ export async function findResumption(
   // `nodeToReenter` needs a graph that contains the nodes of the walk.
   const resumed = node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended;
   if (node === '' && resumed.enterAt !== undefined) checkFailedBranches(plan, state.main, resumed.enterAt);
-  return { resumed };
+  return { resumed, continues: latest };
 }
 
 /**

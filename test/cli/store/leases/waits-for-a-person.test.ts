@@ -21,7 +21,7 @@ describe.skipIf(noServer !== undefined)(`a wait for a person${noServer === undef
     const running = runPipeline({
       file: `${cwd}/p.dot`,
       workingDirectory: cwd,
-      environment: { PATH: process.env['PATH'] ?? '', MLLD_STORE: database.project() },
+      environment: { PATH: process.env['PATH'] ?? '', MLLD_STORE: database.project(), MLLD_LEASE: '2s' },
       io: { stdout: () => undefined, stderr: (text) => void said.push(text) },
       people: 'remote',
     });

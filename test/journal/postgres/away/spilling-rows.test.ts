@@ -107,7 +107,7 @@ function open(
     send: () => undefined,
     watch: () => expect.fail('no call is taken'),
   });
-  return { journal: new TeamJournal(writer, sink, claims, undefined), server, salvaged, folder };
+  return { journal: new TeamJournal(writer, sink, claims, {}), server, salvaged, folder };
 }
 
 /** Appends as a run with two lanes does, with posts and flushes in between. Returns the calls whose ends were acknowledged. */
