@@ -23,7 +23,7 @@ export function resumeCommand(command: RecordedCommand, ...more: readonly string
 }
 
 /**
- * Returns the words of a run with a budget that is enough for one call where the recorded one was not, and those to add where it was in no
+ * Returns the words of a run with a budget that lets a call begin where the recorded one did not, and those to add where it was in no
  * word: the same command would be paused again before its first call, each time.
  */
 function withLeastBudget({ argv, pause }: RecordedCommand): readonly [words: readonly string[], added: readonly string[]] {
@@ -45,17 +45,17 @@ function withLeastBudget({ argv, pause }: RecordedCommand): readonly [words: rea
   ];
 }
 
-/** Each limit of cost is that of `least`; other parts, as the budget of a workflow script, are as they were. */
+/** Each limit but that of time is that of `least`; other parts, as the budget of a workflow script, are as they were. */
 function withLimits(written: string, least: string): string {
   const limits = least.split(',');
   const parts = written.split(',').map((part) => {
-    const unit = UNITS_OF_COST.find((each) => each.test(part.trim()));
+    const unit = UNITS.find((each) => each.test(part.trim()));
     return (unit && limits.find((limit) => unit.test(limit))) ?? part;
   });
   return parts.join(',');
 }
 
-const UNITS_OF_COST = [/^\d.*usd$/i, /^\d.*tok(?:ens)?$/];
+const UNITS = [/^\d.*usd$/i, /^\d.*tok(?:ens)?$/, /^\d+calls?$/i];
 
 /** `target` is what a run's report says is left. */
 export function nextCommand(command: RecordedCommand, target: string): string {

@@ -14,8 +14,8 @@
 import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { TIMER_MAX_MS } from '../../world/clock.js';
-import { Budget, type Admission } from '../budget/budget.js';
-import type { Spending } from '../budget/spending.js';
+import type { Admission, Budget } from '../budget/budget.js';
+import { newSpending, type Spending } from '../budget/spending.js';
 import type { Failure } from '../failure.js';
 import { AttemptsInFlight } from './attempts-in-flight.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
@@ -47,13 +47,14 @@ export class Dispatcher {
   constructor(private readonly ports: DispatcherPorts) {
     const { budget } = ports.settings;
     ports.around?.inner.add(this);
-    this.spending = ports.around?.spending ?? { budget: budget && new Budget(budget), beganMs: ports.monotonicMs(), spenders: new Set() };
+    this.spending = ports.around?.spending ?? newSpending(budget, ports.monotonicMs());
     this.spending.spenders.add(this);
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.places = new Places(this.lanes, this.inFlight, ports.settings.concurrency);
     this.alarm = new Alarm(ports.monotonicMs, () => this.pumpAll());
     this.stops = new Stops({
       ...ports,
+      spending: this.spending,
       record: (fact) => this.journal?.record(fact),
       waits: (lane, resetsAtMs) => this.journal?.waits?.(lane, resetsAtMs),
       sleep: (ms) => this.sleep(ms),
@@ -80,7 +81,7 @@ export class Dispatcher {
 
   /** The reason of a pause: the first stop that is still one. */
   get pausedBy(): Stop | undefined {
-    return this.stops.first;
+    return this.stops.reason;
   }
 
   get spent(): Budget['spent'] | undefined {
@@ -185,6 +186,7 @@ export class Dispatcher {
     const { failure, cost, headers } = end;
     const lane = this.lanes.open(name);
     this.inFlight.delete(op);
+    this.spending.hasEnded ||= !this.isOver;
     const isFree = failure !== undefined && isTurnedAway(failure.class) && !cost?.usd && !cost?.tokens;
     if (charge) this.budget?.settle(charge, cost ?? {}, isFree);
     const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));

@@ -41,6 +41,15 @@ export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: { 
   };
 }
 
+/**
+ * Returns the stop of a run all of whose attempts waited for calls inside them when the number that its budget allows was reached: a later
+ * run with the same budget would come to the same point.
+ */
+export function stopOfWaiting(stop: Stop, budget: BudgetLimits, attempts: number): Stop {
+  if (stop.class !== 'budget' || stop.leastBudget !== undefined || attempts !== budget.calls) return stop;
+  return { ...stop, leastBudget: budgetText({ ...budget, calls: attempts + 1 }) };
+}
+
 /** Smaller amounts would be written with an exponent, which no budget has. */
 const LEAST_USD = 0.000001;
 

@@ -1,12 +1,14 @@
 /** Knows what is stopped, and for which reason: single lanes, or all of them (DISPATCH-2). calls.md 12.7, 12.8, 13.4 and 14.3. */
 import type { OpPath } from '../../../journal/ids.js';
 import { uncountedBy } from '../budget/budget.js';
+import type { Spending } from '../budget/spending.js';
 import type { Failure } from '../failure.js';
 import type { Lane } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, Started } from './ports.js';
-import { isStopping, NO_COST, stopFact, type Stop } from './stop.js';
+import { isStopping, NO_COST, stopFact, stopOfWaiting, type Stop } from './stop.js';
 
 interface StopPorts extends Pick<DispatcherPorts, 'settings' | 'isServing' | 'nowMs' | 'monotonicMs'> {
+  readonly spending: Spending;
   readonly record: DispatchRecord['record'];
   readonly waits: NonNullable<DispatchRecord['waits']>;
   /** Resolves after this time; rejects when the run must stop. */
@@ -31,6 +33,13 @@ export class Stops {
   /** The first stop that is still one. */
   get first(): Stop | undefined {
     return this.ofAll ?? this.firstOfLane;
+  }
+
+  /** The reason of a pause. */
+  get reason(): Stop | undefined {
+    const { spending, settings } = this.ports;
+    const { budget, hasEnded } = spending;
+    return this.first && budget && !hasEnded ? stopOfWaiting(this.first, settings.budget ?? {}, budget.spent.calls) : this.first;
   }
 
   isClosed(lane: Lane<Started>): boolean {

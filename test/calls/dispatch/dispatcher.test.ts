@@ -336,6 +336,20 @@ describe('a budget', () => {
     expect(dispatcher.pausedBy?.leastBudget).toBe('0.0045usd');
   });
 
+  it.each([
+    [true, '2calls'],
+    [false, undefined],
+  ])('says that it allows no more calls than wait for calls inside them: %s', async (waits, least) => {
+    const { dispatcher, start } = fixture({ budget: { calls: 1 } });
+    const first = await start('main/outer#0');
+    if (!waits) dispatcher.finish(first, OK);
+    const refused = expect(start('main/outer#0/inner#0')).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    await vi.advanceTimersByTimeAsync(100);
+    await refused;
+    if (waits) dispatcher.finish(first, OK); // it was rejected with the call inside it
+    expect(dispatcher.pausedBy?.leastBudget).toBe(least);
+  });
+
   it('stops all lanes when it is reached, and says which', async () => {
     const { dispatcher, facts, pauses, start } = fixture({ budget: { calls: 1 } });
     const first = await start('a');

@@ -115,6 +115,23 @@ describe('a run', () => {
     expect(failed.stderr).not.toContain('  resume:');
   });
 
+  it('names the least budget that does where that allows no more calls than wait for calls inside them', async () => {
+    const script = `exe llm @inner(q) = js { return q }
+exe llm @outer(q) = [
+  var @reply = @inner(@q)
+  => @reply
+]
+for parallel(3) @q in ["a", "b", "c", "d"] => show @outer(@q)
+`;
+    const cwd = await projectFolder({ 'job.mld': script });
+    await callCli(['job.mld', '--checkpoint', '--budget', '2calls'], { cwd });
+    const { status, stderr } = await callCli(['job.mld', '--resume', '--budget', '3calls,1h'], { cwd });
+    expect(status).toBe(5);
+    expect(stderr).toContain('hint: run it again with --resume and a budget of at least 4calls,');
+    expect(stderr).toContain('; next: mlld job.mld --budget 4calls,1h --resume\n');
+    expect((await callCli(['job.mld', '--budget', '4calls,1h', '--resume'], { cwd })).stderr).toMatch(/2 executed/);
+  });
+
   it.each([
     ['--budget=100tok,1h', '--budget=5100tok,1h --resume'],
     ['--max-calls=3 --budget 0.01usd', '--max-calls=3 --budget 0.13usd --resume'],
