@@ -11,6 +11,7 @@
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  * COUNTS-5 A start that was withdrawn counts as no attempt: its body did not begin.
+ * COUNTS-6 An attempt whose end a salvage run has counts in that run alone, where several runs are added up. team-store.md 4.5.
  */
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
@@ -119,9 +120,18 @@ export function attemptsInFlight({ attempts }: CallLedger): number {
   return count;
 }
 
-/** Counts the attempts in flight of a run that has ended (COUNTS-3). To be called once, when no event follows. */
-export function endRun({ attempts }: CallLedger): void {
-  for (const { hasFailed, groups } of attempts.values()) if (!hasFailed) for (const counts of groups) counts.unpriced += 1;
+/**
+ * Counts the attempts in flight of a run that has ended (COUNTS-3). To be called once, when no event follows. `salvaged`: the operations
+ * whose attempts count in salvage runs (COUNTS-6).
+ */
+export function endRun({ attempts }: CallLedger, salvaged?: ReadonlySet<OpPath>): void {
+  for (const [op, { hasFailed, isRetry, groups }] of attempts) {
+    if (hasFailed) continue;
+    for (const counts of groups) {
+      if (salvaged?.has(op) === true) countAttempt(counts, isRetry, -1);
+      else counts.unpriced += 1;
+    }
+  }
   attempts.clear();
 }
 

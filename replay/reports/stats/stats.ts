@@ -5,11 +5,13 @@ import { startOf, type CallKey, type OpPath, type RunId, type RunRef } from '../
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { addCounts, noCalls, type CallCounts, type CallFigures } from '../../fold/calls/call-counts.js';
 import { emptyLedger, endRun, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { salvagedAttempts, type SalvagedAttempts } from '../../fold/calls/salvaged-attempts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { quantile, sorted } from '../../fold/quantile.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
+import { headOf, servedBy } from '../../upkeep/runs-as-one.js';
 import { runDurationMs } from '../../fold/run-duration.js';
 
 interface Samples {
@@ -29,6 +31,8 @@ export interface RunCounts {
   readonly atWorkers: Set<OpPath>;
   /** Those that are unresolved. */
   readonly failedAtWorkers: Set<CallKey>;
+  readonly salvaged: SalvagedAttempts;
+  serves: RunId | undefined;
 }
 
 /** Folds the events of one run. */
@@ -40,10 +44,14 @@ export const runCounts: Projection<RunCounts> = {
     samples: new Map(),
     atWorkers: new Set(),
     failedAtWorkers: new Set(),
+    salvaged: salvagedAttempts.initial(),
+    serves: undefined,
   }),
   apply(state, event) {
     state.lastTs = event.ts;
+    state.serves ??= servedBy(event);
     if (event.type === 'run.finished') state.status = event.status;
+    salvagedAttempts.apply(state.salvaged, event);
     if (isCountedAtWorker(state, event)) return state;
     if (event.type === 'call.completed' || event.type === 'call.reused') state.failedAtWorkers.delete(event.key);
     const call = followCall(state.ledger, event);
@@ -110,7 +118,7 @@ export interface RunStats {
 export interface MeasuredRun {
   /** The calls of another run, executed by a worker or salvaged: its attempts count, and it is no run of its own. */
   readonly isServing: boolean;
-  /** The run that a worker's run served. */
+  /** The run that a worker's run served, or some of whose calls ended in a salvage run. */
   readonly serves: RunId | undefined;
   readonly ref: RunRef;
   readonly day: string;
@@ -129,25 +137,48 @@ export async function measureRuns(
   files: readonly RunFile[],
   onDefect: (defect: Defect) => void,
 ): Promise<readonly MeasuredRun[]> {
-  const measured: MeasuredRun[] = [];
+  const folded: { readonly file: RunFile; readonly counts: RunCounts }[] = [];
   for (const file of files) {
-    const { ref, liveness, isOfUnknownVersion } = file;
-    const counts = await foldRun(store, ref, runCounts, { onDefect });
-    // The scan has reported it as a defect: its outcome is unknown.
-    if (isOfUnknownVersion) continue;
-    const status = reportedStatus(counts.status, liveness);
-    if (status !== 'running') endRun(counts.ledger);
-    measured.push({
-      isServing: servesAnotherRun(file),
-      serves: file.finished?.worker?.for,
-      ref,
-      day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
-      durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
-      status: countedStatus(status, { ...counts.ledger.total, unresolved: counts.ledger.total.unresolved + counts.failedAtWorkers.size }),
-      counts,
-    });
+    const counts = await foldRun(store, file.ref, runCounts, { onDefect });
+    // The scan has reported one of an unknown version as a defect: its outcome is unknown.
+    if (!file.isOfUnknownVersion) folded.push({ file, counts });
   }
-  return measured;
+  const salvaged = opsBySealedRun(folded.map(({ counts }) => counts.salvaged));
+  const serves = new Map(
+    folded.flatMap(({ file, counts }) => (counts.serves === undefined ? [] : [[file.ref.run, counts.serves] as const])),
+  );
+  return folded.map(({ file, counts }) => {
+    const head = headOf(serves, file.ref.run);
+    return measured(file, counts, { salvaged: salvaged.get(file.ref.run), serves: head === file.ref.run ? undefined : head });
+  });
+}
+
+/** A run that was sealed has as many salvage runs as processes or commands that had ends of its calls. */
+function opsBySealedRun(all: readonly SalvagedAttempts[]): ReadonlyMap<RunId, ReadonlySet<OpPath>> {
+  const salvaged = new Map<RunId, Set<OpPath>>();
+  for (const { of, ops } of all) {
+    if (of !== undefined) salvaged.set(of, new Set([...(salvaged.get(of) ?? []), ...ops]));
+  }
+  return salvaged;
+}
+
+function measured(
+  file: RunFile,
+  counts: RunCounts,
+  { salvaged, serves }: { readonly salvaged: ReadonlySet<OpPath> | undefined; readonly serves: RunId | undefined },
+): MeasuredRun {
+  const { ref, liveness } = file;
+  const status = reportedStatus(counts.status, liveness);
+  if (status !== 'running') endRun(counts.ledger, salvaged);
+  return {
+    isServing: servesAnotherRun(file),
+    serves,
+    ref,
+    day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
+    durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
+    status: countedStatus(status, { ...counts.ledger.total, unresolved: counts.ledger.total.unresolved + counts.failedAtWorkers.size }),
+    counts,
+  };
 }
 
 export function combine(measured: readonly MeasuredRun[]): RunStats {

@@ -50,7 +50,7 @@ export async function trendOf(
   return { workflow, ...combine(measured), runs: own.map(point) };
 }
 
-/** `parts`: the run itself, and those of its workers, which have the attempts that they made for it. */
+/** `parts`: the run itself, and those that serve it: they have the attempts of its workers, and of calls that ended when it was sealed. */
 function pointOf({ ref: { run }, status, durationMs }: MeasuredRun, parts: readonly MeasuredRun[]): RunPoint {
   const total = merged(parts.map(({ counts }) => counts.ledger.total));
   const names = new Set(parts.flatMap(({ counts }) => [...counts.ledger.functions.keys()]));

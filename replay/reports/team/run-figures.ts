@@ -3,12 +3,12 @@
  * kept beside the runs of their workflow, because every event was read for them.
  *
  * FIGURES-1  The file is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
- * FIGURES-2  It counts only for a run of the same length.
+ * FIGURES-2  It counts only for a run of the same length, that of its salvage runs included: what they have changes its counts.
  * FIGURES-3  It holds names of functions and numbers, and nothing that a redaction would have to remove.
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
-import type { RunId, RunRef, Workflow } from '../../../journal/ids.js';
+import type { OpPath, RunId, RunRef, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunLiveness, ScanReport } from '../../../journal/store.js';
 import type { CallCounts } from '../../fold/calls/call-counts.js';
 import { emptyLedger, endRun, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
@@ -48,7 +48,8 @@ export type KeptFigures = Map<RunId, { readonly bytes: number; readonly figures:
 
 /** Reads a run as far as it is written; the next call reads on from there. */
 export interface RunFollower {
-  figures(liveness: RunLiveness): Promise<RunFigures>;
+  /** `salvaged`: the operations whose attempts count in salvage runs of this one. */
+  figures(liveness: RunLiveness, salvaged?: ReadonlySet<OpPath>): Promise<RunFigures>;
 }
 
 export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): RunFollower {
@@ -59,7 +60,7 @@ export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): R
   let end: ScanReport['end'] | undefined;
   const questions = new Map<string, EventOf<'question.asked'>>();
   return {
-    async figures(liveness) {
+    async figures(liveness, salvaged) {
       const report = await store.scan(
         ref,
         (event) => {
@@ -75,7 +76,7 @@ export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): R
       end = report.end;
       const reported = reportedStatus(status, liveness);
       const isRunning = reported === 'running';
-      if (!isRunning) endRun(ledger);
+      if (!isRunning) endRun(ledger, salvaged);
       return {
         status: countedStatus(reported, ledger.total),
         lastTs: lastTs ?? null,

@@ -17,7 +17,8 @@ import {
   type AddedCounts,
   type KeptFigures,
 } from '../../../replay/reports/team/run-figures.js';
-import type { TeamList, TeamRun } from './team-runs.js';
+import { readSalvaged } from '../../../replay/fold/calls/salvaged-attempts.js';
+import { lengthOf, type TeamList, type TeamRun } from './team-runs.js';
 
 type Counts = Omit<AddedCounts, 'atWorkers'>;
 type Sums = Counts & { readonly runs: number };
@@ -64,6 +65,7 @@ export function createTeamCosts({ store, monotonicMs, onError, stopping }: Costs
   /** Damaged or gone, by their lengths. */
   const unreadable = new Map<RunId, number>();
   let present: TeamList['files'] = new Map();
+  let salvageRuns: TeamList['salvageRuns'] = new Map();
   /** The latest one last. */
   let waiting: RunFile[] = [];
   let working: Promise<void> | undefined;
@@ -74,8 +76,16 @@ export function createTeamCosts({ store, monotonicMs, onError, stopping }: Costs
     return known;
   }
 
-  const isMissing = ({ ref, bytes }: RunFile): boolean =>
-    kept.get(ref.workflow)?.get(ref.run)?.bytes !== bytes && unreadable.get(ref.run) !== bytes;
+  const salvageRunsOf = (run: RunId): readonly RunFile[] => salvageRuns.get(run) ?? [];
+
+  /** FIGURES-2 */
+  const wholeLength = (file: RunFile): number => lengthOf([file, ...salvageRunsOf(file.ref.run)]);
+
+  function isMissing(file: RunFile): boolean {
+    const { run, workflow } = file.ref;
+    const bytes = wholeLength(file);
+    return kept.get(workflow)?.get(run)?.bytes !== bytes && unreadable.get(run) !== bytes;
+  }
 
   async function work(): Promise<void> {
     for (let file = waiting.pop(); file !== undefined && !stopping.aborted; file = waiting.pop()) {
@@ -88,9 +98,12 @@ export function createTeamCosts({ store, monotonicMs, onError, stopping }: Costs
     for (const [workflow, count] of unsaved) if (count >= KEPT_AFTER) await save(workflow);
   }
 
-  async function measure({ ref: { run, workflow }, bytes, liveness }: RunFile): Promise<void> {
+  async function measure(file: RunFile): Promise<void> {
+    const { run, workflow } = file.ref;
+    const bytes = wholeLength(file);
     unreadable.set(run, bytes);
-    const figures = await followFigures(store, { run, workflow }).figures(liveness);
+    const salvaged = await readSalvaged(store, salvageRunsOf(run));
+    const figures = await followFigures(store, { run, workflow }).figures(file.liveness, salvaged);
     unreadable.delete(run);
     (await keptOf(workflow)).set(run, { bytes, figures });
     const count = (unsaved.get(workflow) ?? 0) + 1;
@@ -106,8 +119,9 @@ export function createTeamCosts({ store, monotonicMs, onError, stopping }: Costs
   }
 
   return {
-    async costs({ files, inFlight }, listed) {
+    async costs({ files, salvageRuns: salvaging, inFlight }, listed) {
       present = files;
+      salvageRuns = salvaging;
       const runs = listed.filter(({ status }) => !RECORDS.has(status));
       for (const workflow of new Set(runs.map((run) => run.workflow))) await keptOf(workflow);
       const over = runs.flatMap(({ run, status }) => (status === 'unreadable' || inFlight.has(run) ? [] : (files.get(run) ?? [])));

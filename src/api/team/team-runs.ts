@@ -5,6 +5,7 @@
  *        once for each workflow, and never for each run.
  * TEAM-2 A run in flight is read on from where the last list ended.
  * TEAM-3 Lists are made one after the other; requests during one share the next.
+ * TEAM-4 An attempt that was in flight when its run was sealed counts in the salvage run that has its end, and not in the sealed run.
  */
 import { startOfRun } from '../../../replay/fold/fold-run.js';
 import { startOf, type RunId, type Workflow } from '../../../journal/ids.js';
@@ -13,6 +14,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { countedStatus, type CountedStatus } from '../../../replay/fold/reported-status.js';
 import { servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
+import { readSalvaged } from '../../../replay/fold/calls/salvaged-attempts.js';
 import { runDurationMs } from '../../../replay/fold/run-duration.js';
 import {
   addedCounts,
@@ -56,6 +58,8 @@ export interface TeamList {
   /** Newest first. */
   readonly runs: readonly TeamRun[];
   readonly files: ReadonlyMap<RunId, RunFile>;
+  /** The salvage runs of each sealed run that has any. TEAM-4 */
+  readonly salvageRuns: ReadonlyMap<RunId, readonly RunFile[]>;
   /** The counts of runs in flight, which no last event has. */
   readonly inFlight: ReadonlyMap<RunId, RunFigures>;
 }
@@ -76,6 +80,8 @@ interface Head {
   readonly isPipeline: boolean;
   /** The run that a worker's run serves. */
   readonly serves?: RunId | undefined;
+  /** The sealed run whose calls a salvage run has. */
+  readonly salvages?: RunId | undefined;
 }
 
 /** A question of a run that waits for a person. */
@@ -128,11 +134,21 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
     });
   }
 
-  async function rowOf(file: RunFile): Promise<TeamRun> {
+  /** TEAM-4 */
+  function salvageRunsIn(files: readonly RunFile[]): TeamList['salvageRuns'] {
+    const salvageRuns = new Map<RunId, RunFile[]>();
+    for (const file of files) {
+      const sealed = heads.get(file.ref.run)?.salvages;
+      if (sealed !== undefined) salvageRuns.set(sealed, [...(salvageRuns.get(sealed) ?? []), file]);
+    }
+    return salvageRuns;
+  }
+
+  async function rowOf(file: RunFile, salvageRuns: readonly RunFile[]): Promise<TeamRun> {
     const { ref, bytes, liveness, finished } = file;
     const { serves, isPipeline, person: own } = heads.get(ref.run) ?? NO_HEAD;
     const person = (serves && heads.get(serves)?.person) ?? own;
-    const of = `${bytes} ${liveness} ${file.isSalvage === true} ${person}`;
+    const of = `${bytes} ${lengthOf(salvageRuns)} ${liveness} ${file.isSalvage === true} ${person}`;
     const known = shown.get(ref.run);
     if (known?.of === of) return liveness === 'running' ? { ...known.row, durationMs: runDurationMs(ref.run, nowMs()) } : known.row;
     const common = {
@@ -145,19 +161,19 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
       serves: serves ?? null,
       person,
     };
-    const counted = (finished && atItsEnd(ref.run, finished)) ?? (await followed(file));
+    const counted = (finished && atItsEnd(ref.run, finished)) ?? (await followed(file, salvageRuns));
     const row: TeamRun = { ...common, ...counted, ...(serves !== undefined && { status: 'worker' as const }) };
     shown.set(ref.run, { of, row });
     return row;
   }
 
   /** Reads a run in flight, one that crashed, and one that an older program wrote. TEAM-2 */
-  async function followed({ ref, liveness, isOfUnknownVersion, isSalvage, finished }: RunFile) {
+  async function followed({ ref, liveness, isOfUnknownVersion, isSalvage, finished }: RunFile, salvageRuns: readonly RunFile[]) {
     if (isOfUnknownVersion) return { durationMs: null, status: 'unreadable' as const, model: null, inFlight: 0, ...NO_COUNTS };
     const follower = followers.get(ref.run) ?? followFigures(store, ref);
     if (liveness === 'running') followers.set(ref.run, follower);
     else followers.delete(ref.run);
-    const figures = await follower.figures(liveness);
+    const figures = await follower.figures(liveness, await readSalvaged(store, salvageRuns));
     if (liveness === 'running') inFlight.set(ref.run, figures);
     const { lastTs, functions: _functions, questions, ...counts } = figures;
     const isSalvaged = isSalvage === true || finished?.salvages !== undefined;
@@ -175,11 +191,13 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
         return found;
       })
     ).flat();
-    const runs = await mapLimited(files, READERS, rowOf);
+    const salvageRuns = salvageRunsIn(files);
+    const runs = await mapLimited(files, READERS, (file) => rowOf(file, salvageRuns.get(file.ref.run) ?? []));
     forget(files);
     return {
       runs: runs.sort((one, other) => (one.run < other.run ? 1 : -1)),
       files: new Map(files.map((file) => [file.ref.run, file])),
+      salvageRuns,
       inFlight: new Map(inFlight),
     };
   }
@@ -203,12 +221,16 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
   return { list: () => (next ??= last.then(listNow)) };
 }
 
-/** Reads the last event of a run that ended in order; undefined where that does not say what the run did. */
+/** Adds up the lengths of runs, so that what was kept of them is recognised as stale. */
+export function lengthOf(files: readonly RunFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Reads the last event of a run that ended in order; undefined where that does not say what the run did, as that of a salvage run. */
 function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, worker }: NonNullable<RunFile['finished']>) {
   const counts = recordedCounts(totals);
-  if (counts === undefined) return undefined;
-  const ofUpkeep = cleaned === true ? ('cleaned' as const) : marked;
-  const record = worker ? ('worker' as const) : salvages === undefined ? ofUpkeep : ('salvaged' as const);
+  if (counts === undefined || salvages !== undefined) return undefined;
+  const record = worker ? ('worker' as const) : cleaned === true ? ('cleaned' as const) : marked;
   return {
     durationMs: runDurationMs(run, Date.parse(ts)),
     status: record ?? countedStatus(status, counts),
@@ -219,7 +241,7 @@ function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, w
 }
 
 function headOf(started: EventOf<'run.started'>): Head {
-  return { person: personOf(started), isPipeline: started.pipeline !== undefined, serves: started.worker?.for };
+  return { person: personOf(started), isPipeline: started.pipeline !== undefined, serves: started.worker?.for, salvages: started.salvages };
 }
 
 /** The questions that wait longest come first. */
