@@ -14,7 +14,7 @@
  * COUNTS-6 An attempt whose end a salvage run has counts in that run alone, where several runs are added up. team-store.md 4.5.
  */
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
-import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
 import { endedCall, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
@@ -162,7 +162,7 @@ function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly
 }
 
 /** COUNTS-5. Attempts of the call before it have failed, and keep what they had cost. */
-function withdrawAttempt({ attempts }: CallLedger, { op, try: tried = 1 }: EventOf<'call.withdrawn'>): void {
+function withdrawAttempt({ attempts }: CallLedger, { op, try: tried = 1 }: FactOf<'call.withdrawn'>): void {
   const attempt = attempts.get(op);
   for (const counts of attempt?.groups ?? []) countAttempt(counts, attempt?.isRetry === true, -1);
   if (attempt && tried > 1) attempt.hasFailed = true;

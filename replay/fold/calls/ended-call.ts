@@ -12,7 +12,7 @@ type Completion = Pick<
 export type AttemptEnd = Completion | FactOf<'call.failed'>;
 
 /** The part of a fact about a call that is counted: a call of which nothing is recorded has no more. */
-export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.reused'>;
+export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.withdrawn'> | FactOf<'call.reused'>;
 
 export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
 

@@ -177,6 +177,7 @@ class Attempts {
     if (calls?.dispatcher.stoppedBy?.class === 'journal') {
       if (started) calls.dispatcher.abandon(started); // the journal was lost by this very append
       this.abandoned = started;
+      record?.claim?.withdraw(this.view, undefined); // it counted when it was handed over, and what was kept of it may be recorded yet
       return { kind: 'ended', error: await this.waitFor(calls.dispatcher.refuse(this.request())) };
     }
     progress.isStarted = true;

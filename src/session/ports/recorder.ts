@@ -6,6 +6,7 @@
  *             because the end of the run tries to write once more, but followers don't see them: they may never be recorded.
  * RECORDER-3  No text that the run knows to be secret gets past the recorder, and no text is cut before secrets are removed.
  * RECORDER-4  Facts that followers don't see, and those of calls of which nothing is recorded, are counted all the same: they happened.
+ *             A start that the journal refused is counted, too, until the attempt that never began withdraws it.
  */
 import { JournalError } from '../../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../../journal/event.js';

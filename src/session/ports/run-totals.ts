@@ -63,6 +63,7 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
         case 'call.completed':
         case 'call.failed':
         case 'call.reused':
+        case 'call.withdrawn':
           followCall(ledger, fact);
           break;
         default:

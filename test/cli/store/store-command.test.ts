@@ -111,11 +111,11 @@ describe.skipIf(noServer !== undefined)(`the store of a team${noServer === undef
     const project = database.project();
     const env = { MLLD_STORE: project, MLLD_LEASE: '2s' };
     const cwd = await projectFolder({
-      'llm/run/slow.mld': `exe llm @ask(q) = sh {
-  touch "began-$q"
-  test "$q" != two || until test -e go; do sleep 0.05; done
-  echo "answer to $q"
-}
+      'model.sh': `touch "began-$1"
+test "$1" != two || until test -e go; do sleep 0.05; done
+printf '{"type":"result","subtype":"success","is_error":false,"result":"answer to %s","total_cost_usd":0.25}' "$1"
+`,
+      'llm/run/slow.mld': `exe llm @ask(q) = cmd { sh ./model.sh "@q" } with { reply: "claude" }
 show @ask("one")
 show @ask("two")
 show @ask("three")
@@ -127,7 +127,10 @@ show @ask("three")
     await vi.waitFor(() => expect(existsSync(path.join(cwd, 'began-two'))).toBe(true), 20_000);
     await database.query(`update mlld.runs set fence = fence + 1 where not finished`, []);
     writeFileSync(path.join(cwd, 'go'), '');
-    expect(await ended).toMatchObject({ status: 6, stderr: expect.stringMatching(/was sealed[^]*the store takes nothing of this run/) });
+    expect(await ended).toMatchObject({
+      status: 6,
+      stderr: expect.stringMatching(/was sealed[^]*the store takes nothing of this run[^]*^2 calls: 2 executed, \$0\.50, /m),
+    });
     await database.query(`update mlld.runs set lease_until = '-infinity' where not finished`, []);
     const again = await runCli(['run', 'slow', '--resume'], { cwd, env });
     expect(again).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\nanswer to three\n' });
