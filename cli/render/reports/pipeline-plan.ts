@@ -1,14 +1,47 @@
 /** Renders `mlld run FILE.dot --plan`: where it starts, then node by node, then what only the run can decide. */
+import type { BudgetVerdict } from '../../../src/api/commands/plan.js';
+import { budgetText } from '../../../src/api/commands/words.js';
 import type { PipelinePlan, PlannedChild, PlannedStep } from '../../../src/api/commands/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { costOrDash } from '../units.js';
 
-export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afterwards, notices }: PipelinePlan, style: Style): string {
+export function renderPipelinePlan(plan: PipelinePlan, style: Style): string {
+  const { pipeline, name, begins, resume, nodes, afterwards, notices } = plan;
   const head = `Plan for ${pipeline} (${name}); nothing was run or recorded.`;
   const lines = [head, ...notices, ...(begins === 'nothing' ? [] : [style.bold(beginning(nodes[0], resume))])];
   const steps = [...lines.map(oneLine), ...linesOf({ nodes, afterwards }, ''), ...estimateLines({ nodes, afterwards })];
+  if (plan.budget !== null) steps.push(budgetLine(plan, plan.budget, style));
   return `${steps.join('\n')}\n`;
+}
+
+function budgetLine(
+  { nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>,
+  { limits, suffices, limit, after, isWhole }: BudgetVerdict,
+  style: Style,
+): string {
+  const budget = `Budget ${budgetText(limits)}`;
+  if (suffices === true) return `${budget}: it will do.`;
+  const calls = stepsIn(nodes).filter(({ reply }) => reply === 'executed' || reply === 'if-same');
+  if (suffices === false) {
+    const executed = calls.filter(({ reply }) => reply === 'executed').length;
+    return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(executed)}.`);
+  }
+  const hasPrice = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
+  const unpriced = hasPrice ? calls.filter(({ costUsd }) => costUsd === null).map(({ node }) => node) : [];
+  const isTimed = limits.ms !== undefined && calls.length > 0;
+  const unknown = [
+    ...(unpriced.length > 0 ? [`the cost of ${[...new Set(unpriced)].join(', ')}`] : []),
+    ...(isTimed ? ['the time of calls'] : []),
+  ];
+  const why = unknown.length === 0 ? '' : `, because nothing is known of ${unknown.join(' and ')}`;
+  const rest = isWhole ? '' : `; more calls may follow ${[...new Set(openEnds({ nodes, afterwards }))].join(', ') || 'these'}`;
+  const isOpen = isWhole && unknown.length === 0 && calls.some(({ reply }) => reply === 'if-same');
+  return oneLine(`${budget}: not known if it will do${why}${rest}${isOpen ? ': that depends on how many prompts have changed' : ''}.`);
+}
+
+function counted(calls: number): string {
+  return `${calls} ${calls === 1 ? 'call' : 'calls'}`;
 }
 
 /** The steps of a child pipeline stand below its manager, and those of branches below their parallel node. */
@@ -59,7 +92,7 @@ function listsIn({ inBranches = [], child }: PlannedStep): readonly Pick<Pipelin
 
 /** `3 calls, $0.36`: the median of what replies of each stage had cost. */
 function callsAndCost(steps: readonly PlannedStep[]): string {
-  const calls = `${steps.length} ${steps.length === 1 ? 'call' : 'calls'}`;
+  const calls = counted(steps.length);
   const known = steps.flatMap(({ costUsd }) => costUsd ?? []);
   if (steps.length === 0) return calls;
   if (known.length === 0) return `${calls}, cost unknown`;

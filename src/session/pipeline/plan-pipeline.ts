@@ -19,11 +19,17 @@ import { openPriorRuns } from '../ports/prior-runs.js';
 import { closeWorld, openRunStore } from '../run-store.js';
 import { forkSources } from './pipeline-journal.js';
 import type { ResumePoint } from './history/chain.js';
+import { MANAGER_TYPE } from '../../pipeline/handlers/manager-loop.js';
+import type { LearnedPace } from '../../calls/dispatch/ports.js';
+import { callSettings } from '../script/call-settings.js';
+import { learnedPace } from '../script/learned-pace.js';
+import type { BudgetVerdict } from '../script/plan/plan-budget.js';
 import { costsInRuns } from '../script/plan/estimate-facts.js';
 import { findResumption } from './history/resume.js';
 import { requireSecrets, separateSecrets } from './secret-settings.js';
 import { loadGraph } from './load-graph.js';
 import { planChild } from './plan-child.js';
+import { noStageCalls, stageBudget, type StageCalls } from './plan-stage-budget.js';
 
 export interface PipelinePlan {
   readonly pipeline: string;
@@ -36,6 +42,8 @@ export interface PipelinePlan {
   readonly nodes: readonly PlannedStep[];
   /** Nodes that may follow the last of them, if only the run decides that. */
   readonly afterwards: readonly string[];
+  /** Says if the budget will do for the stages that are listed; null without one, and where nothing would run. */
+  readonly budget: BudgetVerdict | null;
   /** Lines that the run would write to stderr before it starts. */
   readonly notices: readonly string[];
 }
@@ -70,13 +78,14 @@ export type PlannedChild =
 export async function planPipeline(options: PipelineRunOptions): Promise<PipelinePlan | undefined> {
   const world = createLiveWorld({ ...options.io, environment: withoutOwnSecrets(options.environment), signal: options.signal });
   try {
-    return await planIn(options, world);
+    return await planIn(options, world, noStageCalls());
   } finally {
     await closeWorld(world, 'the plan is made');
   }
 }
 
-async function planIn(options: PipelineRunOptions, world: World): Promise<PipelinePlan | undefined> {
+/** Adds the model stages to `calls`. */
+async function planIn(options: PipelineRunOptions, world: World, calls: StageCalls): Promise<PipelinePlan | undefined> {
   const { graph, refusal } = await loadGraph(options, world);
   if (refusal && options.parent) throw refusal;
   if (!graph) return undefined;
@@ -88,7 +97,7 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
   const found = options.resume === undefined ? undefined : await findResumption({ ...recordable, io }, store, plan);
   const about = { pipeline: graph.name, name: options.name, notices };
   if (found && 'notice' in found)
-    return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], notices: [...notices, found.notice] };
+    return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], budget: null, notices: [...notices, found.notice] };
   const resumed = found && 'resumed' in found ? found.resumed : undefined;
   if (resumed) requireSecrets(resumed.state.given, secrets);
   const state = resumed?.state ?? pipelineState.initial();
@@ -106,22 +115,35 @@ async function planIn(options: PipelineRunOptions, world: World): Promise<Pipeli
     return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
   };
   const parts: StepParts = {
+    calls,
+    functionOf: ({ node }) => `${graph.name}.${node}`,
     replyOf,
     costOf: ({ node, callsModel }) => (callsModel ? pricesOf([`${graph.name}.${node}`], [costs])[0]?.medianUsd : undefined) ?? null,
     childOf: (step, isContinued) =>
-      planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world)),
+      planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world, calls)),
   };
   const planned = await stepsOf(parts, nodes, (place) => place === 0 && options.resume === '');
+  if (afterwards.length > 0) calls.isWhole = false;
+  const limits = options.parent ? undefined : callSettings(options).budget; // a child spends of the budget of its parent
   return {
     ...about,
     begins: resumed ? 'resumed' : 'anew',
     resume: resumed ? { run: state.runId ?? '', place: enterAt !== undefined || state.main.running ? 'at' : 'behind' } : null,
     nodes: planned,
     afterwards,
+    budget: limits ? stageBudget(limits, calls, await learnedCosts(store, options)) : null,
   };
 }
 
+/** The costs with which the run would reserve. */
+async function learnedCosts(store: JournalStore, { project, file, io }: PipelineRunOptions): Promise<LearnedPace['costs']> {
+  return (await learnedPace(store, workflowFor(project, file), { current: undefined, nowMs: io.nowMs(), reserves: true })).costs;
+}
+
 interface StepParts {
+  /** Gets the model stages among the steps. */
+  readonly calls: StageCalls;
+  functionOf(step: PlannedNode): string;
   replyOf(step: PlannedNode): PlannedStep['reply'];
   costOf(step: PlannedNode): number | null;
   childOf(step: PlannedNode, isContinued: boolean): Promise<PlannedChild | undefined>;
@@ -138,14 +160,19 @@ async function stepsOf(
     const { op: _, branches, ...about } = step;
     const continued = isContinued(place);
     const child = continued === undefined ? undefined : await parts.childOf(step, continued);
+    if (child?.problem !== undefined || (continued === undefined && step.handler === MANAGER_TYPE)) parts.calls.isWhole = false;
     const inBranches: PlannedBranchSteps[] = [];
-    for (const { branch, isContinued: hasBegun, nodes: inner, afterwards } of branches ?? [])
+    for (const { branch, isContinued: hasBegun, nodes: inner, afterwards } of branches ?? []) {
       inBranches.push({ branch, nodes: await stepsOf(parts, inner, () => (hasBegun ? undefined : false)), afterwards });
+      if (afterwards.length > 0) parts.calls.isWhole = false;
+    }
+    const [reply, costUsd] = [parts.replyOf(step), parts.costOf(step)];
+    if (reply !== null) parts.calls.stages.push({ fn: parts.functionOf(step), reply, costUsd });
     steps.push({
       ...about,
       ...(branches && { branches: inBranches.map(({ branch }) => branch), inBranches }),
-      reply: parts.replyOf(step),
-      costUsd: parts.costOf(step),
+      reply,
+      costUsd,
       ...(child && { child }),
     });
   }

@@ -22,7 +22,7 @@ export interface BudgetVerdict {
 }
 
 interface ExpectedCalls {
-  readonly estimate: Estimate;
+  readonly estimate: Pick<Estimate, 'functions' | 'durationMs' | 'untimed'>;
   /** The functions of the calls, in their order. */
   readonly executes: readonly string[];
   /** The costs of attempts that the run will begin with, by function. */
