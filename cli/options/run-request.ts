@@ -75,6 +75,21 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   return requestOf(found, form, found.options.get('budget')?.at(-1));
 }
 
+/** Reads the words that a run began with: a workflow script may have had a limit of tokens, which is no budget of other runs. */
+export function parseRecordedWords(argv: readonly string[]): RunRequest {
+  const found = scan(argv, runFlags('run'));
+  const budget = found.options.get('budget')?.at(-1);
+  return requestOf(found, 'run', tokensIn(budget) === undefined ? budget : undefined);
+}
+
+const FACTORS: { readonly [unit: string]: number } = { '': 1, k: 1_000, m: 1_000_000 };
+
+/** A number without a unit, also with `k` or `M`, is a workflow script's own limit of output tokens. */
+export function tokensIn(text: string | undefined): number | undefined {
+  const found = /^(\d+(?:\.\d+)?)([kM]?)$/i.exec(text ?? '');
+  return found ? Math.round(Number(found[1]) * (FACTORS[(found[2] ?? '').toLowerCase()] ?? 1)) : undefined;
+}
+
 /** Reads the flags of a workflow script. `budget` replaces what `--budget` says about calls. Throws as `parseRunRequest` does. */
 export function parseWorkflowWords(
   argv: readonly string[],

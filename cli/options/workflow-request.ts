@@ -4,7 +4,7 @@ import { MlldError } from '../../src/errors.js';
 import { WORKFLOW_FLAGS } from '../command-table/workflow-flags.js';
 import type { Io } from '../terminal/io.js';
 import { refuseWorkers } from './refuse-workers.js';
-import { parseWorkflowWords, type RunRequest } from './run-request.js';
+import { parseWorkflowWords, tokensIn, type RunRequest } from './run-request.js';
 
 export interface WorkflowRequest {
   readonly request: RunRequest;
@@ -35,14 +35,6 @@ export async function parseWorkflowRequest(io: Pick<Io, 'stdin'>, argv: readonly
     totalTokens,
   };
   return { request, settings, isStrict: last('strict') !== undefined };
-}
-
-const FACTORS: { readonly [unit: string]: number } = { '': 1, k: 1_000, m: 1_000_000 };
-
-/** A number without a unit, also with `k` or `M`, is the script's own limit of output tokens. */
-function tokensIn(text: string | undefined): number | undefined {
-  const found = /^(\d+(?:\.\d+)?)([kM]?)$/i.exec(text ?? '');
-  return found ? Math.round(Number(found[1]) * (FACTORS[(found[2] ?? '').toLowerCase()] ?? 1)) : undefined;
 }
 
 async function argsOf(io: Pick<Io, 'stdin'>, written: string | undefined, flags: RunRequest['payload']): Promise<WorkflowSettings['args']> {

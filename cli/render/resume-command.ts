@@ -1,7 +1,7 @@
 /** Makes the command line that resumes a recorded run, from the words it was started with. */
 import { MlldError } from '../../src/errors.js';
 import { isUpload } from '../../src/api/commands/project.js';
-import { parseRunRequest, resumeArguments } from '../options/run-request.js';
+import { parseRecordedWords, resumeArguments } from '../options/run-request.js';
 import { shellWords } from '../../journal/shell-words.js';
 
 export interface RecordedCommand {
@@ -86,7 +86,7 @@ function isNotResumed(word: string): boolean {
 function words(name: string, argv: readonly string[], more: readonly string[]): readonly string[] {
   try {
     // The words behind `mlld run` name the script, those behind `mlld FILE` its path. `mlld FILE` runs no JavaScript.
-    const { script = '' } = parseRunRequest(argv, 'run');
+    const { script = '' } = parseRecordedWords(argv);
     const isRun = script === name || /\.m?js$/.test(script);
     return isRun ? ['run', ...resumeArguments(argv, 'run', more)] : resumeArguments(argv, 'file', more);
   } catch (error) {

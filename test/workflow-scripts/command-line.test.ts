@@ -97,3 +97,12 @@ it('names the first item of a parallel() or pipeline() whose function failed', a
     'warning: 2 times, first: in pipeline(), item 2 of 3: a function failed, so that its result is null: TypeError: odd',
   );
 });
+
+it.each(['500k', '5usd'])('keeps its backend and its budget of %s in the command that continues it', async (budget) => {
+  const cwd = await projectFolder({ 'mlld-config.json': '{}', 'job.js': script('job', "return await agent('look')") });
+  const words = ['run', 'job.js', '--backend', 'cmd:exit 3', '--budget', budget];
+  const next = `mlld run job.js --backend 'cmd:exit 3' --budget ${budget} --resume`;
+  const { stderr } = await callCli([...words, '--checkpoint'], { cwd });
+  expect(stderr).toContain(`ask just these again: ${next} failed\n`);
+  expect((await callCli(['journal', 'postmortem', 'job.js'], { cwd })).stdout).toContain(next);
+});
