@@ -42,6 +42,7 @@ export type { HintWatch } from '../../journal/storage/hints.js';
 export type { FileStoreOptions } from '../../journal/storage/file-store.js';
 export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';
 export type {
+  ContinuedRun,
   CreateOptions,
   ImmediateReads,
   IndexFile,
