@@ -69,12 +69,12 @@ export function renderStopped(stopped: string, run: string, report: PostMortemRe
 }
 
 function headOf(report: PostMortemReport, style: Style): string[] {
-  const { workflow, run, status, startedMs, durationMs, error, torn, events, serves } = report;
+  const { workflow, run, status, startedMs, durationMs, error, torn, events, serves, salvaged } = report;
   const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
   const took = durationMs === undefined ? '' : `, after ${duration(durationMs)}`;
   const colour = isWhole(report) ? style.green : status === 'running' || status === 'completed' ? style.yellow : style.red;
   const lines = [
-    style.bold(`${subjectOf(report)} ${colour(ENDINGS[isIncomplete(report) ? 'incomplete' : status])}`),
+    style.bold(`${subjectOf(report)} ${colour(endingOf(report))}`),
     `  run ${run} of ${workflow}${when}${took}, ${events} events`,
   ];
   if (serves !== undefined) lines.push(`  ${servedBy(serves, events === 0 && status !== 'running')}`);
@@ -84,8 +84,19 @@ function headOf(report: PostMortemReport, style: Style): string[] {
       lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${style.dim(oneLine(error.source))}`}`);
   }
   lines.push(...costOf(report), ...teamLines(report.team).map((line) => `  ${line}`));
+  for (const each of salvaged) lines.push(`  ${salvagedLine(each)}`);
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
   return lines;
+}
+
+function endingOf(report: PostMortemReport): string {
+  if (report.salvaged.length > 0) return 'was sealed while its process did not answer; that went on later, and was stopped';
+  return ENDINGS[isIncomplete(report) ? 'incomplete' : report.status];
+}
+
+function salvagedLine({ run, calls, costUsd }: PostMortemReport['salvaged'][number]): string {
+  const cost = costUsd === null ? '' : `, and cost ${money(costUsd)}`;
+  return `${counted(calls, 'call')} that ${calls === 1 ? 'was' : 'were'} in flight ended later: run ${run} has what came of ${calls === 1 ? 'it' : 'them'}${cost}`;
 }
 
 function subjectOf({ name, workflow, serves }: PostMortemReport): string {
@@ -197,7 +208,8 @@ function inFlightOf(report: PostMortemReport): string[] {
 }
 
 /** An offered call is executed elsewhere, or not at all: for how long is not known to the run. */
-function sinceWhen({ offered, worker, durationMs }: PostMortemReport['inFlight'][number]): string {
+function sinceWhen({ offered, worker, durationMs, salvagedIn }: PostMortemReport['inFlight'][number]): string {
+  if (salvagedIn !== undefined) return `ended in run ${salvagedIn}`;
   if (offered !== true) return `for ${duration(durationMs)}`;
   const begun = worker === undefined ? 'which no worker had begun' : `which the worker ${oneLine(worker)} had begun`;
   return `offered to workers, ${begun}`;

@@ -22,6 +22,7 @@ import { begunByWorkers, type BegunByWorker } from './offered-calls.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type Price, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
+import { salvagedCallsOf, type SalvagedCalls } from './salvaged-calls.js';
 import { servedRunOf, type ServedRun } from './served-run.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../fold/reported-status.js';
@@ -72,6 +73,8 @@ export interface PostMortemReport extends CallFigures {
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** Workers that executed its calls or began them, and results of it that are not used. */
   readonly team: TeamRecord;
+  /** The runs that have the ends of calls which were in flight when this one was sealed; empty for most. `calls`: how many. */
+  readonly salvaged: readonly { readonly run: string; readonly calls: number; readonly costUsd: number | null }[];
   /** Only of a run that a worker made, or a sealed one: it can't be resumed. */
   readonly serves?: ServedRun;
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
@@ -103,6 +106,8 @@ export interface Pending {
   readonly offered?: true;
   /** The worker that had begun it. */
   readonly worker?: string;
+  /** The salvage run that has its end. */
+  readonly salvagedIn?: string;
   readonly durationMs: number;
 }
 
@@ -130,6 +135,7 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     nowMs,
     torn,
     serves,
+    salvaged: await salvagedCallsOf(store, file, runs),
     usual: serves === undefined ? lastComplete(runs, file) : undefined,
     now: await recordedNow(memoOf, own, state, file),
     team: await recordOfTeam(store, file, state.team, async () => runs),
@@ -172,6 +178,7 @@ interface Known {
   readonly begun: ReadonlyMap<CallKey, BegunByWorker>;
   readonly torn: boolean;
   readonly serves: ServedRun | undefined;
+  readonly salvaged: readonly SalvagedCalls[];
   readonly usual: RunFile | undefined;
   readonly now: RecordedNow;
   readonly successor: RunFile | undefined;
@@ -206,16 +213,17 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     // Nothing failed in what a pause ended.
     chain: state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines),
     checkpoint: state.checkpoint && lastCheckpoint(state.checkpoint, state, known.isPrior),
-    inFlight: inFlight(state).map((step) => pendingOf(step, state, known.begun, untilMs)),
+    inFlight: inFlight(state).map((step) => pendingOf(step, state, known, untilMs)),
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],
     denials: [...state.denials.values()],
-    ...callFigures(state, status),
+    ...callFigures(state, status, known.salvaged),
     pause: stopOf(state.dispatch),
     lanes: [...state.dispatch.lanes.values()],
     unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
     team: known.team,
+    salvaged: known.salvaged.map(({ run, ops, costUsd: cost }) => ({ run, calls: ops.size, costUsd: cost })),
     ...(known.serves && { serves: known.serves }),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, { status, isAtLimit, untilMs }) }),
@@ -233,11 +241,12 @@ function lastCheckpoint(
 function pendingOf(
   { op, kind, name, item, phase, call, startedMs: begunMs }: Step,
   { offered, unresolved }: PostMortem,
-  begun: Known['begun'],
+  { begun, salvaged }: Pick<Known, 'begun' | 'salvaged'>,
   untilMs: number,
 ): Pending {
   const key = call === undefined ? offered.get(op) : undefined;
   const at = key && begun.get(key);
+  const salvage = salvaged.find(({ ops }) => ops.has(op));
   const fn = call?.fn ?? (key && unresolved.get(key)?.fn);
   return {
     op,
@@ -247,6 +256,7 @@ function pendingOf(
     ...(phase !== undefined && { phase }),
     ...(key !== undefined && { offered: true as const }),
     ...(at && { worker: at.worker }),
+    ...(salvage && { salvagedIn: salvage.run }),
     durationMs: untilMs - (call?.startedMs ?? begunMs),
   };
 }
@@ -256,8 +266,12 @@ function statusOf(file: RunFile): CountedStatus {
   return status === 'completed' && !isWhole(file) ? 'incomplete' : status;
 }
 
-function callFigures({ ledger }: PostMortem, status: ReportedStatus): Omit<CallCounts, 'callsMs' | 'failedByClass'> {
-  if (status !== 'running') endRun(ledger);
+function callFigures(
+  { ledger }: PostMortem,
+  status: ReportedStatus,
+  salvaged: readonly SalvagedCalls[],
+): Omit<CallCounts, 'callsMs' | 'failedByClass'> {
+  if (status !== 'running') endRun(ledger, new Set(salvaged.flatMap(({ ops }) => [...ops])));
   const { callsMs: _, failedByClass: __, ...figures } = ledger.total;
   return figures;
 }

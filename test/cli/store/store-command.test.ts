@@ -135,8 +135,19 @@ show @ask("three")
     const again = await runCli(['run', 'slow', '--resume'], { cwd, env });
     expect(again).toMatchObject({ status: 0, stdout: 'answer to one\nanswer to two\nanswer to three\n' });
     expect(again.stderr).toContain('2 reused, 1 executed');
-    const listed = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd, env })).stdout) as { readonly status: string }[];
+    const listed = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd, env })).stdout) as {
+      readonly run: string;
+      readonly status: string;
+    }[];
     expect(listed.map(({ status }) => status)).toEqual(['completed', 'salvaged', 'crashed']);
+    const [salvage, sealed] = listed.slice(1).map(({ run }) => run) as [string, string];
+    const { stdout } = await runCli(['journal', 'postmortem', sealed], { cwd, env });
+    expect(stdout).toMatch(/^slow was sealed while its process did not answer/);
+    expect(stdout).toContain('  cost $0.25\n');
+    expect(stdout).toContain(`  1 call that was in flight ended later: run ${salvage} has what came of it, and cost $0.25\n`);
+    expect(stdout).toContain(`@ask(two) ended in run ${salvage}`);
+    const asJson = JSON.parse((await runCli(['journal', 'postmortem', sealed, '--json'], { cwd, env })).stdout) as unknown;
+    expect(asJson).toMatchObject({ attempts: 1, unpriced: 0, salvaged: [{ run: salvage, calls: 1, costUsd: 0.25 }] });
   });
 
   it('copies runs into the store and back unchanged, once, and names those that it leaves out', async () => {
