@@ -16,7 +16,9 @@ export async function performEffect<Q extends EffectKind>(
   involved: Involved = NOTHING,
 ): Promise<EffectResult<Q>> {
   const { world, recorder, monotonicMs, secrets, replayed, calls } = frame.run;
-  const { deadline } = frame;
+  const { attempt, deadline } = frame;
+  const held = attempt ? undefined : calls?.dispatcher.held();
+  if (held) await held; // DISPATCH-5
   if (deadline?.isOver) throw bodyTimedOut();
   const startedMs = recorder.on ? monotonicMs() : 0;
   const canonical = recorder.on && kind === 'code.run' ? beforeItChanges(request) : undefined;

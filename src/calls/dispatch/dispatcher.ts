@@ -9,7 +9,7 @@
  *    attempt counts as such unless it waits itself, for a call inside it.
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
  * DISPATCH-5 A run that is another process's now is paused as well when nothing waits, and whatever else goes on: only attempts in flight,
- *    also those of child runs, are waited for, because they are paid.
+ *    also those of child runs, are waited for, because they are paid. Nothing begins outside of them meanwhile: stages and effects are held.
  */
 import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import type { OpPath } from '../../../journal/ids.js';
@@ -18,10 +18,11 @@ import type { Admission, Budget } from '../budget/budget.js';
 import { newSpending, type Spending } from '../budget/spending.js';
 import type { Failure } from '../failure.js';
 import { AttemptsInFlight } from './attempts-in-flight.js';
+import { InnerRuns } from './inner-runs.js';
 import { outcomeOf, type Lane, type StartRequest, type Waiting } from './lane.js';
 import { Lanes } from './lanes.js';
 import { Places } from './places.js';
-import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started, RunAround } from './ports.js';
+import type { AttemptEnd, DispatcherPorts, DispatchRecord, LearnedPace, Started } from './ports.js';
 import { Alarm, IDLE_CONFIRM_MS, IdleTimer, Sleepers } from './sleepers.js';
 import { startForAll } from './start-for-all.js';
 import { budgetStop, interrupted, isStopping, type Stop } from './stop.js';
@@ -32,7 +33,7 @@ export class Dispatcher {
   private readonly inFlight = new AttemptsInFlight<Lane<Started>>();
   private readonly places: Places;
   readonly spending: Spending;
-  readonly inner: RunAround['inner'] = new Set();
+  readonly inner = new InnerRuns();
   private journal: DispatchRecord | undefined;
   private learned: LearnedPace | undefined;
   private learning: Promise<void> | undefined;
@@ -61,6 +62,7 @@ export class Dispatcher {
       opened: () => this.pumpAll(),
     });
     ports.signal.addEventListener('abort', () => this.end(), { once: true });
+    if (ports.around?.stoppedBy?.endsRun) this.stop(ports.around.stoppedBy); // DISPATCH-5
   }
 
   open(journal: DispatchRecord): void {
@@ -69,8 +71,8 @@ export class Dispatcher {
     const { budget } = this.ports.settings;
     if (budget?.ms === undefined) return;
     clearTimeout(this.budgetTimer);
-    const leftMs = Math.max(0, this.spending.beganMs + budget.ms - this.ports.monotonicMs());
-    this.budgetTimer = setTimeout(() => this.stop(budgetStop('ms', budget)), Math.min(leftMs, TIMER_MAX_MS));
+    const leftMs = this.spending.beganMs + budget.ms - this.ports.monotonicMs();
+    this.budgetTimer = setTimeout(() => this.stop(budgetStop('ms', budget)), Math.min(Math.max(0, leftMs), TIMER_MAX_MS));
     this.budgetTimer.unref();
   }
 
@@ -95,8 +97,14 @@ export class Dispatcher {
   /** Stops all lanes. */
   stop(stop: Stop, op?: OpPath): void {
     this.stops.stopAll(stop, op);
-    if (stop.endsRun) for (const child of this.inner) child.stop(stop); // DISPATCH-5
+    if (stop.endsRun) this.inner.stop(stop); // DISPATCH-5
     this.pauseIfIdle();
+  }
+
+  /** Undefined while the run may begin something besides calls. Else rejects with INTERRUPTED at its pause: DISPATCH-5. */
+  held(): Promise<void> | undefined {
+    if (!this.stops.all?.endsRun) return undefined;
+    return this.isOver ? Promise.reject(interrupted()) : this.sleepers.untilRejected();
   }
 
   /** Counts an effect, a lookup or the like as in flight; `ended` must be called at its end. */
@@ -277,7 +285,6 @@ export class Dispatcher {
     return this.lanes.open(lane).rejectsOnly(op);
   }
 
-  /** Starts what may start. */
   pumpAll(): void {
     for (const lane of this.lanes) if (lane.waiting.length > 0) this.pump(lane);
   }
@@ -286,7 +293,6 @@ export class Dispatcher {
     return this.spending.budget;
   }
 
-  /** An attempt has left its lane and the budget. */
   private madeRoom(): void {
     this.pumpAll();
     for (const other of this.spending.spenders) if (other !== this) other.pumpAll();
@@ -378,23 +384,17 @@ export class Dispatcher {
 
   private isIdle(): boolean {
     if (this.stops.all?.endsRun) return !this.isPaying(); // DISPATCH-5
-    if (this.busy > 0 || !this.stops.first || this.isActiveInside()) return false;
+    if (this.busy > 0 || !this.stops.first || this.inner.isActive) return false;
     return this.places.isIdle(this.stops.all !== undefined);
   }
 
   /** Something is in flight, here or in a child run, or starts by itself. */
   isActive(): boolean {
-    return this.busy > 0 || this.inFlight.size > 0 || this.isActiveInside() || (!this.stops.all && this.places.willStart());
+    return this.busy > 0 || this.inFlight.size > 0 || this.inner.isActive || (!this.stops.all && this.places.willStart());
   }
 
   /** An attempt is in flight, here or in a child run, that does not wait for one which can't start any more. */
   isPaying(): boolean {
-    for (const child of this.inner) if (child.isPaying()) return true;
-    return !this.places.areAllWaiting();
-  }
-
-  private isActiveInside(): boolean {
-    for (const child of this.inner) if (child.isActive()) return true;
-    return false;
+    return this.inner.isPaying || !this.places.areAllWaiting();
   }
 }

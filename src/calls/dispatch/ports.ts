@@ -58,6 +58,7 @@ export interface RunAround {
   readonly spending: Spending;
   /** Those of child runs that have not ended. */
   readonly inner: Set<RunInside>;
+  readonly stoppedBy: Stop | undefined;
   pauseIfIdle(): void;
 }
 

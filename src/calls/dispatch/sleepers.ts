@@ -2,7 +2,7 @@
 import { TIMER_MAX_MS } from '../../world/clock.js';
 
 export class Sleepers {
-  private readonly sleeping = new Set<{ readonly timer: NodeJS.Timeout; readonly reject: (error: Error) => void }>();
+  private readonly sleeping = new Set<{ readonly timer?: NodeJS.Timeout; readonly reject: (error: Error) => void }>();
 
   sleep(ms: number): Promise<void> {
     return new Promise<void>((resolve, reject) => {
@@ -13,6 +13,10 @@ export class Sleepers {
       const sleeper = { timer: setTimeout(wake, Math.min(ms, TIMER_MAX_MS)), reject };
       this.sleeping.add(sleeper);
     });
+  }
+
+  untilRejected(): Promise<never> {
+    return new Promise((_, reject) => this.sleeping.add({ reject }));
   }
 
   rejectAll(error: Error): void {

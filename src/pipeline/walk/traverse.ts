@@ -41,6 +41,7 @@ export async function traverse(run: PipelineRuntime, walking: WalkContext): Prom
         return { kind: 'completed', walk };
       case 'arrive': {
         if (signal.aborted) throw new BranchCancelled(); // behind the record of the edge, so that a resume repeats no selection
+        await run.frame.run.calls?.dispatcher.held(); // another process may have taken the run while a call of another branch is in flight
         const end = await arrive(run, walking, decision.node, walk);
         if (end) return end;
         break;

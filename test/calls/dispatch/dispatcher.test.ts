@@ -275,6 +275,22 @@ describe("DISPATCH-5: a run that is another process's", () => {
     expect(dispatcher.pausedBy).toBe(TAKEN);
   });
 
+  it('begins nothing besides the attempts in flight, and no child run', async () => {
+    const { dispatcher, start, pauses } = fixture();
+    const paid = await start('a');
+    expect(dispatcher.held()).toBeUndefined();
+    dispatcher.stop(TAKEN);
+    const held = expect(dispatcher.held()).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    const child = fixture({}, false, dispatcher);
+    expect(child.pauses()).toBe(1);
+    await expect(child.start('b')).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(pauses()).toBe(0);
+    dispatcher.finish(paid, OK);
+    await held;
+    await expect(dispatcher.held()).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(pauses()).toBe(1);
+  });
+
   it('waits for the attempts in flight, also those of child runs, and starts no other', async () => {
     const { dispatcher, start, pauses } = fixture();
     const child = fixture({}, false, dispatcher);
