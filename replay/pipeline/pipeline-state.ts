@@ -33,7 +33,8 @@ import {
   type Walk,
 } from './walk.js';
 import type { Projection } from '../fold/projection.js';
-import { storedResult, type StoredResult } from '../memo/stored-result.js';
+import type { StoredResult } from '../memo/stored-result.js';
+import { forgetInside, receive, receiveReply, speak } from './received-replies.js';
 
 export interface Artifact {
   readonly id: string;
@@ -190,9 +191,7 @@ export const pipelineState: Projection<PipelineState> = {
         receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
         return state;
       case 'call.completed':
-        if (event.unusable !== undefined || !isOfModelCall(event.op)) return state;
-        receive(state, event.op, { reply: event.key, result: storedResult(event, place, undefined) });
-        return speak(state, event.op);
+        return receiveReply(state, event, place);
       case 'call.reused':
         return speak(state, event.op);
       case 'call.failed':
@@ -265,12 +264,6 @@ function startNode(state: PipelineState, event: EventOf<'node.started'>): Pipeli
 }
 
 /** The reply to a stage is a turn of its thread. */
-function speak(state: PipelineState, call: OpPath): PipelineState {
-  const thread = state.threadsInFlight.get(call.replace(/\/try#\d+\/model#0$/, '') as OpPath);
-  if (thread !== undefined) state.threads.add(thread);
-  return state;
-}
-
 /** A visit that continues after a crash has begun already. */
 export function beginVisit(
   state: PipelineState,
@@ -383,18 +376,4 @@ function numberOf(question: string): number {
 function openQuestion(event: EventOf<'question.asked'>): WaitingQuestion {
   const { id, op, node, text, kind, options, timeoutMs, ts } = event;
   return { id, op, node, text, kind, options, default: event.default, timeoutMs, askedAt: ts };
-}
-
-function receive(state: PipelineState, op: OpPath, received: Received): void {
-  state.received.set(op, { ...state.received.get(op), ...received });
-}
-
-/** Recognises the call that an attempt makes to a model, and calls inside it: `main/plan#0/try#2/model#0`, `…/model#0/ask#0`. */
-function isOfModelCall(op: OpPath): boolean {
-  return /\/try#\d+\/model#0(?:\/|$)/.test(op);
-}
-
-function forgetInside({ received }: PipelineState, op: OpPath): void {
-  if (received.size === 0) return;
-  for (const inner of received.keys()) if (inner.startsWith(`${op}/`)) received.delete(inner);
 }

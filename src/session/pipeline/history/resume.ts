@@ -8,6 +8,7 @@ import { nodeToReenter } from '../../../pipeline/walk/reentry.js';
 import { workflowFor } from '../../project.js';
 import type { PipelineRunOptions } from '../run-pipeline-options.js';
 import { childToContinue, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
+import { addSalvagedReplies } from './salvaged-replies.js';
 import type { World } from '../../../world/world.js';
 import { checkEditedGraph, checkFailedBranches } from './edited-graph.js';
 import { runOfManifest } from '../manifest.js';
@@ -41,6 +42,7 @@ export async function findResumption(
   if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt, latest);
   refuseWithoutFirstEvent(chain, name);
   for (const line of ignoredOptions(options, state)) io.stderr(`${line}\n`);
+  if (node === '') await addSalvagedReplies(store, chain);
   const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
   for (const line of [...checkEditedGraph(plan, ended), ...damageWarnings(ended, name)]) io.stderr(`${line}\n`);
   // `nodeToReenter` needs a graph that contains the nodes of the walk.

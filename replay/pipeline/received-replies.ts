@@ -1,0 +1,42 @@
+/** Keeps what attempts had from outside before they ended, so that a resume does not ask for it again. graph-pipelines.md 10.3. */
+import type { EventOf } from '../../journal/event.js';
+import type { OpPath } from '../../journal/ids.js';
+import { storedResult } from '../memo/stored-result.js';
+import type { PipelineState, Received } from './pipeline-state.js';
+import { walkFor } from './walk.js';
+
+type Place = Parameters<typeof storedResult>[1];
+
+export function receive(state: PipelineState, op: OpPath, received: Received): void {
+  state.received.set(op, { ...state.received.get(op), ...received });
+}
+
+export function receiveReply(state: PipelineState, event: EventOf<'call.completed'>, place: Place): PipelineState {
+  if (event.unusable !== undefined || !isOfModelCall(event.op)) return state;
+  receive(state, event.op, { reply: event.key, result: storedResult(event, place, undefined) });
+  return speak(state, event.op);
+}
+
+/** Adds the reply of a call that was in flight when its run was sealed, and that a salvage run holds, where its attempt has not ended. */
+export function receiveSalvaged(state: PipelineState, event: EventOf<'call.completed'>, place: Place): void {
+  const [, op = '', ordinal] = /^(.*)\/try#(\d+)\/model#0(?:\/|$)/.exec(event.op) ?? [];
+  if (op === '' || state.received.get(event.op)?.reply !== undefined) return;
+  const { running } = walkFor(state.main, op as OpPath);
+  if (running?.op === op && Number(ordinal) === running.retries + 1) receiveReply(state, event, place);
+}
+
+/** Recognises the call that an attempt makes to a model, and calls inside it: `main/plan#0/try#2/model#0`, `…/model#0/ask#0`. */
+function isOfModelCall(op: OpPath): boolean {
+  return /\/try#\d+\/model#0(?:\/|$)/.test(op);
+}
+
+export function forgetInside({ received }: PipelineState, op: OpPath): void {
+  if (received.size === 0) return;
+  for (const inner of received.keys()) if (inner.startsWith(`${op}/`)) received.delete(inner);
+}
+
+export function speak(state: PipelineState, call: OpPath): PipelineState {
+  const thread = state.threadsInFlight.get(call.replace(/\/try#\d+\/model#0$/, '') as OpPath);
+  if (thread !== undefined) state.threads.add(thread);
+  return state;
+}
