@@ -66,6 +66,7 @@ async function childOf(stage: Stage): Promise<ChildRun> {
     isOnlyManager: [...graph.nodes.keys()].every((id) => id === node.id || run.pipeline.handlerOf(id) !== MANAGER_TYPE),
     file,
     workingDirectory: workdir === undefined ? undefined : path.resolve(run.workingDirectory, workdir),
+    signal: stage.signal,
   });
 }
 

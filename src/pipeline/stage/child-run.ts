@@ -23,6 +23,8 @@ export interface ChildRequest {
   readonly isOnlyManager: boolean;
   readonly file: string;
   readonly workingDirectory: string | undefined;
+  /** Aborted when the manager must stop. */
+  readonly signal: AbortSignal;
 }
 
 export interface ChildProgress {

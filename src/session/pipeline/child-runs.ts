@@ -1,12 +1,13 @@
 /** Starts, resumes and watches runs of other pipelines for manager nodes. graph-pipelines.md 7.8. */
 import path from 'node:path';
+import { isTaken } from '../../../journal/errors.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { parentOf } from '../../../replay/fold/op-path.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { walkFor, type VisitInRuns } from '../../../replay/pipeline/walk.js';
-import { messageOf } from '../../errors.js';
+import { messageOf, MlldError } from '../../errors.js';
 import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage/child-run.js';
 import type { RunTrace } from '../../runtime/recorder.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
@@ -23,6 +24,9 @@ import { childToContinue, openChain, type Chain } from './history/chain.js';
 
 export const DEPTH_MAX = 8;
 
+/** The interval of looks at a child that another process is ending. */
+const LOOK_MS = 250;
+
 interface Ports {
   readonly options: PipelineRunOptions;
   readonly store: JournalStore;
@@ -31,6 +35,8 @@ interface Ports {
   readonly runGraph: (options: PipelineRunOptions) => Promise<PipelineReport>;
   readonly stateOf: () => PipelineState;
   readonly dispatcher: Dispatcher;
+  /** Resolves after this time, or when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onEnded: (report: PipelineReport) => void;
 }
 
@@ -38,10 +44,9 @@ export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | '
   return { startChild: (request) => startChild(ports, request), findChild: (runId) => findChild(ports, runId) };
 }
 
-async function startChild(
-  { options, store, trace, runGraph, stateOf, dispatcher, onEnded }: Ports,
-  { node, op, isOnlyManager, file, workingDirectory }: ChildRequest,
-): Promise<ChildRun> {
+async function startChild(ports: Ports, request: ChildRequest, hasWaited = false): Promise<ChildRun> {
+  const { options, store, trace, runGraph, stateOf, dispatcher, onEnded } = ports;
+  const { node, op, isOnlyManager, file, workingDirectory } = request;
   const depth = (options.parent?.depth ?? 0) + 1;
   if (depth > DEPTH_MAX) throw new StageError('permanent', `pipelines are nested more than ${DEPTH_MAX} deep`);
   const around = stateOf();
@@ -58,8 +63,8 @@ async function startChild(
     visit: visitAround(around, op),
   });
   const earlier = await childToContinue(store, workflow, parent);
-  const resumes = earlier !== undefined && earlier.chain.latest.liveness !== 'running';
-  if (resumes && hasEnded(earlier)) return endedChild(earlier.chain.state);
+  if (earlier?.chain.latest.liveness === 'running') return startWhenEnded(ports, request, { child: earlier.chain.latest.ref, hasWaited });
+  if (earlier && hasEnded(earlier)) return endedChild(earlier.chain.state);
   const controller = new AbortController();
   let state: PipelineState | undefined;
   const follow = watchStates();
@@ -82,7 +87,7 @@ async function startChild(
     argv: [],
     set: {},
     checkpoint: options.checkpoint,
-    ...(resumes ? { resume: '' } : {}),
+    ...(earlier ? { resume: '' } : {}),
     signal: controller.signal,
     onFindings: ({ diagnostics }) => {
       const found = diagnostics.find(({ severity }) => severity === 'error');
@@ -108,6 +113,8 @@ async function startChild(
   });
   if (state === undefined) {
     await ended;
+    const isTakenBack = earlier && report?.error instanceof MlldError && report.error.code === 'RESUME_RUNNING';
+    if (isTakenBack) return startWhenEnded(ports, request, { child: earlier.chain.latest.ref, hasWaited });
     throw new StageError('permanent', `the child pipeline ${path.basename(file)} could not be started: ${reasonOf(report) ?? refusal}`);
   }
   const known = state;
@@ -115,12 +122,29 @@ async function startChild(
     runId: known.runId ?? '',
     observe: async () => ({
       ...factsOf(known, report ? statusOf(report) : 'running', report?.error),
-      ...(report?.pause && { stop: stopOf(report.pause) }),
+      ...(report?.pause && { stop: stopOf(report.pause, report.error?.cause) }),
     }),
     ended,
     interrupt: () => controller.abort('its manager node'),
     stageFolder: async () => stageFolder(options.project.root, known),
   };
+}
+
+/**
+ * The process from which this run was taken still has the child: it came to itself before it heard of that. It ends the child when no paid
+ * call is in flight, or its lease runs out, and what it paid for is reused then. team-store.md 4.5.
+ */
+async function startWhenEnded(
+  ports: Ports,
+  request: ChildRequest,
+  { child: { run }, hasWaited }: { readonly child: RunRef; readonly hasWaited: boolean },
+): Promise<ChildRun> {
+  const { options, wait } = ports;
+  const { node, signal } = request;
+  if (!hasWaited) options.io.stderr(`${node} waits for the end of the child run ${run}, which another process still has\n`);
+  await wait(LOOK_MS, signal);
+  if (signal.aborted) throw new StageError('transient', `run ${run} did not end in another process`);
+  return startChild(ports, request, true);
 }
 
 /** Watches a run of another process: reads its journal at every observation. */
@@ -172,9 +196,10 @@ function endedChild(state: PipelineState): ChildRun {
   };
 }
 
-function stopOf({ class: stopClass, lane, resetsAt, message }: NonNullable<PipelineReport['pause']>): Stop {
+/** A run whose child was taken ends as one that was taken itself: it may hear of that later than the child. */
+function stopOf({ class: stopClass, lane, resetsAt, message }: NonNullable<PipelineReport['pause']>, cause: unknown): Stop {
   const resetsAtMs = resetsAt === undefined ? undefined : Date.parse(resetsAt);
-  return withoutUndefined<Stop>({ class: stopClass, lane, resetsAtMs, message });
+  return withoutUndefined<Stop>({ class: stopClass, lane, resetsAtMs, message, error: isTaken(cause) ? cause : undefined });
 }
 
 function statusOf({ status }: PipelineReport): ChildProgress['status'] {

@@ -61,6 +61,7 @@ export function createPipelineRuntime({
   onChildEnded,
   ...parts
 }: RuntimeParts): PipelineRuntime {
+  const wait = async (ms: number, signal: AbortSignal): Promise<void> => void (await world.perform('clock.sleep', { ms }, { signal }));
   return {
     ...parts,
     pipeline,
@@ -74,7 +75,7 @@ export function createPipelineRuntime({
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
     random: randomFraction,
-    wait: async ({ ms }, signal) => void (await world.perform('clock.sleep', { ms }, { signal })),
+    wait: ({ ms }, signal) => wait(ms, signal),
     ...childRuns({
       options,
       store,
@@ -82,6 +83,7 @@ export function createPipelineRuntime({
       runGraph: runPipeline,
       stateOf: () => keeper.state,
       dispatcher: calls.dispatcher,
+      wait,
       onEnded: onChildEnded,
     }),
     readArtifact: async (id) => {
