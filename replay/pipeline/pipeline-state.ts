@@ -33,8 +33,7 @@ import {
   type Walk,
 } from './walk.js';
 import type { Projection } from '../fold/projection.js';
-import type { StoredResult } from '../memo/stored-result.js';
-import { forgetInside, receive, receiveReply, speak } from './received-replies.js';
+import { forgetInside, receive, receiveReply, speak, type Received } from './received-replies.js';
 
 export interface Artifact {
   readonly id: string;
@@ -58,14 +57,6 @@ export interface WaitingQuestion {
   readonly default: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly askedAt: string;
-}
-
-/** Outcomes that an attempt had from outside before it ended. */
-export interface Received {
-  readonly reply?: CallKey;
-  /** Says which reply it is: two branches can make the same call inside their stages, and have a result each. */
-  readonly result?: StoredResult;
-  readonly answer?: { readonly id: string; readonly answer: string; readonly by: EventOf<'question.answered'>['by'] };
 }
 
 export interface PipelineState {

@@ -9,7 +9,7 @@
  *    attempt counts as such unless it waits itself, for a call inside it.
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
  * DISPATCH-5 A run that is another process's now is paused as well when nothing waits, and whatever else goes on: only attempts in flight,
- *    also those of child runs, are waited for, because they are paid. Nothing begins outside of them meanwhile: stages and effects are held.
+ *    also those of child runs, are waited for, because they are paid. Stages and effects outside of them are held meanwhile.
  */
 import { isTurnedAway } from '../../../journal/facts/turned-away.js';
 import type { OpPath } from '../../../journal/ids.js';
