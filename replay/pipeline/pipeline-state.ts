@@ -254,7 +254,6 @@ function startNode(state: PipelineState, event: EventOf<'node.started'>): Pipeli
   return state;
 }
 
-/** The reply to a stage is a turn of its thread. */
 /** A visit that continues after a crash has begun already. */
 export function beginVisit(
   state: PipelineState,
