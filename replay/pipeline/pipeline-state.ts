@@ -16,7 +16,7 @@ import {
   type StageOutcome,
   type StageStatus,
 } from '../../journal/facts/pipeline-event.js';
-import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
+import type { OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 import { continueBranches, continueCutBranches, forgetGates, forgetReceived, keepBroken } from './continued-branches.js';
 import {

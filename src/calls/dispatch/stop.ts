@@ -46,7 +46,7 @@ export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: { 
  * run with the same budget would come to the same point.
  */
 export function stopOfWaiting(stop: Stop, budget: BudgetLimits, attempts: number): Stop {
-  if (stop.class !== 'budget' || stop.leastBudget !== undefined || attempts !== budget.calls) return stop;
+  if (stop.class !== 'budget' || stop.leastBudget !== undefined || attempts === 0 || attempts !== budget.calls) return stop;
   return { ...stop, leastBudget: budgetText({ ...budget, calls: attempts + 1 }) };
 }
 

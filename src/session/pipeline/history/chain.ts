@@ -19,6 +19,7 @@ import { closest } from '../../../values/suggest.js';
 import { withoutUndefined } from '../../../values/without-undefined.js';
 import type { ManagerAttempt } from '../run-pipeline-options.js';
 import type { Segment } from './logical-run.js';
+import { salvagedReplies } from './salvaged-replies.js';
 
 type Parent = NonNullable<EventOf<'run.started'>['parent']>;
 
@@ -149,6 +150,9 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
       const counts = run.apply(event, { ref, position });
       if (counts && event.type === 'node.started' && event.branch === undefined) starts.set(event.node, { segment, seq: event.seq });
     });
+  }
+  for (const { begun, event } of await salvagedReplies(store, { segments })) {
+    calls.push({ segment: segments.findIndex(({ ref }) => ref.run === begun.run), seq: begun.seq, key: event.key, isForked: false });
   }
   const start = starts.get(node);
   if (!start) {

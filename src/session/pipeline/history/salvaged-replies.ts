@@ -1,25 +1,45 @@
 /**
- * Brings the replies of a sealed run that are in a salvage run to the attempts for which they were paid: a resume reuses them as if the
- * run had recorded them itself. team-store.md 4.5.
+ * Finds the replies of sealed runs that are in salvage runs. A resume reuses them for the attempts for which they were paid, as if the
+ * sealed run had recorded them itself. team-store.md 4.5.
  */
 import type { EventOf } from '../../../../journal/event.js';
-import type { RunId } from '../../../../journal/ids.js';
+import type { EventRef, OpPath, RunRef } from '../../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../../journal/store.js';
 import { receiveSalvaged } from '../../../../replay/pipeline/received-replies.js';
-import type { Chain } from './chain.js';
+import type { PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
+import type { Segment } from './logical-run.js';
 
-export async function addSalvagedReplies(store: JournalStore, { latest, segments, state }: Chain): Promise<void> {
+interface ReadChain {
+  readonly segments: readonly Segment[];
+  readonly state: PipelineState;
+}
+
+export interface SalvagedReply {
+  /** The beginning of the attempt, in the sealed run. */
+  readonly begun: EventRef;
+  readonly event: EventOf<'call.completed'>;
+  readonly ref: RunRef;
+  readonly position: Position;
+}
+
+/** Returns those of the runs of a chain. Empty for most: only a store of a team has salvage runs. */
+export async function salvagedReplies(store: JournalStore, { segments }: Pick<ReadChain, 'segments'>): Promise<readonly SalvagedReply[]> {
   const sealed = new Set(segments.map(({ ref }) => ref.run));
-  for (const { ref, isSalvage, finished } of await store.runs(latest.ref.workflow)) {
+  const workflow = segments[0]?.ref.workflow;
+  const replies: SalvagedReply[] = [];
+  for (const { ref, isSalvage, finished } of workflow === undefined ? [] : await store.runs(workflow)) {
     if (isSalvage !== true && finished?.salvages === undefined) continue;
-    let of: RunId | undefined;
-    const replies: { readonly event: EventOf<'call.completed'>; readonly position: Position }[] = [];
+    const begun = new Map<OpPath, EventRef>();
     const collect: Parameters<JournalStore['scan']>[1] = (event, position) => {
-      if (event.type === 'run.started') of = event.salvages;
-      else if (event.type === 'call.completed') replies.push({ event, position });
+      if (event.type === 'call.started' && event.begun && sealed.has(event.begun.run)) begun.set(event.op, event.begun);
+      const its = event.type === 'call.completed' ? begun.get(event.op) : undefined;
+      if (its !== undefined) replies.push({ begun: its, event: event as EventOf<'call.completed'>, ref, position });
     };
     await store.scan(ref, collect, { onDefect: () => undefined }); // what can't be read is executed again
-    if (of === undefined || !sealed.has(of)) continue;
-    for (const { event, position } of replies) receiveSalvaged(state, event, { ref, position });
   }
+  return replies;
+}
+
+export async function addSalvagedReplies(store: JournalStore, chain: ReadChain): Promise<void> {
+  for (const { event, ref, position } of await salvagedReplies(store, chain)) receiveSalvaged(chain.state, event, { ref, position });
 }

@@ -73,6 +73,26 @@ describe.skipIf(noServer !== undefined)(
       }
     });
 
+    it('leaves a reply to every resume but one at its stage, which asks for another', { timeout: 120_000 }, async () => {
+      const text = pipeline('a [prompt="p"]; b [prompt="q"]; start -> a -> b -> exit', `backend="cmd:${WORK}"`);
+      const { start, run, begun, end, asleepWhile } = await project({ 'p.dot': text });
+      end('a');
+      const taken = start('--checkpoint');
+      const ended = resultOf(taken);
+      try {
+        await vi.waitFor(() => expect(begun()).toEqual(['a', 'b']), PATIENCE);
+        await asleepWhile(async () => expect(await run('store', 'seal', 'latest')).toMatchObject({ status: 0 }));
+        end('b');
+        expect(await ended).toMatchObject({ status: 6 });
+        expect(await run('run', 'p.dot', '--checkpoint', '--resume', 'b')).toMatchObject({ status: 0 });
+        expect(begun()).toEqual(['a', 'b', 'b']);
+        expect(await run('run', 'p.dot', '--checkpoint')).toMatchObject({ status: 0 });
+        expect(begun()).toEqual(['a', 'b', 'b']);
+      } finally {
+        taken.kill('SIGKILL');
+      }
+    });
+
     it('leaves the result of an agent to the next run of its workflow', { timeout: 120_000 }, async () => {
       const text = `export const meta = { name: 'w', description: 'asks' }\nreturn [await agent('first'), await agent('second')]\n`;
       const ask = 'read -r name; echo $name >> begun; until test -e $name.end; do sleep 0.05; done; echo reply';
