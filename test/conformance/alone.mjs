@@ -27,26 +27,31 @@ const TRIES_MAX = 4;
 const START_MS_MAX = 150;
 
 /**
- * As `runCase`, with further chances on a machine that is too busy to tell. `report` gets a line that says so.
+ * As `runCase`, with further chances on a machine that is too busy to tell. `report` gets a line that says so. `undecided` is the reason
+ * where the machine can't start an agent in the time that the case gives it: such a failure says nothing.
  *
  * @param {(line: string) => void} report
- * @returns {Promise<string[]>}
+ * @returns {Promise<{ complaints: string[], undecided?: string }>}
  */
 export async function runCaseAlone(theCase, options, report) {
+  const name = `${theCase.area}/${theCase.name}`;
   for (let tries = 1; ; tries++) {
     const complaints = await runCase(theCase, options);
-    const reason = complaints.length === 0 || tries === TRIES_MAX ? undefined : whyBusy();
-    if (reason === undefined) return complaints;
-    report(`${theCase.area}/${theCase.name} failed ${reason} and is run once more: ${complaints.join('; ')}`);
+    if (complaints.length === 0) return { complaints };
+    const [load, startMs] = [loadavg()[0], msToStart()];
+    const isSlow = startMs > START_MS_MAX;
+    if (tries === TRIES_MAX)
+      return isSlow && LIMITED.has(name) ? { complaints, undecided: `Node takes ${startMs} ms to start` } : { complaints };
+    if (!isSlow && load <= availableParallelism()) return { complaints };
+    report(
+      `${name} failed at a load of ${load.toFixed(1)}, with ${startMs} ms to start Node, and is run once more: ${complaints.join('; ')}`,
+    );
   }
 }
 
 /** Work of other containers is no part of the load that this one sees, but slows the start of a process all the same. */
-function whyBusy() {
-  const load = loadavg()[0];
-  if (load > availableParallelism()) return `at a load of ${load.toFixed(1)}`;
+function msToStart() {
   const started = performance.now();
   spawnSync(process.execPath, ['-e', '0']);
-  const ms = performance.now() - started;
-  return ms > START_MS_MAX ? `where Node takes ${Math.round(ms)} ms to start` : undefined;
+  return Math.round(performance.now() - started);
 }
