@@ -57,7 +57,7 @@ export interface ContinuedRun {
   readonly fence?: number;
 }
 
-/** Says how a journal deals with a disk that takes nothing for a while, and what else its run does to others. */
+/** Says which run a new one continues, and how its journal deals with a disk that takes nothing for a while. */
 export interface CreateOptions {
   /**
    * In the step that creates the run this one is taken from its writer, for ever. `create` rejects with JOURNAL_RUN_IN_USE where it has a

@@ -10,7 +10,12 @@ export function isRecordOfUpkeep(file: Pick<RunFile, 'finished' | 'isSalvage' | 
   return finished?.cleaned === true || finished?.marked !== undefined || servesAnotherRun(file);
 }
 
+/** True for what the calls of a sealed run ended with. */
+export function isSalvageRun({ finished, isSalvage }: Pick<RunFile, 'finished' | 'isSalvage'>): boolean {
+  return isSalvage === true || finished?.salvages !== undefined;
+}
+
 /** True for what the calls of a sealed run ended with, and for the calls of a worker. It has cost something, other records have not. */
-export function servesAnotherRun({ finished, isSalvage, isWorker }: Pick<RunFile, 'finished' | 'isSalvage' | 'isWorker'>): boolean {
-  return isSalvage === true || isWorker === true || finished?.salvages !== undefined || finished?.worker !== undefined;
+export function servesAnotherRun(file: Pick<RunFile, 'finished' | 'isSalvage' | 'isWorker'>): boolean {
+  return isSalvageRun(file) || file.isWorker === true || file.finished?.worker !== undefined;
 }

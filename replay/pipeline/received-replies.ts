@@ -51,6 +51,7 @@ export function forgetInside({ received }: Pick<Receiving, 'received'>, op: OpPa
   for (const inner of received.keys()) if (inner.startsWith(`${op}/`)) received.delete(inner);
 }
 
+/** The reply to a stage is a turn of its thread. */
 export function speak<S extends Receiving>(state: S, call: OpPath): S {
   const thread = state.threadsInFlight.get(call.replace(/\/try#\d+\/model#0$/, '') as OpPath);
   if (thread !== undefined) state.threads.add(thread);

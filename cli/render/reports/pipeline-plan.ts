@@ -1,10 +1,11 @@
 /** Renders `mlld run FILE.dot --plan`: where it starts, then node by node, then what only the run can decide. */
 import type { BudgetVerdict } from '../../../src/api/commands/plan.js';
-import { budgetText } from '../../../src/api/commands/words.js';
 import type { PipelinePlan, PlannedChild, PlannedStep } from '../../../src/api/commands/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { costOrDash } from '../units.js';
+import { renderBudgetVerdict } from './budget-verdict.js';
+import { counted } from './garbage-collection.js';
 
 export function renderPipelinePlan(plan: PipelinePlan, style: Style): string {
   const { pipeline, name, begins, resume, nodes, afterwards, notices } = plan;
@@ -15,33 +16,20 @@ export function renderPipelinePlan(plan: PipelinePlan, style: Style): string {
   return `${steps.join('\n')}\n`;
 }
 
-function budgetLine(
-  { nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>,
-  { limits, suffices, limit, after, isWhole }: BudgetVerdict,
-  style: Style,
-): string {
-  const budget = `Budget ${budgetText(limits)}`;
-  if (suffices === true) return `${budget}: it will do.`;
+function budgetLine({ nodes, afterwards }: Pick<PipelinePlan, 'nodes' | 'afterwards'>, verdict: BudgetVerdict, style: Style): string {
+  const { suffices, isWhole } = verdict;
   const calls = stepsIn(nodes).filter(({ reply }) => reply === 'executed' || reply === 'if-same');
-  if (suffices === false) {
-    const executed = calls.filter(({ reply }) => reply === 'executed').length;
-    return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(executed)}.`);
-  }
-  const hasPrice = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
-  const unpriced = hasPrice ? calls.filter(({ costUsd }) => costUsd === null).map(({ node }) => node) : [];
-  const isTimed = limits.ms !== undefined && calls.length > 0;
-  const unknown = [
-    ...(unpriced.length > 0 ? [`the cost of ${[...new Set(unpriced)].join(', ')}`] : []),
-    ...(isTimed ? ['the time of calls'] : []),
-  ];
-  const why = unknown.length === 0 ? '' : `, because nothing is known of ${unknown.join(' and ')}`;
-  const rest = isWhole ? '' : `; more calls may follow ${[...new Set(openEnds({ nodes, afterwards }))].join(', ') || 'these'}`;
-  const isOpen = isWhole && unknown.length === 0 && calls.some(({ reply }) => reply === 'if-same');
-  return oneLine(`${budget}: not known if it will do${why}${rest}${isOpen ? ': that depends on how many prompts have changed' : ''}.`);
-}
-
-function counted(calls: number): string {
-  return `${calls} ${calls === 1 ? 'call' : 'calls'}`;
+  const unpriced = [...new Set(calls.filter(({ costUsd }) => costUsd === null).map(({ node }) => node))];
+  const isOpen = isWhole && calls.some(({ reply }) => reply === 'if-same');
+  const rest = `; more calls may follow ${[...new Set(openEnds({ nodes, afterwards }))].join(', ') || 'these'}`;
+  const known = {
+    calls: suffices === false ? calls.filter(({ reply }) => reply === 'executed').length : calls.length,
+    unpriced,
+    untimed: calls.length > 0 ? 'the time of calls' : undefined,
+    more: isWhole ? '' : rest,
+    ...(isOpen && { ifAllIsKnown: ': that depends on how many prompts have changed' }),
+  };
+  return renderBudgetVerdict(verdict, known, style);
 }
 
 /** The steps of a child pipeline stand below its manager, and those of branches below their parallel node. */
@@ -92,7 +80,7 @@ function listsIn({ inBranches = [], child }: PlannedStep): readonly Pick<Pipelin
 
 /** `3 calls, $0.36`: the median of what replies of each stage had cost. */
 function callsAndCost(steps: readonly PlannedStep[]): string {
-  const calls = counted(steps.length);
+  const calls = counted(steps.length, 'call');
   const known = steps.flatMap(({ costUsd }) => costUsd ?? []);
   if (steps.length === 0) return calls;
   if (known.length === 0) return `${calls}, cost unknown`;

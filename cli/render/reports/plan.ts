@@ -1,6 +1,6 @@
 /** Renders `--plan`: the number that matters first, then function by function, then the estimate. */
 import type { BudgetVerdict, RunPlan } from '../../../src/api/commands/plan.js';
-import { budgetText, describeChange } from '../../../src/api/commands/words.js';
+import { describeChange } from '../../../src/api/commands/words.js';
 import type { WhyNotReused } from '../../../replay/resume/decide-reuse.js';
 import type { PlannedFunction } from '../../../replay/resume/plan.js';
 import { clip, oneLine } from '../one-line.js';
@@ -8,6 +8,8 @@ import type { Style } from '../style.js';
 import { wrapAll } from '../wrap.js';
 import type { FunctionEstimate } from '../../../replay/resume/estimate.js';
 import { costOrDash, duration, money } from '../units.js';
+import { renderBudgetVerdict } from './budget-verdict.js';
+import { counted } from './garbage-collection.js';
 
 const PREVIEW_UNITS_MAX = 40;
 const CHANGES_SHOWN = 5;
@@ -159,28 +161,13 @@ function priceLine({ fn, calls, medianUsd, p95Usd }: FunctionEstimate): string {
   return `  @${fn}: ${counted(calls, 'call')}, ${price}`;
 }
 
-export function budgetLine(
-  { estimate }: Pick<RunPlan, 'estimate'>,
-  { limits, suffices, limit, after, isWhole }: BudgetVerdict,
-  style: Style,
-): string {
-  const budget = `Budget ${budgetText(limits)}`;
-  if (suffices === true) return `${budget}: it will do.`;
-  const calls = estimate?.calls ?? 0;
-  if (suffices === false)
-    return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(calls, 'call')}.`);
-  const unknown = estimate?.functions.filter(isUnknown).map(({ fn }) => `@${fn}`) ?? [];
-  const untimed = limits.ms === undefined ? 0 : (estimate?.untimed ?? 0);
-  const hasPrice = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
-  const reasons = [
-    ...(hasPrice && unknown.length > 0 ? [`the cost of ${unknown.join(', ')}`] : []),
-    ...(untimed > 0 ? [`the time of ${counted(untimed, 'call')}`] : []),
-  ];
-  const why = reasons.length === 0 ? '' : `, because nothing is known of ${reasons.join(' and ')}`;
-  const more = isWhole || estimate === undefined ? '' : '; no recorded run reached its end, so that more calls may follow these';
-  return `${budget}: not known if it will do${why}${more}.`;
-}
-
-function counted(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
+export function budgetLine({ estimate }: Pick<RunPlan, 'estimate'>, verdict: BudgetVerdict, style: Style): string {
+  const untimed = estimate?.untimed ?? 0;
+  const known = {
+    calls: estimate?.calls ?? 0,
+    unpriced: estimate?.functions.filter(isUnknown).map(({ fn }) => `@${fn}`) ?? [],
+    untimed: untimed > 0 ? `the time of ${counted(untimed, 'call')}` : undefined,
+    more: verdict.isWhole || estimate === undefined ? '' : '; no recorded run reached its end, so that more calls may follow these',
+  };
+  return renderBudgetVerdict(verdict, known, style);
 }

@@ -4,6 +4,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { salvagedAttempts, type SalvagedAttempts } from '../../fold/calls/salvaged-attempts.js';
 import { foldRun } from '../../fold/fold-run.js';
+import { isSalvageRun } from '../../fold/record-of-upkeep.js';
 import type { Projection } from '../../fold/projection.js';
 
 export interface SalvagedCalls {
@@ -32,7 +33,7 @@ const ends: Projection<Ends> = {
 export async function salvagedCallsOf(store: JournalStore, { ref }: RunFile, runs: readonly RunFile[]): Promise<readonly SalvagedCalls[]> {
   const found: SalvagedCalls[] = [];
   for (const file of runs) {
-    if (file.ref.run <= ref.run || (file.isSalvage !== true && file.finished?.salvages === undefined)) continue;
+    if (file.ref.run <= ref.run || !isSalvageRun(file)) continue;
     const { attempts, ledger } = await foldRun(store, file.ref, ends, { onDefect: () => undefined });
     if (attempts.of === ref.run) found.push({ run: file.ref.run, ops: attempts.ops, costUsd: ledger.total.costUsd });
   }

@@ -6,6 +6,7 @@ import type { CallKey, OpPath, RunId, Seq } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { previewOf } from '../../fold/preview.js';
 import { startOfRun } from '../../fold/fold-run.js';
+import { isSalvageRun } from '../../fold/record-of-upkeep.js';
 import { reportTeam, type TeamCalls, type TeamReport } from './team-calls.js';
 import { workerOfRun } from '../summary/worker-of-run.js';
 
@@ -79,7 +80,7 @@ async function forgetSalvaged(
   begun: Map<OpPath, UnendedCall>,
 ): Promise<void> {
   for (const file of runs) {
-    if (file.ref.run <= run || (file.isSalvage !== true && file.finished?.salvages === undefined)) continue;
+    if (file.ref.run <= run || !isSalvageRun(file)) continue;
     if ((file.finished?.salvages ?? (await startOfRun(store, file.ref))?.salvages) !== run) continue;
     await store.scan(
       file.ref,

@@ -13,7 +13,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { countedStatus, type CountedStatus } from '../../../replay/fold/reported-status.js';
-import { servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
+import { isSalvageRun, servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
 import { readSalvaged } from '../../../replay/fold/calls/salvaged-attempts.js';
 import { runDurationMs } from '../../../replay/fold/run-duration.js';
 import {
@@ -168,7 +168,8 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
   }
 
   /** Reads a run in flight, one that crashed, and one that an older program wrote. TEAM-2 */
-  async function followed({ ref, liveness, isOfUnknownVersion, isSalvage, finished }: RunFile, salvageRuns: readonly RunFile[]) {
+  async function followed(file: RunFile, salvageRuns: readonly RunFile[]) {
+    const { ref, liveness, isOfUnknownVersion } = file;
     if (isOfUnknownVersion) return { durationMs: null, status: 'unreadable' as const, model: null, inFlight: 0, ...NO_COUNTS };
     const follower = followers.get(ref.run) ?? followFigures(store, ref);
     if (liveness === 'running') followers.set(ref.run, follower);
@@ -176,7 +177,7 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
     const figures = await follower.figures(liveness, await readSalvaged(store, salvageRuns));
     if (liveness === 'running') inFlight.set(ref.run, figures);
     const { lastTs, functions: _functions, questions, ...counts } = figures;
-    const isSalvaged = isSalvage === true || finished?.salvages !== undefined;
+    const isSalvaged = isSalvageRun(file);
     const status = isSalvaged ? ('salvaged' as const) : questions.length > 0 ? ('waiting' as const) : figures.status;
     const endMs = liveness === 'running' ? nowMs() : lastTs === null ? undefined : Date.parse(lastTs);
     return { durationMs: endMs === undefined ? null : runDurationMs(ref.run, endMs), model: null, ...counts, status };

@@ -71,8 +71,8 @@ export class Dispatcher {
     const { budget } = this.ports.settings;
     if (budget?.ms === undefined) return;
     clearTimeout(this.budgetTimer);
-    const leftMs = this.spending.beganMs + budget.ms - this.ports.monotonicMs();
-    this.budgetTimer = setTimeout(() => this.stop(budgetStop('ms', budget)), Math.min(Math.max(0, leftMs), TIMER_MAX_MS));
+    const leftMs = Math.max(0, this.spending.beganMs + budget.ms - this.ports.monotonicMs());
+    this.budgetTimer = setTimeout(() => this.stop(budgetStop('ms', budget)), Math.min(leftMs, TIMER_MAX_MS));
     this.budgetTimer.unref();
   }
 
@@ -87,11 +87,11 @@ export class Dispatcher {
   }
 
   get spent(): Budget['spent'] | undefined {
-    return this.budget?.spent;
+    return this.spending.budget?.spent;
   }
 
   get overUsd(): number {
-    return this.budget?.overUsd ?? 0;
+    return this.spending.budget?.overUsd ?? 0;
   }
 
   /** Stops all lanes. */
@@ -133,7 +133,7 @@ export class Dispatcher {
 
   private startAgain({ op, lane, charge }: Started, request: StartRequest): Started | Promise<Started> {
     this.inFlight.delete(op);
-    if (charge) this.budget?.release(charge);
+    if (charge) this.spending.budget?.release(charge);
     this.lanes.open(lane).announced.takeBack();
     const again = this.startHere(request);
     this.madeRoom(); // where it waits now, its place is free for calls of other lanes
@@ -163,7 +163,7 @@ export class Dispatcher {
       ([learned]) => {
         this.learned = learned;
         this.lanes.learned = learned.lanes;
-        this.budget?.learn(learned.costs);
+        this.spending.budget?.learn(learned.costs);
       },
     );
     return this.learning;
@@ -196,7 +196,7 @@ export class Dispatcher {
     this.inFlight.delete(op);
     this.spending.hasEnded ||= !this.isOver;
     const isFree = failure !== undefined && isTurnedAway(failure.class) && !cost?.usd && !cost?.tokens;
-    if (charge) this.budget?.settle(charge, cost ?? {}, isFree);
+    if (charge) this.spending.budget?.settle(charge, cost ?? {}, isFree);
     const outcome = outcomeOf(failure, failure !== undefined && lane.rejectsOnly(op));
     const teach = (): void => this.lanes.teach(lane, { op, start, outcome, retryAfterMs: failure?.retryAfterMs });
     const sharing = this.journal?.sharing;
@@ -218,7 +218,7 @@ export class Dispatcher {
   /** The attempt was not executed after all: it cost nothing, and teaches nothing. */
   abandon({ op, lane, start, charge }: Started): void {
     this.inFlight.delete(op);
-    if (charge) this.budget?.release(charge);
+    if (charge) this.spending.budget?.release(charge);
     this.lanes.open(lane).limiter.left(start);
     this.lanes.open(lane).announced.takeBack();
     this.journal?.sharing?.ended(lane, start, { outcome: 'other', retryAfterMs: undefined }, () => this.pumpAll()); // SHARED-LANES-5
@@ -285,14 +285,12 @@ export class Dispatcher {
     return this.lanes.open(lane).rejectsOnly(op);
   }
 
+  /** Starts what may start. */
   pumpAll(): void {
     for (const lane of this.lanes) if (lane.waiting.length > 0) this.pump(lane);
   }
 
-  private get budget(): Budget | undefined {
-    return this.spending.budget;
-  }
-
+  /** An attempt has left its lane and the budget. */
   private madeRoom(): void {
     this.pumpAll();
     for (const other of this.spending.spenders) if (other !== this) other.pumpAll();
@@ -323,7 +321,7 @@ export class Dispatcher {
     isInner: boolean,
     waiting: Waiting<Started> | undefined,
   ): Started | 'not of this function' | undefined {
-    const { ports, budget } = this;
+    const { ports, spending } = this;
     if (this.isClosed(lane) || this.journal?.sharing?.isSettled(lane.name) === false) return undefined;
     if (this.places.isFull(request.op, isInner)) return undefined;
     const nowMs = ports.monotonicMs();
@@ -337,7 +335,7 @@ export class Dispatcher {
       return undefined;
     }
     const admit = (isStuck: boolean): Admission | undefined =>
-      budget?.admit(request.fn, nowMs - this.spending.beganMs, request.maxCost, isStuck);
+      spending.budget?.admit(request.fn, nowMs - spending.beganMs, request.maxCost, isStuck);
     const asked = admit(false);
     const admission = asked?.kind === 'wait' && this.places.isStuck(request.op) ? admit(true) : asked;
     if (admission?.kind === 'wait') return 'not of this function';

@@ -104,7 +104,7 @@ async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptResult; 
     const answered = answeredBefore + (end.isAnswered ? 1 : 0);
     await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause, answered }); // VISIT-1
     await run.wait({ until: 'retry', op: frame.op.nth('try', attempt + 1).path, ms: delayMs }, walking.signal);
-    await frame.run.calls?.dispatcher.held(); // as an attempt may begin less than a stage
+    await frame.run.calls?.dispatcher.held(); // another process may have taken the run during the wait
   }
 }
 

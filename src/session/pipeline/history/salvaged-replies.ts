@@ -6,6 +6,7 @@ import type { EventOf } from '../../../../journal/event.js';
 import type { EventRef, OpPath, RunRef } from '../../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../../journal/store.js';
 import { receiveSalvaged } from '../../../../replay/pipeline/received-replies.js';
+import { isSalvageRun } from '../../../../replay/fold/record-of-upkeep.js';
 import type { PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import type { Segment } from './logical-run.js';
 
@@ -27,8 +28,9 @@ export async function salvagedReplies(store: JournalStore, { segments }: Pick<Re
   const sealed = new Set(segments.map(({ ref }) => ref.run));
   const workflow = segments[0]?.ref.workflow;
   const replies: SalvagedReply[] = [];
-  for (const { ref, isSalvage, finished } of workflow === undefined ? [] : await store.runs(workflow)) {
-    if (isSalvage !== true && finished?.salvages === undefined) continue;
+  for (const file of workflow === undefined ? [] : await store.runs(workflow)) {
+    if (!isSalvageRun(file)) continue;
+    const { ref } = file;
     const begun = new Map<OpPath, EventRef>();
     const collect: Parameters<JournalStore['scan']>[1] = (event, position) => {
       if (event.type === 'call.started' && event.begun && sealed.has(event.begun.run)) begun.set(event.op, event.begun);
