@@ -48,7 +48,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   const processes = createProcessRunner(variables);
   const files = createFiles();
   const clock = createClock();
-  const codeHost = { environment: variables, stdout, stderr, ...(deadline && { deadline }) };
+  const codeHost = { environment: variables, stdout, stderr, checkOpen, ...(deadline && { deadline }) };
   let made: Importing | undefined;
   const importing = (): Importing => (made ??= createImporting());
   const js = createJavaScript(codeHost, importing);
@@ -91,9 +91,13 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   const pending = new Pending();
   let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
 
+  function checkOpen(): void {
+    if (closed) throw interrupted(closed.reason);
+  }
+
   function perform<K extends EffectKind>(kind: K, request: EffectRequest<K>, options: EffectOptions = NOTHING): Promise<EffectResult<K>> {
     return new Promise((resolve, reject) => {
-      if (closed) throw interrupted(closed.reason);
+      checkOpen();
       const result = performers[kind](request, options);
       if (!(result instanceof Promise)) {
         resolve(result);

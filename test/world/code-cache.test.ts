@@ -14,7 +14,7 @@ function counting(): { readonly cache: ReturnType<typeof createCodeCache>; reado
     load: () => Promise.reject(new Error('no body imports anything')),
   });
   return {
-    cache: createCodeCache({ realm: () => counted, ambient: ['console'], shadowTiming: 'sync' }),
+    cache: createCodeCache({ realm: () => counted, ambient: ['console'], shadowTiming: 'sync', host: { checkOpen: () => undefined } }),
     compiled: () => compiled,
   };
 }

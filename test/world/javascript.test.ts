@@ -1,4 +1,5 @@
 /** Bodies of `js` and `node`: parameters, results, shadow functions, console. Conformance: control.md 5.5, 5.6, 7. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openWorld } from './support.js';
 
@@ -25,6 +26,16 @@ describe.each(languages)('an error in a %s body', (_, run) => {
     const error: unknown = await run(code, { x: 4 }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'CODE_THREW', place });
   });
+});
+
+it.each(['js', 'node'] as const)('does not begin a %s body after the world was closed', async (language) => {
+  const other = openWorld();
+  const called = other[language]('console.log("begun")', {}, { echo: true });
+  const ended = expect(called).rejects.toMatchObject({ code: 'INTERRUPTED' });
+  await other.world.close('done');
+  await ended;
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  expect(other.out.stdout).toBe('');
 });
 
 describe.each(languages)('the result of a %s body', (_, run) => {

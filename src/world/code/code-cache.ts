@@ -4,8 +4,9 @@
  * The globals of a body (`console`, `process`, … and only if its text mentions the word) and the shadow functions are in a scope around
  * it, so that parameters and the body's own declarations hide them.
  */
+import type { CodeHost } from './code-globals.js';
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
-import { Watch } from '../process/interruptible.js';
+import { signalsDelivered, Watch } from '../process/interruptible.js';
 import { bodyKind, placeInBody, placeOfSyntaxError, unclosedBracket, type BodyKind } from './place-in-body.js';
 import { type CodePlace, type EffectRequest, type Deadline, type ShadowFunction, WorldError } from '../world.js';
 
@@ -55,8 +56,9 @@ export function createCodeCache(options: {
   /** The words that bodies may mention. */
   readonly ambient: readonly string[];
   readonly shadowTiming: Timing;
-  /** Limits all calls together. */
-  readonly deadline?: Deadline;
+  readonly host: Pick<CodeHost, 'deadline' | 'checkOpen'>;
+  /** Calls a body where its request wants it to be called. */
+  readonly around?: (request: CodeRequest, body: () => unknown) => unknown;
 }): CodeCache {
   const units = new Map<string, Unit[]>();
   const shadowSets: ShadowSet[] = [];
@@ -112,13 +114,19 @@ export function createCodeCache(options: {
   return {
     call(request, globals, deadline) {
       const unit = unitOf(request);
-      const run = unit.made ?? unit.make(...around(unit, globals));
+      const run = unit.made ?? unit.make(...surroundings(unit, globals));
       const { variables } = request;
       const args: unknown[] = [];
       for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
-      if (!deadline && !unit.watch.isOn) return run(...args);
-      const deadlines = [deadline, options.deadline].filter((one) => one !== undefined);
-      return unit.watch.call(() => run(...args), deadlines);
+      const body = (): unknown => (options.around ? options.around(request, () => run(...args)) : run(...args));
+      if (!deadline && !unit.watch.isOn) return body();
+      const { host } = options;
+      const deadlines = [deadline, host.deadline].filter((one) => one !== undefined);
+      if (!unit.watch.isOn) return unit.watch.call(body, deadlines);
+      return signalsDelivered().then(() => {
+        host.checkOpen();
+        return unit.watch.call(body, deadlines);
+      });
     },
     placeOf(request, error) {
       if (error instanceof WorldError) return undefined; // it did not compile, or was interrupted
@@ -128,7 +136,7 @@ export function createCodeCache(options: {
   };
 }
 
-function around({ mentioned, shadow, called }: Unit, globals: CodeGlobals): unknown[] {
+function surroundings({ mentioned, shadow, called }: Unit, globals: CodeGlobals): unknown[] {
   const values = mentioned.map(globals);
   if (!shadow || called.length === 0) return values;
   const functions = shadow.made ?? shadow.make(...shadow.mentioned.map(globals));

@@ -13,6 +13,8 @@ export interface CodeHost {
   readonly stderr: (text: string) => void;
   /** Limits the whole run. */
   readonly deadline?: Deadline;
+  /** Throws INTERRUPTED when the world has been closed. */
+  readonly checkOpen: () => void;
 }
 
 /** Adds what `console.log` and its like write to standard output to `log`, and echoes it when requested. */

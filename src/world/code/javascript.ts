@@ -18,7 +18,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
     realm: () => (realm ??= realmOf(Function, importing())),
     ambient: ['console', 'mlld', 'mx', 'process', 'require'],
     shadowTiming: 'sync',
-    ...(host.deadline && { deadline: host.deadline }),
+    host,
   });
   const processes = new Map<string | undefined, NodeJS.Process>();
   const directories = new Set<string>();

@@ -32,7 +32,8 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
     realm: () => context().realm,
     ambient: ['console', 'mlld', 'mx', 'process', 'require'],
     shadowTiming: 'async',
-    ...(host.deadline && { deadline: host.deadline }),
+    host,
+    around: (request, body) => inDirectory(request.directory ?? process.cwd(), body),
   });
   const hosts = new Map<string, { readonly process: NodeJS.Process; readonly require: NodeJS.Require }>();
   const directories = new Set<string>();
@@ -63,8 +64,8 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
       try {
         const variables: Record<string, unknown> = {};
         for (const [name, value] of Object.entries(request.variables)) variables[name] = crossed(value, context().builder);
-        const result = inDirectory(directory, () => cache.call({ ...request, variables }, globals, deadline));
-        return { value: crossed(await result, outside), log: output.log };
+        const result = await cache.call({ ...request, variables, directory }, globals, deadline);
+        return { value: crossed(result, outside), log: output.log };
       } catch (error) {
         if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // NODE-4
         throw thrown(error, cache.placeOf(request, error));

@@ -5,7 +5,12 @@
  * with a deadline of its own, which hooks have, is always watched for that.
  *
  * A body is not watched after its first `await`, nor when it was fast and gets slow later; and no other signal than SIGINT interrupts.
+ *
+ * INTERRUPTIBLE-1 Node removes the listeners of SIGINT while it watches, and a signal that it had not delivered to them yet is lost. So
+ *    a watched call begins in a turn of the event loop of its own, which delivers what came before. Where Node changes over, for less
+ *    than a millisecond, a signal ends the process at once.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { monotonicMs } from '../stopwatch.js';
 import { type Deadline, WorldError } from '../world.js';
@@ -17,6 +22,16 @@ const CALLED = 'mlld.watched';
 const EARLY_MS = 1;
 /** The longest timeout that the engine accepts. */
 const TIMEOUT_MS_MAX = 2 ** 32 - 1;
+
+let turns: Promise<unknown> = Promise.resolve();
+
+/**
+ * Resolves when the signals that came until now were delivered, in another turn of the event loop for each caller. INTERRUPTIBLE-1. Takes
+ * two turns, because the first may be the rest of one that has looked for signals already.
+ */
+export function signalsDelivered(): Promise<unknown> {
+  return (turns = turns.then(() => nextTurn()).then(() => nextTurn()));
+}
 
 /** Watches the calls of one body. */
 export class Watch {

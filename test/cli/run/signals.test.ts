@@ -105,6 +105,20 @@ describe('a run that is interrupted', () => {
     expect(await result).toMatchObject({ stdout: 'on\n', status: 130 });
   });
 
+  it('hears of a signal that came just before code is called', async () => {
+    const cwd = await projectFolder({
+      // The first call of a body is watched, and the second is not when the first was fast: it leaves the signal to the listeners.
+      'poke.mld': `exe @poke(n) = js { if (n === 2) process.kill(process.pid, "SIGINT"); return n }
+exe @next() = js { return "next" }
+show "on"
+var @a = @poke(1)
+var @b = @poke(2)
+show @next()
+`,
+    });
+    expect(await runCli(['poke.mld'], { cwd })).toMatchObject({ stdout: 'on\n', status: 130 });
+  });
+
   it.each(['js', 'node'])('ends %s code that is busy for ever', async (language) => {
     const cwd = await projectFolder({
       'busy.mld': `exe llm @f(x) = ${language} { console.error("busy"); for (;;) {} }\nshow @f(1)\nshow "not reached"\n`,
