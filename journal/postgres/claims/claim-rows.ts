@@ -4,7 +4,10 @@
  *
  * CLAIM-ROWS-1 A claim is sure while the lease of its run has not lapsed since the statement that made it was handed over, and has not
  *    run out (`OwnLease`). One that is unsure is claimed again, in a statement that renews the lease as well: both hold, or neither.
+ * CLAIM-ROWS-2 A run takes no call that it gives back until the server has freed it: else the statement that frees the call would free the
+ *    new claim as well, and another run would execute the call beside this one.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../storage/claims.js';
 import type { HintWatch } from '../../storage/hints.js';
 import { JournalError } from '../../errors.js';
@@ -89,7 +92,9 @@ const UNSURE = -1;
 /** The claims of one run. */
 export class RunClaims implements Claims {
   private waiting: Waiting[] = [];
-  private returned: CallKey[] = [];
+  /** Given back, and not freed yet as far as this process knows. CLAIM-ROWS-2 */
+  private readonly returned = new Set<CallKey>();
+  private returning: Promise<void> | undefined;
   /** With the number of lapses of the lease at which each was claimed. CLAIM-ROWS-1 */
   private readonly held = new Map<CallKey, number>();
   private refused: JournalError | undefined;
@@ -127,8 +132,10 @@ export class RunClaims implements Claims {
     return row !== undefined && this.claiming.isLost(row, run);
   }
 
+  /** The calls that this run must not take: it holds them, or gives them back. */
   get keys(): readonly CallKey[] {
-    return [...this.held.keys()];
+    this.freeReturned(); // a store that was away may be back
+    return [...this.held.keys(), ...this.returned];
   }
 
   holds(key: CallKey): boolean {
@@ -167,8 +174,8 @@ export class RunClaims implements Claims {
 
   giveBack(key: CallKey): void {
     if (!this.held.delete(key)) return;
-    if (this.returned.length === 0) setImmediate(() => void this.sendBack());
-    this.returned.push(key);
+    this.returned.add(key);
+    this.freeReturned();
   }
 
   private async send(): Promise<void> {
@@ -178,6 +185,7 @@ export class RunClaims implements Claims {
     try {
       const { row } = this.rows;
       if (row === undefined) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the run yet');
+      if (sent.some(({ request }) => this.returned.has(request.key))) await this.sendBack();
       const claimed = await this.claiming.claim(
         row,
         sent.map(({ request }) => request),
@@ -194,15 +202,25 @@ export class RunClaims implements Claims {
     }
   }
 
-  /** A claim that can't be given back lasts until the run ends, or its lease. */
-  private async sendBack(): Promise<void> {
-    const keys = this.returned;
-    this.returned = [];
+  /** A claim that can't be given back now is tried again with the next look for calls; it lasts until the run ends, or its lease. */
+  private freeReturned(): void {
+    if (this.returned.size > 0) this.sendBack().catch(() => undefined);
+  }
+
+  private sendBack(): Promise<void> {
+    this.returning ??= this.sendAllBack().finally(() => (this.returning = undefined));
+    return this.returning;
+  }
+
+  private async sendAllBack(): Promise<void> {
+    await nextTurn(); // those that are given back together go in one statement
     const { row } = this.rows;
-    if (row === undefined) return;
-    await this.claiming.giveBack(row, keys).then(
-      () => this.hints.send(),
-      () => undefined,
-    );
+    if (row === undefined) return; // the server has no claims of it either
+    while (this.returned.size > 0) {
+      const keys = [...this.returned];
+      await this.claiming.giveBack(row, keys);
+      for (const key of keys) this.returned.delete(key);
+      this.hints.send();
+    }
   }
 }

@@ -111,6 +111,19 @@ export function claimsContract(name: string, { project, query }: ClaimsDatabase)
       await second.close();
     });
 
+    it('keeps a call for the run that gives it back and claims it again at once', async () => {
+      const { first, second } = await twoRuns();
+      await claim(first, 1);
+      const other = claim(first, 2); // is about to be sent
+      claimsOf(first).giveBack(keyOf(1));
+      expect((await claim(first, 1)).kind).toBe('claimed');
+      await other;
+      await claim(first, 3);
+      expect((await claim(second, 1)).kind).toBe('taken');
+      await first.close();
+      await second.close();
+    });
+
     it('keeps the result that was durable first, and says in the other run that it is used instead', async () => {
       const { store, first, second, added } = await twoRuns();
       await second.append(callStarted(1));

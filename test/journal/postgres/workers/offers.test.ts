@@ -125,7 +125,23 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     await colleague.offers?.offer({ key: keyOf(1), lane: '', call: call?.call ?? '' });
     expect((await other.workers.take('hut', { '': 2 }, [served])).unserved).toEqual([]);
     served.giveBack(keyOf(1));
-    expect((await other.workers.take('hut', { '': 2 }, [served])).unserved).toMatchObject([{ ref: colleague.ref }]);
+    await expect.poll(async () => (await other.workers.take('hut', { '': 2 }, [served])).unserved).toMatchObject([{ ref: colleague.ref }]);
+  });
+
+  it('are not taken again by the run that gives a call back until the server has it: what is taken stays claimed', async () => {
+    const { served, take, project } = await offering(1);
+    const claims = () =>
+      database.query(
+        'select from mlld.claims join mlld.workflows using (workflow_id) join mlld.projects p using (project_id) where p.name = $1',
+        [project],
+      );
+    expect((await take()).taken).toHaveLength(1);
+    served.hold(keyOf(1));
+    served.giveBack(keyOf(1));
+    expect((await take()).taken).toEqual([]);
+    await expect.poll(async () => (await take()).taken.length).toBe(1);
+    await take();
+    expect(await claims()).toHaveLength(1);
   });
 
   it('have no reasons that a run could not read, whoever writes them', async () => {
@@ -146,7 +162,7 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     await other.workers.decline(offer, 'hut', 'another version');
     served.giveBack(offer.key);
     expect((await take()).taken).toEqual([]);
-    expect((await other.workers.take('shed', { '': 1 }, [served])).taken).toHaveLength(1);
+    await expect.poll(async () => (await other.workers.take('shed', { '': 1 }, [served])).taken.length).toBe(1);
     expect((await outcomesOf(run))?.outcomes.size).toBe(0); // a lease has not passed
     served.hold(offer.key);
     await other.workers.decline(offer, 'shed', 'the budget is used up', true);
