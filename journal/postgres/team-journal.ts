@@ -54,10 +54,11 @@ export class TeamJournal implements Journal, LineSource {
     if (fact.type === 'call.started' && this.claims.refusedBy !== undefined) throw this.claims.refusedBy; // HEARTBEAT-4
     const recorded = await this.writer.append(fact, placed);
     const end = recorded.position.offset + recorded.position.bytes;
-    if (fact.type === 'call.failed' && fact.retryInMs === undefined) this.claims.ended(fact.key);
+    if (fact.type === 'call.failed' && fact.retryInMs === undefined) this.claims.ended(fact.key, this.rows.committed(end));
     if (fact.type === 'call.completed') {
-      this.claims.ended(fact.key);
-      if (competes(fact)) await this.won(end); // TEAM-JOURNAL-3
+      const isWaitedFor = competes(fact);
+      this.claims.ended(fact.key, isWaitedFor ? undefined : this.rows.committed(end));
+      if (isWaitedFor) await this.won(end); // TEAM-JOURNAL-3
       return this.withWinner(recorded);
     }
     if (fact.type === 'call.started') await this.rows.committed(end); // TEAM-JOURNAL-1

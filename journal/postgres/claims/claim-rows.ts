@@ -4,10 +4,10 @@
  *
  * CLAIM-ROWS-1 A claim is sure while the lease of its run has not lapsed since the statement that made it was handed over, and has not
  *    run out (`OwnLease`). One that is unsure is claimed again, in a statement that renews the lease as well: both hold, or neither.
- * CLAIM-ROWS-2 A run takes no call that it gives back until the server has freed it: else the statement that frees the call would free the
- *    new claim as well, and another run would execute the call beside this one.
+ * CLAIM-ROWS-2 A run takes no call that it gives back, or that has ended, until the server has freed it: else the statement that frees the
+ *    call would free the new claim as well, and another run would execute the call beside this one.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../storage/claims.js';
 import type { HintWatch } from '../../storage/hints.js';
 import { JournalError } from '../../errors.js';
@@ -26,7 +26,7 @@ interface Waiting {
 export class ClaimRows {
   constructor(
     private readonly sql: Sql,
-    private readonly timeoutMs: number,
+    readonly timeoutMs: number,
   ) {}
 
   async claim(run: RunRow, requests: readonly ClaimRequest[]): Promise<ReadonlyMap<CallKey, Claimed>> {
@@ -95,6 +95,8 @@ export class RunClaims implements Claims {
   /** Given back, and not freed yet as far as this process knows. CLAIM-ROWS-2 */
   private readonly returned = new Set<CallKey>();
   private returning: Promise<void> | undefined;
+  /** Ended, in lines that the server does not have yet. Those of workers are kept by `ServedRun`. CLAIM-ROWS-2 */
+  private readonly ending = new Map<CallKey, Promise<void>>();
   /** With the number of lapses of the lease at which each was claimed. CLAIM-ROWS-1 */
   private readonly held = new Map<CallKey, number>();
   private refused: JournalError | undefined;
@@ -121,6 +123,8 @@ export class RunClaims implements Claims {
 
   claim(request: ClaimRequest): Promise<Claimed> {
     if (this.refused !== undefined) return Promise.reject(this.refused);
+    const ending = this.ending.get(request.key);
+    if (ending) return this.claimBehind(ending, request);
     return new Promise((resolve, reject) => {
       if (this.waiting.length === 0) setImmediate(() => void this.send());
       this.waiting.push({ request, resolve, reject });
@@ -167,15 +171,30 @@ export class RunClaims implements Claims {
     return claimed;
   }
 
-  /** The end of the call is appended, which frees it. */
-  ended(key: CallKey): void {
+  /** The end of the call is appended, which frees it once the server has that line: `committed` where nobody waits for it otherwise. */
+  ended(key: CallKey, committed: Promise<unknown> | undefined): void {
     this.held.delete(key);
+    if (committed === undefined) return;
+    const freed = (): void => {
+      if (this.ending.get(key) === ending) this.ending.delete(key);
+    };
+    const ending = committed.then(freed, freed); // whoever claims next learns why it failed
+    this.ending.set(key, ending);
   }
 
   giveBack(key: CallKey): void {
     if (!this.held.delete(key)) return;
     this.returned.add(key);
     this.freeReturned();
+  }
+
+  private async claimBehind(ending: Promise<void>, request: ClaimRequest): Promise<Claimed> {
+    const given = new AbortController();
+    const late = sleep(this.claiming.timeoutMs, true, { signal: given.signal }).catch(() => true);
+    const isLate = await Promise.race([ending.then(() => false), late]);
+    given.abort();
+    if (isLate) throw new JournalError('STORE_UNREACHABLE', 'the store does not have the end of the call yet');
+    return this.claim(request);
   }
 
   private async send(): Promise<void> {

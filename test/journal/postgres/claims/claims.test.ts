@@ -1,6 +1,7 @@
 /** One execution of a call at a time, and one result, on a server; also where lines reach it late. team-store.md 4.2, 4.4. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../journal/canonical.js';
 import type { FactOf } from '../../../../journal/event.js';
@@ -28,6 +29,26 @@ describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '
       return () => kept(openTestStore(url));
     },
     query: (text) => database.query(text, []),
+  });
+
+  it('keeps a call for the run that claims it again before the server has the failure of the last one', async () => {
+    const store = kept(openTestStore(database.project(), { spill: { disk: realDisk, folder: temporaryFolder() } }));
+    const [first, second] = [await store.create(runRef(1)), await store.create(runRef(2))];
+    for (const run of [first, second]) await run.append(started);
+    const { key, op } = callStarted(1) as FactOf<'call.started'>;
+    const claim = (run: typeof first) => run.claims?.claim({ key });
+    expect(await claim(first)).toMatchObject({ kind: 'claimed' });
+    await first.append(callStarted(1));
+    await database.query('begin');
+    await database.query('select from mlld.runs where run = $1 for no key update', [runRef(1).run]); // appends wait
+    await first.append({ type: 'call.failed', key, op, message: 'no', elapsedMs: 1 }); // is durable in the spill
+    const again = claim(first);
+    await sleep(200);
+    await database.query('commit');
+    expect(await again).toMatchObject({ kind: 'claimed' });
+    await first.append(callStarted(1));
+    expect(await claim(second)).toMatchObject({ kind: 'taken', run: runRef(1).run });
+    for (const run of [first, second]) await run.close();
   });
 
   const superseded = { type: 'call.superseded', of: 2, by: { run: runRef(2).run, seq: 2 } };
