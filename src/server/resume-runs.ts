@@ -20,8 +20,8 @@ const NAMED_MAX = 20;
 
 /** Resolves when the run is running again. @throws HttpError, or an error of the engine, when it can't be resumed */
 export async function resumeRun(
-  { store, project, manager }: ResumePorts,
-  { logicalRun: line, latest, status: known }: PipelineRun,
+  { project, manager }: ResumePorts,
+  { logicalRun: line, latest, newest, status: known }: PipelineRun,
 ): Promise<void> {
   const { id, status, pipeline_name: name } = known;
   if (status === 'running' || status === 'waiting')
@@ -35,7 +35,6 @@ export async function resumeRun(
       hint: `POST /pipelines/${line.begun.parent.run}/resume`,
     });
   }
-  const newest = (await store.runs(workflow)).at(-1)?.ref.run;
   if (newest !== run) {
     throw new HttpError(409, 'RUN_NOT_LATEST', `Run ${id} is not the latest run of ${workflow}, and only the latest can be resumed`, {
       hint: `the latest run is ${newest}`,

@@ -1,5 +1,6 @@
 /** The list of pipeline runs reads only the first and last events of a run, and agrees with all of its events. */
 import { afterEach, expect, it } from 'vitest';
+import { runIdAt, workflowOf } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
@@ -56,4 +57,25 @@ it('reports runs that ended, resumed and restarted ones too, as all of their eve
   expect(read()).toBe(0);
   expect(listed.map(({ status }) => status)).toEqual(['failed', 'cancelled', 'completed', 'completed']);
   for (const status of listed) expect((await runs.find(status.id))?.status).toEqual(status);
+});
+
+it('keeps the runs of a pipeline whose results were cleaned, and names the run that a resume continues', async () => {
+  const shop = workshop(TEXT);
+  place = shop;
+  await ranWith(shop, ['interrupt']);
+  const [first] = await shop.store.runs(workflowOf('p.dot'));
+  if (!first) throw new Error('the run is missing');
+  const { workflow } = first.ref;
+  const record = await shop.store.create({ workflow, run: runIdAt(Date.now() + 60_000, 'zzzz') });
+  const watching = createPipelineRuns(shop.store, () => false);
+  const cleaner = { argv: [], versions: { mlld: '1', node: '20' }, host: 'quay', pid: 1 };
+  await record.append({ type: 'run.started', workflow, name: 'p.dot', payload: {}, flags: {}, ...cleaner });
+  expect(await watching.list()).toMatchObject([{ status: 'interrupted' }]);
+  await record.append({ type: 'run.finished', status: 'completed', cleaned: true, totals: { executed: 0, reused: 0, failed: 0 } });
+  await record.close();
+  for (const runs of [watching, createPipelineRuns(shop.store, () => false)]) {
+    const { run } = first.ref;
+    expect(await runs.list()).toMatchObject([{ id: run, status: 'interrupted' }]);
+    expect(await runs.find(run)).toMatchObject({ newest: run });
+  }
 });

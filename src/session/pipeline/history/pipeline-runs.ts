@@ -1,5 +1,6 @@
 /** Lists and follows all pipeline runs of a project by their journals, for programs that run long: reads once what doesn't change. */
 import { firstEvent } from '../../../../replay/fold/fold-run.js';
+import { isRecordOfUpkeep } from '../../../../replay/fold/record-of-upkeep.js';
 import type { Json } from '../../../../journal/event.js';
 import { isRunId, type RunId, type Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
@@ -15,6 +16,8 @@ export interface PipelineRun extends Pick<FollowedRun, 'questions' | 'source'> {
   readonly logicalRun: LogicalRun;
   /** The last run of the logical run. */
   readonly latest: RunFile;
+  /** The last run of its pipeline: a resume continues no other one. */
+  readonly newest: RunId;
   readonly status: PipelineStatus;
   readonly context: { readonly [key: string]: Json };
   /** The questions that wait for an answer; for an interrupted run those that it will ask again. */
@@ -39,6 +42,7 @@ interface Found {
   readonly logicalRun: LogicalRun;
   /** The last of its runs. */
   readonly latest: RunFile;
+  readonly newest: RunId;
   readonly fileOf: (run: RunId) => RunFile | undefined;
 }
 
@@ -57,8 +61,8 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     if (scripts.has(workflow)) return [];
     const files = new Map((await store.runs(workflow)).map((file) => [file.ref.run, file]));
     const known: FirstEvent[] = [];
-    for (const { ref } of files.values()) {
-      const first = firstEvents.get(ref.run) ?? (await readFirstEvent(ref));
+    for (const file of files.values()) {
+      const first = firstEvents.get(file.ref.run) ?? (await readFirstEvent(file));
       if (first) known.push(first);
       // A workflow is either a script or a pipeline: one run decides.
       if (scripts.has(workflow)) return [];
@@ -66,14 +70,21 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     return logicalRunsOf(known).map((logicalRun) => ({
       logicalRun,
       latest: files.get(logicalRun.segments.at(-1)?.ref.run as RunId) as RunFile,
+      newest: known.at(-1)?.ref.run as RunId,
       fileOf: (run: RunId) => files.get(run),
     }));
   }
 
-  async function readFirstEvent(ref: FirstEvent['ref']): Promise<FirstEvent | undefined> {
+  async function readFirstEvent(file: RunFile): Promise<FirstEvent | undefined> {
+    if (isRecordOfUpkeep(file)) return undefined; // no pipeline ran in it, also where its workflow is one
+    const { ref, finished } = file;
     const started = await firstEvent(store, ref);
     if (started?.type !== 'run.started') return undefined; // killed before its first event, or damaged
-    if (!isPipelineRun(started)) return void scripts.add(ref.workflow);
+    if (!isPipelineRun(started)) {
+      // A record of upkeep is known by its end alone.
+      if (finished) scripts.add(ref.workflow);
+      return undefined;
+    }
     const first: FirstEvent = { ref, started };
     firstEvents.set(ref.run, first);
     return first;
@@ -99,7 +110,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     return status;
   }
 
-  async function describe({ logicalRun, latest }: Found): Promise<PipelineRun> {
+  async function describe({ logicalRun, latest, newest }: Found): Promise<PipelineRun> {
     const now = await followed(logicalRun);
     const { state, questions, source } = now;
     const isRunning = isLive(logicalRun.id, latest);
@@ -107,6 +118,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     return {
       logicalRun,
       latest,
+      newest,
       questions,
       source,
       status,
