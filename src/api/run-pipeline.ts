@@ -12,7 +12,7 @@ import { checkIo, defined, projectFor } from './run.js';
 import { OF_PIPELINES, withProgramHints } from './reports/program-hints.js';
 import { watch, type Watched } from './watch.js';
 
-export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent' | 'watchOutput'>> {
+export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent' | 'watchOutput' | 'onOpened'>> {
   /** Path of the `.dot` file, relative to `workingDirectory`. */
   readonly file: string;
   readonly io?: Partial<PipelineIo>;

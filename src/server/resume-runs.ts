@@ -40,7 +40,7 @@ export async function resumeRun(
       hint: `the latest run is ${newest}`,
     });
   }
-  await manager.resume({ id, name, file: path.resolve(project.root, workflow), backend: line.begun.backend });
+  await manager.resume({ id, latest: run, name, file: path.resolve(project.root, workflow), backend: line.begun.backend });
 }
 
 /** Returns the interrupted runs of uploaded pipelines, oldest first. */
@@ -70,7 +70,8 @@ export async function handleInterruptedRuns(resuming: ResumePorts, { resumes }: 
       const run = await runs.find(id);
       if (run?.status.status === 'interrupted') await resumeRun(resuming, run);
     } catch (error) {
-      log(`${id}: not resumed: ${messageOf(error)}`);
+      const hint = error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? ` (${error.hint})` : '';
+      log(`${id}: not resumed: ${messageOf(error)}${hint}`);
     }
   }
 }

@@ -191,7 +191,7 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
   const { status, latest } = run;
   const { id } = status;
   if (isOver(run)) throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is already ${status.status}`);
-  if (!services.manager.has(id)) {
+  if (!services.manager.has(id, latest.ref.run)) {
     throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} belongs to another process`, {
       hint: `cancel it where it was started; mlld journal show ${latest.ref.run} shows its journal`,
     });
@@ -203,7 +203,7 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
 /** Only this process knows what its commands write: nothing of it is recorded before they have ended. */
 function outputOf({ manager }: Services, run: PipelineRun): object {
   // A run whose end is recorded is still known to its manager until its files are closed.
-  const commands = isOver(run) ? undefined : manager.outputs(run.status.id);
+  const commands = isOver(run) ? undefined : manager.outputs(run.status.id, run.latest.ref.run);
   return {
     executed_here: commands !== undefined,
     commands: (commands ?? []).map(({ op, text, isCut, isWithheld }) => ({ op, text, is_cut: isCut, is_withheld: isWithheld })),

@@ -7,9 +7,12 @@
  *           upload without a run, which a later server removes (`orphaned-uploads.ts`). A pipeline of the project runs in its place.
  * MANAGER-3 A run ends in order or not at all; its slot is free when it has ended.
  * MANAGER-4 A run of this process is never resumed a second time: it is known as running from before the resume starts.
+ * MANAGER-5 A run that another process has taken is none of this process: it is neither shown as running here nor cancelled here, also
+ *           while calls of it are in flight. It is not resumed here before they have ended, because their results are reused then.
  */
 import path from 'node:path';
-import type { RunId } from '../../journal/ids.js';
+import { isTaken } from '../../journal/errors.js';
+import type { RunId, RunRef } from '../../journal/ids.js';
 import {
   backendFor,
   CANCELLED,
@@ -44,9 +47,10 @@ export interface RunManager {
   start(submission: Submission): Promise<RunId>;
   /** Resumes a run whose process has ended. Resolves when its first event is recorded. @throws as `start` */
   resume(run: Resumable): Promise<void>;
-  has(id: RunId): boolean;
+  /** `latest`: the latest run of the logical run. MANAGER-5 */
+  has(id: RunId, latest: RunId): boolean;
   /** Returns what the commands in flight have written; undefined for a run of another process. */
-  outputs(id: RunId): readonly CommandOutput[] | undefined;
+  outputs(id: RunId, latest: RunId): readonly CommandOutput[] | undefined;
   cancel(id: RunId): void;
   /** Resolves when another run may start. */
   slotFree(): Promise<void>;
@@ -57,6 +61,8 @@ export interface RunManager {
 /** Identifies a run to resume, with the options that it was started with. */
 export interface Resumable {
   readonly id: RunId;
+  /** The run that is continued. */
+  readonly latest: RunId;
   readonly name: string;
   /** The absolute path of its pipeline. */
   readonly file: string;
@@ -78,6 +84,8 @@ interface ManagedRun {
   readonly controller: AbortController;
   /** True when the first event is recorded. */
   hasBegun: boolean;
+  /** The runs of the logical run that this process has begun. */
+  readonly begun: Set<RunId>;
   readonly outputs: LiveOutputs;
   readonly ended: Promise<void>;
 }
@@ -109,7 +117,18 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     return launch({ name, file, dot, set, backend });
   }
 
-  async function resume({ id, name, file, backend }: Resumable): Promise<void> {
+  /** MANAGER-5 */
+  function ownRun(id: RunId, latest: RunId): ManagedRun | undefined {
+    const own = known.get(id);
+    return own === undefined || (own.hasBegun && !own.begun.has(latest)) ? undefined : own;
+  }
+
+  async function resume({ id, latest, name, file, backend }: Resumable): Promise<void> {
+    if (known.has(id) && ownRun(id, latest) === undefined) {
+      throw new HttpError(409, 'RUN_GOES_ON', `Calls of run ${id} that began here before another process took it are still in flight`, {
+        hint: 'send the request again when they have ended: their results are reused',
+      });
+    }
     // The caller found the end of this run in its journal, so a run that is known here is only closing its files.
     const before = known.get(id);
     if (before?.hasBegun) await before.ended;
@@ -124,13 +143,15 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
     const outputs = createLiveOutputs();
-    const working = run(options, { ...launched, signal: controller.signal, begun, watchOutput: outputs.watch });
+    const runsBegun = new Set<RunId>();
+    const opened = ({ run: each }: RunRef): void => void runsBegun.add(each);
+    const working = run(options, { ...launched, signal: controller.signal, opened, begun, watchOutput: outputs.watch });
     let id = launched.id;
     const over = working.finally(() => {
       runs.delete(own);
       if (id !== undefined) known.delete(id);
     });
-    const own: ManagedRun = { controller, hasBegun: false, outputs, ended: over.then(ignore, ignore) };
+    const own: ManagedRun = { controller, hasBegun: false, begun: runsBegun, outputs, ended: over.then(ignore, ignore) };
     runs.add(own);
     if (id !== undefined) known.set(id, own); // MANAGER-4
     id = await Promise.race([beginning, over.then(refused)]);
@@ -139,7 +160,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     void over.then(
       ({ status, error }) => {
         options.log(`${id}: ${name} ${status}${error instanceof Error ? `: ${error.message}` : ''}`);
-        if (status !== 'completed')
+        if (isTaken(error instanceof Error ? error.cause : undefined))
+          options.log(`  where no other process goes on with it, POST /pipelines/${id}/resume resumes it, and reuses what is recorded`);
+        else if (status !== 'completed')
           options.log(`  resume: mlld run ${path.relative(options.workingDirectory, file)} --resume --ask remote`);
       },
       (error: unknown) => options.log(`${id}: ${name} failed unexpectedly: ${String(error)}`),
@@ -151,8 +174,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   return {
     start,
     resume,
-    has: (id) => known.has(id),
-    outputs: (id) => known.get(id)?.outputs.read(),
+    has: (id, latest) => ownRun(id, latest) !== undefined,
+    outputs: (id, latest) => ownRun(id, latest)?.outputs.read(),
     cancel: (id) => known.get(id)?.controller.abort(CANCELLED),
     async slotFree() {
       while (runs.size >= options.runsMax && !isStopping) await Promise.race([...runs].map(({ ended }) => ended));
@@ -200,13 +223,14 @@ interface Launched {
 
 interface Run extends Launched {
   readonly signal: AbortSignal;
+  readonly opened: (run: RunRef) => void;
   readonly begun: (id: RunId) => void;
   readonly watchOutput: WatchOutput;
 }
 
 async function run(
   options: RunManagerOptions,
-  { id: resumed, file, dot, set, backend, signal, begun, watchOutput }: Run,
+  { id: resumed, file, dot, set, backend, signal, opened, begun, watchOutput }: Run,
 ): Promise<PipelineReport> {
   const { project, workingDirectory, environment, clock, log } = options;
   if (dot !== undefined) await writeUpload(file, dot);
@@ -234,6 +258,7 @@ async function run(
     signal,
     watchOutput,
     onFindings: (findings) => (diagnostics = findings.diagnostics),
+    onOpened: opened,
     onState: ({ runId }) => {
       if (hasBegun || runId === undefined) return; // a restart belongs to the same logical run
       hasBegun = true;

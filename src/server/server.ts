@@ -74,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     );
   }
   const manager: RunManager = createRunManager(options);
-  const runs = createPipelineRuns(store, (id) => manager.has(id));
+  const runs = createPipelineRuns(store, (id, latest) => manager.has(id, latest));
   const stopping = new AbortController();
   const { monotonicMs } = clock;
   const resuming = { store, project: options.project, runs, manager, log: options.log };

@@ -81,6 +81,8 @@ export interface PipelineRunOptions {
   readonly onProgress?: NonNullable<RunOptions['onProgress']>;
   /** Watches the commands of this run without its child runs. */
   readonly watchOutput?: WatchOutput;
+  /** Called before the first event of a run is recorded, and again for each run that follows a restart. */
+  readonly onOpened?: (run: RunRef) => void;
   /** Called when a run has started, with its state, which is live. */
   readonly onState?: (state: PipelineState) => void;
   /** Called when `checkpoint.json` was replaced. */

@@ -163,6 +163,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
     afterStart: resumed ? invalidations(options.resume ?? '', resumed) : [],
     facts: (opened) => {
       ref = opened;
+      options.onOpened?.(opened);
       return startFacts(single, opened);
     },
   });

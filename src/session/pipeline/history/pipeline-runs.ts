@@ -46,8 +46,8 @@ interface Found {
   readonly fileOf: (run: RunId) => RunFile | undefined;
 }
 
-/** `isOwn` is true while this process runs a logical run, also between two of its runs. */
-export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => boolean): PipelineRuns {
+/** `isOwn` is true while this process runs the logical run of that id, whose latest run is the other one; also between two of its runs. */
+export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId, latest: RunId) => boolean): PipelineRuns {
   const firstEvents = new Map<RunId, FirstEvent>();
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
@@ -101,7 +101,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
   }
 
   async function statusIn({ logicalRun, latest, fileOf }: Found): Promise<PipelineStatus> {
-    const of = `${keyOf(logicalRun)} ${latest.bytes} ${latest.liveness} ${isOwn(logicalRun.id)}`;
+    const of = `${keyOf(logicalRun)} ${latest.bytes} ${latest.liveness} ${isOwn(logicalRun.id, latest.ref.run)}`;
     const known = shown.get(logicalRun.id);
     if (known?.of === of) return known.status;
     const isRunning = isLive(logicalRun.id, latest);
@@ -129,8 +129,8 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     };
   }
 
-  function isLive(id: RunId, { liveness }: RunFile): boolean {
-    return liveness === 'running' || isOwn(id);
+  function isLive(id: RunId, { liveness, ref }: RunFile): boolean {
+    return liveness === 'running' || isOwn(id, ref.run);
   }
 
   function listNow(): Promise<readonly PipelineStatus[]> {
