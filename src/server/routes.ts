@@ -193,7 +193,7 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
   if (isOver(run)) throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is already ${status.status}`);
   if (!services.manager.has(id, latest.ref.run)) {
     throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} belongs to another process`, {
-      hint: `cancel it where it was started; mlld journal show ${latest.ref.run} shows its journal`,
+      hint: `cancel it where it was last started or resumed; mlld journal show ${latest.ref.run} shows its journal`,
     });
   }
   services.manager.cancel(id);

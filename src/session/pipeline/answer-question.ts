@@ -12,7 +12,7 @@ import { allRuns, findRun } from '../recorded-run.js';
 import { onOneLine } from '../../values/shortened.js';
 import { createLiveWorld } from '../../world/live.js';
 import { openChain, type Chain } from './history/chain.js';
-import { runOfManifest } from './manifest.js';
+import { isFolderInUse } from './manifest.js';
 
 export interface AnswerRequest {
   readonly store: JournalStore;
@@ -56,8 +56,9 @@ export async function answerQuestion({ store, project, run, question: id, text }
   try {
     const folder = path.resolve(project.root, chain.state.runDir);
     // A run of another machine reads no file of this one, and its record could name any folder.
-    const isHere = (await runOfManifest(world, folder)) === chain.state.runId && path.basename(question.id) === question.id;
-    if (!isHere) throw elsewhere(run);
+    const journalRun = chain.latest.ref.run;
+    const isHere = await isFolderInUse(world, folder, { runId: chain.state.runId, journalRun });
+    if (!isHere || path.basename(question.id) !== question.id) throw elsewhere(run, journalRun);
     await world.perform('file.write', { path: answerFile(folder, question.id), text: answer });
   } finally {
     await world.close('the answer is given');
@@ -65,9 +66,9 @@ export async function answerQuestion({ store, project, run, question: id, text }
   return { question, choice, answer };
 }
 
-function elsewhere(run: string): MlldError {
+function elsewhere(run: string, latest: RunId): MlldError {
   return new MlldError('RUN_ELSEWHERE', `Run ${run} does not run in this folder, and takes no answer from here`, {
-    hint: `answer it where it was started; mlld journal show ${run} says on which machine`,
+    hint: `answer it where it was last started or resumed; mlld journal show ${latest} says on which machine`,
   });
 }
 

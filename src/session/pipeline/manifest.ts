@@ -8,6 +8,7 @@ const VERSION = 1;
 export interface ManifestFacts {
   readonly folder: string;
   readonly runId: string;
+  readonly journalRun: string;
   readonly pipeline: string;
   readonly goal: string;
   readonly source: { readonly path: string; readonly text: string };
@@ -22,6 +23,7 @@ export async function writeManifest(world: World, facts: ManifestFacts): Promise
   const manifest = {
     version: VERSION,
     run_id: facts.runId,
+    journal_run: facts.journalRun,
     pipeline_name: facts.pipeline,
     goal: facts.goal,
     source: { path: facts.source.path, sha256: sha256(facts.source.text) },
@@ -36,16 +38,35 @@ export async function runOfManifest(world: World, folder: string): Promise<unkno
   return (await manifestIn(world, path.join(folder, 'manifest.json'))).run_id;
 }
 
+/** True where this run of the chain uses the folder. One that resumed it on another machine uses the folder of the same name there. */
+export async function isFolderInUse(world: World, folder: string, { runId, journalRun }: UsedBy): Promise<boolean> {
+  const { run_id: first, journal_run: latest = journalRun } = await manifestIn(world, path.join(folder, 'manifest.json'));
+  return first === runId && latest === journalRun;
+}
+
+interface UsedBy {
+  /** Of the chain. */
+  readonly runId: string | undefined;
+  readonly journalRun: string;
+}
+
 async function resumesIn(world: World, file: string): Promise<readonly string[]> {
   const { resumed_at: times } = await manifestIn(world, file);
   return Array.isArray(times) ? times.filter((time): time is string => typeof time === 'string') : [];
 }
 
-async function manifestIn(world: World, file: string): Promise<{ readonly run_id?: unknown; readonly resumed_at?: unknown }> {
+interface Manifest {
+  readonly run_id?: unknown;
+  /** Absent in those of before. */
+  readonly journal_run?: unknown;
+  readonly resumed_at?: unknown;
+}
+
+async function manifestIn(world: World, file: string): Promise<Manifest> {
   const read = await world.perform('file.read', { path: file });
   if (!('text' in read)) return {};
   try {
-    return (JSON.parse(read.text) ?? {}) as { readonly run_id?: unknown; readonly resumed_at?: unknown };
+    return (JSON.parse(read.text) ?? {}) as Manifest;
   } catch {
     return {}; // the file is for people, who may have changed it
   }

@@ -182,6 +182,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   await writeManifest(world, {
     folder: folder.path,
     runId: keeper.state.runId ?? '',
+    journalRun: refOf().run,
     pipeline: plan.graph.name,
     goal: plan.goal,
     source: { path: options.name, text },

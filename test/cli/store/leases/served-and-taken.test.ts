@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeDatabase, noServer, type TestDatabase } from '../../../journal/postgres/database.js';
-import { projectFolder } from '../../../support/cli.js';
+import { projectFolder, runCli } from '../../../support/cli.js';
 import { pipeline } from '../../../support/pipeline-run.js';
 import { serve, type Served } from '../../../support/served.js';
 
@@ -76,6 +76,24 @@ describe.skipIf(noServer !== undefined)(
         end('b');
         end('c');
       }
+    });
+
+    it('takes no answer for it in another folder, where nothing reads that', { timeout: 120_000 }, async () => {
+      const text = pipeline('gate [shape=hexagon, label="Go?"]; start -> gate; gate -> exit [label="[Y] Yes"]');
+      const [here, there] = [await projectFolder({ 'p.dot': text }), await projectFolder({ 'p.dot': text })];
+      const store = database.project();
+      const [first, second] = [await open(here, store), await open(there, store)];
+      const { body } = await first.post('/pipelines', { file: 'p.dot' });
+      const { id } = body as { id: string };
+      const at = `/pipelines/${id}`;
+      await first.until(at, is('waiting'));
+      await taken(first, second, id, () => second.until(at, is('waiting')));
+      const answered = await runCli(['answer', id, 'Y'], { cwd: here, env: { MLLD_STORE: store } });
+      expect(answered).toMatchObject({ status: 1, stderr: expect.stringContaining('does not run in this folder') });
+      const refused = await first.post(`${at}/questions/q2/answer`, { value: 'Y' });
+      expect(refused).toMatchObject({ status: 409, body: { error: { code: 'RUN_ELSEWHERE' } } });
+      expect(await second.post(`${at}/questions/q2/answer`, { value: 'Y' })).toMatchObject({ status: 200 });
+      await first.until(at, is('completed'));
     });
   },
 );
