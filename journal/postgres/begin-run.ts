@@ -1,12 +1,13 @@
 /** Makes the row of a run: one of its own, one that goes on with another run, serves it, or keeps what its calls ended with. */
 import { hostname } from 'node:os';
 import { pid } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../errors.js';
 import type { RunRef } from '../ids.js';
 import { inUse } from '../storage/runs/reopen-run.js';
 import type { ContinuedRun } from '../store.js';
 import type { Sql } from './connection.js';
-import { stateBehind, TAKEN_OVER_STATE } from './store-errors.js';
+import { mayPass, stateBehind, TAKEN_OVER_STATE } from './store-errors.js';
 import type { Serving } from './workers/served-run.js';
 import { describeProcess } from './writer-process.js';
 
@@ -50,4 +51,20 @@ export async function beginRunRow(
         : await ask('begin_worker', [serves.of, JSON.stringify(serves.worker)]);
   if (typeof id === 'string') return id;
   throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`);
+}
+
+/** A run that goes on with another one waits so long for a server that restarts: it can't begin without it. */
+const BEGIN_WAIT_MS = 10_000;
+const BEGIN_AGAIN_MS = 200;
+
+/** `begin` may have been done, and its answer lost: then the other run is taken, and this writer alone knows that it is the one that has it. */
+export async function beginAgain<T>(begin: () => Promise<T>, waitMs: number): Promise<T> {
+  for (const endMs = performance.now() + Math.min(waitMs, BEGIN_WAIT_MS); ;) {
+    try {
+      return await begin();
+    } catch (error) {
+      if (!mayPass(error) || performance.now() > endMs) throw error;
+      await sleep(BEGIN_AGAIN_MS);
+    }
+  }
 }

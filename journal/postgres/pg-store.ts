@@ -12,7 +12,7 @@ import type { Keeper } from '../upkeep/keeper.js';
 import type { CreateOptions, IndexFiles, Journal, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import type { Visit } from '../reader.js';
 import { RunWriter } from '../writer.js';
-import { beginRunRow, type Beginning } from './begin-run.js';
+import { beginAgain, beginRunRow, type Beginning } from './begin-run.js';
 import { getBlobRows, newBlobRows, putBlobRows, type BlobPorts } from './blob-rows.js';
 import { ClaimRows, RunClaims } from './claims/claim-rows.js';
 import { momentNow, OwnLease } from './claims/own-lease.js';
@@ -106,7 +106,7 @@ export class PgStore implements RunStore {
     const settings = { ...options, waitMs: options.waitMs ?? this.ports.waitMs };
     const sink = this.spillingRows(ref, rows, settings);
     try {
-      await rows.begin();
+      await (options.continues === undefined ? rows.begin() : beginAgain(() => rows.begin(), settings.waitMs));
     } catch (error) {
       if (!mayPass(error) || settings.waitMs === 0 || options.continues !== undefined) throw error;
       sink.startInOutage();

@@ -48,9 +48,9 @@ export function errorResponse(error: unknown): HttpResponse | undefined {
   );
 }
 
-/** The store of a team may be away, or refuse this user: that is no fault of the server. */
+/** The store of a team may be away or refuse this user, and a workflow be locked for long: that is no fault of the server. */
 function storeResponse(error: unknown): HttpResponse | undefined {
-  if (!(error instanceof Error) || !('code' in error) || !/^STORE_[A-Z_]+$/.test(String(error.code))) return undefined;
+  if (!(error instanceof Error) || !('code' in error) || !/^(STORE_[A-Z_]+|JOURNAL_BUSY)$/.test(String(error.code))) return undefined;
   const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {};
   return jsonResponse(503, { error: { code: error.code, message: error.message, ...hint } });
 }

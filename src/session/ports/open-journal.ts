@@ -3,7 +3,7 @@
  * it is decided in `start-recording.ts`.
  */
 import type { Script } from '../../../grammar/ast.js';
-import { isTaken, JournalError } from '../../../journal/errors.js';
+import { isOfStore, isTaken, JournalError } from '../../../journal/errors.js';
 import type { ContinuedRun, Journal, JournalStore } from '../../../journal/store.js';
 import { cachePolicy } from '../../../replay/memo/policy.js';
 import { MlldError } from '../../errors.js';
@@ -123,7 +123,7 @@ function goneOn({ ref: { run } }: ContinuedRun, name: string): MlldError {
   });
 }
 
-/** Throws RESUME_RUNNING. Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
+/** Throws RESUME_RUNNING, and for a pipeline what is wrong with the store of a team. Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
 async function beginRun({
   options,
   script,
@@ -146,6 +146,7 @@ async function beginRun({
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     if (continues !== undefined && error.code === 'JOURNAL_RUN_IN_USE') throw goneOn(continues, options.name);
+    if (options.pipeline && isOfStore(error)) throw error; // it does not run without a journal, and this names the remedy
     const { reuses } = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined });
     const mayReuse = !options.pipeline && reuses !== 'no' && loaded.runs.length + forks.length > 0;
     onLost(error, mayReuse ? 'but results of earlier runs are reused' : undefined);

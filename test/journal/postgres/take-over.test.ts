@@ -8,6 +8,7 @@ import { parseStoreAddress } from '../../../journal/postgres/store-address.js';
 import type { TeamStore } from '../../../journal/postgres/open-store.js';
 import type { CreateOptions, Journal, RunFile } from '../../../journal/store.js';
 import { callCompleted, callStarted, finished, runRef, started, workflow } from '../support/facts.js';
+import { Between } from '../support/between.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from './database.js';
 
 const IN_USE = { code: 'JOURNAL_RUN_IN_USE' };
@@ -53,6 +54,32 @@ describe.skipIf(noServer !== undefined)(
       await next.close();
       await journal.close().catch(() => undefined);
       expect((await listed(other, 1)).fence).toBe(1);
+    });
+
+    it.each(['the statement', 'its answer'] as const)('is gone on with where the connection is cut, and %s is lost', async (lost) => {
+      const url = database.project();
+      await begun(open(url), 1);
+      await fallAsleep();
+      const between = await Between.open(url);
+      const other = open(between.url);
+      const continues = await listed(other, 1);
+      let cuts = 0;
+      between.onSent = (text) => {
+        if (cuts > 0 || !text.includes('begin_after')) return true;
+        cuts += 1;
+        between.isDeaf = true;
+        setTimeout(() => {
+          between.isDeaf = false;
+          between.cut();
+        }, 200);
+        return lost === 'its answer';
+      };
+      const next = await other.create(runRef(2), { continues });
+      expect(cuts).toBe(1);
+      await next.append(started);
+      await next.close();
+      expect((await listed(other, 1)).fence).toBe(1);
+      expect((await listed(other, 2)).bytes).toBeGreaterThan(0);
     });
 
     it('is left alone while its writer lives', async () => {
