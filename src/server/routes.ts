@@ -196,7 +196,7 @@ async function cancel(services: Services, _: HttpRequest, { id: requested }: Pic
       hint: `cancel it where it was last started or resumed; mlld journal show ${latest.ref.run} shows its journal`,
     });
   }
-  services.manager.cancel(id);
+  services.manager.cancel(id, latest.ref.run);
   return jsonResponse(202, { id, status: 'cancelling' });
 }
 

@@ -51,7 +51,7 @@ export interface RunManager {
   has(id: RunId, latest: RunId): boolean;
   /** Returns what the commands in flight have written; undefined for a run of another process. */
   outputs(id: RunId, latest: RunId): readonly CommandOutput[] | undefined;
-  cancel(id: RunId): void;
+  cancel(id: RunId, latest: RunId): void;
   /** Resolves when another run may start. */
   slotFree(): Promise<void>;
   /** Refuses new runs and interrupts those that are running. Resolves when they have ended. */
@@ -117,10 +117,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     return launch({ name, file, dot, set, backend });
   }
 
-  /** MANAGER-5 */
+  /** MANAGER-5. Found by the latest run: `journal gc` may remove the first one, whose id the logical run had when it began here. */
   function ownRun(id: RunId, latest: RunId): ManagedRun | undefined {
     const own = known.get(id);
-    return own === undefined || (own.hasBegun && !own.begun.has(latest)) ? undefined : own;
+    return own?.hasBegun === false ? own : [...runs].find(({ begun }) => begun.has(latest));
   }
 
   async function resume({ id, latest, name, file, backend }: Resumable): Promise<void> {
@@ -176,7 +176,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     resume,
     has: (id, latest) => ownRun(id, latest) !== undefined,
     outputs: (id, latest) => ownRun(id, latest)?.outputs.read(),
-    cancel: (id) => known.get(id)?.controller.abort(CANCELLED),
+    cancel: (id, latest) => ownRun(id, latest)?.controller.abort(CANCELLED),
     async slotFree() {
       while (runs.size >= options.runsMax && !isStopping) await Promise.race([...runs].map(({ ended }) => ended));
     },
