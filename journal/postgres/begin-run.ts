@@ -57,7 +57,7 @@ export async function beginRunRow(
 const BEGIN_WAIT_MS = 10_000;
 const BEGIN_AGAIN_MS = 200;
 
-/** `begin` may have been done, and its answer lost: then the other run is taken, and this writer alone knows that it is the one that has it. */
+/** `begin` may have been done, and its answer lost: then the other run is taken, and only this writer can begin the one that has it. */
 export async function beginAgain<T>(begin: () => Promise<T>, waitMs: number): Promise<T> {
   for (const endMs = performance.now() + Math.min(waitMs, BEGIN_WAIT_MS); ;) {
     try {

@@ -2,6 +2,7 @@
  * Exports what a program that serves pipelines to others needs: pipeline runs as people see them (a resumed run is one run, whichever
  * process executes it), their questions, pictures and uploads. For `mlld serve`; not exported by the package.
  */
+export { isTaken } from '../../journal/errors.js';
 export { backendFor } from '../pipeline/backends/select-backend.js';
 export { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
 export { isReservedKey } from '../pipeline/model/context-keys.js';

@@ -11,7 +11,6 @@
  *           while calls of it are in flight. It is not resumed here before they have ended, because their results are reused then.
  */
 import path from 'node:path';
-import { isTaken } from '../../journal/errors.js';
 import type { RunId, RunRef } from '../../journal/ids.js';
 import {
   backendFor,
@@ -19,6 +18,7 @@ import {
   diagnosePipeline,
   type Diagnostic,
   isReservedKey,
+  isTaken,
   type PipelineIo,
   type PipelineReport,
   type Project,

@@ -45,7 +45,7 @@ export async function isFolderInUse(world: World, folder: string, { runId, journ
 }
 
 interface UsedBy {
-  /** Of the chain. */
+  /** Names the chain. */
   readonly runId: string | undefined;
   readonly journalRun: string;
 }

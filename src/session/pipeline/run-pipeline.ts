@@ -8,6 +8,7 @@
  * PIPELINE-4  If two processes resume one chain, the second finds the run that the first has started, and is refused. Also one that was
  *             stopped since it read the chain, and the writer of the run itself: in the store of a team the new run takes it from them.
  */
+import { JournalError } from '../../../journal/errors.js';
 import type { FactOf } from '../../../journal/event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -27,6 +28,7 @@ import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
 import { addRunCalls } from '../ports/run-totals.js';
 import { endRun } from '../end-run.js';
+import { pausedError } from '../pause-error.js';
 import { superviseRun } from '../run-lifecycle.js';
 import type { ResultInside } from '../ports/results/result-cache.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
@@ -79,12 +81,14 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
     } else requireSecrets(beginning.set, secrets);
     let allCalls: PipelineReport['calls'];
     let childCalls: PipelineReport['calls'];
+    let before: PipelineReport | undefined;
     const onChildEnded = (child: PipelineReport): void => {
       childCalls = addRunCalls(addRunCalls(childCalls, child.calls), child.childCalls);
     };
     for (;;) {
       const single = { options: recordable, secrets, world, signal, calls, plan, text, store, beginning, onStarted: unlock, onChildEnded };
-      const { restart, ...report } = await runOnce(single);
+      const { restart, ...report } = await runOnce(single).catch((error: unknown) => takenBetween(error, before));
+      before = report;
       allCalls = addRunCalls(allCalls, report.calls);
       if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls, childCalls });
       beginning = { ...restart, number: beginning.number + 1 }; // PIPELINE-3
@@ -92,6 +96,14 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
   } finally {
     await unlock();
   }
+}
+
+/** PIPELINE-4: between two runs of this process another one may go on with the first. Rethrows any other error. */
+function takenBetween(error: unknown, before: PipelineReport | undefined): PipelineReport & { readonly restart?: Restart } {
+  if (before === undefined || !(error instanceof MlldError) || error.code !== 'RESUME_RUNNING') throw error;
+  const sealed = new JournalError('STORE_SEALED', error.message, { cause: error });
+  const { calls: _, ...report } = before; // counted already
+  return { ...report, status: 'paused', error: pausedError({ pausedBy: { class: 'journal', message: error.message, error: sealed } }) };
 }
 
 function refuseReservedKeys({ set }: Pick<PipelineRunOptions, 'set'>): void {

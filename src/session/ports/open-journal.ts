@@ -123,7 +123,10 @@ function goneOn({ ref: { run } }: ContinuedRun, name: string): MlldError {
   });
 }
 
-/** Throws RESUME_RUNNING, and for a pipeline what is wrong with the store of a team. Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
+/**
+ * Throws RESUME_RUNNING, and for a pipeline what is wrong with the store of a team. Undefined when the run can't be created: it then goes
+ * without a record, and reuses what is recorded.
+ */
 async function beginRun({
   options,
   script,

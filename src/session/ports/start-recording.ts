@@ -126,7 +126,7 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
       const recorded = await recorder.append(fact);
       const state = await recorder.close();
       if (state === 'regained') options.io.stderr('the journal could be written at the end of the run: what was held back is recorded\n');
-      // Of a run that was taken another process may record the end: the warning that it was sealed is what there is to say.
+      // Another process may record the end of a run that was taken: the warning that it was sealed is what there is to say.
       if (state === 'lost' && ports.calls.dispatcher.stoppedBy?.endsRun !== true)
         options.io.stderr('the end of this run could not be recorded: it is listed as crashed, and --resume continues it\n');
       // The index may be missing at any time.
