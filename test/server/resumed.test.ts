@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
 import { serve as startServer, type Served, type ServeOptions } from '../support/served.js';
 import { GATED } from './pipelines.js';
@@ -102,4 +103,18 @@ it('take an answer to a question that they had asked', { timeout: 120_000 }, asy
   expect([given.status, given.body]).toEqual([200, { id: 'q2', accepted: true, choice: { key: 'O', label: '[O] Open' } }]);
   await second.until(`/pipelines/${id}`, is('completed'));
   expect((await second.post(`/pipelines/${id}/questions/q1/answer`, { value: 'O' })).status).toBe(409);
+});
+
+it('are still of the server that resumed them when the run that began them was removed', { timeout: 120_000 }, async () => {
+  const { folder, id } = await killedAtWork();
+  fs.rmSync(path.join(folder, 'again'));
+  const second = await serve({ folder });
+  expect((await second.post(`/pipelines/${id}/resume`)).status).toBe(202);
+  await expect.poll(() => fs.existsSync(path.join(folder, 'again')), { timeout: 50_000 }).toBe(true);
+  const gc = await runCli(['journal', 'gc', '--keep', '0', '--needed'], { cwd: folder });
+  expect(gc.stdout).toContain(id);
+  const [left] = (await second.get('/pipelines')).body as { id: string; status: string }[];
+  expect(left).toMatchObject({ id: expect.not.stringContaining(id) as string, status: 'running' });
+  expect((await second.post(`/pipelines/${left?.id}/cancel`)).status).toBe(202);
+  await second.until(`/pipelines/${left?.id}`, is('cancelled'));
 });
