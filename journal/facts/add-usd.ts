@@ -12,6 +12,11 @@ export function addUsd(one: number, other: number): number {
   return Number.isSafeInteger(units) ? units / UNITS : one + other;
 }
 
+/** Adds two amounts of which either may be unknown: an unknown one is not 0. */
+export function addKnownUsd(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : addUsd(one, other);
+}
+
 /** Adds an amount to a sum of which nothing may be known yet, which is null. */
 export function sumUsd(sum: number | null, more: number | null | undefined): number | null {
   return more === undefined || more === null ? sum : addUsd(sum ?? 0, more);

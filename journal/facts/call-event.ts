@@ -139,6 +139,8 @@ export type CallFact =
       readonly onlyCalls?: true;
       /** The usage of all attempts added, where attempts before the last one had some. */
       readonly callUsage?: Usage;
+      /** The cost of the calls inside this one, in US dollars, each result once; absent where none is known. It is part of no usage. */
+      readonly insideUsd?: number;
       /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
       readonly reply?: { readonly adapter: string; readonly inner?: true };
       /** The session of the model's program, which a later call may continue. */
@@ -208,7 +210,7 @@ export type CallFact =
       /** First argument as text, at most 256 UTF-16 units; only for a forked result, and when it is not secret. */
       readonly preview?: string;
       readonly fingerprint?: Fingerprint;
-      /** The cost of all attempts of the recorded call, in US dollars, where it is known. */
+      /** The cost of all attempts of the recorded call and of the calls inside it, in US dollars, where it is known. */
       readonly savedUsd?: number;
       /** Declared output files, in the order of their declaration. */
       readonly outputs?: readonly ReusedOutput[];

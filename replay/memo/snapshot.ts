@@ -29,7 +29,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 15;
+const VERSION = 16;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -224,7 +224,8 @@ function heading(body: string | Uint8Array): string {
 
 /** JSON has no NaN and no undefined. */
 function wholeResult(result: StoredResult): StoredResult {
-  return { ...result, form: result.form, costUsd: result.costUsd, endedMs: (result.endedMs as number | null) ?? Number.NaN };
+  const { form, costUsd, insideUsd, endedMs } = result;
+  return { ...result, form, costUsd, insideUsd, endedMs: (endedMs as number | null) ?? Number.NaN };
 }
 
 function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpackedMax: number): Memo {

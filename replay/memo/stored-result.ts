@@ -1,5 +1,5 @@
 /** The place of a result in the journal, and what is known of it without reading it. */
-import { addUsd } from '../../journal/facts/add-usd.js';
+import { addKnownUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
 import type { RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
@@ -25,6 +25,13 @@ export interface StoredResult {
   readonly sizeBytes: number;
   /** The cost of all attempts of its call, in US dollars; undefined where it is not known. */
   readonly costUsd: number | undefined;
+  /** The cost of the calls inside its call, in US dollars; undefined where none is known. Estimates count these by themselves. */
+  readonly insideUsd: number | undefined;
+}
+
+/** Returns what it saves to reuse a result, in US dollars; undefined where nothing is known. */
+export function savedBy({ costUsd, insideUsd }: Pick<StoredResult, 'costUsd' | 'insideUsd'>): number | undefined {
+  return addKnownUsd(costUsd, insideUsd);
 }
 
 /** `failedUsd` is what the earlier attempts of the call had cost. */
@@ -48,12 +55,9 @@ export function storedResult(event: EventOf<'call.completed'>, place: Place, fai
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
-    costUsd: sumOf(event.usage?.costUsd, failedUsd),
+    costUsd: addKnownUsd(event.usage?.costUsd, failedUsd),
+    insideUsd: event.insideUsd,
   };
-}
-
-function sumOf(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : addUsd(one, other);
 }
 
 function isSealed(payload: Payload): boolean {

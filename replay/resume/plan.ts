@@ -2,10 +2,11 @@
  * Plans which results a run would reuse and which calls it would execute. Decided from the journal, the flags and the definitions as the
  * script has them now; which calls are really made is known only during the run.
  */
-import { addUsd } from '../../journal/facts/add-usd.js';
+import { sumUsd } from '../../journal/facts/add-usd.js';
 import type { CallKey } from '../../journal/ids.js';
 import { isSameChange, type DefinitionChange } from '../memo/definitions.js';
 import type { MemoEntry } from '../memo/memo.js';
+import { savedBy } from '../memo/stored-result.js';
 import { decideReuse, NO_RESULT, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
 import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
 import { predictCalls } from './predict-calls.js';
@@ -159,8 +160,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     }
     if (decision.kind === 'reused') {
       if (decision.edited) entry.stale++;
-      const { costUsd } = decision.result;
-      if (costUsd !== undefined) savedUsd = addUsd(savedUsd ?? 0, costUsd);
+      savedUsd = sumUsd(savedUsd, savedBy(decision.result));
       reused.push({ key, entry });
       continue;
     }

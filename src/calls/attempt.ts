@@ -1,8 +1,9 @@
 /** One execution of the body of a call. Collects what the body reports about itself, and what its reply says. calls.md 2, 7 and 9. */
 import type { WrittenFile } from '../../journal/facts/call-event.js';
-import type { OpPath } from '../../journal/ids.js';
+import type { CallKey, OpPath } from '../../journal/ids.js';
 import type { SourceLocation } from '../errors.js';
 import type { BodyReport } from './body-report.js';
+import { CostsInside } from './costs-inside.js';
 import type { CountedTime } from './counted-time.js';
 import type { Headers } from './evidence/times.js';
 import type { Failure, FailureClass } from './failure.js';
@@ -75,6 +76,12 @@ export class Attempt {
   /** By path: the files that calls inside wrote, or had written where their results were reused. */
   innerFiles: Map<string, WrittenFile> | undefined;
 
+  /** The attempt that its call is inside of. */
+  outer: Attempt | undefined;
+
+  /** The costs of the calls inside its call, in this attempt and those before it. Undefined until one is known. */
+  costsInside: CostsInside | undefined;
+
   /** Its time as far as it counts for limits. Absent where neither it nor an attempt around it has one. */
   time: CountedTime | undefined;
 
@@ -97,6 +104,18 @@ export class Attempt {
   hadFiles(files: readonly WrittenFile[]): void {
     this.innerFiles ??= new Map();
     for (const file of files) this.innerFiles.set(file.path, { ...file, inner: true });
+  }
+
+  /** Adds the cost of an attempt of a call inside; `key` where it gave a result. */
+  paidInside(usd: number, key: CallKey | undefined): void {
+    (this.costsInside ??= new CostsInside()).paid(usd, key);
+    this.outer?.paidInside(usd, key);
+  }
+
+  /** Adds what a call inside saved that had a recorded result. */
+  reusedInside(usd: number, key: CallKey): void {
+    (this.costsInside ??= new CostsInside()).reused(usd, key);
+    this.outer?.reusedInside(usd, key);
   }
 
   reportHeaders(headers: Headers): void {

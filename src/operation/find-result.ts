@@ -1,4 +1,5 @@
 /** Looks a call up among the recorded results, and reuses what is found. checkpoint-resume.md 5. */
+import { addKnownUsd } from '../../journal/facts/add-usd.js';
 import type { SessionCost } from '../calls/price/session-totals.js';
 import type { MeasuredCall } from '../values/value.js';
 import type { ReusedOutput } from '../../journal/event.js';
@@ -79,11 +80,13 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
 
 /** Records that a result is reused, and returns it as a fresh one would be. */
 export function reuse(
-  { run: { cache, calls, recorder, usage }, op, operation, llm }: CacheableCall,
-  { definition: { fingerprint }, hasSecret, request }: CallIdentity,
+  { run: { cache, calls, recorder, usage }, op, operation, llm, around }: CacheableCall,
+  { key: ownKey, definition: { fingerprint }, hasSecret, request }: CallIdentity,
   { known, outputs, files }: Hit,
 ): Found {
   const { key, from, worker, costUsd } = known;
+  const allUsd = addKnownUsd(costUsd, known.insideUsd);
+  const savedUsd = worker === undefined ? allUsd : undefined;
   // A forked result was never executed in this workflow, so that no other event has its arguments.
   const preview = from.workflow === undefined || hasSecret ? undefined : cache.preview(request.args);
   recorder.post({
@@ -97,11 +100,12 @@ export function reuse(
     ...(worker !== undefined && { worker: worker.name, workerHost: worker.host, ...(costUsd !== undefined && { workerUsd: costUsd }) }),
     ...(preview !== undefined && { preview }),
     fingerprint,
-    ...(costUsd !== undefined && worker === undefined && { savedUsd: costUsd }),
+    ...(savedUsd !== undefined && { savedUsd }),
     ...(outputs.length > 0 && { outputs }),
     ...(files.length > 0 && { files }),
   });
-  usage.callReused(worker === undefined ? costUsd : undefined);
+  usage.callReused(savedUsd);
+  if (around && allUsd !== undefined) around.reusedInside(allUsd, ownKey);
   const { measured } = known;
   if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, { op: op.path, recorded: known.editedSince, now: fingerprint });

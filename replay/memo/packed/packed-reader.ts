@@ -70,6 +70,7 @@ export class PackedReader {
       elapsedMs: cell(columns.elapsedMs, row),
       sizeBytes: count(cell(columns.sizeBytes, row)) ?? bytes,
       costUsd: count(cell(columns.costUsd, row)),
+      insideUsd: count(cell(columns.insideUsd, row)),
     };
   }
 }

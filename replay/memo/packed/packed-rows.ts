@@ -22,6 +22,7 @@ const COLUMNS = [
   'elapsedMs',
   'sizeBytes',
   'costUsd',
+  'insideUsd',
 ] as const;
 type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
 /** A number per row, or the one number that all rows share, which is usual in most columns. */
@@ -72,6 +73,7 @@ export function packRows(rows: readonly Row[]): PackedRows {
     elapsedMs: results.map((result) => result?.elapsedMs ?? NONE),
     sizeBytes: results.map((result) => (result && result.sizeBytes !== result.position.bytes ? result.sizeBytes : NONE)),
     costUsd: results.map((result) => result?.costUsd ?? NONE),
+    insideUsd: results.map((result) => result?.insideUsd ?? NONE),
   };
   return {
     strings: strings.all,

@@ -67,6 +67,7 @@ type ResultCells = readonly [
   elapsedMs: number,
   sizeBytes: number,
   costUsd: Count,
+  insideUsd: Count,
 ];
 
 /** The text before which no row of another call begins. */
@@ -94,8 +95,8 @@ export function encodeRow({ key, order, calledIn, within, entry }: Row, { string
 }
 
 function resultCells(result: StoredResult, run: number): ResultCells {
-  const { seq, position, endedMs, elapsedMs, sizeBytes, costUsd = null } = result;
-  return [run, seq, position.offset, position.bytes, packForm(result), endedMs, elapsedMs, sizeBytes, costUsd];
+  const { seq, position, endedMs, elapsedMs, sizeBytes, costUsd = null, insideUsd = null } = result;
+  return [run, seq, position.offset, position.bytes, packForm(result), endedMs, elapsedMs, sizeBytes, costUsd, insideUsd];
 }
 
 export function decodeRow(line: string, tables: ReadTables): Row {
@@ -126,7 +127,10 @@ function rowOf([key, order, calledIn, within, fn, ...rest]: Cells, { strings, in
   return { ...known, entry };
 }
 
-function resultOf([run, seq, offset, bytes, form, endedMs, elapsedMs, sizeBytes, costUsd]: ResultCells, runs: readonly RunRef[]) {
+function resultOf(
+  [run, seq, offset, bytes, form, endedMs, elapsedMs, sizeBytes, costUsd, insideUsd]: ResultCells,
+  runs: readonly RunRef[],
+) {
   return {
     ref: runs[run] as RunRef,
     seq,
@@ -136,6 +140,7 @@ function resultOf([run, seq, offset, bytes, form, endedMs, elapsedMs, sizeBytes,
     elapsedMs,
     sizeBytes,
     costUsd: costUsd ?? undefined,
+    insideUsd: insideUsd ?? undefined,
   } satisfies StoredResult;
 }
 

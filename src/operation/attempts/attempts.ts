@@ -158,6 +158,8 @@ class Attempts {
     const { monotonicMs } = call.run;
     const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK, calls?.sessions);
     attempt.report = new BodyReport(attempt, calls?.reportFiles, (topic, message) => this.warnOnce(topic, message));
+    attempt.outer = this.frame.attempt;
+    attempt.costsInside = progress.attempt?.costsInside;
     progress.attempt = attempt;
     progress.usage = undefined;
     let isStopped = false;
@@ -202,6 +204,9 @@ class Attempts {
     if (judged.kind !== 'ended') this.warnOfNoCost(cost, usage?.model, started?.reserved);
     if (calls) call.run.usage.attemptEnded(usage, isFree);
     if (usage) progress.callUsage = addAttempt(progress.callUsage, usage);
+    if (attempt.outer && record?.key !== undefined && usage?.costUsd !== undefined) {
+      attempt.outer.paidInside(usage.costUsd, judged.kind === 'completed' ? record.key : undefined);
+    }
     return judged;
   }
 

@@ -90,6 +90,7 @@ export function replyMembers(
     ...(usage && { usage }),
     ...(attempt?.onlyCalls && { onlyCalls: true as const }),
     ...(callUsage !== usage && callUsage && { callUsage }),
+    ...(attempt?.costsInside?.usd !== undefined && { insideUsd: attempt.costsInside.usd }),
     ...(reply &&
       (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {
         reply: { adapter: reply.adapter, ...(attempt.options.reply !== undefined && { inner: true as const }) },

@@ -114,6 +114,8 @@ export interface CachedResult {
   readonly editedSince?: Fingerprint;
   /** The cost of all attempts of the recorded call, where it is known. */
   readonly costUsd?: number;
+  /** The cost of the calls inside it, where it is known. */
+  readonly insideUsd?: number;
   /** Files that the call wrote and its arguments name. */
   readonly files?: readonly WrittenFile[];
   /** Declared output files as the call had left them; undefined when it declared none. */

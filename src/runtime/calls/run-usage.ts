@@ -28,10 +28,9 @@ export class RunUsage {
     this[how]++;
   }
 
-  /** `costUsd` is what the call had cost. */
-  callReused(costUsd: number | undefined): void {
+  callReused(savedUsd: number | undefined): void {
     this.reused++;
-    this.savedUsd = sumUsd(this.savedUsd, costUsd);
+    this.savedUsd = sumUsd(this.savedUsd, savedUsd);
   }
 
   get costUsd(): number | null {

@@ -1,9 +1,10 @@
 /** Estimates what the next run of a workflow script or program executes, takes and costs, if it makes the calls of the last one. */
-import { addUsd } from '../../../journal/facts/add-usd.js';
+import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Memo, MemoEntry } from '../../../replay/memo/memo.js';
+import { savedBy } from '../../../replay/memo/stored-result.js';
 import { estimateOf, type CallNow, type Estimate } from '../../../replay/resume/estimate.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
 import { predictCalls } from '../../../replay/resume/predict-calls.js';
@@ -53,7 +54,7 @@ export async function estimateWork({ store, runs, memos, isReused }: RecordedCal
     const { elapsedMs, endedMs = Number.NaN, costUsd } = result ?? {};
     const isSaved = predicted.has(key) && isKept(key);
     now.set(key, { fn, isReused: !predicted.has(key) || isSaved, elapsedMs, endedMs, costUsd });
-    if (isSaved && costUsd !== undefined) savedUsd = addUsd(savedUsd ?? 0, costUsd);
+    if (isSaved && result) savedUsd = sumUsd(savedUsd, savedBy(result));
   }
   if (last === undefined) return { estimate: undefined, executes: [], savedUsd };
   const facts = { latest: await foldRun(store, last.ref, latestRun), now, predicted, aheadInLoops: await aheadIn(store, last) };

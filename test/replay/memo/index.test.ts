@@ -62,6 +62,20 @@ it('remembers which results say what their calls used, so that a reuse reads no 
   }
 });
 
+it('remembers what the calls inside had cost, beside what a call had cost itself', async () => {
+  const store = openMemoryStore();
+  const costs = { usage: { costUsd: 0.5, costSource: 'told' as const }, insideUsd: 0.25 };
+  const around = call('main/ask#0', 'token').map((fact) => (fact.type === 'call.completed' ? { ...fact, ...costs } : fact));
+  const journal = await begin(store, 1, [...around, ...MANY, finished()]);
+  await journal.close();
+  const folded = await load(store);
+  expect(await store.readDerived(JOB, 'index')).toBeDefined();
+  for (const { memo } of [folded, await load(store)]) {
+    expect(usableEntry(memo, callKeyOf('token'))?.result).toMatchObject({ costUsd: 0.5, insideUsd: 0.25 });
+    expect(usableEntry(memo, callKeyOf('buoy 1'))?.result.insideUsd).toBeUndefined();
+  }
+});
+
 it('remembers which results have files of their calls, so that a plan reads no others', async () => {
   const store = openMemoryStore();
   const files = [{ path: 'out/a.md', bytes: 3, mode: 0o644, reason: 'too-large' as const }];

@@ -101,6 +101,7 @@ function cacheHit(store: JournalStore, found: Candidate, { value, labels, isInne
     from: hit.forkSource === undefined ? from : { ...from, workflow: hit.forkSource },
     ...(fingerprint !== undefined && isEdited ? { editedSince: fingerprint } : {}),
     ...(stored.costUsd === undefined ? {} : { costUsd: stored.costUsd }),
+    ...(stored.insideUsd === undefined ? {} : { insideUsd: stored.insideUsd }),
     outputs: () => readOutputs(store, stored),
     measured,
     value,

@@ -34,6 +34,7 @@ const anyEntry: fc.Arbitrary<MemoEntry> = fc.record({
       elapsedMs: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((ms) => ms + 0), // a duration is never -0
       sizeBytes: fc.nat(),
       costUsd: fc.constantFrom(undefined, 0, 0.0015),
+      insideUsd: fc.constantFrom(undefined, 0, 0.25),
     }),
     { nil: undefined },
   ),
