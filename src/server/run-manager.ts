@@ -159,7 +159,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     known.set(id, own);
     void over.then(
       ({ status, error }) => {
-        options.log(`${id}: ${name} ${status}${error instanceof Error ? `: ${error.message}` : ''}`);
+        options.log(`${id}: ${name} ${endOf(status, error)}`);
         if (isTaken(error instanceof Error ? error.cause : undefined))
           options.log(`  where no other process goes on with it, POST /pipelines/${id}/resume resumes it, and reuses what is recorded`);
         else if (status !== 'completed')
@@ -208,6 +208,12 @@ function checkedName({ dot, set, backend }: Submission): string {
     throw new HttpError(422, 'BACKEND_UNKNOWN', (error as Error).message);
   }
   return graph.name;
+}
+
+/** The message of a run that paused says so itself. */
+function endOf(status: string, error: unknown): string {
+  if (!(error instanceof Error)) return status;
+  return error.message.startsWith(`${status}: `) ? error.message : `${status}: ${error.message}`;
 }
 
 interface Launched {

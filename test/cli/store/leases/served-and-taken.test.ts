@@ -67,6 +67,7 @@ describe.skipIf(noServer !== undefined)(
         await vi.waitFor(() => expect(first.stderr()).toContain('g paused'), PATIENCE);
         expect(first.stderr()).toContain(`where no other process goes on with it, POST ${at}/resume resumes it`);
         expect(first.stderr()).not.toContain('--resume');
+        expect(first.stderr()).not.toContain('paused: paused');
         expect((await first.get('/pipelines')).body).toMatchObject([{ id, status: 'interrupted' }]);
         end('c');
         expect(await first.post(`${at}/resume`)).toMatchObject({ status: 202 });
