@@ -157,6 +157,8 @@ it('counts the calls that the function of an agent makes anew with it', async ()
   chmodSync(join(cwd, 'bin', 'claude'), 0o755);
   const env = { PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}` };
   expect(await callCli(['run', 'job.js'], { cwd, env })).toMatchObject({ status: 0 });
+  const reused = await callCli(['run', 'job.js', '--resume', '--plan', '--json'], { cwd, env });
+  expect(JSON.parse(reused.stdout)).toMatchObject({ toExecute: [], savedUsd: 0.5 });
   const planned = await callCli(['run', 'job.js', '--resume', '@agent', '--plan', '--json'], { cwd, env });
   expect(JSON.parse(planned.stdout)).toMatchObject({
     toExecute: [{ prompt: 'one' }],
