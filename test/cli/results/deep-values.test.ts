@@ -17,9 +17,9 @@ show @told(["flat"], 2)
 
 describe('values nested deeper than the journal holds', () => {
   it('are used as they are, and executed again by the next run', async () => {
-    const cwd = await projectFolder({ 'job.mld': NEST(1200) + SCRIPT.replace('LEVELS', '1200') });
+    const cwd = await projectFolder({ 'job.mld': NEST(1500) + SCRIPT.replace('LEVELS', '1500') });
     const plain = await runCli(['job.mld'], { cwd });
-    expect(plain).toMatchObject({ status: 0, stdout: '1200core\ntold 1200core\ntold 1flat\n' });
+    expect(plain).toMatchObject({ status: 0, stdout: '1500core\ntold 1500core\ntold 1flat\n' });
     for (const executed of [3, 2]) {
       const { status, stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
       expect({ status, stdout }).toEqual({ status: 0, stdout: plain.stdout });
@@ -49,7 +49,7 @@ describe('values nested deeper than the journal holds', () => {
   });
 
   it('are reported alike, whether the run knows a secret or not', async () => {
-    const script = `${NEST(1200)}var @b = @nest()\nshow @depth(@b)\n`;
+    const script = `${NEST(1500)}var @b = @nest()\nshow @depth(@b)\n`;
     const found = await Promise.all(
       ['', 'var secret @token = "a-token-of-many-letters"\n'].map(async (secret) => {
         const cwd = await projectFolder({ 'job.mld': secret + script });
@@ -67,7 +67,7 @@ describe('values nested deeper than the journal holds', () => {
         };
       }),
     );
-    expect(found[0]).toMatchObject({ status: 0, stdout: '1200core\n', results: [{ redacted: 'it is nested too deeply' }] });
+    expect(found[0]).toMatchObject({ status: 0, stdout: '1500core\n', results: [{ redacted: 'it is nested too deeply' }] });
     expect(found[1]).toEqual(found[0]);
   });
 });

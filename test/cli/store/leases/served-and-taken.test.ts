@@ -64,8 +64,9 @@ describe.skipIf(noServer !== undefined)(
         await first.until(at, is('interrupted'));
         expect(await first.post(`${at}/resume`)).toMatchObject({ status: 409, body: { error: { code: 'RUN_GOES_ON' } } });
         end('b');
-        await vi.waitFor(() => expect(first.stderr()).toContain('g paused'), PATIENCE);
-        expect(first.stderr()).toContain(`where no other process goes on with it, POST ${at}/resume resumes it`);
+        const said = `where no other process goes on with it, POST ${at}/resume resumes it`;
+        await vi.waitFor(() => expect(first.stderr()).toContain(said), PATIENCE);
+        expect(first.stderr()).toContain('g paused');
         expect(first.stderr()).not.toContain('--resume');
         expect(first.stderr()).not.toContain('paused: paused');
         expect((await first.get('/pipelines')).body).toMatchObject([{ id, status: 'interrupted' }]);
