@@ -51,6 +51,11 @@ export function errorResponse(error: unknown): HttpResponse | undefined {
 /** The store of a team may be away or refuse this user, and a workflow be locked for long: that is no fault of the server. */
 function storeResponse(error: unknown): HttpResponse | undefined {
   if (!(error instanceof Error) || !('code' in error) || !/^(STORE_[A-Z_]+|JOURNAL_BUSY)$/.test(String(error.code))) return undefined;
-  const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {};
-  return jsonResponse(503, { error: { code: error.code, message: error.message, ...hint } });
+  const hint = hintOf(error);
+  return jsonResponse(503, { error: { code: error.code, message: error.message, ...(hint === undefined ? {} : { hint }) } });
+}
+
+/** Returns what an error says of its remedy; undefined where it names none. */
+export function hintOf(error: unknown): string | undefined {
+  return error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;
 }

@@ -5,7 +5,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { type PipelineRun, type PipelineRuns, type Project, uploadFolder } from '../api/pipeline-runs.js';
 import { messageOf } from '../errors.js';
 import type { RunManager } from './run-manager.js';
-import { HttpError } from './http-error.js';
+import { hintOf, HttpError } from './http-error.js';
 
 export interface ResumePorts {
   readonly store: JournalStore;
@@ -70,8 +70,8 @@ export async function handleInterruptedRuns(resuming: ResumePorts, { resumes }: 
       const run = await runs.find(id);
       if (run?.status.status === 'interrupted') await resumeRun(resuming, run);
     } catch (error) {
-      const hint = error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? ` (${error.hint})` : '';
-      log(`${id}: not resumed: ${messageOf(error)}${hint}`);
+      const hint = hintOf(error);
+      log(`${id}: not resumed: ${messageOf(error)}${hint === undefined ? '' : ` (${hint})`}`);
     }
   }
 }

@@ -138,7 +138,6 @@ export class RunClaims implements Claims {
 
   /** The calls that this run must not take: it holds them, or gives them back. */
   get keys(): readonly CallKey[] {
-    this.freeReturned(); // a store that was away may be back
     return [...this.held.keys(), ...this.returned];
   }
 
@@ -222,7 +221,7 @@ export class RunClaims implements Claims {
   }
 
   /** A claim that can't be given back now is tried again with the next look for calls; it lasts until the run ends, or its lease. */
-  private freeReturned(): void {
+  freeReturned(): void {
     if (this.returned.size > 0) this.sendBack().catch(() => undefined);
   }
 

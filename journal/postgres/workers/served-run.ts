@@ -50,6 +50,7 @@ export function servedRun(of: OfferingRun, { journal, rows, sink }: Parts): PgSe
         lookedAtAllMs = performance.now();
         from = {};
       }
+      journal.claims.freeReturned(); // a store that was away may be back
       return rows.row && { ...rows.row, held: [...journal.claims.keys, ...ending], from };
     },
     taking() {

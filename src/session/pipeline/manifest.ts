@@ -57,7 +57,7 @@ async function resumesIn(world: World, file: string): Promise<readonly string[]>
 
 interface Manifest {
   readonly run_id?: unknown;
-  /** Absent in those of before. */
+  /** Absent in the manifests of older programs. */
   readonly journal_run?: unknown;
   readonly resumed_at?: unknown;
 }

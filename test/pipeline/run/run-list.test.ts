@@ -32,14 +32,15 @@ async function ranWith(shop: Workshop, words: readonly string[], more: Parameter
   await shop.begin({ handlers: new Map([['step', step]]), signal: ending.signal, ...more });
 }
 
-/** Counts runs that are read beyond their first event. */
-function counting(store: JournalStore): { readonly store: JournalStore; readonly read: () => number } {
-  let read = 0;
+/** Counts runs that are read beyond their first event, and those of which that one is read. */
+function counting(store: JournalStore): { readonly store: JournalStore; readonly read: () => number; readonly readFirst: () => number } {
+  let [read, first] = [0, 0];
   const scan: JournalStore['scan'] = (ref, visit, options) => {
-    if (options?.eventsMax !== 1) read += 1;
+    if (options?.eventsMax === 1) first += 1;
+    else read += 1;
     return store.scan(ref, visit, options);
   };
-  return { store: Object.create(store, { scan: { value: scan } }) as JournalStore, read: () => read };
+  return { store: Object.create(store, { scan: { value: scan } }) as JournalStore, read: () => read, readFirst: () => first };
 }
 
 it('reports runs that ended, resumed and restarted ones too, as all of their events do', async () => {
@@ -67,10 +68,12 @@ it('keeps the runs of a pipeline whose results were cleaned, and names the run t
   if (!first) throw new Error('the run is missing');
   const { workflow } = first.ref;
   const record = await shop.store.create({ workflow, run: runIdAt(Date.now() + 60_000, 'zzzz') });
-  const watching = createPipelineRuns(shop.store, () => false);
+  const { store, readFirst } = counting(shop.store);
+  const watching = createPipelineRuns(store, () => false);
   const cleaner = { argv: [], versions: { mlld: '1', node: '20' }, host: 'quay', pid: 1 };
   await record.append({ type: 'run.started', workflow, name: 'p.dot', payload: {}, flags: {}, ...cleaner });
-  expect(await watching.list()).toMatchObject([{ status: 'interrupted' }]);
+  for (let look = 0; look < 3; look++) expect(await watching.list()).toMatchObject([{ status: 'interrupted' }]);
+  expect(readFirst()).toBe(2);
   await record.append({ type: 'run.finished', status: 'completed', cleaned: true, totals: { executed: 0, reused: 0, failed: 0 } });
   await record.close();
   for (const runs of [watching, createPipelineRuns(shop.store, () => false)]) {

@@ -49,6 +49,8 @@ interface Found {
 /** `isOwn` is true while this process runs the logical run of that id, whose latest run is the other one; also between two of its runs. */
 export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId, latest: RunId) => boolean): PipelineRuns {
   const firstEvents = new Map<RunId, FirstEvent>();
+  /** Runs that did not end, and in which no pipeline ran: of a script, or a record of upkeep, which is known by its end alone. */
+  const otherRuns = new Set<RunId>();
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
   const followers = new Map<RunId, RunFollower>();
@@ -78,16 +80,18 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId, lates
   async function readFirstEvent(file: RunFile): Promise<FirstEvent | undefined> {
     if (isRecordOfUpkeep(file)) return undefined; // no pipeline ran in it, also where its workflow is one
     const { ref, finished } = file;
-    const started = await firstEvent(store, ref);
-    if (started?.type !== 'run.started') return undefined; // killed before its first event, or damaged
-    if (!isPipelineRun(started)) {
-      // A record of upkeep is known by its end alone.
-      if (finished) scripts.add(ref.workflow);
-      return undefined;
+    if (!otherRuns.has(ref.run)) {
+      const started = await firstEvent(store, ref);
+      if (started?.type !== 'run.started') return undefined; // killed before its first event, or damaged
+      if (isPipelineRun(started)) {
+        const first: FirstEvent = { ref, started };
+        firstEvents.set(ref.run, first);
+        return first;
+      }
     }
-    const first: FirstEvent = { ref, started };
-    firstEvents.set(ref.run, first);
-    return first;
+    if (finished) scripts.add(ref.workflow);
+    else otherRuns.add(ref.run);
+    return undefined;
   }
 
   async function followed(logicalRun: LogicalRun): Promise<FollowedRun> {
