@@ -34,13 +34,15 @@ const LEFTOVER_MS = 3_600_000;
 export interface IndexLimits {
   /** So few events are read again rather than written into an index. */
   readonly events: number;
+  /** A run counts as so many events more: opening and closing its file costs as much as reading them. */
+  readonly runEvents: number;
   /** More rows go into the first tier: a past of fewer is read as a whole, which costs less than looking its calls up one by one. */
   readonly rows: number;
   /** More rows above the tiers go into another tier: they are read at each start. */
   readonly rowsAbove: number;
 }
 
-const USUAL: IndexLimits = { events: 1000, rows: 16_384, rowsAbove: 8192 };
+const USUAL: IndexLimits = { events: 1000, runEvents: 64, rows: 16_384, rowsAbove: 8192 };
 
 /** The index of one workflow, as one process knows it. */
 export class IndexOnDisk {

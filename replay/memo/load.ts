@@ -32,7 +32,7 @@ export interface PriorRuns extends Index {
   readonly asleep: readonly RunId[];
   /** All runs that were folded, for the index. Undefined while a run is in flight: then only a later reader can write the index. */
   readonly covered: readonly Covered[] | undefined;
-  /** Events that no index covers yet. */
+  /** What no index covers yet: its events, and a run as so many more as opening it is worth. */
   readonly newEvents: number;
   /** Undefined for prior runs as they were earlier, which no index is made of. */
   readonly onDisk: IndexOnDisk | undefined;
@@ -67,7 +67,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     .map((file) => ({ file, from: file.ref.run === unfinished?.run ? unfinished.from : undefined }));
   for await (const { file, report } of scanInOrder({ store, visit, onDefect }, added)) {
     const { end, events } = report;
-    newEvents += events;
+    newEvents += events + onDisk.limits.runEvents;
     files.push({ ...file, bytes: Math.max(file.bytes, end.offset) }); // a run in flight may have grown since it was listed
     if (file.liveness === 'running') ongoing.push({ run: file.ref.run, seq: end.seq });
     if (!isPrefixSettled) continue;
@@ -119,7 +119,8 @@ function capture(onDisk: IndexOnDisk, covered: readonly Covered[], state: Index)
  */
 export async function saveIndex(prior: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
   const { covered, onDisk } = prior;
-  if (covered === undefined || onDisk === undefined || !isWorthAnIndex(onDisk, prior.newEvents + seq + 1, prior)) return;
+  if (covered === undefined || onDisk === undefined || !isWorthAnIndex(onDisk, prior.newEvents + seq + 1 + onDisk.limits.runEvents, prior))
+    return;
   const bytes = position.offset + position.bytes + NEWLINE_BYTES;
   await onDisk.write(capture(onDisk, [...covered, { run, bytes }], prior), tiersOf(prior.memo));
 }

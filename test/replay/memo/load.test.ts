@@ -263,6 +263,17 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
     expect(await store.readDerived(JOB, 'index')).not.toEqual(saved);
   });
 
+  it('are saved when many runs are new, however little each of them recorded', async () => {
+    for (let number = 1; number <= 14; number++) await record(number, call('main/ask#0', `ebb ${number}`));
+    await load();
+    expect(await store.readDerived(JOB, 'index')).toBeUndefined();
+    await record(15, call('main/ask#0', 'flow'));
+    const past = await load();
+    scans = [];
+    expect(withoutScratch(await load())).toEqual(withoutScratch(past));
+    expect(scans).toEqual([]);
+  });
+
   it('are saved after --fresh as a reader would find them', async () => {
     await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], call('main/ask#0', 'ebb'));
     await record(2, [{ type: 'memo.reset', reason: 'clean' }]);

@@ -12,7 +12,7 @@ import { index, type Index } from '../../../../replay/memo/snapshot.js';
 import { JOB, runRef } from '../../../support/written-runs.js';
 
 /** An index is written for each event, and a tier for each second call. */
-const SMALL: IndexLimits = { events: 1, rows: 1, rowsAbove: 1 };
+const SMALL: IndexLimits = { events: 1, runEvents: 0, rows: 1, rowsAbove: 1 };
 /** A call of which nothing but its function is known. */
 export const ENTRY: MemoEntry = {
   fn: 'review',
