@@ -150,10 +150,13 @@ export function walkFor(main: Walk, op: OpPath, branch?: BranchRef): Walk {
   return walkAtPath(main, op === MAIN ? op : (op.slice(0, op.lastIndexOf('/')) as OpPath), branch);
 }
 
-/** `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, with the context around it at that time. */
+/**
+ * `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, with the context around it at that time. A
+ * path that names no branch, as anybody's SQL may have written it, is of the outermost walk.
+ */
 export function walkAtPath(main: Walk, path: OpPath, branch?: BranchRef): Walk {
-  if (path === MAIN) return main;
   const bracket = path.lastIndexOf('[');
+  if (bracket < 0) return main;
   const outer = walkAtPath(main, path.slice(0, path.lastIndexOf('/', bracket)) as OpPath);
   const index = Number(path.slice(bracket + 1, -1));
   const known = outer.branches.get(index);

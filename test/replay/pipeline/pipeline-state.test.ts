@@ -148,3 +148,10 @@ it('counts a node that was skipped as one that never ran', () => {
   expect([...results]).toEqual([['check', undefined]]);
   expect(main.history).toMatchObject([{ node_id: 'check', outcome: 'skipped' }]);
 });
+
+it.each(['pump#0', '', 'main', 'elsewhere/pump#0', 'a[b', '[0]', '/'])(
+  'takes an operation at %j, which no walk has, for one of the outermost walk',
+  (op) => {
+    expect(() => chain({ facts: [begins(op), ends(op)] })).not.toThrow();
+  },
+);
