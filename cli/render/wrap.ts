@@ -1,5 +1,9 @@
-/** Breaks lines between words, so that they fit a terminal; continuation lines are indented. */
+/**
+ * Breaks lines between words, so that they fit a terminal; continuation lines are indented. What is handed over as one line stays one: a
+ * line break in a name of a journal, that of a function or an operation, is written out, so that it begins no line of a report.
+ */
 import { columnsOf } from '../../grammar/columns.js';
+import { oneLine } from './one-line.js';
 import type { Style } from './style.js';
 import { EVERY_MARK } from './terminal-text.js';
 
@@ -8,15 +12,16 @@ const DEEPER = 2;
 const INDENT_PART_MAX = 1 / 4;
 
 /** A word that is too long, as a path may be, stays whole: the terminal breaks it, and it can still be copied. */
-export function wrap(line: string, { columns }: Style): readonly string[] {
+export function wrap(text: string, { columns }: Style): readonly string[] {
+  const line = oneLine(text);
   if (columns === undefined || widthOf(line) <= columns) return [line];
-  const [, margin = '', text = ''] = /^( *)(.*)$/s.exec(line) ?? [];
+  const [, margin = '', words = ''] = /^( *)(.*)$/s.exec(line) ?? [];
   const indent = Math.min(margin.length + DEEPER, Math.floor(columns * INDENT_PART_MAX));
   const lines: string[] = [];
   let current = margin.slice(0, indent);
   let room = columns - current.length;
   let gap = '';
-  for (const [number, part] of text.split(/( +)/).entries()) {
+  for (const [number, part] of words.split(/( +)/).entries()) {
     if (number % 2 === 1) {
       gap = part;
       continue;
@@ -36,7 +41,7 @@ export function wrap(line: string, { columns }: Style): readonly string[] {
 
 /** Wraps every line of a report. */
 export function wrapAll(lines: readonly string[], style: Style): readonly string[] {
-  return style.columns === undefined ? lines : lines.flatMap((line) => wrap(line, style));
+  return lines.flatMap((line) => wrap(line, style));
 }
 
 /** Counts columns; colours take none. */

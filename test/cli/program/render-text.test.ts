@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderEntries } from '../../../cli/render/reports/checkpoint.js';
 import { columnsOf } from '../../../grammar/columns.js';
-import { wrap, widthOf } from '../../../cli/render/wrap.js';
+import { wrap, wrapAll, widthOf } from '../../../cli/render/wrap.js';
 import { clip, oneLine } from '../../../cli/render/one-line.js';
 import { renderVariables } from '../../../cli/render/reports/replay.js';
 import { shellWords } from '../../../journal/shell-words.js';
@@ -31,6 +31,13 @@ it('shows times in UTC and small sums exactly', () => {
 
 it('lets no control sequence through to a terminal', () => {
   expect(oneLine('a\nb\r\nc\u001B[2Jd\u0007')).toBe('a\\nb\\nc\\u001b[2Jd\\u0007');
+});
+
+it('keeps a line of a report on one line, where a name of a journal has line breaks', () => {
+  for (const columns of [undefined, 40]) {
+    const lines = wrapAll(['  @a\r\nError: forged(x) executed', 'b\nc'], { ...styleFor(false), columns });
+    expect(lines.join('\n')).toBe('  @a\\nError: forged(x) executed\nb\\nc');
+  }
 });
 
 it('never cuts a character in two', () => {
