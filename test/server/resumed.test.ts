@@ -118,3 +118,23 @@ it('are still of the server that resumed them when the run that began them was r
   expect((await second.post(`/pipelines/${left?.id}/cancel`)).status).toBe(202);
   await second.until(`/pipelines/${left?.id}`, is('cancelled'));
 });
+
+it('say where they can be resumed when the text that was sent lies in another folder', { timeout: 120_000 }, async () => {
+  const first = await serve();
+  const id = await first.send(pipeline('work [shape=parallelogram, tool_command="sleep 60"]; start -> work -> exit'));
+  await first.until(`/pipelines/${id}`, ({ current_node: node }: { current_node: string }) => node === 'work');
+  await first.end('SIGKILL');
+  fs.rmSync(path.join(first.folder, '.mlld/serve'), { recursive: true });
+
+  const second = await serve({ folder: first.folder });
+  const { status, text } = await second.post(`/pipelines/${id}/resume`);
+  expect([status, JSON.parse(text)]).toMatchObject([
+    409,
+    {
+      error: {
+        code: 'FILE_NOT_FOUND',
+        hint: 'its text was sent to a server in another folder: resume it there, or send the text again, which starts a new run',
+      },
+    },
+  ]);
+});

@@ -4,6 +4,7 @@ import { MlldError } from '../../errors.js';
 import type { Graph } from '../../pipeline/model/graph.js';
 import { diagnosePipeline, type DiagnoseOptions, type Diagnostic, type PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
+import { isUpload, workflowFor } from '../project.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
 
@@ -21,6 +22,7 @@ export async function loadGraph(options: PipelineRunOptions, world: World): Prom
     throw new MlldError(
       'FILE_NOT_FOUND',
       read.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${read.detail}`,
+      options.resume === undefined ? {} : { hint: hintForResume(options) },
     );
   }
   const text = withPlainLineEnds(read.text);
@@ -38,6 +40,13 @@ export async function loadGraph(options: PipelineRunOptions, world: World): Prom
   options.onFindings?.(report);
   if (graph) return { text, graph };
   return options.onFindings ? { text } : { text, refusal: refusedPipeline(report, text) };
+}
+
+/** With the store of a team, the run may be of another folder or machine. A text that was sent lies only in the folder of its server. */
+function hintForResume({ project, file }: PipelineRunOptions): string {
+  return isUpload(workflowFor(project, file))
+    ? 'its text was sent to a server in another folder: resume it there, or send the text again, which starts a new run'
+    : 'resume it in the folder that has this file';
 }
 
 function refusedPipeline({ file, diagnostics }: PipelineDiagnostics, text: string): MlldError {
