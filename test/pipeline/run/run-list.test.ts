@@ -82,3 +82,20 @@ it('keeps the runs of a pipeline whose results were cleaned, and names the run t
     expect(await runs.find(run)).toMatchObject({ newest: run });
   }
 });
+
+it('keeps the runs of a pipeline beside one that says of itself that it is none', async () => {
+  const shop = workshop(TEXT);
+  place = shop;
+  await ranWith(shop, ['interrupt']);
+  const [first] = await shop.store.runs(workflowOf('p.dot'));
+  if (!first) throw new Error('the run is missing');
+  const { workflow } = first.ref;
+  const odd = await shop.store.create({ workflow, run: runIdAt(0, 'zzzz') });
+  const writer = { argv: [], versions: { mlld: '1', node: '20' }, host: 'quay', pid: 1 };
+  await odd.append({ type: 'run.started', workflow, name: 'p.dot', payload: {}, flags: {}, ...writer });
+  await odd.append({ type: 'run.finished', status: 'completed', totals: { executed: 0, reused: 0, failed: 0 } });
+  await odd.close();
+  const runs = createPipelineRuns(shop.store, () => false);
+  expect(await runs.list()).toMatchObject([{ id: first.ref.run }]);
+  expect(await runs.list()).toMatchObject([{ id: first.ref.run }]);
+});

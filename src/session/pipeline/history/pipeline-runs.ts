@@ -66,7 +66,6 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId, lates
     for (const file of files.values()) {
       const first = firstEvents.get(file.ref.run) ?? (await readFirstEvent(file));
       if (first) known.push(first);
-      // A workflow is either a script or a pipeline: one run decides.
       if (scripts.has(workflow)) return [];
     }
     return logicalRunsOf(known).map((logicalRun) => ({
@@ -89,7 +88,9 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId, lates
         return first;
       }
     }
-    if (finished) scripts.add(ref.workflow);
+    // A workflow is either a script or a pipeline: one run decides. In a store of a team anybody may have written that run, and it must
+    // not hide those of a graph, so where the file has the name of one each run is looked at.
+    if (finished && !ref.workflow.endsWith('.dot')) scripts.add(ref.workflow);
     else otherRuns.add(ref.run);
     return undefined;
   }
