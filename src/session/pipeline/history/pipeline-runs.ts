@@ -49,7 +49,7 @@ interface Found {
 /** `isOwn` is true while this process runs the logical run of that id, whose latest run is the other one; also between two of its runs. */
 export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId, latest: RunId) => boolean): PipelineRuns {
   const firstEvents = new Map<RunId, FirstEvent>();
-  /** Runs that did not end, and in which no pipeline ran: of a script, or a record of upkeep, which is known by its end alone. */
+  /** Runs in which no pipeline ran, of which no end says so: of a script, or a record of upkeep, which is known by its end alone. */
   const otherRuns = new Set<RunId>();
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
