@@ -45,7 +45,8 @@ export async function serve(io: Io, { host, port, token: given, tokenFile, maxRu
     workingDirectory: io.workingDirectory,
     environment,
     clock: { nowMs: io.todayMs, monotonicMs: io.nowMs },
-    log: (line) => io.stderr(`${line}\n`),
+    // What follows a line break, as in a stack or in a name of a journal, can't be taken for a line of the log.
+    log: (line) => io.stderr(`${line.replaceAll(/\r\n|\n|\r/g, '\n  | ')}\n`),
   });
   // Listens before the address is printed: a program that reads it may end the server at once.
   const ended = new Promise<void>((resolve) => {

@@ -2,9 +2,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { runCli } from '../support/cli.js';
+import type { Fact } from '../../journal/event.js';
+import { runIdAt, workflowOf } from '../../journal/ids.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
+import { projectFolder, runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
 import { serve as startServer, type Served, type ServeOptions } from '../support/served.js';
+import { started } from '../support/written-runs.js';
 import { GATED } from './pipelines.js';
 
 /** Stage `b` works for a minute the first time. */
@@ -137,4 +141,17 @@ it('say where they can be resumed when the text that was sent lies in another fo
       },
     },
   ]);
+});
+
+it('have names that begin no line of the log of the server', { timeout: 120_000 }, async () => {
+  const file = '.mlld/serve/sent/p.dot';
+  const folder = await projectFolder({ [file]: pipeline('start -> exit') });
+  const ref = { workflow: workflowOf(file), run: runIdAt(Date.UTC(2026, 10, 20, 12), '0000') };
+  const journal = await openFileStore(folder).create(ref);
+  await journal.append({ ...started(ref), pipeline: 'p\r\nForged' } as Fact);
+  await journal.close();
+  const served = await serve({ folder, args: ['--resume-runs'] });
+  await expect.poll(() => served.stderr()).toContain('not resumed');
+  await expect.poll(() => served.stderr()).toContain('Forged');
+  expect(served.stderr()).not.toMatch(/^Forged/m);
 });
