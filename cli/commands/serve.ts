@@ -45,7 +45,7 @@ export async function serve(io: Io, { host, port, token: given, tokenFile, maxRu
     workingDirectory: io.workingDirectory,
     environment,
     clock: { nowMs: io.todayMs, monotonicMs: io.nowMs },
-    // What follows a line break, as in a stack or in a name of a journal, can't be taken for a line of the log.
+    // A mark follows each line break of a stack or of a name in a journal, so that nothing behind it passes for a line of the log.
     log: (line) => io.stderr(`${line.replaceAll(/\r\n|\n|\r/g, '\n  | ')}\n`),
   });
   // Listens before the address is printed: a program that reads it may end the server at once.
