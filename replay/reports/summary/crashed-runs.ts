@@ -3,17 +3,21 @@
  * has to be read in full, once: it has no writer any more, so the summary is kept beside the runs of the workflow.
  *
  * CRASHED-1  The file is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
- * CRASHED-2  It counts only for a file of the same length.
+ * CRASHED-2  It counts only for a file of the same length, that of its salvage runs included: what they have changes its counts.
  */
-import type { RunId, Workflow } from '../../../journal/ids.js';
+import type { OpPath, RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { salvagedAttempts } from '../../fold/calls/salvaged-attempts.js';
+import { foldRun } from '../../fold/fold-run.js';
+import { isSalvageRun } from '../../fold/record-of-upkeep.js';
 import { recordedCounts } from '../../fold/recorded-counts.js';
 import { summariseRun } from './summarise-run.js';
 import type { RunReport } from './summary.js';
 
 /** Holds beginnings of arguments. */
 export const CRASHED_RUNS = 'crashed';
-const VERSION = 4;
+/** 5: without the attempts that salvage runs have. */
+const VERSION = 5;
 
 type Kept = { readonly [run: string]: { readonly bytes: number; readonly report: RunReport } };
 
@@ -29,17 +33,38 @@ export async function crashedRuns(
   );
   if (crashed.length === 0) return new Map();
   const kept = await readKept(store, workflow);
+  const salvaged = await salvagedIn(store, files);
+  const wholeLength = ({ ref, bytes }: RunFile): number => bytes + (salvaged.get(ref.run)?.bytes ?? 0);
   const reports = new Map<RunId, RunReport>();
   let isNew = false;
   for (const file of crashed) {
     const { run } = file.ref;
     const known = kept[run];
-    const report = known?.bytes === file.bytes ? known.report : await summariseRun(store, file, { nowMs: 0 });
+    const report =
+      known?.bytes === wholeLength(file) ? known.report : await summariseRun(store, file, { nowMs: 0, salvaged: salvaged.get(run)?.ops });
     isNew ||= known?.report !== report;
     reports.set(run, report);
   }
-  if (isNew) await writeKept(store, workflow, crashed, reports);
+  if (isNew) {
+    const rows = crashed.map((file) => [file.ref.run, { bytes: wholeLength(file), report: reports.get(file.ref.run) }] as const);
+    const content = JSON.stringify({ version: VERSION, runs: Object.fromEntries(rows) });
+    await store.writeDerived(workflow, CRASHED_RUNS, content).catch(() => undefined); // CRASHED-1
+  }
   return reports;
+}
+
+/** By the sealed run. Damage in salvage runs is for their own reports to name. */
+async function salvagedIn(store: JournalStore, files: readonly RunFile[]) {
+  const salvaged = new Map<RunId, { readonly ops: Set<OpPath>; bytes: number }>();
+  for (const file of files.filter(isSalvageRun)) {
+    const { of, ops } = await foldRun(store, file.ref, salvagedAttempts, { onDefect: () => undefined });
+    if (of === undefined) continue;
+    const known = salvaged.get(of) ?? { ops: new Set(), bytes: 0 };
+    for (const op of ops) known.ops.add(op);
+    known.bytes += file.bytes;
+    salvaged.set(of, known);
+  }
+  return salvaged;
 }
 
 async function readKept(store: JournalStore, workflow: Workflow): Promise<Kept> {
@@ -51,14 +76,4 @@ async function readKept(store: JournalStore, workflow: Workflow): Promise<Kept> 
   } catch {
     return {}; // CRASHED-1
   }
-}
-
-async function writeKept(
-  store: JournalStore,
-  workflow: Workflow,
-  crashed: readonly RunFile[],
-  reports: ReadonlyMap<RunId, RunReport>,
-): Promise<void> {
-  const runs = Object.fromEntries(crashed.map(({ ref: { run }, bytes }) => [run, { bytes, report: reports.get(run) }]));
-  await store.writeDerived(workflow, CRASHED_RUNS, JSON.stringify({ version: VERSION, runs })).catch(() => undefined); // CRASHED-1
 }

@@ -1,14 +1,27 @@
 /** Summarises one recorded run. */
+import type { OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { reportRun, summary, type RunReport } from './summary.js';
 
-/** Status, counts and what is in flight of one run. Reads all of it. */
+/**
+ * Status, counts and what is in flight of one run. Reads all of it. `salvaged`: the operations whose attempts count in salvage runs
+ * (COUNTS-6).
+ */
 export async function summariseRun(
   store: JournalStore,
   { ref, liveness }: RunFile,
-  { nowMs, onDefect }: { readonly nowMs: number; readonly onDefect?: (defect: Defect) => void },
+  {
+    nowMs,
+    onDefect,
+    salvaged,
+  }: { readonly nowMs: number; readonly onDefect?: (defect: Defect) => void; readonly salvaged?: ReadonlySet<OpPath> | undefined },
 ): Promise<RunReport> {
   const state = await foldRun(store, ref, summary, onDefect === undefined ? {} : { onDefect });
-  return reportRun(state, ref, liveness, nowMs);
+  const report = reportRun(state, ref, liveness, nowMs);
+  if (salvaged === undefined || report.status === 'running') return report;
+  const elsewhere = [...state.ledger.attempts].filter(([op, { hasFailed }]) => !hasFailed && salvaged.has(op));
+  const retries = elsewhere.filter(([, { isRetry }]) => isRetry).length;
+  const attempts = elsewhere.length;
+  return { ...report, attempts: report.attempts - attempts, retries: report.retries - retries, unpriced: report.unpriced - attempts };
 }

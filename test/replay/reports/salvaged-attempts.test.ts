@@ -4,8 +4,10 @@ import type { Fact } from '../../../journal/event.js';
 import { seqOf, type RunRef } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../../journal/store.js';
+import { auditRun } from '../../../replay/reports/audit/audit-run.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { trendOf } from '../../../replay/reports/stats/trend.js';
+import { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
 import { createTeamCosts } from '../../../src/api/team/team-costs.js';
 import { createTeamRuns } from '../../../src/api/team/team-runs.js';
 import { call, finished, JOB, runRef, started } from '../../support/written-runs.js';
@@ -85,6 +87,25 @@ describe('an attempt whose end is in a salvage run', () => {
       { run: runRef(4).run, ...ONE_CALL, functions: [ONE_CALL] },
     ]);
     expect(total).toMatchObject({ runs: 2, executed: 2, costUsd: 0.5, unpriced: 0, attempts: 2 });
+  });
+});
+
+describe('a list of runs, and an audit of the sealed one', () => {
+  const listed = async (store: JournalStore) => (await crashedRuns(store, JOB, await store.runs(JOB))).get(SEALED.run);
+
+  it('leave the attempt to the salvage run, also where that comes later, and have others without a price', async () => {
+    const store = await storeOf([...sealed, ...call('main/ask#1', 'flow', { outcome: 'killed' })]);
+    expect(await listed(store)).toMatchObject({ attempts: 2, unpriced: 2 });
+    await append(store, 2, salvaging(SEALED));
+    expect(await listed(store)).toMatchObject({ attempts: 1, retries: 0, unpriced: 1 });
+    const [file] = await store.runs(JOB);
+    if (file === undefined) throw new Error('the sealed run is there');
+    expect((await auditRun(store, file, {}, () => undefined)).totals).toMatchObject({
+      attempts: 1,
+      retries: 0,
+      unpriced: 1,
+      unfinished: 2,
+    });
   });
 });
 
