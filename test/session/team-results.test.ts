@@ -95,6 +95,24 @@ it('waits for a store that goes away before a result can be read, and executes t
   expect({ reads, claims: requests.length }).toEqual({ reads: 2, claims: 1 });
 });
 
+it('knows what all attempts of a call had cost whose result came during the run', async () => {
+  const [, begun, ...ends] = [started(colleague), ...call('main/ask#0', 'q1')];
+  if (begun === undefined) throw new Error('the call begins');
+  await theirs.append(begun);
+  let learned: number | undefined;
+  for (const fact of ends) {
+    if (fact.type !== 'call.completed') continue;
+    const usage = { costUsd: 0.02, costSource: 'told' } as const;
+    const recorded = await theirs.append({ ...fact, usage, callUsage: { ...usage, costUsd: 0.05 } });
+    const ports = { store, workflow: JOB, prior: { sizes: new Map() }, hasStopped: () => false, signal: new AbortController().signal };
+    const results = new RunTeamResults({ ...ports, monotonicMs: () => 0 } as unknown as TeamPorts);
+    if (!recorded) throw new Error('it is recorded');
+    const { seq, position } = recorded;
+    learned = (await results.learn({ key, fn: 'ask' }, { run: colleague.run, seq, position }))?.entry.result.costUsd;
+  }
+  expect(learned).toBe(0.05);
+});
+
 it('says once for each run that is lost why its calls are executed here', async () => {
   let said = '';
   let nowMs = 0;

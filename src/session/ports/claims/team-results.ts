@@ -134,7 +134,8 @@ export class RunTeamResults implements TeamResults {
     const ref = { workflow: this.ports.workflow, run };
     const event = await this.read(ref, position);
     if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq || 'redacted' in event.result) return undefined;
-    const result = storedResult(event, { ref, position }, undefined);
+    const usage = event.callUsage ?? event.usage; // a reuse saves what all attempts had cost
+    const result = storedResult(usage ? { ...event, usage } : event, { ref, position }, undefined);
     const about = { site: undefined, declared: undefined, preview: undefined, attempt: undefined, scope: undefined, inside: [] };
     const hit = { entry: { fn, fingerprint: undefined, ...about, result }, forkSource: undefined, edit: UNEDITED };
     this.found.set(key, hit);
