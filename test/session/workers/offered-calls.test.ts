@@ -46,6 +46,8 @@ interface Run {
   /** Absent: its offer waits. */
   readonly outcome?: OfferOutcome;
   readonly claim?: RunTeamResults['claim'];
+  readonly tryClaim?: RunTeamResults['tryClaim'];
+  readonly slots?: number;
   /** The result is there already when the call is offered. */
   readonly known?: OfferedResult;
   /** The run was sealed by another process: every statement says so, or those that make offers, which are gone then. */
@@ -59,6 +61,8 @@ function offering({
   outcome,
   event,
   claim,
+  tryClaim,
+  slots = 0,
   known,
   isSealed = () => false,
   isSealedAtOffers = () => false,
@@ -68,6 +72,7 @@ function offering({
   const { signal } = stop;
   let inFlight = 0;
   const takenBack: CallKey[] = [];
+  const withdrawn: CallKey[] = [];
   const pausesMs: number[] = [];
   const offered: OfferedCall[] = [];
   const learnt: (ExecutingWorker | undefined)[] = [];
@@ -81,7 +86,7 @@ function offering({
     collect: async () => outcomes,
     collectAll: async () => ({ outcomes, count: isSealedAtOffers() ? 0 : 1 }),
     takeBack: async (keys) => (takenBack.push(...keys), keys),
-    withdraw: () => undefined,
+    withdraw: (each) => void withdrawn.push(each),
     workers: async () => ({ alive: 1, lanes: new Set() }),
     watch: () => ({ wait: async () => (await sleep(1), true), close: () => undefined }),
   };
@@ -90,6 +95,8 @@ function offering({
   };
   const team: Partial<RunTeamResults> = {
     ...(claim && { claim }),
+    ...(tryClaim && { tryClaim }),
+    giveBack: () => undefined,
     async whileReachable(ask) {
       if (isSealed()) return 'sealed';
       return ask().catch((error: unknown) => {
@@ -112,7 +119,7 @@ function offering({
     offers: offers as Offers,
     team: team as RunTeamResults,
     workflow: JOB,
-    request: {},
+    request: { slots },
     reusesAll: () => true,
     payload: (value) => ({ inline: value }) as Payload,
     sources: () => [],
@@ -132,7 +139,7 @@ function offering({
     monotonicMs: () => performance.now(),
     stderr: () => undefined,
   });
-  return { calls, stop, takenBack, offered, learnt, pausesMs, inFlight: () => inFlight };
+  return { calls, stop, takenBack, withdrawn, outcomes, offered, learnt, pausesMs, inFlight: () => inFlight };
 }
 
 describe('a run that waits for workers', () => {
@@ -151,6 +158,35 @@ it('knows the worker of a result that came while the run wanted to execute the c
   const { calls, learnt } = offering({ known: { kind: 'answered', by: BY, worker } });
   expect(await calls.claim(CALL, undefined)).toEqual({ kind: 'answered', by: BY });
   expect(learnt).toEqual([worker]);
+});
+
+describe('OFFERED-3', () => {
+  const inSlot = { ...CALL, key: callKeyOf('q0') };
+  const claim: RunTeamResults['claim'] = async () => ({ kind: 'claimed', replaces: undefined });
+
+  it('leaves the offer of a call that a worker executes where its end is looked for', async () => {
+    let tried = 0;
+    const tryClaim: RunTeamResults['tryClaim'] = async () => (await sleep(1), tried++, { kind: 'taken', run: BY.run, host: 'db7' });
+    const { calls, offered, withdrawn, outcomes } = offering({ slots: 1, claim, tryClaim, event: FAILED });
+    await calls.claim(inSlot, undefined);
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(() => offered.length).toBe(1);
+    calls.ended(inSlot.key);
+    await expect.poll(() => tried).toBeGreaterThan(1);
+    expect([offered.length, withdrawn]).toEqual([1, []]);
+    outcomes.set(key, { kind: 'ended', by: BY, worker: undefined });
+    expect(await claimed).toMatchObject({ kind: 'failed', event: FAILED });
+  });
+
+  it('executes an offer that no worker has come to in a slot that is free', async () => {
+    const { calls, offered, withdrawn } = offering({ slots: 1, claim, tryClaim: async () => ({ kind: 'claimed', replaces: undefined }) });
+    await calls.claim(inSlot, undefined);
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(() => offered.length).toBe(1);
+    calls.ended(inSlot.key);
+    expect(await claimed).toEqual({ kind: 'claimed', replaces: undefined });
+    expect(withdrawn).toEqual([key]);
+  });
 });
 
 describe('OFFERED-4', () => {

@@ -3,7 +3,8 @@
  *
  * OFFERED-1 An offer is an index: the run's own wait decides. Offers that are gone (a crash of the server, an upkeep) are made again.
  * OFFERED-2 A call that no worker can execute is executed here, and the reason is said once for each function.
- * OFFERED-3 With slots of its own, the run executes the offers that workers come to last.
+ * OFFERED-3 With slots of its own, the run executes the offers that workers come to last. It claims such a call while it is offered: a
+ *    failure at a worker that finds the offer withdrawn is known to nobody, and the call is executed again.
  * OFFERED-4 In a lane that is stopped nothing is offered, and what no worker executes is taken back; so it is with all lanes. Offered calls
  *    are in flight for the dispatcher, so a run pauses behind the last of them. A call that another run has claimed for itself is not one
  *    of them: that run may be about to pause as well.
@@ -19,7 +20,7 @@ import type { CallKey, EventRef } from '../../../../journal/ids.js';
 import type { Fact } from '../../../../journal/event.js';
 import { JournalError } from '../../../../journal/errors.js';
 import type { CallsAtWorkers, ExecutingWorker, OfferedResult, OfferOutcome, Offers } from '../../../../journal/storage/offers.js';
-import type { RecordedResult } from '../../../../journal/storage/claims.js';
+import type { Claimed, RecordedResult } from '../../../../journal/storage/claims.js';
 import type { CallOffers, DescribedCall, NotOffered, OfferableCall, OfferedCallState } from '../../../runtime/calls/offered-call.js';
 import { OTHER_KEY } from '../../../runtime/calls/offered-call.js';
 import type { RunTeamResults } from '../claims/team-results.js';
@@ -39,6 +40,8 @@ const LOOK_AT_WORKERS_MS = 1000;
 /** A look at all offers is a statement about each of them. */
 const LOOK_AT_ALL_MS = 2000;
 const SEALED_HERE_MS = 600_000;
+/** A call that a worker executes is not claimed more often: it is free when the lease of that worker has run out. */
+const CLAIM_AGAIN_MS = 500;
 
 export interface WorkersRequest {
   /** Names of functions: only their calls are offered, also those that read files of the project. */
@@ -66,7 +69,7 @@ export interface OfferPorts extends OfferWriterPorts {
 /** The call begins nothing: the journal takes no `call.started`. OFFERED-8 */
 const SEALED = { kind: 'claimed', replaces: undefined } as const;
 
-type Outcome = OfferOutcome | { readonly kind: 'own' | 'stopped' | 'sealed' };
+type Outcome = OfferOutcome | Extract<Claimed, { readonly kind: 'claimed' }> | { readonly kind: 'stopped' | 'sealed' };
 
 interface Pending {
   readonly fn: string;
@@ -74,7 +77,10 @@ interface Pending {
   readonly pace: string;
   /** It is being taken back. */
   isLeaving?: boolean;
+  /** When another run had it as this one wanted to execute it. */
+  takenMs?: number;
   readonly sinceMs: number;
+  readonly refused: EventRef | undefined;
   readonly offerAgain: () => Promise<OfferedResult | undefined>;
   readonly resolve: (outcome: Outcome) => void;
 }
@@ -175,7 +181,7 @@ export class OfferedCalls implements CallOffers {
     offer: SentOffer & { readonly pace: string },
     refusing: EventRef | undefined,
   ): Promise<OfferedCallState | { readonly kind: 'declined' } | { readonly kind: 'again'; readonly refusing: EventRef | undefined }> {
-    const { team, offers, mustStop } = this.ports;
+    const { team, offers } = this.ports;
     const { key } = call;
     const again = (refused = refusing) => ({ kind: 'again', refusing: refused }) as const;
     const known = await team.whileReachable(() => offers.offer({ key, lane: offer.lane, call: offer.json, refused: refusing }));
@@ -191,14 +197,8 @@ export class OfferedCalls implements CallOffers {
     }
     const outcome = await this.wait(call, offer, refusing);
     switch (outcome.kind) {
-      case 'own': {
-        if (mustStop()) return again();
-        const claimed = await team.tryClaim({ key, refused: refusing, isAlone: false });
-        if (claimed?.kind === 'claimed') return { kind: 'claimed', replaces: claimed.replaces };
-        await team.pause(); // another run executes it
-        this.ended(key);
-        return again();
-      }
+      case 'claimed':
+        return outcome;
       case 'stopped':
         return again();
       case 'sealed':
@@ -231,7 +231,7 @@ export class OfferedCalls implements CallOffers {
   ): Promise<Outcome> {
     return new Promise((resolve) => {
       const offerAgain = (): Promise<OfferedResult | undefined> => this.ports.offers.offer({ key, lane, call: json, refused });
-      this.pending.set(key, { fn, lane, pace, sinceMs: this.ports.monotonicMs(), offerAgain, resolve });
+      this.pending.set(key, { fn, lane, pace, sinceMs: this.ports.monotonicMs(), refused, offerAgain, resolve });
       this.passSlotOn();
       if (!this.isCollecting) void this.collect();
     });
@@ -254,10 +254,21 @@ export class OfferedCalls implements CallOffers {
   /** OFFERED-3 */
   private passSlotOn(): void {
     if (this.freeSlots === 0 || this.pending.size === 0) return;
-    const newest = [...this.pending.keys()].at(-1) as CallKey;
+    const triedMs = this.ports.monotonicMs() - CLAIM_AGAIN_MS;
+    const newest = [...this.pending].findLast(([, { takenMs = -Infinity }]) => takenMs < triedMs);
+    if (newest === undefined) return;
     this.freeSlots--;
-    this.own.add(newest);
-    this.settle(newest, { kind: 'own' });
+    void this.claimPending(...newest);
+  }
+
+  private async claimPending(key: CallKey, pending: Pending): Promise<void> {
+    const { team, monotonicMs } = this.ports;
+    pending.takenMs = monotonicMs();
+    this.own.add(key);
+    const claimed = await team.tryClaim({ key, refused: pending.refused, isAlone: false });
+    if (claimed?.kind === 'claimed' && this.pending.get(key) === pending) return this.settle(key, claimed);
+    if (claimed?.kind === 'claimed') team.giveBack(key); // it has ended meanwhile
+    this.ended(key);
   }
 
   /** Looks for all offers at once, as long as there are some. */
@@ -280,6 +291,7 @@ export class OfferedCalls implements CallOffers {
         if (dispatch.stoppedBy !== undefined) await this.takeBack(() => true); // OFFERED-4
         gapMs = found === 0 ? LOOK_HINTED_MS : this.pending.size > DEEP * found ? LOOK_DEEP_MS : LOOK_FIRST_MS;
         delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
+        this.passSlotOn();
         await this.lookAtWorkers();
         await this.reports.report(found > 0);
       }
@@ -289,7 +301,7 @@ export class OfferedCalls implements CallOffers {
       watch.close();
       this.isCollecting = false;
       if (this.pending.size === 0 || mustStop()) this.ports.onAtWorkers?.({ calls: 0, workers: 0 });
-      if (mustStop()) for (const key of this.pending.keys()) this.settle(key, { kind: 'own' });
+      if (mustStop()) for (const key of this.pending.keys()) this.settle(key, { kind: 'stopped' });
       else if (this.pending.size > 0) void this.collect();
     }
   }
