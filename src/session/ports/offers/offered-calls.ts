@@ -255,7 +255,7 @@ export class OfferedCalls implements CallOffers {
   private passSlotOn(): void {
     if (this.freeSlots === 0 || this.pending.size === 0) return;
     const triedMs = this.ports.monotonicMs() - CLAIM_AGAIN_MS;
-    const newest = [...this.pending].findLast(([, { takenMs = -Infinity }]) => takenMs < triedMs);
+    const newest = [...this.pending].findLast(([key, { takenMs = -Infinity }]) => takenMs < triedMs && !this.own.has(key));
     if (newest === undefined) return;
     this.freeSlots--;
     void this.claimPending(...newest);
@@ -268,6 +268,7 @@ export class OfferedCalls implements CallOffers {
     const claimed = await team.tryClaim({ key, refused: pending.refused, isAlone: false });
     if (claimed?.kind === 'claimed' && this.pending.get(key) === pending) return this.settle(key, claimed);
     if (claimed?.kind === 'claimed') team.giveBack(key); // it has ended meanwhile
+    else await team.pause(); // another run executes it, or the store is away
     this.ended(key);
   }
 
