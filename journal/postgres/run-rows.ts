@@ -221,8 +221,9 @@ export async function appendTurn(sql: Sql, { id, fence }: RunRow, turn: Turn): P
   const text = lines.toString('utf8', 0, lines.length - 1);
   const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: hashBehind(lines) };
   const isEnd = endsRun(lines);
-  const { results, ended } = refusals === undefined ? NO_ENDS : endsInLines(text, ats, refusals);
-  const competing = results.length === 0 ? null : JSON.stringify(results);
+  const { results, failed, ended } = refusals === undefined ? NO_ENDS : endsInLines(text, ats, refusals);
+  // FAILED-END-2 in `schema/workers/0024-failed-ends.ts`.
+  const competing = failed.length > 0 ? JSON.stringify({ results, failed }) : results.length > 0 ? JSON.stringify(results) : null;
   const values = [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)], competing, ended];
   try {
     await sql.query(APPEND, values, timeoutMs);

@@ -1,7 +1,6 @@
 /** Declares how workers take the calls that runs offer. team-store.md 7. */
 import type { CallKey, EventRef, Position, RunRef } from '../ids.js';
 import type { CreateOptions, Journal } from '../store.js';
-import type { RecordedResult } from './claims.js';
 import type { HintWatch } from './hints.js';
 
 export interface WorkerFacts {
@@ -55,8 +54,6 @@ export interface TeamWorkers {
   serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<ServedRun>;
   /** Leaves the call to others. `stop`: the run that offers is to try it at once. */
   decline(offer: Pick<TakenOffer, 'id'>, worker: string, why: string, stop?: boolean): Promise<void>;
-  /** Says that the call ended without a result that others may reuse. */
-  ended(served: ServedRun, offer: TakenOffer, by: RecordedResult): Promise<void>;
   /** Returns those of the runs that are alive and have not ended. */
   living(runs: readonly OfferingRun[]): Promise<ReadonlySet<string>>;
   /** Returns the runs that have claimed calls which this worker could execute, too, and which have not ended. */

@@ -22,6 +22,7 @@ import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
 import { offeringTogetherSchema } from './workers/0022-offering-together.js';
+import { failedEndsSchema } from './workers/0024-failed-ends.js';
 
 export interface Migration {
   /** Counted from 1. */
@@ -58,6 +59,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 21, title: 'workers that are there and serve no run', statements: waitingWorkersSchema, minClient: 3 },
   { version: 22, title: 'offers that runs make together', statements: offeringTogetherSchema, minClient: 3 },
   { version: 23, title: 'runs of pipelines that others go on with', statements: takingOverSchema, minClient: 3 },
+  {
+    version: 24,
+    title: 'calls that failed at a worker, and are free when their run hears of it',
+    statements: failedEndsSchema,
+    minClient: 3,
+  },
 ];
 
 /** The version that this program writes. */

@@ -1,6 +1,5 @@
 /** Lets a worker take and answer the offers of all runs of a project, in the database. team-store.md 7.1. */
 import { seqOf, type CallKey, type RunId, type Workflow } from '../../ids.js';
-import type { RecordedResult } from '../../storage/claims.js';
 import { OFFERS, type HintWatch, type Hints } from '../../storage/hints.js';
 import type { FirstOffer, Holders, OfferingRun, ServedRun, TakenOffer, Taking, TeamWorkers, WorkerFacts } from '../../storage/workers.js';
 import type { CreateOptions } from '../../store.js';
@@ -71,17 +70,6 @@ export class PgWorkers implements TeamWorkers {
     const { sql, timeoutMs } = this.ports;
     const said = JSON.stringify({ [worker]: { why, ...(stop && { stop }) } });
     await sql.query(`update mlld.offers set declined = coalesce(declined, '{}') || $2::jsonb where offer_id = $1`, [id, said], timeoutMs);
-  }
-
-  async ended(served: ServedRun, offer: TakenOffer, { run, seq, position }: RecordedResult): Promise<void> {
-    const { sql, timeoutMs, hints } = this.ports;
-    await sql.query(
-      `update mlld.offers o set ended_run = r.run_id, ended_seq = $3, ended_at = $4, ended_bytes = $5
-       from mlld.runs r where o.offer_id = $1 and r.workflow_id = o.workflow_id and r.run = $2`,
-      [offer.id, run, seq, position.offset, position.bytes],
-      timeoutMs,
-    );
-    hints.send(served.of.ref.workflow);
   }
 
   async living(runs: readonly OfferingRun[]): Promise<ReadonlySet<string>> {

@@ -2,8 +2,8 @@
  * Executes offered calls of one run, in a run of its own. team-store.md 7.1.
  *
  * SERVED-1 A call is executed only when its function and its key are those of the offer. Else it is declined with a reason, for others.
- * SERVED-2 The end of a call is in the journal before the run that offers hears of it. A kill between the two leaves a call that is offered
- *    on, whose end is recorded.
+ * SERVED-2 The run that offers hears of the end of a call, and others may take it, when the journal has the end: the store does all of it
+ *    at once.
  * SERVED-3 No guard and no hook of the script acts here: they act where the call was made.
  * SERVED-4 A call that another run has by the time its start is recorded is left to that run: a slot is not for waiting, and the run that
  *    offers finds what the other made of it.
@@ -11,10 +11,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
-import type { CallKey, RunRef } from '../../../journal/ids.js';
-import type { RecordedResult } from '../../../journal/storage/claims.js';
+import type { CallKey } from '../../../journal/ids.js';
 import type { ServedRun, TakenOffer, TeamWorkers, WorkerFacts } from '../../../journal/storage/workers.js';
-import type { JournalStore, Position } from '../../../journal/store.js';
+import type { JournalStore } from '../../../journal/store.js';
 import { follow } from '../../../replay/fold/projection.js';
 import { createOverlay } from '../../../replay/memo/overlay.js';
 import { index } from '../../../replay/memo/snapshot.js';
@@ -84,10 +83,7 @@ interface Parts {
   readonly endings: Map<CallKey, () => void>;
 }
 
-interface End {
-  readonly event: EventOf<'call.completed' | 'call.failed'>;
-  readonly place: RecordedResult;
-}
+type End = EventOf<'call.completed' | 'call.failed'>;
 
 export class ServedCalls {
   private readonly root = OpNode.root();
@@ -141,11 +137,10 @@ export class ServedCalls {
         follow(index, known, ref),
         counter.follow,
         (event, position) => {
-          const end = endIn(ref, event, position);
-          if (end === undefined) return;
-          ends.set(end.event.key, end);
-          served.ended(end.event.key, position);
-          endings.get(end.event.key)?.();
+          if (!isEnd(event)) return;
+          ends.set(event.key, event);
+          served.ended(event.key, position);
+          endings.get(event.key)?.();
         },
       ],
       count: counter.count,
@@ -248,7 +243,7 @@ export class ServedCalls {
 
   /** Executes a call that was taken, or declines it. Never rejects for what a user can cause. */
   async execute(offer: TakenOffer, onEnding: () => void): Promise<void> {
-    const { served, ends, endings } = this.parts;
+    const { ends, endings } = this.parts;
     ends.delete(offer.key);
     endings.set(offer.key, onEnding);
     try {
@@ -256,11 +251,10 @@ export class ServedCalls {
       const end = ends.get(offer.key);
       if (because === ELSEWHERE) return;
       if (end === undefined) await this.decline(offer, because ?? 'it ended without being executed');
-      else if (isReusable(end.event)) this.executed++;
+      else if (isReusable(end)) this.executed++;
       else {
         this.failed++;
-        this.sayWhyRunsPause(end.event);
-        await this.untilTaken(() => this.ports.workers.ended(served, offer, end.place)); // SERVED-2
+        this.sayWhyRunsPause(end);
       }
     } finally {
       ends.delete(offer.key);
@@ -270,7 +264,7 @@ export class ServedCalls {
   }
 
   /** The user of this machine can mend its login or account. */
-  private sayWhyRunsPause(event: End['event']): void {
+  private sayWhyRunsPause(event: End): void {
     if (event.type !== 'call.failed' || (event.class !== 'quota' && event.class !== 'auth')) return;
     const { calls, served } = this.parts;
     if (!calls.isFirst(`stopped ${event.class}`)) return;
@@ -381,13 +375,12 @@ function isInProcess({ body }: Executable): boolean {
 
 const ELSEWHERE = Symbol('another run executes it');
 
-/** Undefined for an event that ends no call. */
-function endIn(ref: RunRef, event: JournalEvent, position: Position): End | undefined {
-  if (event.type !== 'call.completed' && (event.type !== 'call.failed' || event.retryInMs !== undefined)) return undefined;
-  return { event, place: { run: ref.run, seq: event.seq, position } };
+/** True for an event that ends a call. */
+function isEnd(event: JournalEvent): event is End {
+  return event.type === 'call.completed' || (event.type === 'call.failed' && event.retryInMs === undefined);
 }
 
-function isReusable(event: End['event']): boolean {
+function isReusable(event: End): boolean {
   return event.type === 'call.completed' && event.unusable === undefined && !('redacted' in event.result);
 }
 

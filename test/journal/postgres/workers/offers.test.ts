@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../../../journal/canonical.js';
-import type { CallKey } from '../../../../journal/ids.js';
+import type { Fact } from '../../../../journal/event.js';
+import { opPath, type CallKey } from '../../../../journal/ids.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import { livingWorkers, waitingOffers } from '../../../../journal/postgres/workers/team-work.js';
 import { waitingWorkers } from '../../../../journal/postgres/workers/waiting-workers.js';
@@ -170,18 +171,22 @@ describe.skipIf(noServer !== undefined)(`offers on a server${noServer === undefi
     await expect.poll(async () => [...((await outcomesOf(run))?.outcomes.values() ?? [])].map(({ kind }) => kind)).toEqual(['declined']);
   });
 
-  it('say how a call ended without a result', async () => {
-    const { run, other, served, take } = await offering(1);
+  it('say how a call ended without a result, and are taken by nobody from the moment at which it is free', async () => {
+    const { run, other, served, take } = await offering(2);
     const [offer] = (await take()).taken;
     if (!offer) throw new Error('nothing was taken');
-    const place = {
-      run: served.journal.ref.run,
-      seq: (await served.journal.append(callStarted(1))).seq,
-      position: { offset: 9, bytes: 7 },
-    };
-    await other.workers.ended(served, offer, place);
-    expect([...((await outcomesOf(run))?.outcomes ?? [])]).toEqual([[keyOf(1), { kind: 'ended', worker: AT_HUT, by: place }]]);
-    expect((await take()).taken).toEqual([]);
+    served.hold(offer.key);
+    const started = await served.journal.append(callStarted(1));
+    const failure: Fact = { type: 'call.failed', key: keyOf(1), op: opPath('main/review#1'), message: 'no', elapsedMs: 1 };
+    const failed = await served.journal.append(failure, ({ position }) => served.ended(keyOf(1), position));
+    await served.journal.flush();
+    const claims = 'select from mlld.claims where run_id in (select run_id from mlld.runs where run = $1)';
+    expect(await database.query(claims, [served.journal.ref.run])).toEqual([]);
+    const shed = (await other.workers.take('shed', { '': 4 }, [served])).taken;
+    expect(shed.map(({ key }) => key)).toEqual([keyOf(2)]);
+    const by = { run: served.journal.ref.run, seq: started.seq + 1, position: failed.position };
+    expect([...((await run.offers?.collect()) ?? [])]).toEqual([[keyOf(1), { kind: 'ended', worker: AT_HUT, by }]]);
+    expect([...((await outcomesOf(run))?.outcomes ?? [])]).toEqual([[keyOf(1), { kind: 'ended', worker: AT_HUT, by }]]);
   });
 
   it('wait by lane, and end with their run', async () => {
