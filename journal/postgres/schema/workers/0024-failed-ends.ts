@@ -3,7 +3,7 @@
  *
  * FAILED-END-1 The worker marked the offer a statement later, and in between the call was free and offered: another worker executed, and
  *    paid for, half of the calls that failed while workers had free slots.
- * FAILED-END-2 Where calls end without a result, `p_results` is an object: `results` as before, and the `failed` ends with their places.
+ * FAILED-END-2 `p_results` is an object when calls end without a result: `results` as before, and the `failed` ends with their places.
  *    Ends of runs that serve no other run mark nothing.
  *
  * A kill before the commit leaves a call in flight, which is free when the lease of the worker is over; one behind it an end that the
