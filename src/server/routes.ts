@@ -1,4 +1,5 @@
 /** Routes requests: the table has a row per kind of request. graph-pipelines.md 13.2. */
+import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { PipelineRuns, PipelineRun, Project } from '../api/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
@@ -180,10 +181,17 @@ async function textOf({ project }: Services, named: NamedPipeline): Promise<{ re
   return 'dot' in named ? named : withFiles((world) => readProjectPipeline(world, project, named.file));
 }
 
-async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
+async function runOf({ runs, manager }: Services, id: string): Promise<PipelineRun> {
   const run = await runs.find(id);
-  if (!run) throw new HttpError(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists the runs' });
-  return run;
+  if (run) return run;
+  // A cut connection leaves the first lines of a run on the disk of this machine for a moment, where the store of a team finds no run.
+  const own = id as RunId; // of those that the manager knows, or none
+  if (manager.has(own, own)) {
+    throw new HttpError(503, 'RUN_NOT_STORED', `Run ${id} has begun here, and the store does not have it yet`, {
+      hint: 'send the request again: the store takes the run when it can be reached',
+    });
+  }
+  throw new HttpError(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists the runs' });
 }
 
 async function cancel(services: Services, _: HttpRequest, { id: requested }: Pick<Named, 'id'>): Promise<HttpResponse> {
