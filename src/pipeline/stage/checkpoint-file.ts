@@ -5,6 +5,7 @@
  * CHECKPOINT-FILE-2 At most one write is in flight; the next write covers what changes meanwhile.
  * CHECKPOINT-FILE-3 Writing takes a small part of the time: the file grows with the history, and a long run must not spend its time on it.
  * CHECKPOINT-FILE-4 The file is never ahead of the journal: what it contains is with the kernel before the rename.
+ * CHECKPOINT-FILE-5 When another process has taken the run, the file shows what that one does, and is not written here any more.
  */
 import type { World } from '../../world/world.js';
 
@@ -25,6 +26,8 @@ export interface CheckpointFileOptions {
   readonly render: () => string;
   /** Resolves when what was recorded so far survives the end of the process. */
   readonly recorded: () => Promise<void>;
+  /** Asked when what was recorded so far is durable, or was refused. */
+  readonly isTaken: () => boolean;
   readonly monotonicMs: () => number;
   readonly onTrouble: (error: unknown) => void;
   /** Notifies an observer of each write; nothing is recorded. */
@@ -36,6 +39,7 @@ export function createCheckpointFile({
   world,
   render,
   recorded,
+  isTaken,
   monotonicMs,
   onTrouble,
   onWritten,
@@ -50,6 +54,7 @@ export function createCheckpointFile({
     try {
       const text = render();
       await recorded(); // CHECKPOINT-FILE-4
+      if (isTaken()) return; // CHECKPOINT-FILE-5
       await world.perform('file.write', { path, text, durable: true }); // CHECKPOINT-FILE-1
       onWritten?.();
     } catch (error) {

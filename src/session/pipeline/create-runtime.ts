@@ -110,13 +110,14 @@ export function openRunFolder({ project }: PipelineRunOptions, runDir: string, w
 /** `checkpoint.json` is written only after what it shows has reached the kernel. */
 export function openCheckpointFile(
   { io, onCheckpoint }: PipelineRunOptions,
-  { folder, world, keeper, journal, warnOnce }: Pick<RuntimeParts, 'folder' | 'world' | 'keeper' | 'journal' | 'warnOnce'>,
+  { folder, world, keeper, journal, calls, warnOnce }: Pick<RuntimeParts, 'folder' | 'world' | 'keeper' | 'journal' | 'calls' | 'warnOnce'>,
 ): CheckpointFile {
   return createCheckpointFile({
     path: path.join(folder.path, 'checkpoint.json'),
     world,
     render: () => `${JSON.stringify(checkpointOf(keeper.state), undefined, 2)}\n`,
     recorded: journal.flush,
+    isTaken: () => calls.dispatcher.stoppedBy?.endsRun === true,
     monotonicMs: io.monotonicMs,
     onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${messageOf(error)}`),
     onWritten: onCheckpoint,

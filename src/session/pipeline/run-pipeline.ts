@@ -183,7 +183,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const { recorder, trace } = journal;
   const ledger = keeper.ledger(recorder, refOf(), timestamp);
   const folder = openRunFolder(options, keeper.state.runDir, world, secretSettings);
-  const checkpoint = openCheckpointFile(options, { folder, world, keeper, journal, warnOnce });
+  const checkpoint = openCheckpointFile(options, { folder, world, keeper, journal, calls, warnOnce });
   const cache = limitReuse(journal.cache, options, keeper.state, resumed?.replies);
   const frame = await frameOfPipeline(options, { world, text, recorder, trace, cache, secrets, signal, calls });
   options.onState?.(keeper.state);

@@ -7,7 +7,7 @@ import type { World } from '../../../src/world/world.js';
 function running() {
   const log: string[] = [];
   const writes: { end: () => void; fail: () => void }[] = [];
-  const run = { state: 0, nowMs: 0, log, writes };
+  const run = { state: 0, nowMs: 0, isTaken: false, log, writes };
   const world = {
     perform: (effect: string, { text, durable }: { readonly text: string; readonly durable: boolean }) => {
       log.push(`${effect} ${text}${durable ? ' durable' : ''}`);
@@ -19,6 +19,7 @@ function running() {
     world,
     render: () => String(run.state),
     recorded: async () => void log.push('recorded'),
+    isTaken: () => run.isTaken,
     monotonicMs: () => run.nowMs,
     onTrouble: (error) => log.push(`trouble: ${(error as Error).message}`),
     onWritten: () => log.push('written'),
@@ -87,4 +88,11 @@ it('reports a write that failed, and tries again at the next flush', async () =>
   run.writes[1]?.end();
   await flushed;
   expect(run.log.at(-1)).toBe('written');
+});
+
+it('is left to another process that has taken the run, of which the journal says (CHECKPOINT-FILE-5)', async () => {
+  const { run, file } = running();
+  run.isTaken = true;
+  await file.flush();
+  expect(run.log).toEqual(['recorded']);
 });

@@ -59,5 +59,28 @@ describe.skipIf(noServer !== undefined)(
         writeFileSync(path.join(cwd, 'go'), '');
       }
     });
+
+    it('keeps the checkpoint of the process that went on, however late the other one ends', { timeout: 120_000 }, async () => {
+      const attributes = `shape=parallelogram, tool_command="${WORK}"`;
+      const cwd = await projectFolder({ 'mlld-config.json': '{}', 'p.dot': pipeline(walk(attributes)) });
+      const env = { MLLD_STORE: database.project(), MLLD_LEASE: '1s' };
+      const checkpoint = (): string => readFileSync(path.join(cwd, 'files', 'checkpoint.json'), 'utf8');
+      const stopped = startCli(['run', 'p.dot', '--run-dir', 'files'], { cwd, env });
+      const ended = resultOf(stopped);
+      try {
+        await vi.waitFor(() => expect(readFileSync(path.join(cwd, 'begun'), 'utf8')).toBe('a\nb\n'), PATIENCE);
+        stopped.kill('SIGSTOP');
+        writeFileSync(path.join(cwd, 'go'), '');
+        await vi.waitFor(async () => expect((await runCli(['journal', 'list'], { cwd, env })).stdout).toContain('crashed'), PATIENCE);
+        expect(await runCli(['run', 'p.dot', '--resume', '--keep-orphans'], { cwd, env })).toMatchObject({ status: 0 });
+        const kept = checkpoint();
+        expect(kept).toContain('"exit"');
+        stopped.kill('SIGCONT');
+        expect(await ended).toMatchObject({ status: 6 });
+        expect(checkpoint()).toBe(kept);
+      } finally {
+        stopped.kill('SIGKILL');
+      }
+    });
   },
 );
