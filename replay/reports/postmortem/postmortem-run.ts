@@ -26,7 +26,7 @@ import { salvagedCallsOf, type SalvagedCalls } from './salvaged-calls.js';
 import { servedRunOf, type ServedRun } from './served-run.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../fold/reported-status.js';
-import { runDurationMs } from '../../fold/run-duration.js';
+import { runDurationMs, sinceMs } from '../../fold/run-duration.js';
 
 /** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
 export interface PostMortemReport extends CallFigures {
@@ -257,7 +257,7 @@ function pendingOf(
     ...(key !== undefined && { offered: true as const }),
     ...(at && { worker: at.worker }),
     ...(salvage && { salvagedIn: salvage.run }),
-    durationMs: untilMs - (call?.startedMs ?? begunMs),
+    durationMs: sinceMs(call?.startedMs ?? begunMs, untilMs),
   };
 }
 

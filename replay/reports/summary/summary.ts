@@ -13,7 +13,7 @@ import type { Projection } from '../../fold/projection.js';
 import { openQuestions, type OpenQuestion } from '../../pipeline/progress.js';
 import { callPhases } from '../../workflows/call-phases.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
-import { runDurationMs } from '../../fold/run-duration.js';
+import { runDurationMs, sinceMs } from '../../fold/run-duration.js';
 
 export interface InFlight {
   readonly op: OpPath;
@@ -245,7 +245,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     unpriced: state.unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),
     savedUsd: state.savedUsd,
     checkpoints: [...state.checkpoints],
-    inFlight: [...state.inFlight.values()].map(({ startedMs, ...call }) => ({ ...call, durationMs: untilMs - startedMs })),
+    inFlight: [...state.inFlight.values()].map(({ startedMs, ...call }) => ({ ...call, durationMs: sinceMs(startedMs, untilMs) })),
     argv: [...state.argv],
     loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
     questions: status === 'running' ? openQuestions(state.questions.values(), nowMs) : [],

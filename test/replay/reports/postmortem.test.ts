@@ -185,6 +185,16 @@ describe('a call that was offered to workers', () => {
     { type: 'call.offered', key: callKeyOf(text), op: opPath(op), fn: 'ask' },
   ];
 
+  it('is in flight for no less than no time, also where the clock of who looks is behind', async () => {
+    const store = openMemoryStore();
+    const journal = await store.create(REF);
+    for (const fact of [started(REF), ...call('main/ask#0', 'ebb', { outcome: 'killed' })]) await journal.append(fact);
+    const [file] = await store.runs(JOB);
+    const report = await postMortemOf(store, file!, { nowMs: 0, onDefect: () => expect.unreachable() });
+    expect(report).toMatchObject({ status: 'running', inFlight: [{ what: '@ask', durationMs: 0 }] });
+    await journal.close();
+  });
+
   it('is in flight at the worker that had begun it, and else only offered', async () => {
     const store = openMemoryStore();
     const write = async (number: number, facts: readonly Fact[]): Promise<void> => {

@@ -70,6 +70,11 @@ describe('run summary', () => {
     });
   });
 
+  it('never took less than no time, also where the clock of who looks is an hour behind', () => {
+    const open = fold(summary, entries(REF, [started(REF), ...call('main/ask#0', 'ebb', { outcome: 'killed' })]));
+    expect(reportRun(open, REF, 'running', AT(-3600))).toMatchObject({ durationMs: 0, inFlight: [{ durationMs: 0 }] });
+  });
+
   it.each([
     ['running', 1],
     ['crashed', 0],
