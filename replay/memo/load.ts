@@ -32,7 +32,7 @@ export interface PriorRuns extends Index {
   readonly asleep: readonly RunId[];
   /** All runs that were folded, for the index. Undefined while a run is in flight: then only a later reader can write the index. */
   readonly covered: readonly Covered[] | undefined;
-  /** What no index covers yet: its events, and a run as so many more as opening it is worth. */
+  /** Events that no index covers yet; each of their runs counts as some more, which is what opening it costs. */
   readonly newEvents: number;
   /** Undefined for prior runs as they were earlier, which no index is made of. */
   readonly onDisk: IndexOnDisk | undefined;
