@@ -127,6 +127,18 @@ describe.skipIf(noServer !== undefined)(
       expect((await listed(other, 2)).bytes).toBe(0);
     });
 
+    it('takes with it a run that goes on with it and has no lines yet, and none that has just begun, whose writers live', async () => {
+      const store = open(database.project());
+      await (await begun(store, 1, [started, finished])).close();
+      const fresh = await begun(store, 2, []);
+      const hidden = await store.create(runRef(3), { continues: await listed(store, 1) });
+      await (await begun(store, 4, [started, finished], { continues: await listed(store, 1) })).close();
+      await expect(hidden.append(started).then(() => hidden.append(callStarted(1)))).rejects.toMatchObject({ code: 'STORE_SEALED' });
+      await hidden.close().catch(() => undefined);
+      for (const fact of [started, callStarted(1)]) await fresh.append(fact);
+      await fresh.close();
+    });
+
     it('is the same run when the statement that begins it is sent twice', async () => {
       const store = open(database.project());
       await (await begun(store, 1, [started, finished])).close();
