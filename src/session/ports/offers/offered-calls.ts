@@ -267,7 +267,8 @@ export class OfferedCalls implements CallOffers {
     this.own.add(key);
     const claimed = await team.tryClaim({ key, refused: pending.refused, isAlone: false });
     if (claimed?.kind === 'claimed' && this.pending.get(key) === pending) return this.settle(key, claimed);
-    if (claimed?.kind === 'claimed') team.giveBack(key); // it has ended meanwhile
+    if (claimed?.kind === 'claimed')
+      team.giveBack(key); // it has ended meanwhile
     else await team.pause(); // another run executes it, or the store is away
     this.ended(key);
   }
