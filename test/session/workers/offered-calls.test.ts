@@ -48,6 +48,8 @@ interface Run {
   readonly claim?: RunTeamResults['claim'];
   readonly tryClaim?: RunTeamResults['tryClaim'];
   readonly slots?: number;
+  /** The calls that may be taken back; all of them where it is absent. */
+  readonly free?: readonly CallKey[];
   /** The result is there already when the call is offered. */
   readonly known?: OfferedResult;
   /** The run was sealed by another process: every statement says so, or those that make offers, which are gone then. */
@@ -63,6 +65,7 @@ function offering({
   claim,
   tryClaim,
   slots = 0,
+  free,
   known,
   isSealed = () => false,
   isSealedAtOffers = () => false,
@@ -73,6 +76,7 @@ function offering({
   let inFlight = 0;
   const takenBack: CallKey[] = [];
   const withdrawn: CallKey[] = [];
+  const givenBack: CallKey[] = [];
   const pausesMs: number[] = [];
   const offered: OfferedCall[] = [];
   const learnt: (ExecutingWorker | undefined)[] = [];
@@ -85,7 +89,7 @@ function offering({
     },
     collect: async () => outcomes,
     collectAll: async () => ({ outcomes, count: isSealedAtOffers() ? 0 : 1 }),
-    takeBack: async (keys) => (takenBack.push(...keys), keys),
+    takeBack: async (keys) => (takenBack.push(...keys), free ?? keys),
     withdraw: (each) => void withdrawn.push(each),
     workers: async () => ({ alive: 1, lanes: new Set() }),
     watch: () => ({ wait: async () => (await sleep(1), true), close: () => undefined }),
@@ -96,7 +100,7 @@ function offering({
   const team: Partial<RunTeamResults> = {
     ...(claim && { claim }),
     ...(tryClaim && { tryClaim }),
-    giveBack: () => undefined,
+    giveBack: (each) => void givenBack.push(each),
     async whileReachable(ask) {
       if (isSealed()) return 'sealed';
       return ask().catch((error: unknown) => {
@@ -139,7 +143,7 @@ function offering({
     monotonicMs: () => performance.now(),
     stderr: () => undefined,
   });
-  return { calls, stop, takenBack, withdrawn, outcomes, offered, learnt, pausesMs, inFlight: () => inFlight };
+  return { calls, stop, takenBack, withdrawn, givenBack, outcomes, offered, learnt, pausesMs, inFlight: () => inFlight };
 }
 
 describe('a run that waits for workers', () => {
@@ -174,6 +178,18 @@ describe('OFFERED-3', () => {
     calls.ended(inSlot.key);
     await expect.poll(() => tried).toBeGreaterThan(1);
     expect([offered.length, withdrawn]).toEqual([1, []]);
+    outcomes.set(key, { kind: 'ended', by: BY, worker: undefined });
+    expect(await claimed).toMatchObject({ kind: 'failed', event: FAILED });
+  });
+
+  it('executes no call that has failed at a worker by the time it is claimed', async () => {
+    const tryClaim: RunTeamResults['tryClaim'] = async () => ({ kind: 'claimed', replaces: undefined });
+    const { calls, offered, givenBack, outcomes } = offering({ slots: 1, claim, tryClaim, free: [], event: FAILED });
+    await calls.claim(inSlot, undefined);
+    const claimed = calls.claim(CALL, undefined);
+    await expect.poll(() => offered.length).toBe(1);
+    calls.ended(inSlot.key);
+    await expect.poll(() => givenBack).toContain(key);
     outcomes.set(key, { kind: 'ended', by: BY, worker: undefined });
     expect(await claimed).toMatchObject({ kind: 'failed', event: FAILED });
   });

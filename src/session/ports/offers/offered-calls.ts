@@ -3,8 +3,9 @@
  *
  * OFFERED-1 An offer is an index: the run's own wait decides. Offers that are gone (a crash of the server, an upkeep) are made again.
  * OFFERED-2 A call that no worker can execute is executed here, and the reason is said once for each function.
- * OFFERED-3 With slots of its own, the run executes the offers that workers come to last. It claims such a call while it is offered: a
- *    failure at a worker that finds the offer withdrawn is known to nobody, and the call is executed again.
+ * OFFERED-3 With slots of its own, the run executes the offers that workers come to last. It claims such a call while it is offered, and
+ *    takes the offer back only then: a failure at a worker that finds no offer, or is not looked at, is known to nobody, and the call is
+ *    executed again.
  * OFFERED-4 In a lane that is stopped nothing is offered, and what no worker executes is taken back; so it is with all lanes. Offered calls
  *    are in flight for the dispatcher, so a run pauses behind the last of them. A call that another run has claimed for itself is not one
  *    of them: that run may be about to pause as well.
@@ -128,20 +129,25 @@ export class OfferedCalls implements CallOffers {
 
   /** OFFERED-4 */
   async stopped(pace: string): Promise<void> {
-    await this.takeBack((pending) => pending.pace === pace);
+    await this.stopAll((pending) => pending.pace === pace);
   }
 
-  private async takeBack(isMeant: (pending: Pending) => boolean): Promise<void> {
-    const { team, offers } = this.ports;
+  private async stopAll(isMeant: (pending: Pending) => boolean): Promise<void> {
     const keys = [...this.pending].filter(([, pending]) => isMeant(pending)).map(([key]) => key);
     if (keys.length === 0) return;
+    for (const key of await this.takeBack(keys)) this.settle(key, { kind: 'stopped' });
+  }
+
+  /** Returns the calls that have not ended and that no worker executes; they are offered no longer. */
+  private async takeBack(keys: readonly CallKey[]): Promise<readonly CallKey[]> {
+    const { team, offers } = this.ports;
     const mark = (isLeaving: boolean): void => {
       for (const key of keys) Object.assign(this.pending.get(key) ?? {}, { isLeaving });
     };
     mark(true);
     const taken = await team.whileReachable(() => offers.takeBack(keys));
     mark(false);
-    if (typeof taken === 'object') for (const key of taken) this.settle(key, { kind: 'stopped' });
+    return typeof taken === 'object' ? taken : [];
   }
 
   private async claimInSlot(call: OfferableCall, refused: EventRef | undefined): Promise<OfferedCallState> {
@@ -266,10 +272,13 @@ export class OfferedCalls implements CallOffers {
     pending.takenMs = monotonicMs();
     this.own.add(key);
     const claimed = await team.tryClaim({ key, refused: pending.refused, isAlone: false });
-    if (claimed?.kind === 'claimed' && this.pending.get(key) === pending) return this.settle(key, claimed);
-    if (claimed?.kind === 'claimed')
-      team.giveBack(key); // it has ended meanwhile
-    else await team.pause(); // another run executes it, or the store is away
+    if (claimed?.kind === 'claimed') {
+      const isFree = (await this.takeBack([key])).includes(key); // one that has just failed at a worker can be claimed, too
+      if (isFree && this.pending.get(key) === pending) return this.settle(key, claimed);
+      team.giveBack(key);
+    } else {
+      await team.pause(); // another run executes it, or the store is away
+    }
     this.ended(key);
   }
 
@@ -290,7 +299,7 @@ export class OfferedCalls implements CallOffers {
           await team.pause();
           continue;
         }
-        if (dispatch.stoppedBy !== undefined) await this.takeBack(() => true); // OFFERED-4
+        if (dispatch.stoppedBy !== undefined) await this.stopAll(() => true); // OFFERED-4
         gapMs = found === 0 ? LOOK_HINTED_MS : this.pending.size > DEEP * found ? LOOK_DEEP_MS : LOOK_FIRST_MS;
         delayMs = wasHinted || found > 0 ? LOOK_FIRST_MS : Math.min(2 * delayMs, LOOK_MAX_MS);
         this.passSlotOn();
