@@ -29,17 +29,10 @@ describe.skipIf(noServer !== undefined)(`a worker that is killed${noServer === u
   const database = noServer === undefined ? await makeDatabase() : (undefined as unknown as TestDatabase);
   const start = commandsOfTests({ MLLD_LEASE: '3s' });
 
-  it.each([
-    ['behind the making of its run', 'mlld.begin_worker', true],
-    ['behind the first fact of its run', '"type":"run.started"', true],
-    ['behind the claims of calls', '"held"', true],
-    ['behind the start of a call', '"type":"call.started"', true],
-    ['before the end of a call', '"type":"call.completed"', false],
-    ['behind that', '"type":"call.completed"', true],
-  ])('%s: %s (done: %j)', { timeout: 240_000 }, async (_, statement, isDone) => {
+  async function projectOf(script: string) {
     const url = database.project();
     const between = await Between.open(url);
-    const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': SCRIPT });
+    const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/hi.mld': script });
     const LEDGER = path.join(folder, 'ledger');
     const paid = (who: string): readonly string[] =>
       (existsSync(LEDGER) ? readFileSync(LEDGER, 'utf8').trim().split('\n') : [])
@@ -51,19 +44,37 @@ describe.skipIf(noServer !== undefined)(`a worker that is killed${noServer === u
       const child = start(['worker', '--lanes', '2', '--name', who], await emptyFolder(), { MLLD_STORE: store, LEDGER, WHO: who });
       return { child, ended: resultOf(child) };
     };
+    const run = () => resultOf(start(['run', 'hi', '--checkpoint', '--workers'], folder, { MLLD_STORE: url }));
+    /** Resolves when the server has done, or not done, the statement, and hears of nothing behind it. */
+    const stopsAt = async (statement: string, isDone: boolean): Promise<void> => {
+      let isReached = false;
+      between.onSent = (text) => {
+        isReached ||= text.includes(statement);
+        between.isDeaf = isReached;
+        return !isReached || (isDone && text.includes(statement));
+      };
+      await vi.waitFor(() => expect(isReached).toBe(true), PATIENCE);
+      await sleep(500); // the server does it meanwhile
+    };
+    return { url, between, folder, paid, worker, run, stopsAt };
+  }
+
+  it.each([
+    ['behind the making of its run', 'mlld.begin_worker', true],
+    ['behind the first fact of its run', '"type":"run.started"', true],
+    ['behind the claims of calls', '"held"', true],
+    ['behind the start of a call', '"type":"call.started"', true],
+    ['before the end of a call', '"type":"call.completed"', false],
+    ['behind that', '"type":"call.completed"', true],
+  ])('%s: %s (done: %j)', { timeout: 240_000 }, async (_, statement, isDone) => {
+    const { url, between, folder, paid, worker, run, stopsAt } = await projectOf(SCRIPT);
     const cli = (...words: readonly string[]) => runCli(words, { cwd: folder, env: { MLLD_STORE: url } });
     const rows = (text: string) => database.query(text, [new URL(url).searchParams.get('project')]);
 
-    let isReached = false;
-    between.onSent = (text) => {
-      isReached ||= text.includes(statement);
-      between.isDeaf = isReached;
-      return !isReached || (isDone && text.includes(statement));
-    };
+    const reached = stopsAt(statement, isDone);
     const killed = await worker('killed', between.url);
-    const ended = resultOf(start(['run', 'hi', '--checkpoint', '--workers'], folder, { MLLD_STORE: url }));
-    await vi.waitFor(() => expect(isReached).toBe(true), PATIENCE);
-    await sleep(500); // the server does it meanwhile
+    const ended = run();
+    await reached;
     const durable = isDone && statement.includes('call.completed') ? 1 : 0;
     const results = `select e.seq from mlld.events e join mlld.runs r using (run_id) ${OF_RUN} and e.line like '%"type":"call.completed"%'`;
     await vi.waitFor(async () => expect(await rows(results)).toHaveLength(durable), PATIENCE);
@@ -98,5 +109,23 @@ describe.skipIf(noServer !== undefined)(`a worker that is killed${noServer === u
     expect(team.unended).toHaveLength((await inKilled('call.started')).length - (await inKilled('call.completed')).length); // KILLED-WORKER-4
     expect(await rows(`select c.key from mlld.claims c join mlld.runs r using (run_id) ${OF_RUN}`)).toEqual([]);
     expect(await rows(`select o.key from mlld.offers o join mlld.runs r using (run_id) ${OF_RUN}`)).toEqual([]);
+  });
+
+  it('behind the end of a call that failed: nobody executes it again', { timeout: 240_000 }, async () => {
+    const failing = SCRIPT.replace('echo "done $q" }', 'test "$q" != b && echo "done $q" } with { retries: 0 }');
+    const { url, between, paid, worker, run, stopsAt } = await projectOf(failing);
+    const reached = stopsAt('"type":"call.failed"', true);
+    const killed = await worker('killed', between.url);
+    const ended = run();
+    await reached;
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+
+    const other = await worker('other', url);
+    expect((await ended).stderr).toContain('for parallel: 1 of 4 failed');
+    expect(paid('killed')).toContain('b');
+    expect(paid('other')).not.toContain('b');
+    other.child.kill('SIGTERM');
+    expect(await other.ended).toMatchObject({ status: 0 });
   });
 });
