@@ -4,7 +4,7 @@
 import type { JournalEvent } from '../../../journal/event.js';
 import type { OpPath, RunId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { foldRun } from '../fold-run.js';
+import { foldRun, startOfRun } from '../fold-run.js';
 import type { Projection } from '../projection.js';
 
 export interface SalvagedAttempts {
@@ -23,6 +23,11 @@ export const salvagedAttempts = {
     return state;
   },
 } satisfies Projection<SalvagedAttempts>;
+
+/** Returns the run whose calls a salvage run has; undefined where that can't be read. */
+export async function sealedRunOf(store: JournalStore, { ref, finished }: RunFile): Promise<RunId | undefined> {
+  return finished?.salvages ?? (await startOfRun(store, ref))?.salvages;
+}
 
 /** Reads the salvage runs of one sealed run. Damage in them is for their own reports to name. */
 export async function readSalvaged(store: JournalStore, salvageRuns: readonly RunFile[]): Promise<ReadonlySet<OpPath>> {

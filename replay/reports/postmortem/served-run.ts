@@ -1,7 +1,7 @@
 /** Says of a run which other run it serves: it holds calls of that one, which is resumed instead. */
 import type { RunId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { startOfRun } from '../../fold/fold-run.js';
+import { sealedRunOf } from '../../fold/calls/salvaged-attempts.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { workerOfRun } from '../summary/worker-of-run.js';
 
@@ -20,6 +20,6 @@ export async function servedRunOf(store: JournalStore, file: RunFile): Promise<S
   const worker = await workerOfRun(store, file);
   if (worker !== null) return { as: 'worker', run: worker.for, worker: worker.name };
   if (file.isWorker === true) return { as: 'worker' };
-  const run = file.finished?.salvages ?? (await startOfRun(store, file.ref))?.salvages;
+  const run = await sealedRunOf(store, file);
   return { as: 'salvage', ...(run !== undefined && { run }) };
 }

@@ -5,10 +5,9 @@
  * CRASHED-1  The file is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
  * CRASHED-2  It counts only for a file of the same length, that of its salvage runs included: what they have changes its counts.
  */
-import type { OpPath, RunId, Workflow } from '../../../journal/ids.js';
+import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { salvagedAttempts } from '../../fold/calls/salvaged-attempts.js';
-import { foldRun } from '../../fold/fold-run.js';
+import { readSalvaged, sealedRunOf } from '../../fold/calls/salvaged-attempts.js';
 import { isSalvageRun } from '../../fold/record-of-upkeep.js';
 import { recordedCounts } from '../../fold/recorded-counts.js';
 import { summariseRun } from './summarise-run.js';
@@ -33,15 +32,18 @@ export async function crashedRuns(
   );
   if (crashed.length === 0) return new Map();
   const kept = await readKept(store, workflow);
-  const salvaged = await salvagedIn(store, files);
-  const wholeLength = ({ ref, bytes }: RunFile): number => bytes + (salvaged.get(ref.run)?.bytes ?? 0);
+  const salvageRuns = await salvageRunsIn(store, files);
+  const salvageRunsOf = (run: RunId): readonly RunFile[] => salvageRuns.get(run) ?? [];
+  const wholeLength = (file: RunFile): number => [file, ...salvageRunsOf(file.ref.run)].reduce((sum, { bytes }) => sum + bytes, 0);
   const reports = new Map<RunId, RunReport>();
   let isNew = false;
   for (const file of crashed) {
     const { run } = file.ref;
     const known = kept[run];
-    const report =
-      known?.bytes === wholeLength(file) ? known.report : await summariseRun(store, file, { nowMs: 0, salvaged: salvaged.get(run)?.ops });
+    const isKnown = known?.bytes === wholeLength(file);
+    const report = isKnown
+      ? known.report
+      : await summariseRun(store, file, { nowMs: 0, salvaged: await readSalvaged(store, salvageRunsOf(run)) });
     isNew ||= known?.report !== report;
     reports.set(run, report);
   }
@@ -53,18 +55,14 @@ export async function crashedRuns(
   return reports;
 }
 
-/** By the sealed run. Damage in salvage runs is for their own reports to name. */
-async function salvagedIn(store: JournalStore, files: readonly RunFile[]) {
-  const salvaged = new Map<RunId, { readonly ops: Set<OpPath>; bytes: number }>();
+/** By the sealed run. */
+async function salvageRunsIn(store: JournalStore, files: readonly RunFile[]): Promise<ReadonlyMap<RunId, readonly RunFile[]>> {
+  const salvageRuns = new Map<RunId, RunFile[]>();
   for (const file of files.filter(isSalvageRun)) {
-    const { of, ops } = await foldRun(store, file.ref, salvagedAttempts, { onDefect: () => undefined });
-    if (of === undefined) continue;
-    const known = salvaged.get(of) ?? { ops: new Set(), bytes: 0 };
-    for (const op of ops) known.ops.add(op);
-    known.bytes += file.bytes;
-    salvaged.set(of, known);
+    const sealed = await sealedRunOf(store, file);
+    if (sealed !== undefined) salvageRuns.set(sealed, [...(salvageRuns.get(sealed) ?? []), file]);
   }
-  return salvaged;
+  return salvageRuns;
 }
 
 async function readKept(store: JournalStore, workflow: Workflow): Promise<Kept> {

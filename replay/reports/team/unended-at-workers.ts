@@ -4,8 +4,9 @@
  */
 import type { CallKey, OpPath, RunId, Seq } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { previewOf } from '../../fold/preview.js';
+import { sealedRunOf } from '../../fold/calls/salvaged-attempts.js';
 import { startOfRun } from '../../fold/fold-run.js';
+import { previewOf } from '../../fold/preview.js';
 import { isSalvageRun } from '../../fold/record-of-upkeep.js';
 import { reportTeam, type TeamCalls, type TeamReport } from './team-calls.js';
 import { workerOfRun } from '../summary/worker-of-run.js';
@@ -81,7 +82,7 @@ async function forgetSalvaged(
 ): Promise<void> {
   for (const file of runs) {
     if (file.ref.run <= run || !isSalvageRun(file)) continue;
-    if ((file.finished?.salvages ?? (await startOfRun(store, file.ref))?.salvages) !== run) continue;
+    if ((await sealedRunOf(store, file)) !== run) continue;
     await store.scan(
       file.ref,
       (event) => {

@@ -1,6 +1,7 @@
 /** The list of pipeline runs reads only the first and last events of a run, and agrees with all of its events. */
 import { afterEach, expect, it } from 'vitest';
-import { runIdAt, workflowOf } from '../../../journal/ids.js';
+import type { Fact } from '../../../journal/event.js';
+import { runIdAt, workflowOf, type RunRef, type Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
@@ -32,6 +33,28 @@ async function ranWith(shop: Workshop, words: readonly string[], more: Parameter
   await shop.begin({ handlers: new Map([['step', step]]), signal: ending.signal, ...more });
 }
 
+/** The start of a run that is no pipeline's. */
+const startedIn = (workflow: Workflow): Fact => ({
+  type: 'run.started',
+  workflow,
+  name: 'p.dot',
+  argv: [],
+  payload: {},
+  flags: {},
+  host: 'quay',
+  pid: 1,
+  versions: { mlld: '1', node: '20' },
+});
+
+async function interrupted(): Promise<{ readonly shop: Workshop; readonly first: RunRef }> {
+  const shop = workshop(TEXT);
+  place = shop;
+  await ranWith(shop, ['interrupt']);
+  const [first] = await shop.store.runs(workflowOf('p.dot'));
+  if (!first) throw new Error('the run is missing');
+  return { shop, first: first.ref };
+}
+
 /** Counts runs that are read beyond their first event, and those of which that one is read. */
 function counting(store: JournalStore): { readonly store: JournalStore; readonly read: () => number; readonly readFirst: () => number } {
   let [read, first] = [0, 0];
@@ -61,41 +84,31 @@ it('reports runs that ended, resumed and restarted ones too, as all of their eve
 });
 
 it('keeps the runs of a pipeline whose results were cleaned, and names the run that a resume continues', async () => {
-  const shop = workshop(TEXT);
-  place = shop;
-  await ranWith(shop, ['interrupt']);
-  const [first] = await shop.store.runs(workflowOf('p.dot'));
-  if (!first) throw new Error('the run is missing');
-  const { workflow } = first.ref;
+  const { shop, first } = await interrupted();
+  const { workflow } = first;
   const record = await shop.store.create({ workflow, run: runIdAt(Date.now() + 60_000, 'zzzz') });
   const { store, readFirst } = counting(shop.store);
   const watching = createPipelineRuns(store, () => false);
-  const cleaner = { argv: [], versions: { mlld: '1', node: '20' }, host: 'quay', pid: 1 };
-  await record.append({ type: 'run.started', workflow, name: 'p.dot', payload: {}, flags: {}, ...cleaner });
+  await record.append(startedIn(workflow));
   for (let look = 0; look < 3; look++) expect(await watching.list()).toMatchObject([{ status: 'interrupted' }]);
   expect(readFirst()).toBe(2);
   await record.append({ type: 'run.finished', status: 'completed', cleaned: true, totals: { executed: 0, reused: 0, failed: 0 } });
   await record.close();
   for (const runs of [watching, createPipelineRuns(shop.store, () => false)]) {
-    const { run } = first.ref;
+    const { run } = first;
     expect(await runs.list()).toMatchObject([{ id: run, status: 'interrupted' }]);
     expect(await runs.find(run)).toMatchObject({ newest: run });
   }
 });
 
 it('keeps the runs of a pipeline beside one that says of itself that it is none', async () => {
-  const shop = workshop(TEXT);
-  place = shop;
-  await ranWith(shop, ['interrupt']);
-  const [first] = await shop.store.runs(workflowOf('p.dot'));
-  if (!first) throw new Error('the run is missing');
-  const { workflow } = first.ref;
+  const { shop, first } = await interrupted();
+  const { workflow } = first;
   const odd = await shop.store.create({ workflow, run: runIdAt(0, 'zzzz') });
-  const writer = { argv: [], versions: { mlld: '1', node: '20' }, host: 'quay', pid: 1 };
-  await odd.append({ type: 'run.started', workflow, name: 'p.dot', payload: {}, flags: {}, ...writer });
+  await odd.append(startedIn(workflow));
   await odd.append({ type: 'run.finished', status: 'completed', totals: { executed: 0, reused: 0, failed: 0 } });
   await odd.close();
   const runs = createPipelineRuns(shop.store, () => false);
-  expect(await runs.list()).toMatchObject([{ id: first.ref.run }]);
-  expect(await runs.list()).toMatchObject([{ id: first.ref.run }]);
+  expect(await runs.list()).toMatchObject([{ id: first.run }]);
+  expect(await runs.list()).toMatchObject([{ id: first.run }]);
 });
