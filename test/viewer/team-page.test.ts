@@ -60,8 +60,12 @@ describe.skipIf(BROWSER === undefined)('the page of the team', { timeout: IN_VAI
     for (const run of running) await run.finish();
   });
 
-  async function open(address: string, { token = READ.token as string, width = 1440, colorScheme = 'light' as 'light' | 'dark' } = {}) {
+  async function open(
+    address: string,
+    { token = READ.token as string, width = 1440, colorScheme = 'light' as 'light' | 'dark', hasPipelines = true } = {},
+  ) {
     page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    if (!hasPipelines) await page.route('**/pipelines', (route) => route.fulfill({ json: [] }));
     page.setDefaultTimeout(PATIENCE.timeout);
     noise = [];
     page.on('request', (request) => request.url().startsWith(server.url) || request.url().startsWith('data:') || noise.push(request.url()));
@@ -73,6 +77,14 @@ describe.skipIf(BROWSER === undefined)('the page of the team', { timeout: IN_VAI
 
   const rows = (): Promise<number> => page.locator('tr[data-run]').count();
   const range = (): Promise<string | null> => page.locator('.pages [role=status]').textContent();
+
+  it('is named where no pipeline has run, because the runs of scripts are there', async () => {
+    await open('', { hasPipelines: false });
+    await page.locator('main').getByText('No pipeline has run here yet.').waitFor();
+    await page.locator('main').getByRole('link', { name: 'All runs and costs' }).click();
+    await expect.poll(range, PATIENCE).toBe('1 to 50 of 121');
+    expect(noise).toEqual([]);
+  });
 
   it('shows a new run by itself, and how it ends', async () => {
     await open('team?days=90');

@@ -87,9 +87,7 @@ export function Shell({ api, mayRun }: { readonly api: Api; readonly mayRun: boo
             Start a run
           </a>
         )}
-        <a href={TEAM} onClick={(event) => stay(event, TEAM)}>
-          All runs and costs
-        </a>
+        <TeamLink />
         <h2>Pipelines</h2>
         {isLost && (
           <p class="message" role="alert">
@@ -113,11 +111,25 @@ export function Shell({ api, mayRun }: { readonly api: Api; readonly mayRun: boo
         )}
         {runs && !chosen && !isStarting && (
           <main>
-            <p>{address === undefined ? 'No pipeline has run here yet.' : `There is no run ${address}.`}</p>
+            {address === undefined ? (
+              <p>
+                No pipeline has run here yet. Runs of scripts are under <TeamLink />.
+              </p>
+            ) : (
+              <p>There is no run {address}.</p>
+            )}
           </main>
         )}
       </div>
     </div>
+  );
+}
+
+function TeamLink() {
+  return (
+    <a href={TEAM} onClick={(event) => stay(event, TEAM)}>
+      All runs and costs
+    </a>
   );
 }
 
