@@ -190,6 +190,19 @@ describe('the compiled-code cache', () => {
     for (const file of files) expect(file).toMatch(new RegExp(`-${command}\\.cache$`));
   });
 
+  it.each([
+    ['dot', 'digraph ferry { start [shape=Mdiamond]; exit [shape=Msquare]; start -> exit }'],
+    ['js', `export const meta = { name: 'ferry', description: 'crosses' };\nreturn 1;\n`],
+  ])('of a .%s file is not the one that runs of scripts load', async (extension, text) => {
+    const cwd = await projectFolder({ [`ferry.${extension}`]: text });
+    const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    const words = ['run', `ferry.${extension}`, '--backend', 'simulated'];
+    expect(await runCli(words, { cwd, env })).toMatchObject({ status: 0 });
+    const files = await cacheFiles(env.XDG_CACHE_HOME);
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect(file).toMatch(new RegExp(`-run-${extension}\\.cache$`));
+  });
+
   it('is not written by a command that failed', async () => {
     const cwd = await projectFolder();
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
