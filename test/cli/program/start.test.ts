@@ -138,7 +138,7 @@ describe('the compiled-code cache', () => {
   it('is used for a part that a long run asks for late', async () => {
     const cwd = await projectFolder({
       'late.mld':
-        'exe @later() = js { await new Promise((r) => setTimeout(r, 2100)); return 1 }\nshow @later()\nvar @x = <notes/*.md>\nshow @x.length\n',
+        'exe @later() = js { await new Promise((r) => setTimeout(r, 1100)); return 1 }\nshow @later()\nvar @x = <notes/*.md>\nshow @x.length\n',
       'notes/a.md': 'a',
       'notes/b.md': 'b',
     });

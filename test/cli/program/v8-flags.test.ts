@@ -37,8 +37,8 @@ describe('the flags of V8', () => {
     expect(v8FlagsFor(version).first.includes('--no-concurrent-sparkplug')).toBe(isNeeded);
   });
 
-  it('leave stderr empty at the start, when the code cache is written, and after two seconds', async () => {
-    const cwd = await projectFolder({ 'wait.mld': 'exe @wait() = sh { sleep 2.5; echo done }\nshow @wait()\n' });
+  it('leave stderr empty at the start, when the code cache is written, and after a second', async () => {
+    const cwd = await projectFolder({ 'wait.mld': 'exe @wait() = sh { sleep 1.5; echo done }\nshow @wait()\n' });
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     const done = { stdout: 'done\n', stderr: '', status: 0 };
     expect(await runCli(['wait.mld'], { cwd, env })).toEqual(done);
@@ -86,7 +86,7 @@ describe('the space of young objects', () => {
     vi.advanceTimersByTime(100);
     expect(v8.flags.get(GROWTH)).toBe('1');
     const looks = v8.getHeapSpaceStatistics.mock.calls.length;
-    vi.advanceTimersByTime(1300);
+    vi.advanceTimersByTime(300);
     expect(v8.getHeapSpaceStatistics.mock.calls.length).toBe(looks);
     // A cache is made and read under the flags of the start: V8 refuses it otherwise.
     expect(growthWhileCompiling()).toBe('4');
