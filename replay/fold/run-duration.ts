@@ -2,12 +2,23 @@
 import { startOf, type RunId } from '../../journal/ids.js';
 
 /**
- * Counts from the time in the id of the run, which is before it reads prior runs, to its last event, or to now while it is running.
+ * A run that is over took the time from its first event to its last one: the same clock has written both. Its id has another clock in the
+ * store of a team, that of the server, and is ahead of its own events where the machine's clock was set back.
  *
- * Ids of a workflow only grow. So behind a run of a machine whose clock is ahead, the id of the next one is ahead of its own events.
+ * `firstMs` is undefined where the first event can't be read; the id is what is left then.
  */
-export function runDurationMs(run: RunId, untilMs: number): number {
-  return sinceMs(startOf(run), untilMs);
+export function runDurationMs(run: RunId, { firstMs, lastMs }: { readonly firstMs: number | undefined; readonly lastMs: number }): number {
+  return sinceMs(firstMs ?? startOf(run), lastMs);
+}
+
+/** The same, from the times of its first and its last event as texts; 0 where nothing of it can be read. */
+export function recordedMs({ firstTs, lastTs }: { readonly firstTs: string | undefined; readonly lastTs: string | undefined }): number {
+  return firstTs === undefined || lastTs === undefined ? 0 : sinceMs(Date.parse(firstTs), Date.parse(lastTs));
+}
+
+/** A run in flight is counted from its id: the clock of the store is nearer to that of who looks than that of any machine. */
+export function runningForMs(run: RunId, nowMs: number): number {
+  return sinceMs(startOf(run), nowMs);
 }
 
 /** Not negative: the clock of who looks may be behind that of the machine where it began. */

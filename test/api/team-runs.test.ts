@@ -52,6 +52,20 @@ async function sampled(): Promise<JournalStore> {
 }
 
 describe('a list of all runs', () => {
+  it('says how long a run took by its own clock, where that is an hour off the one that made its id', async () => {
+    const store = openMemoryStore();
+    await recordSample(store, { workflow: 'llm/run/patrol.mld', atMs: Date.now() + HOUR_MS });
+    await recordSample(store, { workflow: 'llm/run/patrol.mld', atMs: Date.now() - HOUR_MS });
+    const { runs } = await runsOf(store).list();
+    const files = await store.runs(workflowOf('llm/run/patrol.mld'));
+    for (const { run, durationMs } of runs) {
+      const file = files.find(({ ref }) => ref.run === run);
+      let firstTs = '';
+      await store.scan({ workflow: workflowOf('llm/run/patrol.mld'), run }, ({ ts }) => void (firstTs = ts), { eventsMax: 1 });
+      expect(durationMs).toBe(Date.parse(file?.finished?.ts ?? '') - Date.parse(firstTs));
+    }
+  });
+
   it('names person, script, time, status and cost, the latest first', async () => {
     const { runs } = await runsOf(await sampled()).list();
     expect(runs.map(({ script, person, status, costUsd }) => [script, person, status, costUsd])).toEqual([

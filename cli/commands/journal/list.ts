@@ -1,5 +1,5 @@
 /** `mlld journal list [SCRIPT]`: lists the recorded runs, the latest first. */
-import type { RunId, RunRef } from '../../../src/api/ids.js';
+import type { RunId } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
 import {
@@ -11,7 +11,7 @@ import {
   workerOfRun,
   type ServingWorker,
 } from '../../../src/api/commands/run-list.js';
-import { peopleOfRuns } from '../../../src/api/team/people-of-runs.js';
+import { beginningsOfRuns } from '../../../src/api/team/beginnings-of-runs.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { allRuns, recordedScript } from '../../../src/api/recorded-runs.js';
@@ -62,7 +62,7 @@ export async function listRuns(io: Io, script: string | undefined, options: List
   }
   const last = options.last ?? (format === 'table' && io.stdoutColumns() !== undefined ? LAST_ON_TERMINAL : Infinity);
   const listed: Omit<ListedRun, 'person'>[] = [];
-  const refs: RunRef[] = [];
+  const shown: RunFile[] = [];
   let more = false;
   for (const file of files.toReversed()) {
     if (!isWanted.run(file)) continue;
@@ -73,10 +73,18 @@ export async function listRuns(io: Io, script: string | undefined, options: List
       break;
     }
     listed.push(run);
-    refs.push(file.ref);
+    shown.push(file);
   }
-  const people = await peopleOfRuns(store, refs);
-  const runs = listed.map((run): ListedRun => ({ ...run, person: people.get(run.run) ?? null }));
+  const beginnings = await beginningsOfRuns(
+    store,
+    shown.map(({ ref }) => ref),
+  );
+  const runs = listed.map((run, index): ListedRun => {
+    const { person = null, firstMs } = beginnings.get(run.run) ?? {};
+    const { finished } = shown[index] as RunFile;
+    const durationMs = finished === undefined ? run.durationMs : runDurationMs(run.run, { firstMs, lastMs: Date.parse(finished.ts) });
+    return { ...run, durationMs, person };
+  });
   if (format === 'json') io.stdout(`${JSON.stringify(runs, undefined, 2)}\n`);
   else if (format === 'csv') io.stdout(runsCsv(runs));
   else io.stdout(renderRuns(runs, reportStyle(io), isWanted.isFilter && files.length > 0 ? 'No recorded run is like that.' : undefined));
@@ -159,7 +167,7 @@ function recordStatus({ cleaned, marked, salvages, worker }: NonNullable<RunFile
   return cleaned === true ? 'cleaned' : marked;
 }
 
-/** A run that ended in order has its totals in its last event; only other runs are read in full. */
+/** A run that ended in order has its totals in its last event, and how long it took follows from its first; others are read in full. */
 async function listedRun(
   io: Io,
   { store, project }: { readonly store: JournalStore; readonly project: Project },
@@ -180,7 +188,7 @@ async function listedRun(
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
     const status = recordStatus(finished) ?? countedStatus(finished.status, counts);
-    return { ...common, durationMs: runDurationMs(ref.run, Date.parse(finished.ts)), status, ...counts, inFlight: [], questions: [] };
+    return { ...common, durationMs: null, status, ...counts, inFlight: [], questions: [] };
   }
   if (file.isOfUnknownVersion) {
     return { ...common, durationMs: null, status: 'unreadable', ...UNKNOWN_COUNTS, inFlight: [], questions: [] };

@@ -25,7 +25,7 @@ import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
-import { runDurationMs } from '../../fold/run-duration.js';
+import { recordedMs } from '../../fold/run-duration.js';
 import { textDiff, type DiffLines } from './text-diff.js';
 
 /** A run on one side. Durations in milliseconds, costs in US dollars. */
@@ -334,7 +334,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
     denied,
     notExecuted,
     unresolved,
-    durationMs: state.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(state.lastTs)),
+    durationMs: recordedMs(state),
     callsMs,
     costUsd,
     unpriced: unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),

@@ -49,6 +49,7 @@ export interface RunCalls {
   status: EventOf<'run.finished'>['status'] | undefined;
   error: EventOf<'run.finished'>['error'];
   forks: EventOf<'run.started'>['forks'];
+  firstTs: string | undefined;
   lastTs: string | undefined;
   readonly ledger: CallLedger;
 }
@@ -77,6 +78,7 @@ export const runCalls: Projection<RunCalls> = {
     status: undefined,
     error: undefined,
     forks: undefined,
+    firstTs: undefined,
     lastTs: undefined,
     ledger: emptyLedger(),
   }),
@@ -157,6 +159,7 @@ export const runCalls: Projection<RunCalls> = {
       default:
         break;
     }
+    state.firstTs ??= event.ts;
     state.lastTs = event.ts; // parsing the time of every event would cost more than all else here
     return state;
   },

@@ -3,7 +3,7 @@ import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import type { CallKey, Workflow } from '../../../journal/ids.js';
+import { startOf, type CallKey, type Workflow } from '../../../journal/ids.js';
 import { withCallsAround } from '../../memo/calls-around.js';
 import { countingRuns } from '../../memo/load.js';
 import type { CallCounts, CallFigures } from '../../fold/calls/call-counts.js';
@@ -26,7 +26,7 @@ import { salvagedCallsOf, type SalvagedCalls } from './salvaged-calls.js';
 import { servedRunOf, type ServedRun } from './served-run.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import { reportedStatus, type CountedStatus, type ReportedStatus } from '../../fold/reported-status.js';
-import { runDurationMs, sinceMs } from '../../fold/run-duration.js';
+import { runDurationMs, runningForMs, sinceMs } from '../../fold/run-duration.js';
 
 /** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
 export interface PostMortemReport extends CallFigures {
@@ -194,8 +194,9 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     if (call?.why === 'offered') call.why = 'in-flight';
   }
   const status = reportedStatus(finished?.status, liveness);
-  const startedMs = started === undefined ? undefined : Date.parse(started.ts);
+  const firstMs = started && Date.parse(started.ts);
   const untilMs = status === 'running' ? known.nowMs : state.lastMs;
+  const tookMs = status === 'running' ? runningForMs(ref.run, untilMs) : runDurationMs(ref.run, { firstMs, lastMs: untilMs });
   const isAtLimit = finished?.error?.code === 'PIPELINE_LIMIT';
   const { usual, successor } = known;
   const usualCalls = usual?.finished === undefined ? undefined : callsOf(usual.finished);
@@ -206,8 +207,8 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     argv: started?.argv ?? [],
     status,
     error: await errorOf(finished, known.lines),
-    startedMs,
-    durationMs: startedMs === undefined ? undefined : runDurationMs(ref.run, untilMs),
+    startedMs: started && startOf(ref.run),
+    durationMs: started && tookMs,
     events: state.lastSeq + 1,
     torn: known.torn,
     // Nothing failed in what a pause ended.

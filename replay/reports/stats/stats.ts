@@ -12,7 +12,7 @@ import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { quantile, sorted } from '../../fold/quantile.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 import { headOf, servedBy } from '../../upkeep/runs-as-one.js';
-import { runDurationMs } from '../../fold/run-duration.js';
+import { recordedMs } from '../../fold/run-duration.js';
 
 interface Samples {
   /** Durations of the calls that were executed. */
@@ -23,6 +23,7 @@ interface Samples {
 
 export interface RunCounts {
   status: RunStatus | undefined;
+  firstTs: string | undefined;
   lastTs: string | undefined;
   readonly ledger: CallLedger;
   /** By the name of the function. */
@@ -39,6 +40,7 @@ export interface RunCounts {
 export const runCounts: Projection<RunCounts> = {
   initial: () => ({
     status: undefined,
+    firstTs: undefined,
     lastTs: undefined,
     ledger: emptyLedger(),
     samples: new Map(),
@@ -48,6 +50,7 @@ export const runCounts: Projection<RunCounts> = {
     serves: undefined,
   }),
   apply(state, event) {
+    state.firstTs ??= event.ts;
     state.lastTs = event.ts;
     state.serves ??= servedBy(event);
     if (event.type === 'run.finished') state.status = event.status;
@@ -175,7 +178,7 @@ function measured(
     serves,
     ref,
     day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
-    durationMs: counts.lastTs === undefined ? 0 : runDurationMs(ref.run, Date.parse(counts.lastTs)),
+    durationMs: recordedMs(counts),
     status: countedStatus(status, { ...counts.ledger.total, unresolved: counts.ledger.total.unresolved + counts.failedAtWorkers.size }),
     counts,
   };

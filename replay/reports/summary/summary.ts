@@ -13,7 +13,7 @@ import type { Projection } from '../../fold/projection.js';
 import { openQuestions, type OpenQuestion } from '../../pipeline/progress.js';
 import { callPhases } from '../../workflows/call-phases.js';
 import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
-import { runDurationMs, sinceMs } from '../../fold/run-duration.js';
+import { runDurationMs, runningForMs, sinceMs } from '../../fold/run-duration.js';
 
 export interface InFlight {
   readonly op: OpPath;
@@ -216,6 +216,8 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
   const status = reportedStatus(state.status, liveness);
   const endedMs = status === 'running' ? undefined : state.lastMs;
   const untilMs = endedMs ?? nowMs;
+  const tookMs =
+    endedMs === undefined ? runningForMs(ref.run, nowMs) : runDurationMs(ref.run, { firstMs: state.startedMs, lastMs: endedMs });
   return {
     workflow: ref.workflow,
     run: ref.run,
@@ -225,7 +227,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     ...(state.pause !== undefined && { pause: state.pause }),
     startedMs: state.startedMs,
     endedMs,
-    durationMs: state.startedMs === undefined ? undefined : runDurationMs(ref.run, untilMs),
+    durationMs: state.startedMs === undefined ? undefined : tookMs,
     executed: state.executed,
     reused: state.reused,
     failed: state.failed,

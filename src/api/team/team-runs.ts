@@ -15,7 +15,7 @@ import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { countedStatus, type CountedStatus } from '../../../replay/fold/reported-status.js';
 import { isSalvageRun, servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
 import { readSalvaged } from '../../../replay/fold/calls/salvaged-attempts.js';
-import { runDurationMs } from '../../../replay/fold/run-duration.js';
+import { runDurationMs, runningForMs } from '../../../replay/fold/run-duration.js';
 import {
   addedCounts,
   followFigures,
@@ -24,7 +24,7 @@ import {
   type RunFollower,
   type WaitingQuestion,
 } from '../../../replay/reports/team/run-figures.js';
-import { personOf } from './people-of-runs.js';
+import { personOf } from './beginnings-of-runs.js';
 import { scriptName, type Project } from '../../session/project.js';
 import { mapLimited } from './map-limited.js';
 
@@ -78,6 +78,8 @@ interface TeamRunsOptions {
 interface Head {
   readonly person: string;
   readonly isPipeline: boolean;
+  /** The time of the first event, by the clock of the machine that ran it. */
+  readonly firstMs?: number;
   /** The run that a worker's run serves. */
   readonly serves?: RunId | undefined;
   /** The sealed run whose calls a salvage run has. */
@@ -150,7 +152,7 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
     const person = (serves && heads.get(serves)?.person) ?? own;
     const of = `${bytes} ${lengthOf(salvageRuns)} ${liveness} ${file.isSalvage === true} ${person}`;
     const known = shown.get(ref.run);
-    if (known?.of === of) return liveness === 'running' ? { ...known.row, durationMs: runDurationMs(ref.run, nowMs()) } : known.row;
+    if (known?.of === of) return liveness === 'running' ? { ...known.row, durationMs: runningForMs(ref.run, nowMs()) } : known.row;
     const common = {
       run: ref.run,
       workflow: ref.workflow,
@@ -161,7 +163,7 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
       serves: serves ?? null,
       person,
     };
-    const counted = (finished && atItsEnd(ref.run, finished)) ?? (await followed(file, salvageRuns));
+    const counted = (finished && atItsEnd(ref.run, heads.get(ref.run)?.firstMs, finished)) ?? (await followed(file, salvageRuns));
     const row: TeamRun = { ...common, ...counted, ...(serves !== undefined && { status: 'worker' as const }) };
     shown.set(ref.run, { of, row });
     return row;
@@ -179,8 +181,12 @@ export function createTeamRuns({ store, project, nowMs }: TeamRunsOptions): Team
     const { lastTs, functions: _functions, questions, ...counts } = figures;
     const isSalvaged = isSalvageRun(file);
     const status = isSalvaged ? ('salvaged' as const) : questions.length > 0 ? ('waiting' as const) : figures.status;
-    const endMs = liveness === 'running' ? nowMs() : lastTs === null ? undefined : Date.parse(lastTs);
-    return { durationMs: endMs === undefined ? null : runDurationMs(ref.run, endMs), model: null, ...counts, status };
+    return { durationMs: durationOf(file, lastTs), model: null, ...counts, status };
+  }
+
+  function durationOf({ ref: { run }, liveness }: RunFile, lastTs: string | null): number | null {
+    if (liveness === 'running') return runningForMs(run, nowMs());
+    return lastTs === null ? null : runDurationMs(run, { firstMs: heads.get(run)?.firstMs, lastMs: Date.parse(lastTs) });
   }
 
   async function listAll(): Promise<TeamList> {
@@ -228,12 +234,16 @@ export function lengthOf(files: readonly RunFile[]): number {
 }
 
 /** Reads the last event of a run that ended in order; undefined where that does not say what the run did, as that of a salvage run. */
-function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, worker }: NonNullable<RunFile['finished']>) {
+function atItsEnd(
+  run: RunId,
+  firstMs: number | undefined,
+  { ts, status, totals, cleaned, marked, salvages, worker }: NonNullable<RunFile['finished']>,
+) {
   const counts = recordedCounts(totals);
   if (counts === undefined || salvages !== undefined) return undefined;
   const record = worker ? ('worker' as const) : cleaned === true ? ('cleaned' as const) : marked;
   return {
-    durationMs: runDurationMs(run, Date.parse(ts)),
+    durationMs: runDurationMs(run, { firstMs, lastMs: Date.parse(ts) }),
     status: record ?? countedStatus(status, counts),
     model: counts.model,
     inFlight: 0,
@@ -242,7 +252,13 @@ function atItsEnd(run: RunId, { ts, status, totals, cleaned, marked, salvages, w
 }
 
 function headOf(started: EventOf<'run.started'>): Head {
-  return { person: personOf(started), isPipeline: started.pipeline !== undefined, serves: started.worker?.for, salvages: started.salvages };
+  return {
+    person: personOf(started),
+    isPipeline: started.pipeline !== undefined,
+    firstMs: Date.parse(started.ts),
+    serves: started.worker?.for,
+    salvages: started.salvages,
+  };
 }
 
 /** The questions that wait longest come first. */

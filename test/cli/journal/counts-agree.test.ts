@@ -3,10 +3,11 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
+import { runIdAt, startOf } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder } from '../../support/cli.js';
-import { runRef } from '../../support/written-runs.js';
+import { JOB, runRef, started } from '../../support/written-runs.js';
 
 const SCRIPT = `exe llm @good(q) = js { return q }
 exe llm @sick(q) = sh { echo "$q"; exit 3 } with { onFailure: "value" }
@@ -138,4 +139,28 @@ it('says the same of how long a run took', async () => {
   expect(await json('diff', run, run)).toMatchObject({ left: { durationMs }, right: { durationMs } });
   expect(await json('stats')).toMatchObject({ total: { medianMs: durationMs, slowestMs: durationMs } });
   expect(await json('postmortem', run)).toMatchObject({ durationMs });
+});
+
+it.each([
+  ['behind', 3_600_000],
+  ['ahead of', -3_600_000],
+])('says the same of a run whose machine has a clock an hour %s that of the store, which made its id', async (_, aheadMs) => {
+  const cwd = await projectFolder({ 'job.mld': 'show "ebb"\n' });
+  const ref = { workflow: JOB, run: runIdAt(Date.now() + aheadMs, '0000') };
+  const journal = await openFileStore(cwd).create(ref);
+  const first = await journal.append(started(ref));
+  const last = await journal.append({
+    type: 'run.finished',
+    status: 'completed',
+    totals: { executed: 0, reused: 0, failed: 0, attempts: 0 },
+  });
+  await journal.close();
+  const durationMs = Date.parse(last.ts) - Date.parse(first.ts);
+  const json = async (...argv: string[]): Promise<unknown> =>
+    JSON.parse((await callCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
+  const startedMs = startOf(ref.run);
+  expect(await json('list')).toMatchObject([{ durationMs, started: new Date(startedMs).toISOString() }]);
+  expect(await json('diff', ref.run, ref.run)).toMatchObject({ left: { durationMs } });
+  expect(await json('stats')).toMatchObject({ total: { slowestMs: durationMs } });
+  expect(await json('postmortem', ref.run)).toMatchObject({ durationMs, startedMs });
 });
