@@ -141,6 +141,8 @@ export type CallFact =
       readonly callUsage?: Usage;
       /** The cost of the calls inside this one, in US dollars, each result once; absent where none is known. It is part of no usage. */
       readonly insideUsd?: number;
+      /** The part of `insideUsd` that was not paid for this call: results that were reused inside had cost it. Absent: none. */
+      readonly insideReusedUsd?: number;
       /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
       readonly reply?: { readonly adapter: string; readonly inner?: true };
       /** The session of the model's program, which a later call may continue. */
@@ -205,7 +207,10 @@ export type CallFact =
       /** The name of the worker that executed the call for this run, and its machine. */
       readonly worker?: string;
       readonly workerHost?: string;
-      /** The cost of all attempts of the call at the worker, in US dollars, where it is known. The worker's run counts it. */
+      /**
+       * The cost of all attempts of the call at the worker, and of those that were executed inside it there, in US dollars, where it is
+       * known. The worker's run counts it.
+       */
       readonly workerUsd?: number;
       /** First argument as text, at most 256 UTF-16 units; only for a forked result, and when it is not secret. */
       readonly preview?: string;

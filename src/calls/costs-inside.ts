@@ -9,6 +9,8 @@ import type { CallKey } from '../../journal/ids.js';
 export class CostsInside {
   /** Undefined while no cost is known. */
   usd: number | undefined;
+  /** The part of it that reused results had cost; undefined while none is known. */
+  reusedUsd: number | undefined;
   private readonly counted = new Set<CallKey>();
 
   /** Adds the cost of an attempt that was executed; `key` where it gave a result. */
@@ -21,5 +23,6 @@ export class CostsInside {
   reused(usd: number, key: CallKey): void {
     if (this.counted.has(key)) return; // INSIDE-1
     this.paid(usd, key);
+    this.reusedUsd = addKnownUsd(this.reusedUsd, usd);
   }
 }

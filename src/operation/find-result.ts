@@ -84,7 +84,8 @@ export function reuse(
   { key: ownKey, definition: { fingerprint }, hasSecret, request }: CallIdentity,
   { known, outputs, files }: Hit,
 ): Found {
-  const { key, from, worker, costUsd } = known;
+  const { key, from, costUsd } = known;
+  const worker = known.takeWorker?.();
   const allUsd = addKnownUsd(costUsd, known.insideUsd);
   const savedUsd = worker === undefined ? allUsd : undefined;
   // A forked result was never executed in this workflow, so that no other event has its arguments.
@@ -97,7 +98,11 @@ export function reuse(
     ...sitesOf(operation),
     from,
     // The cost of a call at a worker was not saved.
-    ...(worker !== undefined && { worker: worker.name, workerHost: worker.host, ...(costUsd !== undefined && { workerUsd: costUsd }) }),
+    ...(worker !== undefined && {
+      worker: worker.name,
+      workerHost: worker.host,
+      ...(worker.costUsd !== undefined && { workerUsd: worker.costUsd }),
+    }),
     ...(preview !== undefined && { preview }),
     fingerprint,
     ...(savedUsd !== undefined && { savedUsd }),

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
+import type { FactOf } from '../../journal/event.js';
 import { seqOf, type CallKey, type EventRef } from '../../journal/ids.js';
 import type { Claimed, ClaimRequest } from '../../journal/storage/claims.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
@@ -10,6 +11,7 @@ import type { ClaimedCallState } from '../../src/runtime/calls/result-cache.js';
 import { call, callKeyOf, JOB, runRef, started } from '../support/written-runs.js';
 
 const key = callKeyOf('q1');
+const INSIDE = { usage: { costUsd: 0.02, costSource: 'told' }, insideUsd: 0.03, insideReusedUsd: 0.01 } as const;
 const colleague = runRef(1);
 let store: JournalStore;
 let theirs: Journal;
@@ -111,6 +113,40 @@ it('knows what all attempts of a call had cost whose result came during the run'
     learned = (await results.learn({ key, fn: 'ask' }, { run: colleague.run, seq, position }))?.entry.result.costUsd;
   }
   expect(learned).toBe(0.05);
+});
+
+describe('what a worker was paid for a call', () => {
+  const WORKER = { name: 'hut', host: 'db7' };
+
+  async function learned(op: string, members: Partial<FactOf<'call.completed'>>): Promise<RunTeamResults> {
+    await theirs.append(started(colleague));
+    const ports = { store, workflow: JOB, prior: { sizes: new Map() }, hasStopped: () => false, signal: new AbortController().signal };
+    const results = new RunTeamResults({ ...ports, monotonicMs: () => 0 } as unknown as TeamPorts);
+    for (const fact of call(op, 'q1')) {
+      const { seq, position } = await theirs.append(fact.type === 'call.completed' ? { ...fact, ...members } : fact);
+      if (fact.type === 'call.completed') await results.learn({ key, fn: 'ask' }, { run: colleague.run, seq, position }, WORKER);
+    }
+    return results;
+  }
+
+  it.each([
+    ['the call cost itself', { usage: { costUsd: 0.02, costSource: 'told' } }, 0.02],
+    ['the calls inside it cost', { onlyCalls: true, insideUsd: 0.03 }, 0.03],
+    ['it and the calls inside it cost, but not what was reused there', INSIDE, 0.04],
+    ['is nothing where all inside was reused', { onlyCalls: true, insideUsd: 0.03, insideReusedUsd: 0.03 }, 0],
+    ['is not known where no cost is', {}, undefined],
+  ] as const)('is what %s', async (_, members, costUsd) => {
+    expect((await learned('main/ask#0', members)).takeWorkerOf(key)).toEqual({ ...WORKER, costUsd });
+  });
+
+  it('is said once, however often the run reuses the result', async () => {
+    const results = await learned('main/ask#0', {});
+    expect([results.takeWorkerOf(key)?.name, results.takeWorkerOf(key)]).toEqual(['hut', undefined]);
+  });
+
+  it('is part of the call around it, where the worker executed it inside that', async () => {
+    expect((await learned('main/wrap#0/ask#0', { usage: { costUsd: 0.02, costSource: 'told' } })).takeWorkerOf(key)).toBeUndefined();
+  });
 });
 
 it('says once for each run that is lost why its calls are executed here', async () => {

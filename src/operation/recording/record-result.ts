@@ -91,6 +91,7 @@ export function replyMembers(
     ...(attempt?.onlyCalls && { onlyCalls: true as const }),
     ...(callUsage !== usage && callUsage && { callUsage }),
     ...(attempt?.costsInside?.usd !== undefined && { insideUsd: attempt.costsInside.usd }),
+    ...(attempt?.costsInside?.reusedUsd !== undefined && { insideReusedUsd: attempt.costsInside.reusedUsd }),
     ...(reply &&
       (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {
         reply: { adapter: reply.adapter, ...(attempt.options.reply !== undefined && { inner: true as const }) },

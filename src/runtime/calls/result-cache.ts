@@ -100,14 +100,19 @@ export interface CacheQuery {
   readonly hasSecret: boolean;
 }
 
+/** A worker that has executed a call for this run, with what that cost, the calls that it executed inside included, where it is known. */
+export interface PaidWorker extends ExecutingWorker {
+  readonly costUsd: number | undefined;
+}
+
 /** A recorded result that may be reused. */
 export interface CachedResult {
   /** The key that it is recorded under. */
   readonly key: CallKey;
   readonly resultLabels: ResultLabels;
   readonly from: EventRef & { readonly workflow?: Workflow };
-  /** The worker that executed the call for this run. */
-  readonly worker?: ExecutingWorker;
+  /** Returns the worker that executed the call for this run; undefined when asked again, because it executed it once. */
+  takeWorker?(): PaidWorker | undefined;
   /** It was taken out of a reply by an adapter. */
   readonly isInner?: true;
   /** The definition that it was made with, where that is another than now. */

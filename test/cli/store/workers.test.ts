@@ -32,6 +32,31 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
   }
 
   it(
+    'are said to have cost what was paid: calls inside calls included, and a call that the run makes again once',
+    async () => {
+      const url = database.project();
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/paid.mld':
+          'exe llm @ask(q) = js { mlld.usage({ costUsd: 0.01 }); return q }\n' +
+          'exe llm @wrap(q) = @ask(@q)\nfor @q in ["a", "b"] => @wrap(@q)\nfor @q in ["a", "b", "c"] => @ask(@q)\n' +
+          'for @q in ["a", "b", "c"] => @wrap(@q)\nshow "done"\n',
+      });
+      const env = { MLLD_STORE: url };
+      const hut = await worker(url);
+      const run = await runCli(['run', 'paid', '--checkpoint', '--workers', '@ask,@wrap'], { cwd: folder, env });
+      expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('8 calls: 4 reused, 4 executed by workers for $0.03') });
+      hut.kill('SIGTERM');
+      expect(await resultOf(hut)).toMatchObject({ status: 0, stdout: expect.any(String) });
+      const [listed] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd: folder, env })).stdout) as [object];
+      expect(listed).toMatchObject({ atWorkers: 4, atWorkersUsd: 0.03, savedUsd: 0.04 });
+      const stats = JSON.parse((await runCli(['journal', 'stats', '--json'], { cwd: folder, env })).stdout) as { total: object };
+      expect(stats.total).toMatchObject({ costUsd: 0.03, attempts: 6 });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'execute the calls of a run from the sources in the store, and the run says who did',
     async () => {
       const url = database.project();

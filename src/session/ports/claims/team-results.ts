@@ -14,14 +14,16 @@ import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
 import { JournalError } from '../../../../journal/errors.js';
-import type { JournalEvent } from '../../../../journal/event.js';
-import type { CallKey, EventRef, RunId, RunRef, Workflow } from '../../../../journal/ids.js';
+import type { EventOf, JournalEvent } from '../../../../journal/event.js';
+import { addKnownUsd, addUsd } from '../../../../journal/facts/add-usd.js';
+import type { CallKey, EventRef, OpPath, RunId, RunRef, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../../journal/store.js';
+import { parentOf } from '../../../../replay/fold/op-path.js';
 import { UNEDITED } from '../../../../replay/memo/definitions.js';
 import type { PriorRuns } from '../../../../replay/memo/load.js';
 import type { OverlayHit } from '../../../../replay/memo/overlay.js';
 import { storedResult } from '../../../../replay/memo/stored-result.js';
-import type { ClaimedCall, ClaimedCallState, LostClaim } from '../../../runtime/calls/result-cache.js';
+import type { ClaimedCall, ClaimedCallState, LostClaim, PaidWorker } from '../../../runtime/calls/result-cache.js';
 import type { TeamResults } from '../results/result-cache.js';
 import { WaitForCall } from './wait-for-call.js';
 
@@ -52,7 +54,7 @@ export interface TeamPorts {
 export class RunTeamResults implements TeamResults {
   private readonly found = new Map<CallKey, OverlayHit>();
   /** The workers that executed calls which this run had offered. */
-  private readonly executedBy = new Map<CallKey, ExecutingWorker>();
+  private readonly executedBy = new Map<CallKey, PaidWorker>();
   private readonly priorBytes: ReadonlyMap<RunId, number>;
   private readonly reported = new Set<RunId>();
   private readonly lost = new Set<RunId>();
@@ -126,8 +128,10 @@ export class RunTeamResults implements TeamResults {
     }
   }
 
-  workerOf(key: CallKey): ExecutingWorker | undefined {
-    return this.executedBy.get(key);
+  takeWorkerOf(key: CallKey): PaidWorker | undefined {
+    const worker = this.executedBy.get(key);
+    this.executedBy.delete(key);
+    return worker;
   }
 
   async learn({ key, fn }: ClaimedCall, { run, seq, position }: RecordedResult, worker?: ExecutingWorker): Promise<OverlayHit | undefined> {
@@ -139,7 +143,7 @@ export class RunTeamResults implements TeamResults {
     const about = { site: undefined, declared: undefined, preview: undefined, attempt: undefined, scope: undefined, inside: [] };
     const hit = { entry: { fn, fingerprint: undefined, ...about, result }, forkSource: undefined, edit: UNEDITED };
     this.found.set(key, hit);
-    if (worker !== undefined) this.executedBy.set(key, worker);
+    if (worker !== undefined && isServed(event.op)) this.executedBy.set(key, { ...worker, costUsd: paidFor(event) });
     return hit;
   }
 
@@ -218,4 +222,15 @@ export class RunTeamResults implements TeamResults {
     const isLost = await this.ports.claims.isLost(run).catch(() => false); // whoever looks next says that the store is away
     if (isLost) this.ports.stderr(`run ${run} has not been heard of for its lease: the calls that it was making are executed here\n`);
   }
+}
+
+/** False for a call that a worker executed inside another one, which has its cost: the calls that it serves are the outermost ones. */
+function isServed(op: OpPath): boolean {
+  const outer = parentOf(op);
+  return outer !== undefined && parentOf(outer) === undefined;
+}
+
+/** Returns what was paid for a call and for those inside it; a result that was reused inside had been paid before. */
+function paidFor({ usage, callUsage, insideUsd, insideReusedUsd = 0 }: EventOf<'call.completed'>): number | undefined {
+  return addKnownUsd((callUsage ?? usage)?.costUsd, insideUsd === undefined ? undefined : addUsd(insideUsd, -insideReusedUsd));
 }

@@ -3,7 +3,6 @@ import { jsonSize } from '../../../../journal/canonical.js';
 import type { Json, Payload } from '../../../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunRef } from '../../../../journal/ids.js';
 import type { RecordedResult } from '../../../../journal/storage/claims.js';
-import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import { previewOf } from '../../../../replay/fold/preview.js';
 import type { Overlay, OverlayHit, ReceivedResult } from '../../../../replay/memo/overlay.js';
@@ -23,6 +22,7 @@ import type {
   LostClaim,
   OutputFiles,
   ResultCache,
+  PaidWorker,
 } from '../../../runtime/calls/result-cache.js';
 import { metadataOf, NO_METADATA } from '../../../values/value.js';
 import type { ChangedFiles, RunCallFiles } from '../files/call-files.js';
@@ -44,8 +44,8 @@ export interface TeamResults {
   /** Returns the result of a call that was found since the start of the run. */
   find(key: CallKey): OverlayHit | undefined;
   decline(result: EventRef): void;
-  /** Returns the worker that executed a call which this run had offered. */
-  workerOf(key: CallKey): ExecutingWorker | undefined;
+  /** Returns the worker that executed a call which this run had offered, once. */
+  takeWorkerOf(key: CallKey): PaidWorker | undefined;
   /** Reads a result, which `find` returns from then on; undefined when it can't be read. */
   learn(call: ClaimedCall, by: RecordedResult): Promise<OverlayHit | undefined>;
 }
@@ -158,9 +158,8 @@ export function createRunCache(sources: CacheSources): RunCache {
   enter(undefined);
   const team = sources.team?.(() => policy.reuses === 'all');
   const hitOf = (found: Candidate, read: ReadableResult): CachedResult => {
-    const worker = team?.find(found.key) === found.hit ? team.workerOf(found.key) : undefined;
     const known = cacheHit(store, found, read);
-    return worker === undefined ? known : { ...known, worker };
+    return team?.find(found.key) === found.hit ? { ...known, takeWorker: () => team.takeWorkerOf(found.key) } : known;
   };
   const decline = (result: EventRef): void => {
     overlay.decline(result);
