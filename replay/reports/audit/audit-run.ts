@@ -5,7 +5,7 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
 import { emptyLedger, endRun, followCall } from '../../fold/calls/call-ledger.js';
 import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
-import { salvagedCallsOf } from '../postmortem/salvaged-calls.js';
+import { salvagedOpsOf } from '../postmortem/salvaged-calls.js';
 import { teamCalls } from '../team/team-calls.js';
 import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
 import { loadWorkflow } from '../../memo/load.js';
@@ -91,19 +91,12 @@ export async function auditRun(
     { onDefect: (defect) => defects.push(defect) },
   );
   for (const call of unended(trail)) take(call);
-  if (file.liveness !== 'running') calls.endRun(await salvagedOps(store, file));
+  if (file.liveness !== 'running') calls.endRun(await salvagedOpsOf(store, file));
   return {
     totals,
     team: await recordOfTeam(store, file, team, () => store.runs(ref.workflow)),
     integrity: await conclude(store, ref, legal, defects),
   };
-}
-
-/** A run that ended in order was not sealed before. */
-async function salvagedOps(store: JournalStore, file: RunFile): Promise<ReadonlySet<OpPath>> {
-  if (file.liveness !== 'crashed') return new Set();
-  const salvaged = await salvagedCallsOf(store, file, await store.runs(file.ref.workflow));
-  return new Set(salvaged.flatMap(({ ops }) => [...ops]));
 }
 
 /** Loads the memo for previews: a reuse event has no arguments, the run that executed the call has. */

@@ -23,6 +23,7 @@ import type { CallFigures } from '../../fold/calls/call-counts.js';
 import { attemptsInFlight } from '../../fold/calls/call-ledger.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
+import { endCrashedRun } from '../postmortem/salvaged-calls.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
 import { recordedMs } from '../../fold/run-duration.js';
@@ -182,6 +183,8 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
   const memoOf = rememberMemos(store, onDefect);
   const left = await foldRun(store, leftFile.ref, runCalls, { onDefect });
   const right = leftFile.ref.run === rightFile.ref.run ? left : await foldRun(store, rightFile.ref, runCalls, { onDefect });
+  await endCrashedRun(store, leftFile, left.ledger);
+  await endCrashedRun(store, rightFile, right.ledger);
   const both = [
     [leftFile.ref, left],
     [rightFile.ref, right],

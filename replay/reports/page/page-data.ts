@@ -6,6 +6,7 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { readPayload } from '../call/call-record.js';
 import { postMortemOf, type PostMortemReport } from '../postmortem/postmortem-run.js';
+import { endCrashedRun } from '../postmortem/salvaged-calls.js';
 import { sourceAt } from '../postmortem/source-lines.js';
 import { reportData, type ReportData } from '../timeline/report.js';
 import { readDetails, type SpanDetails } from '../timeline/report-details.js';
@@ -158,6 +159,7 @@ export async function openPageOf(
     onDefect(defect);
   };
   const spans = await foldRun(store, ref, timeline, { onDefect: note });
+  await endCrashedRun(store, file, spans.ledger);
   // The first scan has reported the damage.
   const silent = { onDefect: () => undefined };
   const facts = await foldRun(store, ref, runFacts, silent);

@@ -1,7 +1,7 @@
 /** Finds the salvage runs of a sealed run, and the calls that ended in them. team-store.md 4.5. */
 import type { OpPath, RunId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { emptyLedger, endRun, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { salvagedAttempts, type SalvagedAttempts } from '../../fold/calls/salvaged-attempts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { isSalvageRun } from '../../fold/record-of-upkeep.js';
@@ -38,4 +38,16 @@ export async function salvagedCallsOf(store: JournalStore, { ref }: RunFile, run
     if (attempts.of === ref.run) found.push({ run: file.ref.run, ops: attempts.ops, costUsd: ledger.total.costUsd });
   }
   return found;
+}
+
+/** Returns the operations whose attempts count in salvage runs (COUNTS-6). A run that ended in order was not sealed before. */
+export async function salvagedOpsOf(store: JournalStore, file: RunFile): Promise<ReadonlySet<OpPath>> {
+  if (file.liveness !== 'crashed') return new Set();
+  const salvaged = await salvagedCallsOf(store, file, await store.runs(file.ref.workflow));
+  return new Set(salvaged.flatMap(({ ops }) => [...ops]));
+}
+
+/** Counts what was in flight when the run crashed, as `endRun` does, for a report of this run alone. */
+export async function endCrashedRun(store: JournalStore, file: RunFile, ledger: CallLedger): Promise<void> {
+  if (file.liveness === 'crashed') endRun(ledger, await salvagedOpsOf(store, file));
 }

@@ -8,6 +8,7 @@ import { messagesOf } from '../../../replay/export/gen-ai.js';
 import { otlpDocument, otlpSpans } from '../../../replay/export/otlp.js';
 import { spanObject, type Attributes, type TraceparentOf } from '../../../replay/export/otlp-span.js';
 import { foldRun, firstEvent } from '../../../replay/fold/fold-run.js';
+import { endCrashedRun } from '../../../replay/reports/postmortem/salvaged-calls.js';
 import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
 import { VERSION } from '../../version.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
@@ -122,8 +123,10 @@ export async function exportChromeTrace(
   run: RunTarget,
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<object> {
-  const { ref } = await runFile(store, run);
-  return chromeTrace(ref, await foldRun(store, ref, timeline, { onDefect }));
+  const file = await runFile(store, run);
+  const state = await foldRun(store, file.ref, timeline, { onDefect });
+  await endCrashedRun(store, file, state.ledger);
+  return chromeTrace(file.ref, state);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** A run as spans in time: what `mlld journal report --json` prints. */
 import type { JournalStore } from '../../../journal/store.js';
+import { endCrashedRun } from '../../../replay/reports/postmortem/salvaged-calls.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { reportData, type ReportData } from '../../../replay/reports/timeline/report.js';
 import { readDetails, type SpanDetails } from '../../../replay/reports/timeline/report-details.js';
@@ -34,8 +35,10 @@ export async function openTimeline(
   run: RunTarget,
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<OpenTimeline> {
-  const { ref, liveness } = await runFile(store, run);
+  const file = await runFile(store, run);
+  const { ref, liveness } = file;
   const state = await foldRun(store, ref, timeline, { onDefect });
+  await endCrashedRun(store, file, state.ledger);
   return {
     data: reportData(ref, state, liveness),
     async *details() {

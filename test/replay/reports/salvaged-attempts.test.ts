@@ -8,6 +8,10 @@ import { auditRun } from '../../../replay/reports/audit/audit-run.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { trendOf } from '../../../replay/reports/stats/trend.js';
 import { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
+import { diffRuns } from '../../../src/api/reports/diff.js';
+import { exportChromeTrace } from '../../../src/api/reports/export.js';
+import { openPage } from '../../../src/api/reports/page.js';
+import { timelineOf } from '../../../src/api/reports/timeline.js';
 import { createTeamCosts } from '../../../src/api/team/team-costs.js';
 import { createTeamRuns } from '../../../src/api/team/team-runs.js';
 import { call, finished, JOB, runRef, started } from '../../support/written-runs.js';
@@ -106,6 +110,17 @@ describe('a list of runs, and an audit of the sealed one', () => {
       unpriced: 1,
       unfinished: 2,
     });
+  });
+});
+
+describe('reports of the sealed run alone', () => {
+  it('leave the attempt to the salvage run: diff, timeline, page and trace', async () => {
+    const store = await storeOf([...sealed, ...call('main/ask#1', 'flow', { outcome: 'killed' })], salvaging(SEALED));
+    const counts = { executed: 0, unpriced: 1 };
+    expect(await diffRuns(store, SEALED, SEALED)).toMatchObject({ left: counts, right: counts });
+    expect(await timelineOf(store, SEALED)).toMatchObject({ total: { ...counts, attempts: 1 }, functions: [{ ...counts, attempts: 1 }] });
+    expect((await openPage(store, SEALED)).data.report.total).toMatchObject({ ...counts, attempts: 1 });
+    expect(await exportChromeTrace(store, SEALED)).toMatchObject({ otherData: { ...counts, attempts: 1 } });
   });
 });
 
