@@ -5,6 +5,7 @@ import type { Position } from '../../../journal/store.js';
 import { sha256Hex } from '../../../journal/sha256.js';
 import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { endedCall, isEndOfCall, type CallOutcome } from '../../fold/calls/ended-call.js';
+import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
@@ -38,6 +39,7 @@ export interface RunCalls {
   /** Starts of which no body began. */
   readonly withdrawn: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
+  readonly stages: StageRetries<ComparedCall>;
   readonly phases: CallPhases;
   /** By path; a published module by its name. */
   readonly sources: Map<string, { readonly blob: BlobId; readonly module: EventOf<'source.loaded'>['module'] }>;
@@ -70,6 +72,7 @@ export const runCalls: Projection<RunCalls> = {
     calls: [],
     withdrawn: [],
     inFlight: new Map(),
+    stages: noStageRetries(),
     phases: callPhases.initial(),
     sources: new Map(),
     files: new Map(),
@@ -133,6 +136,16 @@ export const runCalls: Projection<RunCalls> = {
       case 'call.failed':
         if (isEndOfCall(event)) end(state, event, place, event.class ?? event.message);
         break;
+      case 'retry.scheduled':
+        // The next attempt of the stage makes the call again: this one was an attempt of it, as for every count of calls.
+        for (const { failed } of retryStage(state.stages, event)) state.calls.splice(state.calls.lastIndexOf(failed), 1);
+        break;
+      case 'node.finished':
+        endVisit(state.stages, event);
+        break;
+      case 'edge.selected':
+        leaveStage(state.stages, event.op, event.from);
+        break;
       case 'call.reused': {
         const { seq, op, fn, key, fingerprint, preview, from } = event;
         state.calls.push({
@@ -175,6 +188,7 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
   call.digest = digest;
   call.resultFrom = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
   call.ended = position;
+  if (call.outcome === 'failed') failInStage(state.stages, op, key, call);
 }
 
 /** The line that began it is damaged. */

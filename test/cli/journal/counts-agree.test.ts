@@ -90,6 +90,20 @@ it.each<readonly [string, string, string, string]>([
   expect(stdout.split('\n')[0]).not.toContain('failed');
 });
 
+it('compares no more calls than the run counts, where a stage makes a failed attempt again', async () => {
+  const cwd = await projectFolder({
+    'job.dot':
+      'digraph job {\n  start [shape=Mdiamond]\n  done [shape=Msquare]\n' +
+      '  work [prompt="tide", max_retries=2, backend="cmd:[ -f ok ] || { touch ok; exit 3; }; echo high"]\n  start -> work -> done\n}\n',
+  });
+  await callCli(['run', 'job.dot'], { cwd });
+  await callCli(['run', 'job.dot'], { cwd });
+  const [again, first] = JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout) as { run: string }[];
+  const { stdout } = await callCli(['journal', 'diff', first?.run ?? '', again?.run ?? '', '--json'], { cwd });
+  const side = { calls: 1, executed: 1, failed: 0 };
+  expect(JSON.parse(stdout)).toMatchObject({ left: side, right: side, calls: { same: 1, onlyLeft: [], onlyRight: [] } });
+});
+
 it('counts a call that a failure inside it ends in @mx.usage as in the journal', async () => {
   const script =
     'exe llm @inner(q) = js { if (q === "b") mlld.fail("content", "no"); return q }\nexe llm @outer(q) = [ => @inner(@q) ]\n' +
