@@ -344,13 +344,17 @@ function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSou
   const fate = state.fates.get(key);
   // The later of the two is the reason.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
-  return fate ?? whereItWent(state.reusedFrom.get(key));
+  return fate ?? whereItWent(state.reusedFrom.get(key), state.current);
 }
 
-/** Explains a call of which only a reuse is recorded. */
-function whereItWent(from: Hit['from'] | undefined): Miss {
+/**
+ * Explains a call of which only a reuse is recorded. Runs that go on beside each other reuse results both ways: one of this run, or of a
+ * later one, was not there when this one began.
+ */
+function whereItWent(from: Hit['from'] | undefined, current: RunId | undefined): Miss {
   if (from === undefined) return { why: 'new' };
   const { workflow, run, seq } = from;
+  if (workflow === undefined && current !== undefined && run >= current) return { why: 'new' };
   return workflow === undefined ? { why: 'collected', run, seq } : { why: 'not-forked', workflow, run, seq };
 }
 

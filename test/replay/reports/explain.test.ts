@@ -53,6 +53,17 @@ describe('why a call was executed', () => {
     expect(misses(run(runRef(1), call('main/ask#0', 'flow')))).toEqual([{ why: 'new' }]);
   });
 
+  it.each([
+    ['of an earlier run was removed', runRef(0), [{ why: 'collected', run: runRef(0).run, seq: 1 }]],
+    ['of this run, reused by one that went on beside it, was not there', runRef(2), [{ why: 'new' }]],
+    ['of a later run was not there', runRef(3), [{ why: 'new' }]],
+  ])('says of a call of which only a reuse is recorded that its result %s', (_, from, expected) => {
+    const reuse = call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
+      fact.type === 'call.reused' ? { ...fact, from: { run: from.run, seq: seqOf(1) } } : fact,
+    );
+    expect(misses(run(runRef(1), reuse))).toEqual(expected);
+  });
+
   it('names the selector that invalidated its result, and the run', () => {
     const dropped: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] };
     expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), secondRun([dropped], call('main/ask#0', 'ebb')))).toEqual([
