@@ -1,10 +1,12 @@
 /** The only file that touches `process`: it makes an `Io` of it and hands that to the command line. */
 import fs from 'node:fs';
 import { isatty } from 'node:tty';
+import { withoutOwnSecrets } from '../src/api/environment.js';
 import { MlldError, stackOf } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
 import { monotonicMs } from '../src/world/stopwatch.js';
 import { runCommandLine } from './command-line.js';
+import { TOKEN_VARIABLE } from './command-table/token-variable.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import type { Io } from './terminal/io.js';
 import { terminalText, visible } from './render/terminal-text.js';
@@ -58,7 +60,7 @@ function processIo(): Io {
   };
   const io: Io = {
     argv: process.argv.slice(2),
-    environment: process.env,
+    environment: takeEnvironment(),
     workingDirectory: workingDirectory(),
     stdout: (text) => writeOut(terminalText(text, { colours: colours.stdout })),
     document: stdoutIsTerminal ? (text) => writeOut(visible(text)) : writeOut,
@@ -104,6 +106,20 @@ function pageOf(colours: boolean): NonNullable<Io['page']> {
       return () => process.off('SIGINT', stay);
     },
   };
+}
+
+/**
+ * Removes secrets of our own from the environment of the process, and returns what it was. Code of a script runs in this process: it and
+ * the programs that it starts reach that environment past the one that the run hands to them, and what they print is recorded.
+ */
+function takeEnvironment(): Io['environment'] {
+  const environment = { ...process.env };
+  const left: Io['environment'] = { ...withoutOwnSecrets(environment), [TOKEN_VARIABLE]: undefined };
+  for (const [name, value] of Object.entries(environment)) {
+    if (left[name] === undefined) delete process.env[name];
+    else if (left[name] !== value) process.env[name] = left[name];
+  }
+  return environment;
 }
 
 /** The folder may have been removed while the shell was in it. */

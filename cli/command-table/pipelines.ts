@@ -4,11 +4,10 @@ import { durationMs } from '../options/duration.js';
 import { CALL_FLAGS } from './call-flags.js';
 import { JSON_FLAG, RUN_GROUP, TOOLS_GROUP, type CommandRow } from './rows.js';
 import { SHOWN_FLAGS } from './run-flags.js';
+import { TOKEN_VARIABLE } from './token-variable.js';
 import { keyValues, texts, wholeNumber } from './values.js';
 
 const PORT_MAX = 65_535;
-
-export const TOKEN_VARIABLE = 'MLLD_SERVE_TOKEN';
 
 const PIPELINE_FILE = { files: ['.dot'] } as const;
 

@@ -1,7 +1,7 @@
 /** `mlld serve`: runs pipelines that are sent over HTTP, and serves a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
+import { TOKEN_VARIABLE } from '../command-table/token-variable.js';
 import type { RunPageServer, RunPageSource } from '../../src/server/server.js';
 import { nextSteps } from '../render/reports/next-steps.js';
 import { messageOf, MlldError } from '../../src/errors.js';

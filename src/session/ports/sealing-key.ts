@@ -1,7 +1,4 @@
-/**
- * Finds the key that seals secret results in the journal: in `MLLD_JOURNAL_KEY`, or in a file that `MLLD_JOURNAL_KEY_FILE` names. Keeps it,
- * and the password of the store, from commands: what one of them prints is recorded.
- */
+/** Finds the key that seals secret results in the journal: in `MLLD_JOURNAL_KEY`, or in a file that `MLLD_JOURNAL_KEY_FILE` names. */
 import path from 'node:path';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import { parseSealingKey } from '../../../journal/secrets/keyring.js';
@@ -11,7 +8,6 @@ import type { World } from '../../world/world.js';
 
 const KEY = 'MLLD_JOURNAL_KEY';
 const KEY_FILE = 'MLLD_JOURNAL_KEY_FILE';
-const STORE = 'MLLD_STORE';
 
 /** Undefined if none is configured: then the project's own key is used. A file is relative to the project. Throws `JOURNAL_KEY_INVALID`. */
 export async function sealingKeyFor(
@@ -26,18 +22,4 @@ export async function sealingKeyFor(
   const read = await world.perform('file.read', { path: path.resolve(project.root, file) });
   if ('text' in read) return parseSealingKey(read.text, file);
   throw new MlldError('JOURNAL_KEY_INVALID', `${KEY_FILE}: ${file} can't be read`, { hint: 'openssl rand -hex 32 makes a key' });
-}
-
-/** Returns the environment that the script and its commands see: without the key of the journal, and the password of a team's store. */
-export function withoutOwnSecrets(environment: RunOptions['environment']): RunOptions['environment'] {
-  const { [KEY]: _, [STORE]: store, ...rest } = environment;
-  return { ...rest, ...(store !== undefined && { [STORE]: withoutPassword(store) }) };
-}
-
-function withoutPassword(address: string): string {
-  if (!URL.canParse(address)) return address; // `files`, or nothing that a run starts with
-  const url = new URL(address);
-  if (url.password === '') return address;
-  url.password = '';
-  return url.href;
 }

@@ -1,0 +1,20 @@
+/** Keeps the key of the journal, and the password of the store, from scripts and their commands: what one of them prints is recorded. */
+
+type Environment = { readonly [name: string]: string | undefined };
+
+const KEY = 'MLLD_JOURNAL_KEY';
+const STORE = 'MLLD_STORE';
+
+/** Returns the environment that the script and its commands see: without the key of the journal, and the password of a team's store. */
+export function withoutOwnSecrets(environment: Environment): Environment {
+  const { [KEY]: _, [STORE]: store, ...rest } = environment;
+  return { ...rest, ...(store !== undefined && { [STORE]: withoutPassword(store) }) };
+}
+
+function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address; // `files`, or nothing that a run starts with
+  const url = new URL(address);
+  if (url.password === '') return address;
+  url.password = '';
+  return url.href;
+}
