@@ -25,7 +25,7 @@ export type Failure = 'lost' | 'again' | 'final';
 
 /** Judges what the client of the database threw. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof TypeError || error instanceof RangeError || isOfStatementPool(error)) return 'final';
+  if (error instanceof TypeError || error instanceof RangeError || isOfStatementPool(error) || isAboutPassword(error)) return 'final';
   const state = stateOf(error);
   if (state !== undefined) return LOST.test(state) ? 'lost' : AGAIN.test(state) ? 'again' : 'final';
   return isAboutTls(error) ? 'final' : 'lost'; // an error of the socket, or of the client about it
@@ -73,6 +73,11 @@ function isOfStatementPool(error: unknown): boolean {
   return error instanceof Error && error.message.includes('statement pooling mode');
 }
 
+/** The client itself says so, without a code, when the server wants a password and there is none, or when the server doesn't know it. */
+function isAboutPassword(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('SASL:');
+}
+
 function isAboutTls(error: unknown): boolean {
   return TLS.test(codeOf(error) ?? '') || (error instanceof Error && error.message.includes('SSL'));
 }
@@ -97,7 +102,7 @@ function explained(state: string, error: unknown, statement: string): readonly [
   if (isOfStatementPool(error)) {
     return ['STORE_UNFIT', 'is behind a pool that takes single statements only', 'set pool_mode to transaction or session in PgBouncer'];
   }
-  if (/^(28|3D)/.test(state)) {
+  if (/^(28|3D)/.test(state) || isAboutPassword(error)) {
     return ['STORE_REFUSED', 'did not let us in', 'check user, password (PGPASSWORD, ~/.pgpass) and name of the database'];
   }
   if (state === '42P01' || state === '3F000' || state === '42883') {

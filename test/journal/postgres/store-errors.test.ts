@@ -30,4 +30,10 @@ describe('an error of the database', () => {
     expect(mayPass(explained)).toBe(false);
     expect(explained).toMatchObject({ code: expected, message: expect.stringContaining(message), hint: expect.stringContaining(hint) });
   });
+
+  it('that a server wants a password, and there is none, does not pass: a restart does not change it', () => {
+    const explained = storeError(new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'postgres://made.up');
+    expect(mayPass(explained)).toBe(false);
+    expect(explained).toMatchObject({ code: 'STORE_REFUSED', hint: expect.stringContaining('PGPASSWORD') });
+  });
 });
