@@ -1,7 +1,7 @@
 /** The only file that touches `process`: it makes an `Io` of it and hands that to the command line. */
 import fs from 'node:fs';
 import { isatty } from 'node:tty';
-import { withoutOwnSecrets } from '../src/api/commands/environment.js';
+import { withoutOwnSecrets } from '../src/world/own-secrets.js';
 import { MlldError, stackOf } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
 import { monotonicMs } from '../src/world/stopwatch.js';

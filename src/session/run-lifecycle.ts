@@ -5,7 +5,7 @@ import { MlldError } from '../errors.js';
 import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';
 import { closeWorld } from './run-store.js';
-import { withoutOwnSecrets } from './ports/own-secrets.js';
+import { withoutOwnSecrets } from '../world/own-secrets.js';
 import type { RunOptions } from './script/run-options.js';
 import { isUserError, type RunError } from './user-error.js';
 

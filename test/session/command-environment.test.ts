@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutOwnSecrets } from '../../src/session/ports/own-secrets.js';
+import { withoutOwnSecrets } from '../../src/world/own-secrets.js';
 
 it('keeps the key of the journal and the password of the store from commands, which may print their environment', () => {
   const environment = { PATH: '/bin', MLLD_JOURNAL_KEY: 'k', MLLD_STORE: 'postgres://ada:s3cret@db/mlld?project=acme/patrol' };

@@ -14,7 +14,7 @@ import { workflowFor } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import { createLiveWorld } from '../../world/live.js';
 import type { World } from '../../world/world.js';
-import { withoutOwnSecrets } from '../ports/own-secrets.js';
+import { withoutOwnSecrets } from '../../world/own-secrets.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
 import { closeWorld, openRunStore } from '../run-store.js';

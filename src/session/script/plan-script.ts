@@ -11,7 +11,7 @@ import type { Cost } from '../../calls/budget/budget.js';
 import { DEFAULT_CALL_SETTINGS } from '../../calls/options.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from './run-options.js';
-import { withoutOwnSecrets } from '../ports/own-secrets.js';
+import { withoutOwnSecrets } from '../../world/own-secrets.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { createLiveWorld } from '../../world/live.js';
 import { callSettings, headerBudget } from './call-settings.js';

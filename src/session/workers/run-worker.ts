@@ -25,7 +25,7 @@ import { VERSION } from '../../version.js';
 import { makeWorkerFolder, removeFolder } from '../../world/files/worker-folders.js';
 import { hostFacts, randomFraction } from '../../world/host.js';
 import { createLiveWorld } from '../../world/live.js';
-import { withoutOwnSecrets } from '../ports/own-secrets.js';
+import { withoutOwnSecrets } from '../../world/own-secrets.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import type { Project } from '../project.js';
 import { openRecordingStore } from '../project-store.js';

@@ -41,7 +41,7 @@ import { createRecorder, isOfOneFact, type RunRecorder } from '../ports/recorder
 import { createRunCache } from '../ports/results/result-cache.js';
 import { retryingStore } from '../ports/results/retrying-store.js';
 import { createTotalsCounter, type TotalsCounter } from '../ports/run-totals.js';
-import { withoutOwnSecrets } from '../ports/own-secrets.js';
+import { withoutOwnSecrets } from '../../world/own-secrets.js';
 import { startedFact } from '../ports/started-fact.js';
 import { createCallRuntime } from '../script/call-runtime.js';
 import { createDocument } from '../script/document.js';

@@ -7,7 +7,7 @@ import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
-import { withoutOwnSecrets } from '../ports/own-secrets.js';
+import { withoutOwnSecrets } from '../../world/own-secrets.js';
 import { workflowFor } from '../project.js';
 import { callSettings } from '../script/call-settings.js';
 import { learnedPace } from '../script/learned-pace.js';
