@@ -173,7 +173,8 @@ export interface RunStore {
   firstEvents?(workflow: Workflow, runs: readonly RunId[]): Promise<ReadonlyMap<RunId, JournalEvent>>;
   /**
    * Calls `visit` for every usable event in order, synchronously, chain verified. Torn tails and damage are reported and
-   * stepped over; a run of an unknown version has no usable events.
+   * stepped over; a run of an unknown version has no usable events. A TypeError or RangeError of `visit` counts as damage of the line
+   * (READER-4).
    */
   scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options?: ScanOptions): Promise<ScanReport>;
   /** Reads one event again, verified; undefined when it is damaged now. */

@@ -13,6 +13,7 @@ import { PACKED_BYTES_MAX } from './packs/pack-record.js';
 import { RecentTexts } from './packs/recent-texts.js';
 import { openKeyring, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
+import { unfit } from '../lines/unfit.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
 import { hasEnded, inUse, isUnknown } from './runs/reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
@@ -173,14 +174,22 @@ class MemoryStore implements RunStore {
   async scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options: ScanOptions = {}): Promise<ScanReport> {
     let end = options.from ?? { offset: 0, seq: seqOf(-1), hash: CHAIN_SEED };
     let events = 0;
+    let defects = 0;
     for (const { line, position } of this.all.get(ref.run)?.lines.slice(end.seq + 1) ?? []) {
       if (events === options.eventsMax) break;
       const event = decodeOwn(line);
       end = { offset: position.offset + position.bytes + 1, seq: event.seq, hash: event.hash };
       events++;
-      visit(event, position);
+      try {
+        visit(event, position);
+      } catch (error) {
+        const defect = unfit(error, { ref, event, position });
+        if (defect === undefined) throw error;
+        defects++;
+        options.onDefect?.(defect);
+      }
     }
-    return { events, defects: 0, end };
+    return { events, defects, end };
   }
 
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {

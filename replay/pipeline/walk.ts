@@ -150,14 +150,20 @@ export function walkFor(main: Walk, op: OpPath, branch?: BranchRef): Walk {
   return walkAtPath(main, op === MAIN ? op : (op.slice(0, op.lastIndexOf('/')) as OpPath), branch);
 }
 
+/** More than a pipeline has in each other, and few enough for a stack. */
+const BRANCHES_INSIDE_MAX = 256;
+
 /**
  * `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, with the context around it at that time. A
- * path that names no branch, as anybody's SQL may have written it, is of the outermost walk.
+ * path that names no branch, as anybody's SQL may have written it, is of the outermost walk. Throws a `RangeError` where branches lie in
+ * each other too deeply.
  */
-export function walkAtPath(main: Walk, path: OpPath, branch?: BranchRef): Walk {
+export function walkAtPath(main: Walk, path: OpPath, branch?: BranchRef, inside = 0): Walk {
   const bracket = path.lastIndexOf('[');
-  if (bracket < 0) return main;
-  const outer = walkAtPath(main, path.slice(0, path.lastIndexOf('/', bracket)) as OpPath);
+  const slash = path.lastIndexOf('/', bracket);
+  if (bracket < 0 || slash < 0) return main;
+  if (inside === BRANCHES_INSIDE_MAX) throw new RangeError(`more than ${BRANCHES_INSIDE_MAX} branches inside each other`);
+  const outer = walkAtPath(main, path.slice(0, slash) as OpPath, undefined, inside + 1);
   const index = Number(path.slice(bracket + 1, -1));
   const known = outer.branches.get(index);
   if (known !== undefined) return known;

@@ -17,13 +17,16 @@ export type { Entry, Place, Projection } from '../../replay/fold/projection.js';
  * console.log(await foldRun(store, run, count));
  * ```
  */
-export function foldRun<State>(
+export async function foldRun<State>(
   store: JournalStore,
   run: RunTarget,
   projection: Projection<State>,
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<State> {
-  return foldOne(store, refOf(run), projection, { onDefect });
+  const { guarded, throwError } = ofCaller(projection);
+  const state = await foldOne(store, refOf(run), guarded, { onDefect });
+  throwError();
+  return state;
 }
 
 /**
@@ -39,9 +42,33 @@ export async function foldWorkflow<State>(
   projection: Projection<State>,
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<State> {
-  let state = projection.initial();
+  const { guarded, throwError } = ofCaller(projection);
+  let state = guarded.initial();
   for (const { ref } of await store.runs(workflow)) {
-    await store.scan(ref, (event, position) => void (state = projection.apply(state, event, { ref, position })), { onDefect });
+    await store.scan(ref, (event, position) => void (state = guarded.apply(state, event, { ref, position })), { onDefect });
+    throwError();
   }
   return state;
+}
+
+/** An error of the caller's own `apply` is thrown when the run has been read: the reader would take a TypeError for damage of the line. */
+function ofCaller<State>(projection: Projection<State>): { readonly guarded: Projection<State>; throwError(): void } {
+  let failed: { readonly error: unknown } | undefined;
+  return {
+    guarded: {
+      initial: () => projection.initial(),
+      apply(state, event, place) {
+        if (failed !== undefined) return state;
+        try {
+          return projection.apply(state, event, place);
+        } catch (error) {
+          failed = { error };
+          return state;
+        }
+      },
+    },
+    throwError() {
+      if (failed !== undefined) throw failed.error;
+    },
+  };
 }

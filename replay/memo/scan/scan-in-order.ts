@@ -5,6 +5,7 @@
  * SCAN-ORDER-2 At most 4 MB of events are held before their turn: a run that is larger is read when its turn has come.
  */
 import type { JournalEvent } from '../../../journal/event.js';
+import { unfit } from '../../../journal/lines/unfit.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../../../journal/store.js';
 
@@ -55,7 +56,16 @@ class BegunScan implements RunToScan {
     this.from = from;
     this.held = when === 'ahead' ? [] : undefined;
     const { ref } = file;
-    const hold = (event: JournalEvent, position: Position): void => void this.held?.push(() => visit(event, position, ref));
+    const visitLate = (event: JournalEvent, position: Position): void => {
+      try {
+        visit(event, position, ref);
+      } catch (error) {
+        const defect = unfit(error, { ref, event, position });
+        if (defect === undefined) throw error;
+        onDefect(defect);
+      }
+    };
+    const hold = (event: JournalEvent, position: Position): void => void this.held?.push(() => visitLate(event, position));
     this.report = store.scan(ref, (event, position) => (this.held ? hold : visit)(event, position, ref), {
       from,
       onDefect: (defect) => (this.held ? void this.held.push(() => onDefect(defect)) : onDefect(defect)),

@@ -13,9 +13,11 @@
 import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, RunRef, Seq } from '../../../journal/ids.js';
 import { ownEventOf } from '../../../journal/own-fact.js';
-import type { Defect, JournalStore } from '../../../journal/store.js';
+import type { Defect, JournalStore, Position } from '../../../journal/store.js';
 import { ancestorsOf } from '../../fold/op-path.js';
-import type { Projection } from '../../fold/projection.js';
+import { follow, type Projection } from '../../fold/projection.js';
+import { index } from '../../memo/snapshot.js';
+import { summary } from '../summary/summary.js';
 
 export interface Violation {
   readonly rule: 'V1' | 'V2' | 'V3' | 'V4' | 'V5';
@@ -116,9 +118,10 @@ export interface VerifyReport {
 export async function verifyRun(store: JournalStore, ref: RunRef): Promise<VerifyReport> {
   const defects: Defect[] = [];
   const state = legality.initial();
-  await store.scan(ref, (event, position) => void legality.apply(state, event, { ref, position }), {
-    onDefect: (defect) => defects.push(defect),
-  });
+  // The folds that every start and `journal list` read a run with: a line that they fail on is a defect (READER-4).
+  const folds = [follow(legality, state, ref), follow(index, index.initial(), ref), follow(summary, summary.initial(), ref)];
+  const visit = (event: JournalEvent, position: Position): void => folds.forEach((apply) => apply(event, position));
+  await store.scan(ref, visit, { onDefect: (defect) => defects.push(defect) });
   return conclude(store, ref, state, defects);
 }
 

@@ -1,0 +1,93 @@
+/** A line that is right in the chain and has members of other types, as whoever may record can write one: it costs itself. */
+import { describe, expect, it } from 'vitest';
+import type { Fact, JournalEvent } from '../../../journal/event.js';
+import { opPath } from '../../../journal/ids.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import type { Defect, JournalStore } from '../../../journal/store.js';
+import { scanInOrder } from '../../../replay/memo/scan/scan-in-order.js';
+import { verifyRun } from '../../../replay/reports/audit/verify.js';
+import { walkAtPath, emptyWalk, MAIN } from '../../../replay/pipeline/walk.js';
+import { foldRun, foldWorkflow } from '../../../src/api/fold.js';
+import { loadWorkflow } from '../../../replay/memo/load.js';
+import { callCompleted, callStarted, finished, runRef, started, workflow } from '../support/facts.js';
+import { temporaryFolder } from '../support/folder.js';
+
+const ref = runRef(1);
+const ODD = { ...callCompleted(1), result: 5 } as unknown as Fact;
+const FACTS: readonly Fact[] = [started, callStarted(0), callCompleted(0), callStarted(1), ODD, callStarted(2), callCompleted(2), finished];
+const NOTICE = /^line 5 has members of other types than this program writes, and is passed over \(.*redacted.*\)$/;
+
+async function written(store: JournalStore, facts: readonly Fact[] = FACTS): Promise<JournalStore> {
+  const journal = await store.create(ref);
+  for (const fact of facts) journal.post(fact);
+  await journal.close();
+  return store;
+}
+
+describe.each([
+  ['files', () => openFileStore(temporaryFolder())],
+  ['memory', openMemoryStore],
+])('a line with a result that is a number, in %s', (_name, open) => {
+  it('is a defect of its run for a start, and the results around it are used', async () => {
+    const defects: Defect[] = [];
+    const prior = await loadWorkflow(await written(open()), workflow, { onDefect: (defect) => defects.push(defect) });
+    expect(defects).toEqual([
+      { kind: 'corrupt', run: ref, line: 5, offset: expect.any(Number) as number, message: expect.stringMatching(NOTICE) as string },
+    ]);
+    const { entries } = prior.memo;
+    expect([0, 1, 2].map((n) => entries.get((callStarted(n) as Fact & { type: 'call.started' }).key)?.result !== undefined)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it('is what journal verify says is wrong with the run', async () => {
+    const report = await verifyRun(await written(open()), ref);
+    expect(report).toMatchObject({ ok: false, events: 8, defects: [{ line: 5 }] });
+  });
+});
+
+it('costs nothing else where runs are read before their turn', async () => {
+  const store = await written(openMemoryStore());
+  const defects: Defect[] = [];
+  const seen: string[] = [];
+  const visit = ({ type, seq }: JournalEvent): void => {
+    if (seq === 4) throw new TypeError('odd');
+    seen.push(type);
+  };
+  const atDistance = { scan: store.scan.bind(store) };
+  const runs = (await store.runs(workflow)).map((file) => ({ file }));
+  for await (const _run of scanInOrder({ store: atDistance, visit, onDefect: (defect) => defects.push(defect) }, [...runs, ...runs]));
+  expect(seen).toHaveLength(2 * (FACTS.length - 1));
+  expect(defects).toMatchObject([{ line: 5 }, { line: 5 }]);
+});
+
+it('throws errors of another kind, and each that a fold of the caller throws', async () => {
+  const store = await written(openFileStore(temporaryFolder()));
+  const failing = (error: Error) => ({
+    initial: () => 0,
+    apply(): number {
+      throw error;
+    },
+  });
+  await expect(store.scan(ref, failing(new Error('disk')).apply)).rejects.toThrow('disk');
+  await expect(foldRun(store, ref, failing(new TypeError('mine')))).rejects.toThrow('mine');
+  await expect(foldWorkflow(store, workflow, failing(new RangeError('mine')))).rejects.toThrow('mine');
+});
+
+it.each(['main[0]', `main${'[0]'.repeat(20_000)}`, `main/fan#0[0]${'[0]'.repeat(20_000)}`])(
+  'finds a walk for a path that names no branch, or one branch many times',
+  (path) => {
+    const main = emptyWalk(MAIN, {});
+    const walk = walkAtPath(main, opPath(path));
+    expect(walk === main).toBe(!path.includes('/'));
+  },
+);
+
+it('refuses branches that lie in each other more deeply than a pipeline has them', () => {
+  const main = emptyWalk(MAIN, {});
+  expect(() => walkAtPath(main, opPath(`main${'/fan#0[0]'.repeat(5000)}`))).toThrow('branches inside each other');
+  expect(main.branches.size).toBe(0);
+});
