@@ -5,6 +5,7 @@ export { duration };
 
 /** In UTC, as run ids are. */
 export function time(ms: number): string {
+  if (Number.isNaN(ms)) return 'unknown time'; // a journal may hold any text as a time
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 

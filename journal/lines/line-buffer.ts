@@ -60,7 +60,7 @@ export class LineBuffer {
     // Between bad lines that are as many values as lines only together, it may be the value of another one.
     const isOwn = parsed?.['hash'] === digest;
     const event = isOwn ? parsed : (parseOrNothing(bytes.toString('utf8', start, end)) as AnyEvent | undefined);
-    if (event === undefined) return 'corrupt';
+    if (event === undefined || !hasOwnMembers(event)) return 'corrupt';
     return event['hash'] === digest || isTombstone(bytes, start, end) ? upcast(event) : 'corrupt';
   }
 
@@ -88,6 +88,11 @@ export class LineBuffer {
     for (const end of ends) bytes[end] = NEWLINE;
     return Array.isArray(list) && list.length === ends.length ? (list as AnyEvent[]) : undefined;
   }
+}
+
+/** Checks those members that every fold reads: whoever may record can write any line. Of the others, READER-4 takes care. */
+function hasOwnMembers(event: AnyEvent): boolean {
+  return typeof event['seq'] === 'number' && typeof event['type'] === 'string' && typeof event['ts'] === 'string';
 }
 
 /** `digestOf` has put the predecessor's hash directly before the line. */

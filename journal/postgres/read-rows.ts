@@ -2,6 +2,7 @@
 import { CHAIN_SEED, PREDECESSOR_BYTES } from '../codec.js';
 import type { JournalEvent } from '../event.js';
 import { isRunId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import { endOfRun } from '../lines/end-of-run.js';
 import { LineBuffer, NEWLINE, type Flaw } from '../lines/line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
 import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
@@ -179,7 +180,8 @@ function runFile(workflow: Workflow, row: Row): RunFile {
     ...(row['role'] === 'worker' && { isWorker: true as const }),
     ...(typeof row['serves'] === 'string' && { madeFor: { for: row['serves'] as RunId, name: String(row['worker'] ?? '') } }),
   };
-  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last, ...role };
+  const finished = endOfRun(last);
+  if (finished !== undefined) return { ref, liveness: 'finished', bytes, finished, ...role };
   const isAlive = row['alive'] === true && row['finished'] !== true && !hasDied(row['process']);
   const liveness: RunLiveness = isAlive ? 'running' : 'crashed';
   const asleep = !isAlive && existsHere(row['process']) === true ? { isAsleep: true as const } : {};

@@ -1,4 +1,5 @@
 /** Keeps runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening a store does no work. */
+import { endOfRun } from '../lines/end-of-run.js';
 import { randomBytes } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { createBlobWriter, type BlobWriter, type StoredBlob } from './blob-writer.js';
@@ -258,11 +259,13 @@ class FileStore implements RunStore {
     const file = runPath(this.journal, ref);
     const tail = (): Tail => readTail(this.disk, file, !inSegments.has(basename(file)));
     const early = tail();
-    if (early.last?.type === 'run.finished') return { ref, liveness: 'finished', bytes: early.bytes, finished: early.last };
+    const finished = endOfRun(early.last);
+    if (finished !== undefined) return { ref, liveness: 'finished', bytes: early.bytes, finished };
     // The tail is read again behind the lock: a run that ends in between has its last event by then.
     const held = await isAlive(this.disk, lockPath(this.journal, ref));
     const { bytes, last } = tail();
-    if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+    const late = endOfRun(last);
+    if (late !== undefined) return { ref, liveness: 'finished', bytes, finished: late };
     return { ref, liveness: held ? 'running' : 'crashed', bytes, ...describeBeginning(this.disk, file) };
   }
 

@@ -1,4 +1,5 @@
 /** Keeps runs in memory, for tests and for runs whose journal is not kept. Same lines, same chain, no files. */
+import { endOfRun } from '../lines/end-of-run.js';
 import { randomBytes } from 'node:crypto';
 import type { BlobWriter, StoredBlob } from './blob-writer.js';
 import { MemoryPack } from './packs/memory-pack.js';
@@ -252,6 +253,7 @@ class MemoryStore implements RunStore {
 function describe(run: MemoryRun): RunFile {
   const { ref, bytes } = run;
   const last = run.last();
-  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+  const finished = endOfRun(last);
+  if (finished !== undefined) return { ref, liveness: 'finished', bytes, finished };
   return { ref, liveness: run.isOpen ? 'running' : 'crashed', bytes, ...servingRole(run.first()) };
 }

@@ -75,5 +75,5 @@ async function sitesOf(store: JournalStore, priorRuns: PriorRuns): Promise<(entr
 }
 
 function iso(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
+  return ms === undefined || Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }

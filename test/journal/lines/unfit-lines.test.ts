@@ -1,5 +1,8 @@
 /** A line that is right in the chain and has members of other types, as whoever may record can write one: it costs itself. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { CHAIN_SEED, lineOf } from '../../../journal/codec.js';
+import { journalFolder, runPath } from '../../../journal/storage/layout.js';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import { opPath } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
@@ -12,6 +15,7 @@ import { foldRun, foldWorkflow } from '../../../src/api/fold.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { callCompleted, callStarted, finished, runRef, started, workflow } from '../support/facts.js';
 import { temporaryFolder } from '../support/folder.js';
+import { readRun } from '../support/read.js';
 
 const ref = runRef(1);
 const ODD = { ...callCompleted(1), result: 5 } as unknown as Fact;
@@ -47,6 +51,47 @@ describe.each([
     const report = await verifyRun(await written(open()), ref);
     expect(report).toMatchObject({ ok: false, events: 8, defects: [{ line: 5 }] });
   });
+});
+
+const ENDS: readonly (readonly [what: string, end: object])[] = [
+  ['no totals', { totals: null }],
+  ['a list of totals', { totals: ['1'] }],
+  ['a text for a count', { totals: { executed: '1', reused: 0, failed: 0 } }],
+  ['a number as status', { status: 5 }],
+  ['an error that is none', { status: 'failed', error: null }],
+  ['a pause that is none', { status: 'paused', pause: [] }],
+  ['a worker that is none', { worker: 5 }],
+];
+
+it.each(ENDS)('lists a run whose last line has %s as one that crashed', async (_what, members) => {
+  for (const store of [openFileStore(temporaryFolder()), openMemoryStore()]) {
+    await written(store, [started, { ...finished, ...members } as Fact]);
+    const [file] = await store.runs(workflow);
+    expect(file).toMatchObject({ ref, liveness: 'crashed' });
+    expect(file).not.toHaveProperty('finished');
+  }
+});
+
+it.each([
+  ['ts', 5],
+  ['ts', null],
+  ['type', {}],
+])('reads no event from a line whose %s is %j', async (member, value) => {
+  const root = temporaryFolder();
+  const store = await written(openFileStore(root), FACTS.slice(0, 4));
+  const path = runPath(journalFolder(root), ref);
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  let hash = CHAIN_SEED;
+  const changed = lines.map((text, n) => {
+    const { hash: _hash, ...members } = JSON.parse(text) as { readonly hash: string };
+    const line = lineOf(JSON.stringify({ ...members, ...(n === 1 && { [member]: value }) }).slice(0, -1), hash);
+    hash = line.hash;
+    return line.text;
+  });
+  writeFileSync(path, changed.join(''));
+  const { events, defects } = await readRun(store, ref);
+  expect(events.map(({ seq }) => seq)).toEqual([0, 2, 3]);
+  expect(defects).toMatchObject([{ kind: 'corrupt', line: 2, message: 'a line changed or damaged since written' }]);
 });
 
 it('costs nothing else where runs are read before their turn', async () => {
