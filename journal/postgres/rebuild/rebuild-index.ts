@@ -131,6 +131,11 @@ const typed = (type: string): string => String.raw`^\{"v":[0-9]+,"seq":[0-9]+,"t
 /** Escapes that a jsonb does not take are of no interest here: keys, names and numbers have none. */
 const MEMBERS = String.raw`regexp_replace(e.line, '\\u[0-9a-fA-F]{4}', '\\u003f', 'g')::jsonb`;
 
+/** A member of a line that a colleague's SQL wrote may have any type: what is no number counts as absent, and fails no statement. */
+const numberAt = (json: string, path: string): string =>
+  `case jsonb_typeof(${json} #> '{${path}}') when 'number' then (${json} #>> '{${path}}')::numeric end`;
+const TRY = `coalesce(${numberAt('j.members', 'try')}, 1) as try`;
+
 /**
  * REBUILD-2. What is usable is what `mlld.index_results` of the schema takes. Runs are locked, so that one that is removed meanwhile takes
  * its results along (SHORT-APPENDS-1).
@@ -142,13 +147,13 @@ const RESULTS = String.raw`with mine as materialized (${MINE} for key share of r
     select distinct on (c.run_id, c.key) m.workflow_id, m.run, c.* from mine m join (
       select e.run_id, e.seq, e.at, octet_length(e.line) as bytes, substring(e.line from '${typed('call\\.completed')},"key":"([^"]+)"') as key
       from mine m join mlld.events e using (run_id)
-      where e.line ~ '${typed('call\\.completed')}' and e.line not like '%"result":{"redacted":%'
+      where e.line ~ '${typed('call\\.completed')},"key":"[^"]+"' and e.line not like '%"result":{"redacted":%'
         and (e.line not like '%"unusable":%' or (e.line not like '%\\u0000%' and not e.line::jsonb ? 'unusable'))) c using (run_id)
     where not exists (select from late l where l.run_id = c.run_id and l.seq = c.seq)
     order by c.run_id, c.key, c.seq desc),
   refusals as materialized (
     select m.workflow_id, e.run_id, e.seq, j.members ->> 'key' as key, j.members #>> '{refused,run}' as run,
-      (j.members #>> '{refused,seq}')::int as refused
+      ${numberAt('j.members', 'refused,seq')} as refused
     from mine m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
     where e.line ~ '${typed('call\\.started')}' and e.line like '%"refused":{%'),
   replaced as (
@@ -179,23 +184,24 @@ const SPENT = `select b.name, b.unit, b.period,
 /** REBUILD-4. A call of a salvage run began in the run that was sealed, where it counts. */
 const BUDGETS = String.raw`with mine as materialized (${MINE}),
   begun as materialized (
-    select e.run_id, e.seq, j.members ->> 'key' as key, coalesce((j.members ->> 'try')::int, 1) as try, n.name,
-      (j.members #>> '{reserved,usd}')::numeric as usd, (j.members #>> '{reserved,tokens}')::numeric as tokens,
+    select e.run_id, e.seq, j.members ->> 'key' as key, ${TRY}, n.name,
+      ${numberAt('j.members', 'reserved,usd')} as usd, ${numberAt('j.members', 'reserved,tokens')} as tokens,
       (j.members ->> 'ts')::timestamptz as ts
     from mine m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
-      cross join lateral jsonb_array_elements_text(j.members #> '{reserved,shared}') as n (name)
+      cross join lateral jsonb_array_elements_text(
+        case jsonb_typeof(j.members #> '{reserved,shared}') when 'array' then j.members #> '{reserved,shared}' else '[]' end) as n (name)
     where e.line ~ '${typed('call\\.started')}' and e.line like '%"shared":[%' and j.members #> '{reserved,shared}' is not null
       and j.members -> 'begun' is null),
   ended as materialized (
-    select e.run_id, e.seq, j.members ->> 'key' as key, coalesce((j.members ->> 'try')::int, 1) as try, (j.members ->> 'ts')::timestamptz as ts,
+    select e.run_id, e.seq, j.members ->> 'key' as key, ${TRY}, (j.members ->> 'ts')::timestamptz as ts,
       case when j.members -> 'onlyCalls' is null then j.members -> 'usage' end as usage, j.members ->> 'type' = 'call.withdrawn' as withdrawn
     from (select distinct run_id from begun) m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
     where e.line ~ '${typed('call\\.(completed|failed|withdrawn)')}'),
   attempts as (
     select b.name, coalesce(first.ts, b.ts) as ts,
-      case when first.seq is null then b.usd else coalesce((first.usage ->> 'costUsd')::numeric, 0) end as usd,
+      case when first.seq is null then b.usd else coalesce(${numberAt('first.usage', 'costUsd')}, 0) end as usd,
       case when first.seq is null then b.tokens
-        else coalesce((first.usage ->> 'inputTokens')::numeric, 0) + coalesce((first.usage ->> 'outputTokens')::numeric, 0) end as tok
+        else coalesce(${numberAt('first.usage', 'inputTokens')}, 0) + coalesce(${numberAt('first.usage', 'outputTokens')}, 0) end as tok
     from begun b left join lateral (select * from ended e where e.run_id = b.run_id and e.key = b.key and e.try = b.try and e.seq > b.seq
       order by e.seq limit 1) first on true
     where first.withdrawn is not true)

@@ -90,6 +90,36 @@ describe.skipIf(noServer !== undefined)(`a store that is rebuilt${noServer === u
     }
   }
 
+  it.each([
+    ['a key that is null', `regexp_replace(e.line, '"key":"[^"]+"', '"key":null')`],
+    ['a number as key', `regexp_replace(e.line, '"key":"[^"]+"', '"key":5')`],
+    ['a text as what it refused', `replace(e.line, '"fn":', '"refused":{"run":5,"seq":"x"},"fn":')`],
+    ['a text as its try', `replace(e.line, '"op":', '"try":"x","op":')`],
+    ['texts as its usage', `replace(e.line, '"op":', '"usage":{"costUsd":"x","inputTokens":{}},"op":')`],
+    ['a text as what it reserved', `replace(e.line, '"reserved":{"usd":1', '"reserved":{"usd":"x"')`],
+    ['an object as its budgets', `replace(e.line, '"shared":["nightly"]', '"shared":{"of":{"shared":[1]}}')`],
+  ])('is rebuilt around a line with %s', async (_what, line) => {
+    const url = database.project();
+    await using store = closing(open(url));
+    await store.budgets.set('nightly', { unit: 'usd', total: 50 });
+    for (const n of [0, 1]) {
+      const journal = await store.create(runRef(n));
+      const reserved = { usd: 1, basis: 'maxCost', shared: ['nightly'] };
+      for (const fact of [started, { ...callStarted(n), reserved } as Fact, callCompleted(n), finished]) await journal.append(fact);
+      await journal.close();
+    }
+    const before = await answers(url);
+    expect(before).toHaveLength(2);
+    await database.query(
+      `update mlld.events e set line = ${line} from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+       where r.run_id = e.run_id and p.name = $1 and r.run = $2`,
+      [projectOf(url), runRef(1).run],
+    );
+    await rebuilt(store);
+    const after = (await answers(url)).map(({ run }) => run as string);
+    expect(after).toContain(runRef(0).run);
+  });
+
   it('has the results that the appends noted, whatever happened, and whatever the index has become', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
