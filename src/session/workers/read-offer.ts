@@ -26,6 +26,16 @@ export function readOffer(text: string): OfferedCall | undefined {
   return isOffer(offer) ? offer : undefined;
 }
 
+/** Declines an offer whose parts have other types than an offer has: one such offer must not end the worker. */
+export async function orDecline<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw new Declined(UNREADABLE);
+    throw error;
+  }
+}
+
 type OpensPayloads = Pick<JournalStore, 'resolve' | 'knownSecrets'>;
 
 /** Opens a part of an offer. Throws `Declined`. */

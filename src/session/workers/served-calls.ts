@@ -52,7 +52,7 @@ import { openSharedBudgets } from '../script/shared-budgets.js';
 import { isUserError } from '../user-error.js';
 import { OfferedFunctions } from './offered-functions.js';
 import { claimsOfOffered } from './offered-claim.js';
-import { Declined, openArguments, readOffer, UNREADABLE } from './read-offer.js';
+import { Declined, openArguments, orDecline, readOffer, UNREADABLE } from './read-offer.js';
 
 const RETRY_MS = 200;
 
@@ -298,8 +298,8 @@ export class ServedCalls {
     try {
       if (majorOf(offered.mlld) !== majorOf(VERSION))
         throw new Declined(`it was offered by mlld ${offered.mlld}, and the worker is ${VERSION}`);
-      const { executable, main } = await functions.find(offered);
-      const { args, passed } = await openArguments(this.ports.store, offered, { key: offer.key, run });
+      const { executable, main } = await orDecline(() => functions.find(offered));
+      const { args, passed } = await orDecline(() => openArguments(this.ports.store, offered, { key: offer.key, run }));
       const guarded = offered.guards && { inputs: passed, parts: offered.guards }; // SERVED-3
       if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
       const { settings, leave } = await this.folderFor(executable);

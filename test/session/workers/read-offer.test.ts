@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readOffer } from '../../../src/session/workers/read-offer.js';
+import { Declined, orDecline, readOffer, valueOfOffer } from '../../../src/session/workers/read-offer.js';
 
 const OFFER = {
   fn: 'ask',
@@ -30,4 +30,13 @@ it.each([
   JSON.stringify({ ...OFFER, attempt: '2' }),
 ])('reads no call from %s', (text) => {
   expect(readOffer(text)).toBeUndefined();
+});
+
+it.each([[null], [5], ['text']])('declines a call with an argument whose metadata is a list of %j', async (note) => {
+  const read = async () => valueOfOffer({ json: 'ebb', notes: [note, null] } as never, '/');
+  await expect(orDecline(read)).rejects.toThrow(Declined);
+});
+
+it('declines no call because of an error of another kind', async () => {
+  await expect(orDecline(() => Promise.reject(new Error('disk')))).rejects.toThrow('disk');
 });
