@@ -16,7 +16,7 @@ export function renderEntries(
   { script, name }: { readonly script: string; readonly name: string },
 ): string {
   if (entries.length === 0) return `No checkpoint entries found for "${script}".\n`;
-  const lines = entries.map(({ fn, preview }) => `- ${fn} | ${renderPreview(preview)}`);
+  const lines = entries.map(({ fn, preview }) => `- ${oneLine(fn)} | ${renderPreview(preview)}`);
   return `${[`Checkpoint entries for ${name}:`, ...lines, `Total: ${entries.length}`].join('\n')}\n`;
 }
 

@@ -26,7 +26,7 @@ export function renderReplay({ ref, verdict, status, effects, divergences, stopp
     case 'cut':
       return `${style.green('same')} up to the end of the record: run ${ref.run} ${status ?? 'ended without recording why'}; ${count}\n`;
     case 'stopped':
-      return `stopped before event ${stopped?.seq}, in ${stopped?.op}\n`;
+      return `stopped before event ${stopped?.seq}, in ${oneLine(stopped?.op ?? '')}\n`;
     case 'diverged':
       return divergences.map((divergence) => renderDivergence(divergence, style)).join('');
   }
@@ -42,7 +42,7 @@ const REASONS: { readonly [R in Divergence['reason']]: string } = {
 };
 
 function renderDivergence({ reason, op, kind, expected, actual }: Divergence, style: Style): string {
-  const lines = [`${style.red('diverged')}: ${op} ${REASONS[reason]} (${kind})\n`];
+  const lines = [`${style.red('diverged')}: ${oneLine(op)} ${REASONS[reason]} (${oneLine(kind)})\n`];
   if (expected) lines.push(`  expected${expected.seq === undefined ? '' : ` (event ${expected.seq})`}: ${requestOf(expected)}\n`);
   if (actual) lines.push(`  actual: ${requestOf(actual)}\n`);
   return lines.join('');
