@@ -56,6 +56,33 @@ async function storeWith(...facts: readonly Fact[][]): Promise<JournalStore> {
 }
 
 describe('sending spans to a collector', () => {
+  it('shows no credential that the collector repeats', async () => {
+    const repeat = (response: ServerResponse): void => {
+      const { authorization, 'x-api-key': key } = response.req.headers;
+      response
+        .writeHead(401)
+        .end(`not ${String(authorization)}, not ${String(key).slice(0, 12)}, not ${response.req.url}, not hunter2pass`);
+    };
+    const { endpoint } = await collector(repeat);
+    const store = await storeWith(call('main/ask#0', 'tide'));
+    const headers = { 'x-api-key': 'key-of-the-collector-1234' };
+    const error: unknown = await pushOtlp(store, runRef(1), {
+      endpoint: `${endpoint.replace('://', '://ada:hunter2pass@')}/v1?token=tokenOfTheAddress`,
+      headers,
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'EXPORT_FAILED', hint: expect.stringContaining('it said: not ') });
+    expect(JSON.stringify([(error as Error).message, (error as { hint: string }).hint])).not.toMatch(
+      /hunter2|key-of-the|tokenOfThe|YWRhOmh1bnRlcjJ/,
+    );
+  });
+
+  it('refuses a password with a lone % without showing it', async () => {
+    const endpoint = 'http://ada:hunter2%pass@127.0.0.1:1';
+    const error: unknown = await pushOtlp(await storeWith(), runRef(1), { endpoint }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'EXPORT_FAILED', hint: 'write % as %25' });
+    expect((error as Error).message).not.toContain('hunter2');
+  });
+
   it('posts all spans with the headers that it is given, to the path of traces', async () => {
     const { endpoint, received } = await collector(ok);
     const pushed = await pushOtlp(await storeWith(call('main/ask#0', 'tide')), runRef(1), {

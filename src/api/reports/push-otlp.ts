@@ -8,6 +8,7 @@
 import type { JournalStore } from '../../../journal/store.js';
 import { retryAfterOf } from '../../calls/evidence/times.js';
 import { MlldError } from '../../errors.js';
+import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { hostDefaults } from '../../world/host-defaults.js';
 import { post, wait, type PostReply } from '../../world/post.js';
 import type { RunTarget } from '../run-target.js';
@@ -45,14 +46,16 @@ const FOR_THE_MOMENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
  */
 export async function pushOtlp(store: JournalStore, run: RunTarget, { endpoint, headers, ...options }: PushOptions): Promise<Pushed> {
   const { url, authorization } = collectorAt(endpoint);
+  const sent = { ...authorization, ...headers };
+  const secrets = secretsIn(url, sent);
   let [spans, requests, rejected, message]: [number, number, number, string | null] = [0, 0, 0, null];
   for await (const batch of otlpBatches(store, run, options)) {
-    const reply = await send(url, JSON.stringify(batch.document), { ...authorization, ...headers });
+    const reply = await send(url, JSON.stringify(batch.document), sent, secrets);
     spans += batch.spans;
     requests += 1;
     const partial = partialSuccess(reply);
     rejected += partial.rejected;
-    message ??= partial.message;
+    message ??= partial.message && secrets.hideParts(partial.message);
   }
   return { spans: spans - rejected, requests, rejected, message };
 }
@@ -69,21 +72,50 @@ function collectorAt(endpoint: string): Collector {
     throw new MlldError('EXPORT_FAILED', 'What --endpoint names is not the address of a collector', { hint: 'http://localhost:4318' });
   }
   if (url.pathname === '/') url.pathname = '/v1/traces';
-  const { username, password } = url;
+  const [username, password] = [url.username, url.password].map(decoded) as [string, string];
   [url.username, url.password] = ['', ''];
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64');
   return { url: url.href, authorization: username === '' ? {} : { authorization: `Basic ${credentials}` } };
 }
 
+/** @throws MlldError EXPORT_FAILED */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new MlldError('EXPORT_FAILED', 'The name or the password in --endpoint has a % that is not followed by two hex digits', {
+      hint: 'write % as %25',
+    });
+  }
+}
+
+/** A collector may repeat what it was sent, and the log of a build shows what is printed here. */
+function secretsIn(url: string, headers: { readonly [name: string]: string }): SecretRegistry {
+  const secrets = new SecretRegistry();
+  for (const value of Object.values(headers)) {
+    secrets.add(value);
+    secrets.add(value.slice(value.indexOf(' ') + 1)); // without `Bearer`
+    const [, basic] = /^basic +(.+)$/i.exec(value) ?? [];
+    if (basic !== undefined)
+      secrets.add(
+        Buffer.from(basic, 'base64')
+          .toString()
+          .replace(/^[^:]*:/, ''),
+      );
+  }
+  for (const value of new URL(url).searchParams.values()) secrets.add(value);
+  return secrets;
+}
+
 /** PUSH-1 */
-async function send(url: string, body: string, headers: PushOptions['headers']): Promise<PostReply> {
+async function send(url: string, body: string, headers: PushOptions['headers'], secrets: SecretRegistry): Promise<PostReply> {
   for (let tried = 1; ; tried++) {
     const reply = await post({ url, body, timeoutMs: TIMEOUT_MS, headers: { 'content-type': 'application/json', ...headers } }).catch(
       (cause: unknown) => noExchange(cause),
     );
     if ('status' in reply && reply.status >= 200 && reply.status < 300) return reply;
     const isForTheMoment = !('status' in reply) || FOR_THE_MOMENT.has(reply.status);
-    if (!isForTheMoment || tried === TRIES_MAX) throw refused(url, reply, tried);
+    if (!isForTheMoment || tried === TRIES_MAX) throw refused(url, reply, tried, secrets);
     const asked = 'status' in reply ? retryAfterOf(reply.headers, hostDefaults().io.nowMs()) : undefined;
     await wait(Math.min(WAIT_MS_MAX, asked ?? FIRST_WAIT_MS * 2 ** (tried - 1)));
   }
@@ -101,15 +133,14 @@ function noExchange(cause: unknown): NoExchange {
   return { cause, reason: code ?? detail ?? message };
 }
 
-function refused(url: string, reply: PostReply | NoExchange, tried: number): MlldError {
+function refused(url: string, reply: PostReply | NoExchange, tried: number, secrets: SecretRegistry): MlldError {
   const times = tried === 1 ? '' : ` (${tried} attempts)`;
   if (!('status' in reply)) {
-    return new MlldError('EXPORT_FAILED', `The collector at ${shown(url)} can't be reached: ${reply.reason}${times}`, {
-      cause: reply.cause,
+    return new MlldError('EXPORT_FAILED', `The collector at ${shown(url)} can't be reached: ${secrets.hideParts(reply.reason)}${times}`, {
       hint: 'is it running, and does it take OTLP over HTTP (usually port 4318)?',
     });
   }
-  const said = reply.text.trim().slice(0, EXCERPT_UNITS_MAX);
+  const said = secrets.hideParts(reply.text).trim().slice(0, EXCERPT_UNITS_MAX);
   return new MlldError('EXPORT_FAILED', `The collector at ${shown(url)} refused the spans with status ${reply.status}${times}`, {
     hint: said === '' ? 'its reply is empty' : `it said: ${said}`,
   });
