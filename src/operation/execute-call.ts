@@ -9,6 +9,7 @@ import { isSecret } from '../runtime/secrets/secret-registry.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
 import { excerptOf } from './attempts/excerpt.js';
+import { withoutMessage } from './attempts/failed-attempt.js';
 import { OwnClaim } from './attempts/own-claim.js';
 import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
 import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
@@ -95,7 +96,8 @@ export async function executeAndRecord(
     },
     failed: async (fact) => {
       const excerpt = await excerptOf(call, identity.hasSecret, progress.attempt);
-      await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...fact, ...(excerpt && { excerpt }) });
+      const shown = identity.hasSecret ? withoutMessage(fact) : fact;
+      await call.run.recorder.append({ type: 'call.failed', key: identity.key, op: call.op.path, ...shown, ...(excerpt && { excerpt }) });
     },
   };
   try {

@@ -25,6 +25,16 @@ const SCRIPTS: readonly (readonly [title: string, script: string])[] = [
   ['a shell function', 'exe @shell(v) = sh { echo "$v" | rev }\nshow @shell(@token)'],
   ['an error', 'exe @boom(v) = js { throw new Error("bad " + v.toLowerCase() + " " + v) }\nshow @boom(@token)'],
   ['a question that fails', 'exe llm @boom(v) = js { throw new Error("bad " + v.split("").join(" ") + v) }\nshow @boom(@token)'],
+  [
+    'a question that fails with what it made of it, and is asked again',
+    'exe llm @boom(v) = js { throw new Error(v.slice(0, 14) + " " + v.toLowerCase()) } with { retries: { crash: 1 } }\nshow @boom(@token)',
+  ],
+  [
+    'a question that does not have it, and fails with a piece of it',
+    `var @known = \`@token\`
+exe llm @boom(q) = js { throw new Error("bad " + process.env.MLLD_TOKEN.slice(0, 14)) } with { retries: { crash: 1 }, onFailure: "marker" }
+var @marker = @boom("x")`,
+  ],
   ['a file', 'output @token to "o.txt"\nappend @token to "o.jsonl"\nvar @back = <o.txt>\nshow @back\nshow @ask(@back)'],
   ['streams', 'log @token\noutput @token to stderr\noutput @token to env:MLLD_OUT'],
   ['loops', 'var @r = for parallel(2) @x in [@token, "b"] => @ask(@x)\nshow @r.join(" ")\nfor @x in [@token] => show @x'],

@@ -3,7 +3,7 @@ import type { FactOf } from '../../../journal/event.js';
 import { wordsOfClass, type Failure, type FailureClass } from '../../calls/failure.js';
 import { MlldError, type SourceLocation } from '../../errors.js';
 import { failureMessage, markCallFailure, type CallFailureFacts } from '../../runtime/calls/call-failure.js';
-import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
+import { WITHHELD, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
@@ -79,14 +79,22 @@ export function messageOfFailure(failure: Failure, { classes }: { readonly class
   return others.length === 0 ? message : `${others.map(wordsOfClass).join(', then ')}, then ${message}`;
 }
 
+type FailedFacts = Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>;
+
+/** Returns the fact without what a call with a secret in it said: that may be made of the secret, which the class is not. SECRET-2 */
+export function withoutMessage(failed: FailedFacts): FailedFacts {
+  const { problem: _, ...fact } = failed;
+  return { ...fact, message: fact.class === undefined ? WITHHELD : failureMessage({ class: fact.class, message: WITHHELD }) };
+}
+
 /** Returns the members of `call.failed` that say how the attempt failed. */
 export function failedFacts(
   failure: Failure,
   { attempt, elapsedMs, usage, tries, problem }: CallProgress,
   secrets: Pick<SecretRegistry, 'redact'>,
-): Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'> {
+): FailedFacts {
   const { class: failureClass, evidence, message, retryAfterMs, resetsAtMs, status } = failure;
-  return withoutUndefined<Omit<FactOf<'call.failed'>, 'type' | 'key' | 'op'>>({
+  return withoutUndefined<FailedFacts>({
     message: secrets.redact(message),
     elapsedMs,
     class: failureClass,

@@ -8,7 +8,7 @@ import { withoutUndefined } from '../../values/without-undefined.js';
 import { exceedingOutput } from '../../world/process/output.js';
 import type { AttemptRecord, CallProgress } from '../attempts/call-progress.js';
 import { excerptOf } from '../attempts/excerpt.js';
-import { failedFacts } from '../attempts/failed-attempt.js';
+import { failedFacts, withoutMessage } from '../attempts/failed-attempt.js';
 import type { CacheableCall, CallIdentity } from '../cacheable-call.js';
 import { CalledOff } from '../failures/accepted-failure.js';
 
@@ -38,7 +38,8 @@ export async function recordFailure(
   }
   const isOwn = progress.failure !== undefined && callFailureOf(error)?.op === op.path;
   const excerpt = isOwn ? await excerptOf(call, hasSecret, progress.attempt) : undefined;
-  const facts = factsOfFailure(call, error, progress, isAccepted);
+  const known = factsOfFailure(call, error, progress, isAccepted);
+  const facts = hasSecret && isOwn ? withoutMessage(known) : known;
   const failing = recorder.append({ type: 'call.failed', key, op: op.path, ...facts, ...(excerpt && { excerpt }) });
   progress.isRecorded();
   await failing;

@@ -40,26 +40,27 @@ export function concealValue(value: Value, secrets: SecretRegistry): Value {
 export function concealFact(fact: Fact, secrets: SecretRegistry): Fact {
   if (secrets.isEmpty) return fact;
   const hide = (text: string): string => secrets.redact(text);
+  const hideParts = (text: string): string => secrets.hideParts(text); // in what errors say
   switch (fact.type) {
     case 'op.started':
       return fact.item === undefined ? fact : { ...fact, item: hide(fact.item) };
     case 'op.finished':
-      return fact.message === undefined ? fact : { ...fact, message: hide(fact.message) };
+      return fact.message === undefined ? fact : { ...fact, message: hideParts(fact.message) };
     case 'call.started':
     case 'call.reused':
       return fact.preview === undefined ? fact : { ...fact, preview: hide(fact.preview) };
     case 'call.failed':
-      return { ...fact, message: hide(fact.message) };
+      return { ...fact, message: hideParts(fact.message) };
     // The name of a lane may be made of arguments, and the reason of a stop is what a provider said. calls.md 16.3.
     case 'lane.changed':
     case 'dispatch.resumed':
       return { ...fact, lane: hide(fact.lane) };
     case 'dispatch.stopped':
-      return { ...fact, ...(fact.lane !== undefined && { lane: hide(fact.lane) }), message: hide(fact.message) };
+      return { ...fact, ...(fact.lane !== undefined && { lane: hide(fact.lane) }), message: hideParts(fact.message) };
     case 'effect.performed':
-      return { ...fact, subject: hide(fact.subject), ...(fact.error === undefined ? {} : { error: hide(fact.error) }) };
+      return { ...fact, subject: hide(fact.subject), ...(fact.error === undefined ? {} : { error: hideParts(fact.error) }) };
     case 'hook.fired':
-      return fact.error === undefined ? fact : { ...fact, error: hide(fact.error) };
+      return fact.error === undefined ? fact : { ...fact, error: hideParts(fact.error) };
     case 'guard.decided':
       return fact.reason === undefined ? fact : { ...fact, reason: hide(fact.reason) };
     case 'checkpoint.reached':
@@ -68,11 +69,11 @@ export function concealFact(fact: Fact, secrets: SecretRegistry): Fact {
     case 'definition.recorded':
       return { ...fact, parts: fact.parts.map((part) => (part.preview === undefined ? part : { ...part, preview: hide(part.preview) })) };
     case 'run.finished':
-      return fact.error === undefined ? fact : { ...fact, error: { ...fact.error, message: hide(fact.error.message) } };
+      return fact.error === undefined ? fact : { ...fact, error: { ...fact.error, message: hideParts(fact.error.message) } };
     case 'node.finished':
-      return { ...fact, outcome: { ...fact.outcome, failure_reason: hide(fact.outcome.failure_reason) } };
+      return { ...fact, outcome: { ...fact.outcome, failure_reason: hideParts(fact.outcome.failure_reason) } };
     case 'retry.scheduled':
-      return { ...fact, reason: hide(fact.reason) };
+      return { ...fact, reason: hideParts(fact.reason) };
     default:
       return fact;
   }
