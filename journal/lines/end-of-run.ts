@@ -3,7 +3,7 @@ import type { EventOf, JournalEvent } from '../event.js';
 
 /**
  * Returns the event if it ends the run. Whoever may record can write any last line: one whose members have other types is damage, and
- * its run reads as one that crashed.
+ * its run reads as one that crashed. A newer program may count more than numbers.
  */
 export function endOfRun(last: JournalEvent | undefined): EventOf<'run.finished'> | undefined {
   if (last?.type !== 'run.finished') return undefined;
@@ -11,7 +11,7 @@ export function endOfRun(last: JournalEvent | undefined): EventOf<'run.finished'
   const isFit =
     typeof status === 'string' &&
     isObject(totals) &&
-    Object.entries(totals).every(([name, value]) => typeof value === (name === 'model' ? 'string' : 'number')) &&
+    Object.entries(totals).every(([name, value]) => typeof value === (name === 'model' ? 'string' : 'number') || isObject(value)) &&
     (error === undefined || (isObject(error) && typeof error.message === 'string')) &&
     (pause === undefined || (isObject(pause) && typeof pause.message === 'string')) &&
     (worker === undefined || (isObject(worker) && typeof worker.for === 'string' && typeof worker.name === 'string')) &&
