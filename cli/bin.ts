@@ -30,8 +30,8 @@ declare const MLLD_PARTS: readonly string[];
 const [STDOUT, STDERR] = [1, 2];
 /** Length of the stamp before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
-/** Pipelines and workflow scripts. */
-const NO_SCRIPT = /\.(dot|m?js)$/;
+/** The files of pipelines and of workflow scripts. */
+const OTHER_PROGRAM = /\.(dot|m?js)$/;
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 type Exports = Record<string, unknown>;
@@ -66,7 +66,7 @@ function kindOf(words: readonly string[]): string {
   if (first === 'run' && rest.length === 0) return 'scripts';
   const [file = ''] = first === 'run' ? rest : words;
   const kind = words.some((word) => RECORDS.test(word)) ? 'record' : 'run';
-  const [, extension] = NO_SCRIPT.exec(file) ?? [];
+  const [, extension] = OTHER_PROGRAM.exec(file) ?? [];
   return extension === undefined ? kind : `${kind}-${extension}`;
 }
 

@@ -6,7 +6,7 @@
  * READER-2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
  * READER-3 Neighbouring bad lines are one defect, reported once.
  * READER-4 A line that follows in the chain may still have members of other types than its event has, because whoever may record can write
- *    any line. Where a visitor fails on one (`unfit`), the line counts as damage; every other error of a visitor is thrown.
+ *    any line. Where a visitor fails on one (`visitLine`), the line counts as damage; every other error of a visitor is thrown.
  */
 import { CHAIN_SEED, HASH_TO_LINE, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
 import type { Disk } from './storage/disk.js';
@@ -14,7 +14,7 @@ import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
 import { LineBuffer, NEWLINE, type Flaw } from './lines/line-buffer.js';
-import { unfit } from './lines/unfit.js';
+import { visitLine } from './lines/unfit.js';
 import type { FileHandles } from './storage/file-handles.js';
 import { RunBytes } from './segments.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
@@ -205,12 +205,8 @@ class LineScan {
     this.usableSeq = event.seq;
     this.usableHash = event.hash;
     this.isVisiting = true;
-    const position = { offset: this.offset, bytes };
-    try {
-      this.visit(event, position);
-    } catch (error) {
-      const defect = unfit(error, { ref: this.ref, event, position });
-      if (defect === undefined) throw error;
+    const defect = visitLine(this.visit, event, { offset: this.offset, bytes }, this.ref);
+    if (defect !== undefined) {
       this.defects++;
       this.options.onDefect?.(defect);
     }

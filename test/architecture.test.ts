@@ -43,7 +43,7 @@ const WHOLE_FACE = 'src/api/index.ts';
 const PAST_THE_FACE: { readonly [edge: string]: string } = {
   'cli/bin.ts -> journal/storage/make-folders.ts': 'runs before the program is loaded, and keeps compiled code in a folder',
   'cli/main.ts -> src/world/stopwatch.ts': 'starts the clock before anything else is loaded',
-  'cli/main.ts -> src/world/own-secrets.ts': 'takes them out of the process before anything else is loaded',
+  'cli/main.ts -> src/world/own-secrets.ts': 'takes them out of the process before a command begins',
   'cli/commands/serve.ts -> src/server/server.ts': 'the server is built on the library, and not part of it',
 };
 

@@ -3,16 +3,30 @@ import type { JournalEvent } from '../event.js';
 import type { RunRef } from '../ids.js';
 import type { Defect, Position } from '../store.js';
 
+/** An engine quotes the value on which an operation failed. */
+const REASON_UNITS_MAX = 100;
+
 /**
- * Returns the defect that a line is on which a visitor failed with `error`; undefined for an error that has nothing to do with the types of
- * its members.
+ * Visits a line. Returns its defect where the visitor failed on members of other types than the event has; throws every other error.
  */
-export function unfit(
-  error: unknown,
-  { ref, event, position }: { readonly ref: RunRef; readonly event: JournalEvent; readonly position: Position },
+export function visitLine(
+  visit: (event: JournalEvent, position: Position) => void,
+  event: JournalEvent,
+  position: Position,
+  ref: RunRef,
 ): Defect | undefined {
-  if (!(error instanceof TypeError || error instanceof RangeError)) return undefined;
-  const line = event.seq + 1; // `seq` counts the lines
-  const message = `line ${line} has members of other types than this program writes, and is passed over (${error.message})`;
-  return { kind: 'corrupt', run: ref, line, offset: position.offset, message };
+  try {
+    visit(event, position);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    const line = event.seq + 1; // `seq` counts the lines
+    const message = `line ${line} has members of other types than this program writes, and is passed over (${reasonOf(error)})`;
+    return { kind: 'corrupt', run: ref, line, offset: position.offset, message };
+  }
+}
+
+/** The quoted value is a text of whoever wrote the line: it begins no line of a warning, and is cut. */
+function reasonOf({ message }: Error): string {
+  return message.slice(0, REASON_UNITS_MAX).replaceAll(/\s+/g, ' ').trim();
 }

@@ -14,7 +14,7 @@ import { PACKED_BYTES_MAX } from './packs/pack-record.js';
 import { RecentTexts } from './packs/recent-texts.js';
 import { openKeyring, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
-import { unfit } from '../lines/unfit.js';
+import { visitLine } from '../lines/unfit.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
 import { hasEnded, inUse, isUnknown } from './runs/reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
@@ -181,14 +181,10 @@ class MemoryStore implements RunStore {
       const event = decodeOwn(line);
       end = { offset: position.offset + position.bytes + 1, seq: event.seq, hash: event.hash };
       events++;
-      try {
-        visit(event, position);
-      } catch (error) {
-        const defect = unfit(error, { ref, event, position });
-        if (defect === undefined) throw error;
-        defects++;
-        options.onDefect?.(defect);
-      }
+      const defect = visitLine(visit, event, position, ref);
+      if (defect === undefined) continue;
+      defects++;
+      options.onDefect?.(defect);
     }
     return { events, defects, end };
   }

@@ -5,7 +5,7 @@
  * SCAN-ORDER-2 At most 4 MB of events are held before their turn: a run that is larger is read when its turn has come.
  */
 import type { JournalEvent } from '../../../journal/event.js';
-import { unfit } from '../../../journal/lines/unfit.js';
+import { visitLine } from '../../../journal/lines/unfit.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../../../journal/store.js';
 
@@ -57,13 +57,8 @@ class BegunScan implements RunToScan {
     this.held = when === 'ahead' ? [] : undefined;
     const { ref } = file;
     const visitLate = (event: JournalEvent, position: Position): void => {
-      try {
-        visit(event, position, ref);
-      } catch (error) {
-        const defect = unfit(error, { ref, event, position });
-        if (defect === undefined) throw error;
-        onDefect(defect);
-      }
+      const defect = visitLine((each, at) => visit(each, at, ref), event, position, ref);
+      if (defect !== undefined) onDefect(defect);
     };
     const hold = (event: JournalEvent, position: Position): void => void this.held?.push(() => visitLate(event, position));
     this.report = store.scan(ref, (event, position) => (this.held ? hold : visit)(event, position, ref), {

@@ -94,6 +94,14 @@ it.each([
   expect(defects).toMatchObject([{ kind: 'corrupt', line: 2, message: 'a line changed or damaged since written' }]);
 });
 
+it('begins no line of a warning with a text that stands in it', async () => {
+  const defects: Defect[] = [];
+  const odd = { ...callCompleted(1), result: `evil\nwarning: ${'forged '.repeat(40)}` } as unknown as Fact;
+  await loadWorkflow(await written(openMemoryStore(), [started, odd]), workflow, { onDefect: (defect) => defects.push(defect) });
+  expect(defects).toHaveLength(1);
+  expect(defects[0]?.message).toMatch(/^line 2 has .{50,180}$/);
+});
+
 it('costs nothing else where runs are read before their turn', async () => {
   const store = await written(openMemoryStore());
   const defects: Defect[] = [];
