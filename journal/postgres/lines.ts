@@ -13,8 +13,9 @@ const LINE_END = HASH_DIGITS + 2;
  * The key of a call, which begins the line behind its type (CODEC-1), is no blob, nor is the digest of a request or of a definition: most
  * lines name nothing else.
  */
-const DIGEST_IN_LINE =
-  /"(sha256:[0-9a-f]{64})"(?<!"(?:request|fingerprint)":.{73}|^\{"v":\d{1,9},"seq":\d{1,16},"type":"call\.[a-z]{1,20}","key":.{73})/gm;
+const DIGEST =
+  /"(sha256:[0-9a-f]{64})"(?<!"(?:request|fingerprint)":.{73}|^\{"v":\d{1,9},"seq":\d{1,16},"type":"call\.[a-z]{1,20}","key":.{73})/my;
+const DIGEST_BEGIN = '"sha256:';
 
 /** The end of what a run has. */
 export interface Head {
@@ -26,9 +27,15 @@ export interface Head {
 
 export const NO_LINES: Head = { offset: 0, seq: 0, hash: CHAIN_SEED };
 
-/** Returns what lines name that may be a blob. */
+/** Returns what lines name that may be a blob. The expression alone would try each quote of a result. */
 export function digestsIn(text: string): ReadonlySet<string> {
-  return new Set(Array.from(text.matchAll(DIGEST_IN_LINE), (match) => match[1] as string));
+  const digests = new Set<string>();
+  for (let at = text.indexOf(DIGEST_BEGIN); at >= 0; at = text.indexOf(DIGEST_BEGIN, at + DIGEST_BEGIN.length)) {
+    DIGEST.lastIndex = at;
+    const digest = DIGEST.exec(text)?.[1];
+    if (digest !== undefined) digests.add(digest);
+  }
+  return digests;
 }
 
 /** Adds the offset of each line, and returns how many there are. */

@@ -17,10 +17,18 @@ import type { RunRef } from '../ids.js';
 import type { Piece, Unsynced } from '../lines/unsynced.js';
 import { endsRun, lateResults } from './claims/late-results.js';
 import { momentNow, type OwnLease } from './claims/own-lease.js';
-import { endsInLines, NO_ENDS, type CompetingResult, type Refusals } from './claims/results-in-lines.js';
+import {
+  describedEnds,
+  endsInLines,
+  NO_ENDS,
+  plainEnds,
+  type CompetingResult,
+  type Refusals,
+  type ToldEnds,
+} from './claims/results-in-lines.js';
 import type { Sql } from './connection.js';
 import { digestsIn, firstSeq, hashBehind, NO_LINES, startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from './lines.js';
-import { LATE_RESULT_STATE, OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
+import { LATE_RESULT_STATE, NOT_UNIQUE_STATE, OTHER_HEAD_STATE, SEALED_STATE, stateBehind } from './store-errors.js';
 
 export interface RunRow {
   /** A bigint, as text. */
@@ -218,19 +226,26 @@ interface Turn {
 /** ROWS-1, ROWS-4. Returns the head behind the lines. */
 export async function appendTurn(sql: Sql, { id, fence }: RunRow, turn: Turn): Promise<Head> {
   const { head, lines, ats, refusals, timeoutMs, onEnded } = turn;
-  const text = lines.toString('utf8', 0, lines.length - 1);
+  const text = lines.toString('latin1', 0, lines.length - 1);
   const next: Head = { offset: head.offset + lines.length, seq: head.seq + ats.length, hash: hashBehind(lines) };
   const isEnd = endsRun(lines);
-  const { results, failed, ended } = refusals === undefined ? NO_ENDS : endsInLines(text, ats, refusals);
-  // FAILED-END-2 in `schema/workers/0024-failed-ends.ts`.
-  const competing = failed.length > 0 ? JSON.stringify({ results, failed }) : results.length > 0 ? JSON.stringify(results) : null;
-  const values = [id, fence, head.seq, head.hash, text, ats, next.offset, next.hash, isEnd, [...digestsIn(text)], competing, ended];
+  const ends = refusals === undefined ? NO_ENDS : endsInLines(lines, text, ats, refusals);
+  const digests = [...digestsIn(text)];
+  const append = ({ results, ended }: ToldEnds): Promise<unknown> => {
+    // The lines go as the bytes that they are, and the offsets as text: `pg` would encode all of it anew, and quote each number.
+    const values = [id, fence, head.seq, head.hash, lines.subarray(0, -1), `{${ats.join()}}`, next.offset, next.hash, isEnd];
+    return sql.query(APPEND, [...values, digests, results, ended], timeoutMs);
+  };
+  const plain = plainEnds(ends);
   try {
-    await sql.query(APPEND, values, timeoutMs);
+    await append(plain ?? describedEnds(ends)).catch((error: unknown) => {
+      if (plain === undefined || stateBehind(error) !== NOT_UNIQUE_STATE) throw error;
+      return append(describedEnds(ends)); // PLAIN-END-1
+    });
   } catch (error) {
-    throw stateBehind(error) === LATE_RESULT_STATE ? late(error, results) : error;
+    throw stateBehind(error) === LATE_RESULT_STATE ? late(error, ends.results) : error;
   }
-  if (isEnd || ended.length > 0) onEnded?.();
+  if (isEnd || ends.ended.length > 0) onEnded?.();
   return next;
 }
 

@@ -10,6 +10,8 @@ export const RUN_MISSING_STATE = '55P03';
 export const LATE_RESULT_STATE = 'ML003';
 /** The run to go on with is not the one that was read, or not free. */
 export const TAKEN_OVER_STATE = 'ML004';
+/** A row has a key that another row has. */
+export const NOT_UNIQUE_STATE = '23505';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** The server went, comes back, or has no room now. */

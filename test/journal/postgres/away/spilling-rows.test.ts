@@ -60,7 +60,7 @@ class Server implements Sql {
     if (fence !== this.fence) throw state('ML001');
     if (seq !== this.head.seq || hash !== this.head.hash) throw state('ML002');
     this.lines.push(...String(text).split('\n'));
-    this.head = { seq: seq + (ats as unknown[]).length, offset: Number(offset), hash: String(newHash) };
+    this.head = { seq: seq + String(ats).split(',').length, offset: Number(offset), hash: String(newHash) };
     return [];
   }
 }

@@ -7,7 +7,7 @@ import { sha256 } from '../../../../journal/canonical.js';
 import type { FactOf } from '../../../../journal/event.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import { realDisk } from '../../../../journal/storage/disk.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { callCompleted, callStarted, finished, opStarted, runRef, started } from '../../support/facts.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { factOf, readRun } from '../../support/read.js';
 import { Line } from '../away/breakable-line.js';
@@ -49,6 +49,23 @@ describe.skipIf(noServer !== undefined)(`on a server${noServer === undefined ? '
     await first.append(callStarted(1));
     expect(await claim(second)).toMatchObject({ kind: 'taken', run: runRef(1).run });
     for (const run of [first, second]) await run.close();
+  });
+
+  it('finds each of several results of a turn by its place', async () => {
+    const store = kept(openTestStore(database.project()));
+    const journal = await store.create(runRef(30));
+    await journal.append(started);
+    const calls = Array.from({ length: 30 }, (_, n) => n + 1);
+    await Promise.all(calls.map((n) => journal.append(callStarted(n))));
+    await Promise.all(calls.flatMap((n) => [journal.append(opStarted(n)), journal.append(callCompleted(n))]));
+    await journal.close();
+    const rows = await database.query(
+      `select a.key, a.seq = e.seq and a.bytes = octet_length(e.line) as fits, e.line from mlld.answers a join mlld.events e using (run_id, at)
+       join mlld.runs r using (run_id) join mlld.workflows w on w.workflow_id = r.workflow_id where r.run = $1 order by a.seq`,
+      [runRef(30).run],
+    );
+    const mine = rows.filter(({ line }) => String(line).includes('"type":"call.completed"'));
+    expect(mine.filter(({ fits, key, line }) => fits === true && String(line).includes(String(key)))).toHaveLength(calls.length);
   });
 
   const superseded = { type: 'call.superseded', of: 2, by: { run: runRef(2).run, seq: 2 } };
