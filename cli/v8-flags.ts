@@ -7,9 +7,9 @@
 interface Tuning {
   /** Set before the program is compiled. */
   readonly first: string;
-  /** Set when the space of young objects has grown to `YOUNG_BYTES`, unless the command runs for longer than a second by then. */
+  /** Set when the space of young objects has grown to `YOUNG_BYTES`, unless the command counts as a long one by then. */
   readonly grown?: string;
-  /** Set for a command that runs for longer than a second. */
+  /** Set for a long command. */
   readonly later?: string;
   /** Versions of V8, as major and minor, inclusive. */
   readonly from: Version;
@@ -18,8 +18,10 @@ interface Tuning {
 
 type Version = readonly [major: number, minor: number];
 
-/** A command that is still running after this time is tuned for a long run. */
-const LATER_MS = 1000;
+/** A command that has used so much processor time is tuned for a long run; one that waits for models all the time is none. */
+const LONG_CPU_MS = 1500;
+/** The processor time is looked at when the command can have used it up, and at least so much later. */
+const LOOK_CPU_MS = 50;
 /** The space of young objects is looked at so often, for about 10 µs, until it has grown. */
 const LOOK_MS = 50;
 /** That space has a little less than 1, 2, 4, … MB. */
@@ -58,13 +60,16 @@ const TUNINGS: readonly Tuning[] = [
    */
   { first: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
   /**
-   * The number of times that a function uses that budget up before it is optimized. With V8's own 3, and a few more for a longer function,
-   * a run of some thousand calls took a twentieth more processor time: what was optimized in its first second was not used enough.
+   * The number of times that a function uses that budget up before it is optimized. The way of a call leads through some hundred functions,
+   * and to optimize one takes a millisecond. With V8's own 3, and a few more for a longer function, a run of ten thousand calls optimized
+   * them shortly before it ended, which took a fifth of its processor time; in a long run 3 are a little too few still.
    */
-  { first: '--ticks-before-optimization=20', later: '--ticks-before-optimization=3', from: OLDEST, to: OLDEST },
+  { first: '--ticks-before-optimization=30', later: '--ticks-before-optimization=8', from: OLDEST, to: OLDEST },
+  /** The bytes of bytecode up to which V8 optimizes a function the first time that it uses its budget up. Most functions here are short. */
+  { first: '--max-bytecode-size-for-early-opt=0', from: OLDEST, to: OLDEST },
   /**
    * The bytes of bytecode that V8 takes into an optimized function from the functions that it calls. With V8's own 920 optimizing the code
-   * of a call takes a fifth longer, which a run of ten thousand calls does not get back; a longer one does, after a second. Code of a
+   * of a call takes a fifth longer, which a run of ten thousand calls does not get back; a longer one does. Code of a
    * script that consists of little methods of numbers is a fifth slower where it is optimized before.
    */
   {
@@ -111,11 +116,17 @@ export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' |
     change(grown);
   };
   const looking = grown.length > 0 ? setInterval(look, LOOK_MS).unref() : undefined;
-  const beLong = (): void => {
+  const beLongInTime = (): void => {
+    const { user, system } = process.cpuUsage();
+    const leftMs = LONG_CPU_MS - (user + system) / 1000;
+    if (leftMs > 0) {
+      setTimeout(beLongInTime, Math.max(leftMs, LOOK_CPU_MS)).unref();
+      return;
+    }
     clearInterval(looking);
     change(later);
   };
-  if (later.length > 0) setTimeout(beLong, LATER_MS).unref();
+  if (later.length > 0) beLongInTime();
   return (compile) => {
     set(first);
     const compiled = compile();

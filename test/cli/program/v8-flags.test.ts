@@ -1,7 +1,7 @@
 /** V8 prints a line for a flag that it doesn't know; a command is tuned without anyone seeing it, whichever Node runs it. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tuneV8, v8FlagsFor } from '../../../cli/v8-flags.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
@@ -37,7 +37,7 @@ describe('the flags of V8', () => {
     expect(v8FlagsFor(version).first.includes('--no-concurrent-sparkplug')).toBe(isNeeded);
   });
 
-  it('leave stderr empty at the start, when the code cache is written, and after a second', async () => {
+  it('leave stderr empty at the start, when the code cache is written, and while a command waits', async () => {
     const cwd = await projectFolder({ 'wait.mld': 'exe @wait() = sh { sleep 1.5; echo done }\nshow @wait()\n' });
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
     const done = { stdout: 'done\n', stderr: '', status: 0 };
@@ -68,9 +68,51 @@ function standInV8() {
   };
 }
 
-describe('the space of young objects', () => {
+/** Sets the processor time that the process seems to have used: milliseconds. */
+function used(ms: number): void {
+  vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 1000 * ms - 1000, system: 1000 });
+}
+
+describe('the tuning for a long run', () => {
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  const TICKS = '--ticks-before-optimization';
+
+  it('begins when the command has used processor time, not when it has waited', () => {
+    vi.useFakeTimers();
+    used(100);
+    const v8 = standInV8();
+    tuneV8(v8, V8_OF_NODE_20);
+    expect(v8.flags.get(TICKS)).toBeUndefined();
+    vi.advanceTimersByTime(60_000);
+    expect(v8.flags.get(TICKS)).toBeUndefined();
+    used(1501);
+    vi.advanceTimersByTime(1400);
+    expect(v8.flags.get(TICKS)).toBe('8');
+  });
+
+  it('is looked for at most every 50 ms, and not any more once it has begun', () => {
+    vi.useFakeTimers();
+    used(1499);
+    tuneV8(standInV8(), V8_OF_NODE_20);
+    vi.advanceTimersByTime(1000);
+    expect(process.cpuUsage).toHaveBeenCalledTimes(21);
+    used(2000);
+    vi.advanceTimersByTime(1000);
+    expect(process.cpuUsage).toHaveBeenCalledTimes(22);
+  });
+});
+
+describe('the space of young objects', () => {
+  beforeEach(() => {
+    used(100);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
   });
 
   it('grows to 4 MB, and further in a long run only', () => {
@@ -92,7 +134,8 @@ describe('the space of young objects', () => {
     expect(growthWhileCompiling()).toBe('4');
     expect(v8.flags.get(GROWTH)).toBe('1');
 
-    vi.advanceTimersByTime(200);
+    used(1600);
+    vi.advanceTimersByTime(1400);
     expect(v8.flags.get(GROWTH)).toBe('4');
     expect(growthWhileCompiling()).toBe('4');
   });
@@ -109,6 +152,7 @@ describe('the space of young objects', () => {
     vi.useFakeTimers();
     const v8 = standInV8();
     tuneV8(v8, V8_OF_NODE_20);
+    used(1600);
     vi.advanceTimersByTime(2000);
     const looks = v8.getHeapSpaceStatistics.mock.calls.length;
     v8.young.space_available_size = 16 * MB;
