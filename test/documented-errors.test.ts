@@ -9,7 +9,7 @@ import { PROJECT, sourceFiles } from './support/source-files.js';
 const NO_CODES = [
   /^E[A-Z0-9]*$/, // errno; our own that begin with E have an underscore
   /^(ERR|SIG)[A-Z_]+$/,
-  /^((MLLD|OTEL)_|PG(USER|SSL))/, // variables of the environment
+  /^((MLLD|OTEL)_|PG(USER|SSL|PASSWORD))/, // variables of the environment
   /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL|TRACEPARENT)$/,
   /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { ClientConfig, Query, QueryConfig } from 'pg';
 import { codeOf, JournalError } from '../errors.js';
 import type { SqlClient, Row } from './connection.js';
+import { passwordIn } from './login/password-file.js';
 import type { StoreAddress } from './store-address.js';
 
 /** A connection that is closed waits so long for statements under way, and for the server. */
@@ -102,18 +103,31 @@ export async function connectClient(address: StoreAddress, { connectMs, onLost }
   };
 }
 
-async function configOf({ host, port, database, user, password, tls, certificates }: StoreAddress): Promise<ClientConfig> {
+async function configOf(address: StoreAddress): Promise<ClientConfig> {
+  const { host, port, database, user, tls, certificates } = address;
   return {
     host,
     port,
     database,
     user,
-    password,
+    password: address.password ?? ((login?: { readonly user?: string }) => fromFile(address, login?.user)),
     ssl: tls === 'off' ? false : { rejectUnauthorized: tls === 'verified', ...(await authority(certificates)) },
     application_name: 'mlld',
     keepAlive: true,
     pipeline: true,
   };
+}
+
+/**
+ * Asked when the server wants a password. The client would look it up by itself, but takes the last line that fits, which may hold that of
+ * another server, and writes a warning. `user` is the name that it has found for an address without one.
+ */
+async function fromFile({ host, port, database, passwordFile, shown }: StoreAddress, user = ''): Promise<string> {
+  const password = passwordFile && (await passwordIn(passwordFile, { host, port, database, user }));
+  if (password) return password;
+  throw new JournalError('STORE_REFUSED', `the store ${shown} wants a password, and there is none`, {
+    hint: `set PGPASSWORD, or add a line to ${passwordFile ?? '~/.pgpass'} (host:port:database:user:password)`,
+  });
 }
 
 async function authority(file: string | undefined): Promise<{ readonly ca?: string }> {

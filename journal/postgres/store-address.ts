@@ -1,5 +1,6 @@
 /** Parses where a team's store is: `postgres://ada@db.example/mlld?project=acme/patrol`. */
 import { JournalError } from '../errors.js';
+import { passwordFileOf } from './login/password-file.js';
 
 /** `off`: the connection isn't encrypted. `unverified`: it is, with any server that answers. `verified`: the server proves who it is. */
 export type Tls = 'off' | 'unverified' | 'verified';
@@ -10,8 +11,9 @@ export interface StoreAddress {
   readonly database: string;
   /** Undefined: the name of the user of this machine, as with other PostgreSQL programs. */
   readonly user: string | undefined;
-  /** Undefined: `PGPASSWORD`, or the file of passwords. */
+  /** That of the address, or `PGPASSWORD`. Undefined: the one in the file of passwords. */
   readonly password: string | undefined;
+  readonly passwordFile: string | undefined;
   readonly project: string;
   readonly tls: Tls;
   /** The file of certificates that the server's is verified with. */
@@ -65,7 +67,8 @@ export function parseStoreAddress(text: string, { project: configured, environme
     port: Number(url.port) || 5432,
     database,
     user: decoded(url.username) || environment['PGUSER'] || undefined,
-    password: decoded(url.password) || undefined,
+    password: decoded(url.password) || environment['PGPASSWORD'] || undefined,
+    passwordFile: passwordFileOf(environment),
     project,
     tls: tlsOf(host, parameter('sslmode') ?? environment['PGSSLMODE']),
     certificates: parameter('sslrootcert') ?? environment['PGSSLROOTCERT'],

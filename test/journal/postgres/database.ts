@@ -19,7 +19,7 @@ const TOO_MANY_CONNECTIONS = '53300';
 const FULL_MS = 30_000;
 
 function connectionTo(url: string): Connection {
-  const address = parseStoreAddress(url, { project: 'none', environment: {} });
+  const address = parseStoreAddress(url, { project: 'none', environment: env });
   const connect = (onLost: () => void) => whenFree(() => connectClient(address, { connectMs: 5000, onLost }));
   return new Connection(connect, async () => undefined, address.shown);
 }
@@ -78,7 +78,7 @@ export async function makeDatabase({ migrated = true } = {}): Promise<TestDataba
 }
 
 export function openTestStore(url: string, options: Partial<TeamStoreOptions> = {}): TeamStore {
-  const address = parseStoreAddress(url, { environment: {} });
+  const address = parseStoreAddress(url, { environment: env });
   return openTeamStore({
     connect: (onLost) => connectClient(address, { connectMs: 5000, onLost }),
     project: address.project,

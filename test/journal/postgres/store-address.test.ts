@@ -12,6 +12,7 @@ it('reads an address, and shows it without its password', () => {
     database: 'mlld',
     user: 'ada',
     password: 's3cr/t',
+    passwordFile: undefined,
     project: 'acme/patrol',
     tls: 'verified',
     certificates: undefined,
@@ -34,6 +35,12 @@ it.each([
   const address = parseStoreAddress(`postgres://${host}/mlld?project=p${mode === undefined ? '' : `&sslmode=${mode}`}`, { environment });
   expect(address.tls).toBe(tls);
   expect(tlsWarning(address) !== undefined).toBe(warns);
+});
+
+it('takes the password of the variable where the address has none', () => {
+  const read = (url: string) => parseStoreAddress(url, { environment: { PGPASSWORD: 'of-variable', HOME: '/home/ada' } });
+  expect(read('postgres://ada@db/mlld?project=p')).toMatchObject({ password: 'of-variable', passwordFile: '/home/ada/.pgpass' });
+  expect(read('postgres://ada:own@db/mlld?project=p').password).toBe('own');
 });
 
 it('takes the project of the configuration, and what the variables of PostgreSQL say', () => {
