@@ -38,6 +38,8 @@ const MODES: { readonly [mode: string]: Tls } = {
   'verify-ca': 'verified',
   'verify-full': 'verified',
 };
+/** Can't be used either, so that a program which wants the store says so. */
+const HIDDEN = 'postgres://hidden';
 const EXAMPLE = 'postgres://ada@db.example/mlld?project=acme/patrol';
 
 /** Throws STORE_ADDRESS and STORE_PROJECT. No message has the password. */
@@ -45,13 +47,15 @@ export function parseStoreAddress(text: string, { project: configured, environme
   const url = parsed(text);
   const parameter = (name: string): string | undefined => url.searchParams.get(name) || undefined;
   const names = [...url.searchParams.keys()];
+  // First: an address without a database was cut by a / or ? in its password, and the rest of that is a path or the name of a parameter.
+  const database = decoded(url.pathname.slice(1));
+  if (database === '' || database.includes('/')) throw badAddress('it names no database', EXAMPLE);
+  if (url.pathname.includes('@')) throw badAddress('the name of its database has an @', 'write @ as %40, and / in a password as %2F');
   for (const name of names) {
     if (!PARAMETERS.has(name)) throw badAddress(`${quoted(name)} is not a parameter of it`, `it may have ${[...PARAMETERS].join(', ')}`);
     if (names.indexOf(name) !== names.lastIndexOf(name)) throw badAddress(`${name}= is there twice`, 'leave one of them out');
   }
   const host = parameter('host') ?? (decoded(url.hostname).replace(/^\[|\]$/g, '') || 'localhost');
-  const database = decoded(url.pathname.slice(1));
-  if (database === '' || database.includes('/')) throw badAddress('it names no database', EXAMPLE);
   const project = parameter('project') ?? configured;
   if (project === undefined) {
     throw new JournalError('STORE_PROJECT', 'the address of the store names no project', {
@@ -74,6 +78,19 @@ export function parseStoreAddress(text: string, { project: configured, environme
     certificates: parameter('sslrootcert') ?? environment['PGSSLROOTCERT'],
     shown: shown.href.replaceAll('%2F', '/'),
   };
+}
+
+/** Returns the address without its password. One that can't be used is hidden whole, because its password may be anywhere in it. */
+export function withoutPassword(text: string): string {
+  try {
+    parseStoreAddress(text, { project: 'any', environment: {} });
+  } catch {
+    return HIDDEN;
+  }
+  const url = new URL(text);
+  if (url.password === '') return text;
+  url.password = '';
+  return url.href;
 }
 
 /** True when the URL itself holds a password, which a file that is shared must not. */
@@ -108,7 +125,8 @@ function parsed(text: string): URL {
     throw badAddress('it is not a URL', EXAMPLE);
   }
   if (url.hash !== '' || text.trimEnd().endsWith('#')) throw badAddress('it has a #, behind which nothing would be read', 'write # as %23');
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw badAddress('it does not begin with postgres://', EXAMPLE);
+  // Without the slashes, user and password would be a part of the database's name.
+  if (!/^postgres(ql)?:\/\//.test(url.href)) throw badAddress('it does not begin with postgres://', EXAMPLE);
   return url;
 }
 

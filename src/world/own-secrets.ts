@@ -1,4 +1,5 @@
 /** Keeps the key of the journal, and the password of the store, from scripts and their commands: what one of them prints is recorded. */
+import { withoutPassword } from '../../journal/postgres/store-address.js';
 
 type Environment = { readonly [name: string]: string | undefined };
 
@@ -8,13 +9,9 @@ const STORE = 'MLLD_STORE';
 /** Returns the environment that the script and its commands see: without the key of the journal, and the password of a team's store. */
 export function withoutOwnSecrets(environment: Environment): Environment {
   const { [KEY]: _, [STORE]: store, ...rest } = environment;
-  return { ...rest, ...(store !== undefined && { [STORE]: withoutPassword(store) }) };
+  return { ...rest, ...(store !== undefined && { [STORE]: isAddress(store) ? withoutPassword(store) : store }) };
 }
 
-function withoutPassword(address: string): string {
-  if (!URL.canParse(address)) return address; // `files`, or nothing that a run starts with
-  const url = new URL(address);
-  if (url.password === '') return address;
-  url.password = '';
-  return url.href;
+function isAddress(store: string): boolean {
+  return store !== '' && store !== 'files';
 }

@@ -71,6 +71,18 @@ it.each([
 });
 
 it.each([
+  'postgres:/ada:s3cret@db?project=p',
+  'postgres:ada:s3cret@db?project=p',
+  'postgres:///ada:s3cret@db?project=p',
+  'postgres://ada:1/s3cret@db?project=p',
+  'postgres://ada:1?s3cret=@db/mlld?project=p',
+])('shows nothing of a password that is where a URL has none: %s', (url) => {
+  expect(() => parseStoreAddress(url, { environment })).toThrow(
+    expect.objectContaining({ code: 'STORE_ADDRESS', message: expect.not.stringContaining('s3cret') }),
+  );
+});
+
+it.each([
   [{ code: 'ECONNREFUSED', message: 'refused' }, 'STORE_UNREACHABLE'],
   [{ message: 'Connection terminated unexpectedly' }, 'STORE_UNREACHABLE'],
   [{ code: '57P01', message: 'shutting down' }, 'STORE_UNREACHABLE'],
