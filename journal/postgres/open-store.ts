@@ -27,6 +27,7 @@ import { mayBeRestarting, mayPass, storeError, whileReplaced } from './store-err
 const LEASE_MS = 60_000;
 const STORE_WAIT_MS = 600_000;
 const SERVER_VERSION_MIN = 150_000;
+const STORE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const READ_RETRY_FIRST_MS = 50;
 const FIRST_REPORT_MS = 1000;
 /** The writer knows within half a lease that a server does not answer; a slow line may take longer for a page. */
@@ -244,6 +245,9 @@ class ServerCheck {
       throw this.wasReached ? wentBack('it has the tables of an older version') : migrationNeeded();
     refuseUnfit(row, this.allowUnsafe);
     const storeId = String(row['storeId']);
+    // A folder of spills is named after it, and a server that a cloned configuration names may say anything.
+    if (!STORE_ID.test(storeId))
+      throw unfit('has an id that is no UUID', 'somebody has changed the table mlld.meta: ask who runs the server');
     if (this.storeId !== undefined && this.storeId !== storeId) throw wentBack('another store answers at its address');
     this.storeId = storeId;
     this.aheadMs = Number(row['nowMs']) - Date.now();
@@ -279,12 +283,15 @@ export async function refuseUnfitServer(sql: Sql, allowUnsafe: boolean): Promise
 }
 
 function refuseUnfit(row: Row, allowUnsafe: boolean): void {
-  const unfit = (what: string, hint: string): JournalError => new JournalError('STORE_UNFIT', `the store's server ${what}`, { hint });
   if (Number(row['server']) < SERVER_VERSION_MIN) throw unfit('is older than PostgreSQL 15', 'use PostgreSQL 15 or newer');
   if (row['encoding'] !== 'UTF8') throw unfit(`keeps texts in ${String(row['encoding'])}`, "create the database with encoding 'UTF8'");
   if (row['fsync'] !== 'on' && !allowUnsafe) {
     throw unfit('runs with fsync off: a crash loses what it has acknowledged', 'MLLD_STORE_UNSAFE=1 uses it nevertheless');
   }
+}
+
+function unfit(what: string, hint: string): JournalError {
+  return new JournalError('STORE_UNFIT', `the store's server ${what}`, { hint });
 }
 
 function migrationNeeded(): JournalError {
