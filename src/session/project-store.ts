@@ -55,13 +55,14 @@ export async function openRecordingStore(
   return store;
 }
 
-/** A store that can't be reached is reported by whoever reads it next. */
+/** Reports only damaged spills, which nobody else reads: a store that refuses is reported by whoever reads it next. */
 async function bringInSpills(store: JournalStore, stderr: StorePlace['stderr']): Promise<void> {
   const { pushSpills, describePush } = await import('./upkeep/push-spills.js');
   try {
     for (const pushed of await pushSpills(store)) stderr(`${describePush(pushed)}\n`);
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
+    if (error.code === 'STORE_SPILL_DAMAGED') stderr(`warning: ${error.message} (${error.hint})\n`);
   }
 }
 

@@ -4,7 +4,7 @@
  * PUSH-SPILLS-1 The lines go behind the head of their run, which must be one of the places that they pass through: what is there already
  *    is left out. A run that was sealed meanwhile takes nothing: the ends of its calls go into a salvage run.
  * PUSH-SPILLS-2 One process at a time brings in the spills of a workflow, and a spill is removed when all of it is recorded. A kill before
- *    leaves it whole, and bringing it in again does nothing twice (PUSH-SPILLS-1, SALVAGE-2).
+ *    leaves it whole, and bringing it in again does nothing twice (PUSH-SPILLS-1, SALVAGE-2). A damaged one is kept under another name.
  */
 import type { RunRef, Workflow } from '../../ids.js';
 import { JournalError } from '../../errors.js';
@@ -15,7 +15,7 @@ import { startsOf, TURN_BYTES_MAX, TURN_LINES_MAX, type Head } from '../lines.js
 import { appendTurn } from '../run-rows.js';
 import { piecesOf } from '../raw-lines.js';
 import type { SalvageRun } from '../salvage/salvage-run.js';
-import { readSpill, spillsIn, type Spilled, type SpillPlace } from './spill-file.js';
+import { readSpill, setAside, spillsIn, type Spilled, type SpillPlace } from './spill-file.js';
 
 export interface PushedSpill {
   readonly ref: RunRef;
@@ -23,7 +23,7 @@ export interface PushedSpill {
   readonly events: number;
   /** Ends of calls that went into a salvage run, because the run was sealed. */
   readonly salvaged: number;
-  /** The reason why it could not be brought in; it stays where it is. */
+  /** The reason why it, or the rest of it, could not be brought in; that is kept. */
   readonly error?: JournalError;
 }
 
@@ -60,6 +60,7 @@ async function push(ports: PushPorts, spill: Spilled): Promise<PushedSpill> {
   const { ref } = spill;
   try {
     const counts = await recorded(ports, spill);
+    if (spill.isDamaged) return { ref, ...counts, error: await setAside(ports.place.disk, spill) };
     await ports.place.disk.remove(spill.path);
     return { ref, ...counts };
   } catch (error) {

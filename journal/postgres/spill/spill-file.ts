@@ -3,7 +3,8 @@
  * the lines themselves, which continue the run where the head says. team-store.md 4.4.
  *
  * SPILL-1 `append` resolves when its lines are on disk (fdatasync), and with them the names of file and folder. A kill before leaves a
- *    `.tmp` that means nothing, or a torn end: only lines that follow on each other count, and nobody has used what is behind them.
+ *    `.tmp` that means nothing, or a torn end: only lines that follow on each other count, and nobody has used what is behind them. A whole
+ *    line that does not follow is no torn end: the file was changed (`isDamaged`), and what is behind that may have been paid for.
  * SPILL-2 The file is removed when the database has all of it. A kill before leaves lines that are there already: bringing them in again
  *    does nothing.
  * SPILL-3 The head names the process. The file of a living process is its own, and left alone.
@@ -44,6 +45,8 @@ export interface SpilledLine {
 export interface Spilled extends SpillHead {
   readonly path: string;
   readonly lines: readonly SpilledLine[];
+  /** SPILL-1 */
+  readonly isDamaged: boolean;
 }
 
 const SUFFIX = '.ndjson';
@@ -129,12 +132,26 @@ export async function readSpill(disk: Disk, path: string): Promise<Spilled | und
     content = bufferOf(await disk.readWhole(path));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
+    throw damaged(
+      `${path} can't be read: ${(error as Error).message}`,
+      'make it readable, or move it away to go on without what it holds',
+      error,
+    );
   }
   const end = content.indexOf(NEWLINE);
   const { owner, ...head } = headIn(content.toString('utf8', 0, Math.max(0, end)), path);
   if (isOwnerAlive(owner)) return undefined;
-  return { ...head, path, lines: linesIn(content, end + 1, head.head) };
+  const lines = linesIn(content, end + 1, head.head);
+  const read = lines.reduce((sum, { bytes }) => sum + bytes.length, end + 1);
+  return { ...head, path, lines, isDamaged: content.includes(NEWLINE, read) };
+}
+
+/** Takes a damaged file out of the way of later commands, and returns the error that says where it is now. */
+export async function setAside(disk: Disk, { path, lines }: Spilled): Promise<JournalError> {
+  const kept = `${path}.damaged`;
+  await disk.rename(path, kept);
+  const what = `line ${lines.length + 2} of ${kept} and those behind it can't be brought in; those before are`;
+  return damaged(what, 'it was changed by another program; remove it when nobody needs it');
 }
 
 /** Those up to the first that does not follow on the one before it. */
@@ -159,11 +176,24 @@ function headLine(head: SpillHead): Buffer {
 function headIn(text: string, path: string): SpillHead & { readonly owner: unknown } {
   try {
     const head = JSON.parse(text) as SpillHead & { readonly owner: unknown };
-    if (typeof head.project === 'string' && typeof head.ref.run === 'string' && typeof head.head.hash === 'string') return head;
+    if (isHead(head)) return head;
   } catch {
     // reported below
   }
-  throw new JournalError('STORE_SPILL_DAMAGED', `the first line of ${path} does not say which run the lines behind it continue`, {
-    hint: 'it was changed by another program; move it away to go on without what it holds',
-  });
+  const what = `the first line of ${path} does not say which run the lines behind it continue`;
+  throw damaged(what, 'it was changed by another program; move it away to go on without what it holds');
+}
+
+function isHead({ project, ref, fence, head }: SpillHead): boolean {
+  const { offset, hash } = head;
+  return [project, ref.workflow, ref.run, hash].every(isName) && [fence, offset].every(Number.isSafeInteger);
+}
+
+/** A text that the database takes. */
+function isName(text: unknown): boolean {
+  return typeof text === 'string' && !text.includes('\0');
+}
+
+function damaged(what: string, hint: string, cause?: unknown): JournalError {
+  return new JournalError('STORE_SPILL_DAMAGED', what, { hint, cause });
 }

@@ -1,6 +1,6 @@
 /** A server that is away, and runs that were sealed: results are kept on the own disk, or in a salvage run. team-store.md 4.4, 4.5. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../../../journal/canonical.js';
 import type { Fact } from '../../../../journal/event.js';
@@ -196,6 +196,56 @@ describe.skipIf(noServer !== undefined)(`a store that is away${noServer === unde
     const { store } = open({ folder, url });
     expect(await store.pushSpills()).toMatchObject([{ ref: runRef(1), events: 0, error: { code: 'STORE_WENT_BACK' } }]);
     expect(await spills(folder)).toHaveLength(1);
+    await store.close();
+  });
+
+  it('keeps the rest of a spill with a line that was changed, out of the way, and brings in those before', async () => {
+    const { folder, url } = await leaveSpill();
+    const [path] = (await spills(folder)) as [string];
+    const [, completed = ''] = (await readFile(path, 'utf8')).split('\n');
+    await appendFile(path, `${completed.replace('"seq":2', '"seq":3')}\n`);
+    const changed = await readFile(path, 'utf8');
+    const { store } = open({ folder, url });
+    const error = expect.objectContaining({ code: 'STORE_SPILL_DAMAGED', message: expect.stringContaining(`line 3 of ${path}.damaged`) });
+    expect(await store.pushSpills()).toEqual([{ ref: runRef(1), events: 1, salvaged: 0, error }]);
+    expect(await readFile(`${path}.damaged`, 'utf8')).toBe(changed);
+    expect(await store.pushSpills()).toEqual([]);
+    expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, callStarted(1), callCompleted(1)]);
+    await store.close();
+  });
+
+  it('brings in what is before a torn end', async () => {
+    const { folder, url } = await leaveSpill();
+    const [path] = (await spills(folder)) as [string];
+    await appendFile(path, '{"v":1,"seq":');
+    const { store } = open({ folder, url });
+    expect(await store.pushSpills()).toMatchObject([{ salvaged: 0 }]);
+    expect(await readdir(dirname(path))).toEqual([]);
+    await store.close();
+  });
+
+  it.each([
+    ['"workflow":"', '"workflows":"'],
+    ['"workflow":"', '"workflow":"\\u0000'],
+    ['"fence":0', '"fence":"0"'],
+    ['"offset":', '"offsets":'],
+  ])('says that a spill was changed whose head has %s as %s', async (found, put) => {
+    const { folder, url } = await leaveSpill();
+    const [path] = (await spills(folder)) as [string];
+    await writeFile(path, (await readFile(path, 'utf8')).replace(found, put));
+    const { store } = open({ folder, url });
+    await expect(store.pushSpills()).rejects.toMatchObject({ code: 'STORE_SPILL_DAMAGED' });
+    expect(await spills(folder)).toHaveLength(1);
+    await store.close();
+  });
+
+  it('names a spill that can not be read', async () => {
+    const { folder, url } = await leaveSpill();
+    const [path] = (await spills(folder)) as [string];
+    await mkdir(join(dirname(path), 'folder.ndjson'));
+    const { store } = open({ folder, url });
+    const named = { code: 'STORE_SPILL_DAMAGED', message: expect.stringContaining('folder.ndjson') };
+    await expect(store.pushSpills()).rejects.toMatchObject(named);
     await store.close();
   });
 
