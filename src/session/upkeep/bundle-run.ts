@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
+import { otherRunThere, packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { runsAsOne } from '../../../replay/upkeep/runs-as-one.js';
@@ -52,13 +52,18 @@ export async function bundleRun(
 
 /**
  * Verifies the bundle in `scratch`, an empty folder, before anything is added to the store of the project at `root`.
- * Throws BUNDLE_DAMAGED.
+ * Throws BUNDLE_DAMAGED and JOURNAL_RUN_EXISTS.
  */
 export async function unbundleRuns(
   packed: Uint8Array,
   { store, root, scratch }: { readonly store: JournalStore; readonly root: string; readonly scratch: string },
 ): Promise<readonly StoredRun[]> {
   const unpacked = await unpackBundle(packed);
+  for (const { ref } of unpacked.runs) {
+    const there = await store.find(ref.run);
+    // Commands name a run by its id alone: `redact` would find the one of the bundle, and leave the other as it is.
+    if (there !== undefined && there.workflow !== ref.workflow) throw otherRunThere(there);
+  }
   // A journal is no place to find out that a bundle was damaged.
   await storeBundle(scratch, unpacked);
   for (const { ref } of unpacked.runs) await refuseDamaged(openFileStore(scratch), ref, 'in the bundle');

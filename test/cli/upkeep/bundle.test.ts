@@ -4,6 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact } from '../../../journal/event.js';
+import type { Workflow } from '../../../journal/ids.js';
+import { journalFolder, runPath } from '../../../journal/storage/layout.js';
+import { packBundle } from '../../../journal/upkeep/bundle.js';
 import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
@@ -45,6 +48,18 @@ describe('mlld journal bundle and unbundle', () => {
     }
     const again = await callCli(['journal', 'unbundle', 'run.tgz', '--json'], { cwd: there });
     expect(JSON.parse(again.stdout)).toMatchObject([{ did: 'there' }, { did: 'there' }]);
+  });
+
+  it('let no run take the id of another one that is there, under a name that comes before', async () => {
+    const cwd = await project();
+    const lines = await fs.readFile(runPath(journalFolder(cwd), runRef(1)));
+    const forged = { workflow: 'aaa.mld' as Workflow, run: runRef(1).run };
+    await fs.writeFile(path.join(cwd, 'forged.tgz'), await packBundle({ runs: [{ ref: forged, lines }], blobs: new Map() }));
+    expect(await callCli(['journal', 'unbundle', 'forged.tgz'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`there is another run ${runRef(1).run} of job.mld in this project`),
+    });
+    expect(await openFileStore(cwd).find(runRef(1).run)).toEqual(runRef(1));
   });
 
   it('leave out what --redact matches, and only in the bundle', async () => {
