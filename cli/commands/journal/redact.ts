@@ -2,8 +2,10 @@
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { hasKeeper, redactRun, type RedactionReport } from '../../../src/api/commands/redact.js';
+import { describePush, pushSpills } from '../../../src/api/commands/store.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { MlldError } from '../../../src/errors.js';
+import { oneLine } from '../../render/one-line.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';
 import { patternOf } from '../../options/redaction-options.js';
@@ -24,6 +26,7 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   }
   const pattern = match === undefined ? undefined : patternOf('--match', match);
   const { project, store } = await openProject(io);
+  if (!dryRun) await bringInSpills(io, store);
   const { ref } = await resolveRun(store, project, text);
   if (op !== undefined) await refuseUnknownOperation(store, ref, op);
   const at = new Date(io.todayMs()).toISOString();
@@ -33,6 +36,11 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
 }
 
 const COPIES_OF_SERVERS = "The server's log, archives and backups may still hold it: ask who runs the store.\n";
+
+/** Otherwise the next run would bring lines that were kept here into a salvage run, with what was to be removed. */
+async function bringInSpills(io: Io, store: JournalStore): Promise<void> {
+  for (const pushed of await pushSpills(store)) io.stderr(`${oneLine(describePush(pushed))}\n`);
+}
 
 /** Redaction keeps the paths of operations, so one that the run does not have was misspelt, and its content would not be removed. */
 async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: string): Promise<void> {
