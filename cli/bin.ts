@@ -45,7 +45,7 @@ function main(): void {
     return;
   }
   const v8 = require('node:v8') as typeof import('node:v8');
-  partLoader(kindOf(words), tuneV8(v8, process.versions.v8))('./cli.cjs');
+  partLoader(kindOf(words), tuneV8(v8, process))('./cli.cjs');
 }
 
 /** Not through the streams of Node: they end a program whose reader went away with a stack trace. */

@@ -95,9 +95,12 @@ export interface V8Flags extends Record<'first' | 'grown' | 'later', readonly st
 /** Compiles, or reads what was compiled, under the flags of a command that begins: START-4 in `bin.ts`. */
 export type Compiling = <T>(compile: () => T) => T;
 
+/** `cpuUsage` returns microseconds. */
+export type RunningNode = Pick<typeof process, 'cpuUsage'> & { readonly versions: Pick<NodeJS.ProcessVersions, 'v8'> };
+
 /** Sets the flags of a command that begins whenever something is compiled, and others while it runs. */
-export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' | 'getHeapSpaceStatistics'>, version: string): Compiling {
-  const { first, grown, later } = v8FlagsFor(version);
+export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' | 'getHeapSpaceStatistics'>, node: RunningNode): Compiling {
+  const { first, grown, later } = v8FlagsFor(node.versions.v8);
   const set = (flags: readonly string[]): void => {
     for (const flag of flags) v8.setFlagsFromString(flag);
   };
@@ -117,7 +120,7 @@ export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' |
   };
   const looking = grown.length > 0 ? setInterval(look, LOOK_MS).unref() : undefined;
   const beLongInTime = (): void => {
-    const { user, system } = process.cpuUsage();
+    const { user, system } = node.cpuUsage();
     const leftMs = LONG_CPU_MS - (user + system) / 1000;
     if (leftMs > 0) {
       setTimeout(beLongInTime, Math.max(leftMs, LOOK_CPU_MS)).unref();

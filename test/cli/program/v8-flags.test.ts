@@ -1,7 +1,7 @@
 /** V8 prints a line for a flag that it doesn't know; a command is tuned without anyone seeing it, whichever Node runs it. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { tuneV8, v8FlagsFor } from '../../../cli/v8-flags.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
@@ -68,57 +68,58 @@ function standInV8() {
   };
 }
 
-/** Sets the processor time that the process seems to have used: milliseconds. */
-function used(ms: number): void {
-  vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 1000 * ms - 1000, system: 1000 });
+/** Stands in for `process`: a Node that has used so much processor time. */
+class NodeThatHasUsed {
+  readonly versions: { readonly v8: string };
+  readonly cpuUsage = vi.fn<() => { user: number; system: number }>(() => ({ user: 1000 * this.usedMs - 1000, system: 1000 }));
+
+  constructor(
+    v8: string,
+    public usedMs: number,
+  ) {
+    this.versions = { v8 };
+  }
 }
 
 describe('the tuning for a long run', () => {
   afterEach(() => {
     vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   const TICKS = '--ticks-before-optimization';
 
   it('begins when the command has used processor time, not when it has waited', () => {
     vi.useFakeTimers();
-    used(100);
-    const v8 = standInV8();
-    tuneV8(v8, V8_OF_NODE_20);
-    expect(v8.flags.get(TICKS)).toBeUndefined();
+    const [v8, node] = [standInV8(), new NodeThatHasUsed(V8_OF_NODE_20, 100)];
+    tuneV8(v8, node);
     vi.advanceTimersByTime(60_000);
     expect(v8.flags.get(TICKS)).toBeUndefined();
-    used(1501);
+    node.usedMs = 1501;
     vi.advanceTimersByTime(1400);
     expect(v8.flags.get(TICKS)).toBe('8');
   });
 
   it('is looked for at most every 50 ms, and not any more once it has begun', () => {
     vi.useFakeTimers();
-    used(1499);
-    tuneV8(standInV8(), V8_OF_NODE_20);
+    const node = new NodeThatHasUsed(V8_OF_NODE_20, 1499);
+    tuneV8(standInV8(), node);
     vi.advanceTimersByTime(1000);
-    expect(process.cpuUsage).toHaveBeenCalledTimes(21);
-    used(2000);
+    expect(node.cpuUsage).toHaveBeenCalledTimes(21);
+    node.usedMs = 2000;
     vi.advanceTimersByTime(1000);
-    expect(process.cpuUsage).toHaveBeenCalledTimes(22);
+    expect(node.cpuUsage).toHaveBeenCalledTimes(22);
   });
 });
 
 describe('the space of young objects', () => {
-  beforeEach(() => {
-    used(100);
-  });
   afterEach(() => {
     vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   it('grows to 4 MB, and further in a long run only', () => {
     vi.useFakeTimers();
-    const v8 = standInV8();
-    const compiling = tuneV8(v8, V8_OF_NODE_20);
+    const [v8, node] = [standInV8(), new NodeThatHasUsed(V8_OF_NODE_20, 100)];
+    const compiling = tuneV8(v8, node);
     const growthWhileCompiling = (): string | undefined => compiling(() => v8.flags.get(GROWTH));
     expect(growthWhileCompiling()).toBe('4');
     vi.advanceTimersByTime(500);
@@ -134,7 +135,7 @@ describe('the space of young objects', () => {
     expect(growthWhileCompiling()).toBe('4');
     expect(v8.flags.get(GROWTH)).toBe('1');
 
-    used(1600);
+    node.usedMs = 1600;
     vi.advanceTimersByTime(1400);
     expect(v8.flags.get(GROWTH)).toBe('4');
     expect(growthWhileCompiling()).toBe('4');
@@ -143,7 +144,7 @@ describe('the space of young objects', () => {
   it('is not looked at by versions that grow it as V8 does', () => {
     vi.useFakeTimers();
     const v8 = standInV8();
-    tuneV8(v8, '14.6.202.34-node.34');
+    tuneV8(v8, new NodeThatHasUsed('14.6.202.34-node.34', 100));
     vi.advanceTimersByTime(3000);
     expect(v8.getHeapSpaceStatistics).not.toHaveBeenCalled();
   });
@@ -151,8 +152,7 @@ describe('the space of young objects', () => {
   it('is not looked at any more, nor held, in a long run that has not filled it', () => {
     vi.useFakeTimers();
     const v8 = standInV8();
-    tuneV8(v8, V8_OF_NODE_20);
-    used(1600);
+    tuneV8(v8, new NodeThatHasUsed(V8_OF_NODE_20, 1600));
     vi.advanceTimersByTime(2000);
     const looks = v8.getHeapSpaceStatistics.mock.calls.length;
     v8.young.space_available_size = 16 * MB;
