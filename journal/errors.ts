@@ -34,9 +34,12 @@ export function isAway(error: unknown): error is JournalError {
   return isUnreachable(error) || (error instanceof JournalError && error.code === 'STORE_SPILLED');
 }
 
-/** Returns the warning about a run whose id can't be right. */
-export function skippedRun({ run, workflow }: RunRef): string {
-  return `run ${run} of ${workflow} is not read: its id is a time that no clock shows; remove its file from .mlld/journal`;
+const SHOWN_MAX = 200;
+
+/** Returns the warning about a run whose id can't be right. Anybody may have written both names: they stay in their line, and are cut. */
+export function skippedRun(ref: RunRef, remove = 'its file from .mlld/journal'): string {
+  const [run, workflow] = [ref.run, ref.workflow].map((name) => name.slice(0, SHOWN_MAX).replaceAll(/[\p{C}\s]+/gu, ' '));
+  return `run ${run} of ${workflow} is not read: its id is a time that no clock shows; remove ${remove}`;
 }
 
 /** Returns `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */

@@ -53,6 +53,8 @@ export interface TeamStoreOptions {
   readonly firstWait?: FirstWait;
   /** Allows a server that may lose what it has acknowledged. */
   readonly allowUnsafe?: boolean;
+  /** Called whenever a run is passed over whose id can't be right. */
+  readonly onSkipped?: (run: RunRef) => void;
   /** False: processes tell each other nothing, and only look from time to time. */
   readonly notifies?: boolean;
 }
@@ -137,6 +139,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     leaseMs,
     waitMs,
     nowMs: () => server.nowMs(),
+    onSkipped: options.onSkipped,
     storeId: () => server.id,
     spill: options.spill,
     indexCopies: options.indexCopies,

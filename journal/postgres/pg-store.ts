@@ -50,6 +50,7 @@ export interface PgStorePorts {
   readonly leaseMs: number;
   readonly waitMs: number;
   readonly nowMs: () => number;
+  readonly onSkipped: ((run: RunRef) => void) | undefined;
   /** Undefined until the server was reached. */
   readonly storeId: () => string | undefined;
   /** Undefined where lines wait in memory for a server that is away. */
@@ -327,7 +328,7 @@ export class PgStore implements RunStore {
   }
 
   find(run: RunId): Promise<RunRef | undefined> {
-    return findRun(this.ports.reader, this.ports.project, run);
+    return findRun(this.ports, run);
   }
 
   scan(ref: RunRef, visit: Visit, options?: ScanOptions): Promise<ScanReport> {

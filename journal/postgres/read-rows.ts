@@ -1,7 +1,7 @@
 /** Reads runs of a project out of the database, verified as those of files are. */
 import { CHAIN_SEED, PREDECESSOR_BYTES } from '../codec.js';
 import type { JournalEvent } from '../event.js';
-import { isRunId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import { isImplausible, isRunId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import { endOfRun } from '../lines/end-of-run.js';
 import { LineBuffer, NEWLINE, type Flaw } from '../lines/line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
@@ -100,17 +100,29 @@ export function eventOf({ line, before }: Row, { bytes }: Pick<Position, 'bytes'
   return usable(decodeLine(String(line), hashAtEnd(before)));
 }
 
-interface ListPorts {
+export interface ListPorts {
   readonly reader: Sql;
   readonly side: Sql;
   readonly project: string;
+  /** The clock of the server, once it has answered. */
+  readonly nowMs: () => number;
+  /** Called for each row that is left out. */
+  readonly onSkipped?: ((run: RunRef) => void) | undefined;
+}
+
+/** A run is made by its id: one that is no time that a clock shows was written by somebody's SQL, and would end whatever counts with it. */
+function isSkipped({ nowMs, onSkipped }: ListPorts, ref: RunRef): boolean {
+  if (isRunId(ref.run) && !isImplausible(ref.run, nowMs())) return false;
+  onSkipped?.(ref);
+  return true;
 }
 
 /**
  * Oldest first. A process of this machine that is gone keeps no run alive: its leases are given back, where that is allowed. A row whose
  * name is not that of a run is left out, as a file would be: names of runs become names of files, and anybody's SQL may have written it.
  */
-export async function listRows({ reader, side, project }: ListPorts, workflow: Workflow): Promise<readonly RunFile[]> {
+export async function listRows(ports: ListPorts, workflow: Workflow): Promise<readonly RunFile[]> {
+  const { reader, side, project } = ports;
   const found = await reader.query(
     `select r.run, r.bytes::float8 as bytes, r.finished, mlld.is_alive(r.lease_until, r.lease_s) as alive, r.role, r.process,
       r.run_id::text as id, r.fence,
@@ -123,7 +135,7 @@ export async function listRows({ reader, side, project }: ListPorts, workflow: W
       ${RUN} order by r.run collate "C"`,
     [project, workflow],
   );
-  const rows = found.filter(({ run }) => isRunId(String(run)));
+  const rows = found.filter(({ run }) => !isSkipped(ports, { workflow, run: run as RunId }));
   const left = rows.filter((row) => row['alive'] === true && row['finished'] !== true && hasDied(row['process']));
   if (left.length > 0) {
     await side
@@ -141,13 +153,14 @@ export async function listRows({ reader, side, project }: ListPorts, workflow: W
 const FIRST_LINES_MAX = 500;
 
 /** Undefined where no workflow of the project has the run. */
-export async function findRun(sql: Sql, project: string, run: RunId): Promise<RunRef | undefined> {
-  const [found] = await sql.query(
+export async function findRun(ports: ListPorts, run: RunId): Promise<RunRef | undefined> {
+  const [found] = await ports.reader.query(
     `select w.path from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
      where p.name = $1 and r.run = $2`,
-    [project, run],
+    [ports.project, run],
   );
-  return found && { workflow: found['path'] as Workflow, run };
+  const ref = found && { workflow: found['path'] as Workflow, run };
+  return ref && (isSkipped(ports, ref) ? undefined : ref);
 }
 
 export async function firstRows(

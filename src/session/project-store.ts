@@ -106,7 +106,7 @@ async function openDatabase(
   url: string,
   options: Pick<TeamStoreOptions, 'firstWait' | 'purpose'> = {},
 ): Promise<TeamStore> {
-  const { project, environment, sealingKey } = place;
+  const { project, environment, sealingKey, stderr } = place;
   const { address, leaseMs, connect } = await storeConnection(place, url);
   const { openTeamStore } = await import('../../journal/postgres/open-store.js');
   const { projectKeySource } = await import('../../journal/secrets/keyring.js');
@@ -126,7 +126,18 @@ async function openDatabase(
     ...options,
     allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',
     notifies: notifies(environment),
+    onSkipped: warnOnce(stderr),
   });
+}
+
+/** A process may list the runs of its store again and again. */
+function warnOnce(stderr: StorePlace['stderr']): (ref: RunRef) => void {
+  const reported = new Set<string>();
+  return (ref) => {
+    const warning = skippedRun(ref, 'its row from mlld.runs');
+    if (!reported.has(warning)) stderr(`warning: ${warning}\n`);
+    reported.add(warning);
+  };
 }
 
 function notifies({ MLLD_STORE_NOTIFY: wanted }: StorePlace['environment']): boolean {

@@ -57,4 +57,30 @@ describe.skipIf(noServer !== undefined)(`rows that were changed${noServer === un
       /^calls of @ask are executed here: the worker hut \[2J Error: forged can't execute them \(no way!{100,500}\.\.\.\)$/m,
     );
   });
+
+  it.each(['99999999-999999-999-aaaa', '99991231-235959-999-zzzz', 'odd\u001b[31m\nError: forged'])(
+    'reads no run whose id is a time that no clock shows, and says so: %j',
+    async (id) => {
+      const [cwd, env] = [await projectFolder(FILES), { MLLD_STORE: database.project() }];
+      await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+      await database.query(
+        `insert into mlld.runs (workflow_id, run, lease_until, writer) select workflow_id, $2, '-infinity', gen_random_uuid()
+         from mlld.workflows join mlld.projects p using (project_id) where p.name = $1`,
+        [new URL(env.MLLD_STORE).searchParams.get('project'), id],
+      );
+      const shown = id.replaceAll(/[\u001B\n]/g, ' ');
+      const warning = `warning: run ${shown} of llm/run/hi.mld is not read: its id is a time that no clock shows; remove its row from mlld.runs\n`;
+      const again = await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+      expect(again).toMatchObject({ status: 0, stdout: 'answer to a\n' });
+      expect(again.stderr).toContain(warning);
+      for (const command of ['stats', 'list']) {
+        expect(await runCli(['journal', command], { cwd, env })).toMatchObject({ status: 0, stderr: warning });
+      }
+      const { stdout } = await runCli(['journal', 'list', '--json'], { cwd, env });
+      expect((JSON.parse(stdout) as readonly { readonly status: string }[]).map(({ status }) => status)).toEqual([
+        'completed',
+        'completed',
+      ]);
+    },
+  );
 });
