@@ -12,6 +12,8 @@ import { existsHere, hasDied } from './writer-process.js';
 /** Events are read by ranges of offsets. So many ranges are on their way at a time, because each may be a round trip far away. */
 const RANGE_BYTES = 1024 * 1024;
 const RANGES_AHEAD = 8;
+/** So many ranges without a line, and the server is asked where the next one is: a length that SQL has written may be any number. */
+const EMPTY_RANGES_MAX = 8;
 /** The end of a line: its hash, a quote and a brace. */
 export const LINE_END = 66;
 const NOTHING = Buffer.alloc(0);
@@ -25,6 +27,9 @@ const RANGE = `select r.bytes::float8 as size, e.at::float8 as at, e.line ${RUN.
   (select at, line from mlld.events where run_id = r.run_id and at >= $4 and at < $4 + $5 order by at limit $6) e on true where`,
 )}
   and r.run = $3 order by e.at`;
+
+const NEXT_LINE = `select min(e.at)::float8 as at ${RUN.replace('where', 'join mlld.events e on e.run_id = r.run_id and e.at >= $4 where')}
+  and r.run = $3`;
 
 export async function scanRows(sql: Sql, project: string, ref: RunRef, visit: Visit, options: ScanOptions = {}): Promise<ScanReport> {
   return scanPages(ref, visit, options, pagesOf(sql, project, ref, options));
@@ -41,6 +46,7 @@ async function* pagesOf(sql: Sql, project: string, { workflow, run }: RunRef, { 
   const asked = [ask(start)];
   let size: number | undefined;
   let reached = start;
+  let empty = 0;
   for (let next = start + RANGE_BYTES; asked.length > 0;) {
     const rows = (await asked.shift()) as readonly Row[];
     if (size === undefined) {
@@ -53,6 +59,11 @@ async function* pagesOf(sql: Sql, project: string, { workflow, run }: RunRef, { 
     const last = lines.at(-1);
     if (last !== undefined) reached = last.at + last.line.length;
     if (eventsMax !== undefined && lines.length === eventsMax) next = reached; // the rest of the range was left out
+    empty = lines.length === 0 ? empty + 1 : 0;
+    if (empty >= EMPTY_RANGES_MAX && next < size) {
+      const [found] = await sql.query(NEXT_LINE, [project, workflow, run, next]);
+      next = Number(found?.['at'] ?? size);
+    }
     for (const ahead = eventsMax === undefined ? RANGES_AHEAD : 1; asked.length < ahead && next < size; next += RANGE_BYTES)
       asked.push(ask(next));
     yield* piecesOf(lines);

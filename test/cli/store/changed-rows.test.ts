@@ -83,4 +83,21 @@ describe.skipIf(noServer !== undefined)(`rows that were changed${noServer === un
       ]);
     },
   );
+
+  it('reads a run to its last line whose row says that it is longer than any', async () => {
+    const [cwd, env] = [await projectFolder(FILES), { MLLD_STORE: database.project() }];
+    await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+    const changed = await database.query(
+      `update mlld.runs r set bytes = 9000000000000000000 from mlld.workflows w join mlld.projects p using (project_id)
+       where r.workflow_id = w.workflow_id and p.name = $1 returning run`,
+      [new URL(env.MLLD_STORE).searchParams.get('project')],
+    );
+    const run = String(changed[0]?.['run']);
+    expect(await runCli(['journal', 'show', run], { cwd, env })).toMatchObject({ status: 0, stdout: expect.stringContaining('ask') });
+    expect(await runCli(['journal', 'verify', run], { cwd, env })).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('a line changed or damaged since written'),
+    });
+    expect(await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).toMatchObject({ status: 0, stdout: 'answer to a\n' });
+  });
 });
