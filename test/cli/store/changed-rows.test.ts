@@ -100,4 +100,25 @@ describe.skipIf(noServer !== undefined)(`rows that were changed${noServer === un
     });
     expect(await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).toMatchObject({ status: 0, stdout: 'answer to a\n' });
   });
+
+  it('says how later runs reuse results again, when the index names those of another workflow', async () => {
+    const [cwd, env] = [await projectFolder({ ...FILES, 'llm/run/ho.mld': 'show "ho"\n' }), { MLLD_STORE: database.project() }];
+    await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+    await runCli(['run', 'ho', '--checkpoint'], { cwd, env });
+    const project = new URL(env.MLLD_STORE).searchParams.get('project');
+    const [run] = await database.query(
+      `select h.run_id as hi, o.run_id as ho from mlld.projects p join mlld.workflows w using (project_id) join mlld.runs h using (workflow_id)
+         join mlld.workflows v on v.project_id = p.project_id join mlld.runs o on o.workflow_id = v.workflow_id
+       where p.name = $1 and w.path = 'llm/run/hi.mld' and v.path = 'llm/run/ho.mld'`,
+      [project],
+    );
+    await database.query('delete from mlld.events where run_id = $1', [run?.['hi']]);
+    await database.query('update mlld.answers set run_id = $2 where run_id = $1', [run?.['hi'], run?.['ho']]);
+    const { status, stdout, stderr } = await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'answer to a\n' });
+    expect(stderr).toMatch(/^warning: a recorded result of @ask can't be read any more; .*mlld store rebuild/m);
+    expect(await runCli(['store', 'rebuild'], { cwd, env })).toMatchObject({ status: 0, stdout: expect.stringContaining('1 removed') });
+    await runCli(['run', 'hi', '--checkpoint'], { cwd, env });
+    expect((await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).stderr).toContain('1 call: 1 reused');
+  });
 });

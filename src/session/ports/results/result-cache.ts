@@ -48,6 +48,8 @@ export interface TeamResults {
   takeWorkerOf(key: CallKey): PaidWorker | undefined;
   /** Reads a result, which `find` returns from then on; undefined when it can't be read. */
   learn(call: ClaimedCall, by: RecordedResult): Promise<OverlayHit | undefined>;
+  /** Nothing is read any more. */
+  mustStop(): boolean;
 }
 
 /** The part of the cache that offers need. */
@@ -77,6 +79,9 @@ export interface CacheSources extends ReadingPorts, StoragePorts {
   /** Called when a stored result can't be opened, or a call with secrets has none: another key may be the reason. */
   readonly onOtherKey: (call: Pick<CacheQuery, 'fn'>) => Promise<void>;
 }
+
+const NOT_REPLACED =
+  'this run uses its own, and later runs pay for the call again until mlld store rebuild makes the index of results anew';
 
 interface Candidate {
   readonly key: CallKey;
@@ -206,6 +211,8 @@ export function createRunCache(sources: CacheSources): RunCache {
     giveBack: (key) => team.giveBack(key),
     async winner(call, by) {
       const hit = await team.learn(call, by);
+      // The index names what is no result of the call, and goes on doing so: no result of this run replaces it.
+      if (hit === undefined && !team.mustStop()) sources.onUnreadable(call.fn, NOT_REPLACED);
       const found = hit && { key: call.key, hit };
       const read = found && (await readableResult(sources, found.key, found.hit.entry));
       return found && read && cacheHit(store, found, read);
