@@ -56,7 +56,9 @@ export async function getBlobRows({ sql, project }: BlobPorts, id: BlobId): Prom
   const pieces: Buffer[] = [contentOf(found)];
   for (let from = 1; from < parts; from += PARTS_UNDER_WAY) {
     const numbers = Array.from({ length: Math.min(PARTS_UNDER_WAY, parts - from) }, (_, n) => from + n);
-    pieces.push(...(await Promise.all(numbers.map((part) => readPart(sql, project, id, part)))));
+    const read = await Promise.all(numbers.map((part) => readPart(sql, project, id, part)));
+    if (read.some(({ length }) => length === 0)) return undefined; // its row may say any size that SQL has written
+    pieces.push(...read);
   }
   const content = Buffer.concat(pieces);
   return sha256(content) === id ? content : undefined; // BLOB-ROWS-2
