@@ -9,7 +9,7 @@
  *    does nothing.
  * SPILL-3 The head names the process. The file of a living process is its own, and left alone.
  */
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, JournalError } from '../../errors.js';
 import type { JournalEvent } from '../../event.js';
 import type { RunRef } from '../../ids.js';
@@ -146,9 +146,14 @@ export async function readSpill(disk: Disk, path: string): Promise<Spilled | und
   return { ...head, path, lines, isDamaged: content.includes(NEWLINE, read) };
 }
 
-/** Takes a damaged file out of the way of later commands, and returns the error that says where it is now. */
+/**
+ * Takes a damaged file out of the way of later commands, beside those that were damaged before, and returns the error that says where it is
+ * now. A kill before leaves it where it was.
+ */
 export async function setAside(disk: Disk, { path, lines }: Spilled): Promise<JournalError> {
-  const kept = `${path}.damaged`;
+  const names = new Set(await disk.list(dirname(path)));
+  let kept = `${path}.damaged`;
+  for (let n = 2; names.has(basename(kept)); n++) kept = `${path}.damaged-${n}`;
   await disk.rename(path, kept);
   const what = `line ${lines.length + 2} of ${kept} and those behind it can't be brought in; those before are`;
   return damaged(what, 'it was changed by another program; remove it when nobody needs it');
