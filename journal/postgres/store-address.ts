@@ -1,6 +1,6 @@
 /** Parses where a team's store is: `postgres://ada@db.example/mlld?project=acme/patrol`. */
+import { join } from 'node:path';
 import { JournalError } from '../errors.js';
-import { passwordFileOf } from './login/password-file.js';
 
 /** `off`: the connection isn't encrypted. `unverified`: it is, with any server that answers. `verified`: the server proves who it is. */
 export type Tls = 'off' | 'unverified' | 'verified';
@@ -78,6 +78,14 @@ export function parseStoreAddress(text: string, { project: configured, environme
     certificates: parameter('sslrootcert') ?? environment['PGSSLROOTCERT'],
     shown: shown.href.replaceAll('%2F', '/'),
   };
+}
+
+/** Returns where PostgreSQL programs look. Undefined where the environment says of no folder that it is the user's. */
+export function passwordFileOf(environment: { readonly [name: string]: string | undefined }): string | undefined {
+  const { PGPASSFILE: named, APPDATA: settings, HOME: home } = environment;
+  if (named) return named;
+  if (home) return join(home, '.pgpass');
+  return settings ? join(settings, 'postgresql', 'pgpass.conf') : undefined;
 }
 
 /** Returns the address without its password. One that can't be used is hidden whole, because its password may be anywhere in it. */

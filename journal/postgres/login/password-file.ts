@@ -5,7 +5,6 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
-import { join } from 'node:path';
 import { codeOf, JournalError } from '../../errors.js';
 
 export interface Login {
@@ -18,14 +17,6 @@ export interface Login {
 const FIELD = String.raw`((?:\\.|[^\\:])*)`;
 const LINE = new RegExp(`^${`${FIELD}:`.repeat(4)}(.+)$`);
 const OTHERS_MAY = 0o077;
-
-/** Undefined where the environment says of no folder that it is the user's. */
-export function passwordFileOf(environment: { readonly [name: string]: string | undefined }): string | undefined {
-  const { PGPASSFILE: named, APPDATA: settings, HOME: home } = environment;
-  if (named) return named;
-  if (home) return join(home, '.pgpass');
-  return settings ? join(settings, 'postgresql', 'pgpass.conf') : undefined;
-}
 
 /** Undefined where there is no such file, or no line for this login in it. Throws STORE_REFUSED where others may read it, or nobody can. */
 export async function passwordIn(file: string, login: Login): Promise<string | undefined> {

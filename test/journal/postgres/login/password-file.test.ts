@@ -3,9 +3,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { passwordFileOf, passwordIn } from '../../../../journal/postgres/login/password-file.js';
+import { passwordIn } from '../../../../journal/postgres/login/password-file.js';
 import { connectClient } from '../../../../journal/postgres/pg-client.js';
-import { parseStoreAddress } from '../../../../journal/postgres/store-address.js';
+import { parseStoreAddress, passwordFileOf } from '../../../../journal/postgres/store-address.js';
 
 const LOGIN = { host: 'db', port: 5432, database: 'mlld', user: 'ada' };
 
