@@ -36,8 +36,8 @@ export function isAway(error: unknown): error is JournalError {
 
 const SHOWN_MAX = 200;
 
-/** Returns the warning about a run whose id can't be right. Anybody may have written both names: they stay in their line, and are cut. */
-export function skippedRun(ref: RunRef, remove = 'its file from .mlld/journal'): string {
+/** `remove` names what holds the run. Anybody may have written its id and its workflow: they stay in their line, and are cut. */
+export function skippedRun(ref: RunRef, remove: string): string {
   const [run, workflow] = [ref.run, ref.workflow].map((name) => name.slice(0, SHOWN_MAX).replaceAll(/[\p{C}\s]+/gu, ' '));
   return `run ${run} of ${workflow} is not read: its id is a time that no clock shows; remove ${remove}`;
 }

@@ -111,7 +111,7 @@ export function eventOf({ line, before }: Row, { bytes }: Pick<Position, 'bytes'
   return usable(decodeLine(String(line), hashAtEnd(before)));
 }
 
-export interface ListPorts {
+interface ListPorts {
   readonly reader: Sql;
   readonly side: Sql;
   readonly project: string;

@@ -55,7 +55,7 @@ export interface FileStoreOptions {
   readonly disk?: Disk;
   /** Seals results that are secret, and opens them again. */
   readonly sealingKey?: SealingKey;
-  /** Called once for each run that isn't read because its id can't be right. */
+  /** Called whenever a run is passed over whose id can't be right. */
   readonly onSkipped?: ((run: RunRef) => void) | undefined;
 }
 
@@ -73,7 +73,6 @@ export function openJournalFolder(journal: string, { disk = realDisk, sealingKey
 class FileStore implements RunStore {
   readonly immediate: NonNullable<RunStore['immediate']>;
   readonly indexFiles: IndexFiles;
-  private readonly skipped = new Set<RunId>();
   private readonly packs: PackFolder;
   private readonly packer: PackWriter;
   private readonly recentTexts = new RecentTexts();
@@ -244,8 +243,7 @@ class FileStore implements RunStore {
 
   private isSkipped(ref: RunRef): boolean {
     if (!isImplausible(ref.run, Date.now())) return false;
-    if (!this.skipped.has(ref.run)) this.onSkipped?.(ref);
-    this.skipped.add(ref.run);
+    this.onSkipped?.(ref);
     return true;
   }
 

@@ -30,8 +30,7 @@ export async function openProjectStore(place: StorePlace): Promise<JournalStore>
   const address = storeUrl(place);
   if (address !== undefined) return openDatabase(place, address);
   const { openFileStore } = await import('../../journal/storage/file-store.js');
-  const onSkipped = (ref: RunRef): void => stderr(`warning: ${skippedRun(ref)}\n`);
-  return openFileStore(project.root, { sealingKey, onSkipped });
+  return openFileStore(project.root, { sealingKey, onSkipped: warnOnce(stderr, 'its file from .mlld/journal') });
 }
 
 /** As `openProjectStore`, for a run that records: what earlier ones could not bring into the store comes first. team-store.md 4.4. */
@@ -126,15 +125,15 @@ async function openDatabase(
     ...options,
     allowUnsafe: environment['MLLD_STORE_UNSAFE'] === '1',
     notifies: notifies(environment),
-    onSkipped: warnOnce(stderr),
+    onSkipped: warnOnce(stderr, 'its row from mlld.runs'),
   });
 }
 
 /** A process may list the runs of its store again and again. */
-function warnOnce(stderr: StorePlace['stderr']): (ref: RunRef) => void {
+function warnOnce(stderr: StorePlace['stderr'], remove: string): (ref: RunRef) => void {
   const reported = new Set<string>();
   return (ref) => {
-    const warning = skippedRun(ref, 'its row from mlld.runs');
+    const warning = skippedRun(ref, remove);
     if (!reported.has(warning)) stderr(`warning: ${warning}\n`);
     reported.add(warning);
   };
