@@ -11,7 +11,7 @@
  * CODEC-5 Members and types that this version doesn't know survive decoding and encoding unchanged and in order.
  */
 import { JournalError } from './errors.js';
-import { JOURNAL_VERSION, PACKED_VERSION, type Fact, type JournalEvent } from './event.js';
+import { JOURNAL_VERSION, PACKED_VERSION, type Fact, type FactOf, type FactType, type JournalEvent, type Payload } from './event.js';
 import type { Seq } from './ids.js';
 import type { OwnFact } from './own-fact.js';
 import { mayBePacked } from './payloads.js';
@@ -34,11 +34,16 @@ export const HASH_DIGITS = 64;
 export const HASH_TO_LINE = PREDECESSOR_BYTES - HASH_DIGITS;
 /** `,"hash":"…"}` */
 export const TAIL_BYTES = 75;
+/** The bytes of a line that are not its body, with the newline. */
+export const TAIL_AND_NEWLINE_BYTES = TAIL_BYTES + 1;
 const LINE_END = Buffer.from('"}\n');
 /** These follow `v` and `seq`, in this order (CODEC-1). */
 const FIRST_MEMBERS = ['type', 'key', 'op'];
-/** UTF-8 needs at most this many bytes for a UTF-16 unit. */
-const BYTES_PER_UNIT_MAX = 3;
+type TypeWithoutPayload = { [T in FactType]: Extract<FactOf<T>[keyof FactOf<T>], Payload> extends never ? T : never }[FactType];
+/** Most facts are of these types, which name no blob. */
+const WITHOUT_PAYLOADS: ReadonlySet<string> = new Set<TypeWithoutPayload>(['op.started', 'op.finished']);
+/** UTF-8 needs at most this many bytes for a UTF-16 unit: a line has these for each unit of its body, and `TAIL_AND_NEWLINE_BYTES`. */
+export const BYTES_PER_UNIT_MAX = 3;
 
 export interface Line {
   /** Ends with a newline. */
@@ -58,44 +63,45 @@ export function lineOf(body: string, previousHash: string): Line {
 
 /** Returns the part of a line before its hash, without a closing brace. Throws like `encode`. */
 export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string {
-  const version = 'seq' in fact ? undefined : versionInOrder(fact);
-  if (version === undefined) return copiedText(fact, seq, ts).slice(0, -1);
-  return `{"v":${version},"seq":${seq},${textOf(fact).slice(1, -1)},"ts":"${ts}"`;
+  if ('seq' in fact || !isInOrder(fact)) return copiedText(fact, seq, ts).slice(0, -1);
+  const version = WITHOUT_PAYLOADS.has(fact.type) ? JOURNAL_VERSION : versionOf(fact);
+  try {
+    return `{"v":${version},"seq":${seq},${JSON.stringify(fact).slice(1, -1)},"ts":"${ts}"`;
+  } catch (error) {
+    throw notJson(error);
+  }
 }
 
-/**
- * Returns the version of the line (CODEC-4), or undefined where a member must be moved: most facts have theirs in the order of CODEC-1.
- * One loop asks both, because each event comes through here.
- */
-function versionInOrder(fact: { readonly [member: string]: unknown }): number | undefined {
-  let version = JOURNAL_VERSION;
+/** True for most facts: no member must be moved (CODEC-1). Each event comes through here, and only its first members are looked at. */
+function isInOrder(fact: { readonly [member: string]: unknown }): boolean {
   let place = 0;
   for (const member in fact) {
-    if (place < FIRST_MEMBERS.length) {
-      for (; place < FIRST_MEMBERS.length && FIRST_MEMBERS[place] !== member; place++) {
-        if ((FIRST_MEMBERS[place] as string) in fact) return undefined;
-      }
+    while (FIRST_MEMBERS[place] !== member) {
+      if ((FIRST_MEMBERS[place] as string) in fact) return false;
       place++;
+      if (place === FIRST_MEMBERS.length) return true;
     }
-    const value = fact[member];
-    if (typeof value === 'object' && mayBePacked(value)) version = PACKED_VERSION;
+    place++;
+    if (place === FIRST_MEMBERS.length) return true;
   }
-  return version;
-}
-
-/** Looks at the members: to search the text for the name of a blob takes as long as all the rest, where a result is in it. */
-function versionOf(fact: { readonly [member: string]: unknown }): number {
-  return Object.values(fact).some(mayBePacked) ? PACKED_VERSION : JOURNAL_VERSION;
-}
-
-/** Returns the most bytes that the line of a body can take. */
-export function lineBytesMax(body: string): number {
-  return body.length * BYTES_PER_UNIT_MAX + TAIL_BYTES + 1;
+  return true;
 }
 
 /**
- * Writes the line that `lineOf` returns into `bytes` at `start`, where `lineBytesMax` must fit, directly behind the end of its
- * predecessor (`PREDECESSOR_BYTES`). Copies a long body less often than `lineOf` does.
+ * Returns the version of the line (CODEC-4). Looks at the members: to search the text for the name of a blob takes as long as all the
+ * rest, where a result is in it.
+ */
+function versionOf(fact: { readonly [member: string]: unknown }): number {
+  for (const member in fact) {
+    const value = fact[member];
+    if (typeof value === 'object' && mayBePacked(value)) return PACKED_VERSION;
+  }
+  return JOURNAL_VERSION;
+}
+
+/**
+ * Writes the line that `lineOf` returns into `bytes` at `start`, where the longest line of such a body must fit (`BYTES_PER_UNIT_MAX`),
+ * directly behind the end of its predecessor (`PREDECESSOR_BYTES`). Copies a long body less often than `lineOf` does.
  */
 export function encodeInto(bytes: Buffer, start: number, body: string): { readonly end: number; readonly hash: string } {
   const end = start + bytes.write(`${body}}`, start);
@@ -130,15 +136,15 @@ function copiedText(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): 
   members['seq'] = seq;
   members['ts'] = ts;
   members['hash'] = undefined;
-  return textOf(members);
-}
-
-function textOf(members: object): string {
   try {
     return JSON.stringify(members);
   } catch (error) {
-    throw new JournalError('NOT_JSON', `an event can't be written as JSON: ${(error as Error).message}`, { cause: error });
+    throw notJson(error);
   }
+}
+
+function notJson(error: unknown): JournalError {
+  return new JournalError('NOT_JSON', `an event can't be written as JSON: ${(error as Error).message}`, { cause: error });
 }
 
 /** Decodes a line that this process encoded itself, so it needs no verification. */

@@ -1,5 +1,14 @@
 /** Holds the lines that wait to be written, as they will be in the file, each hashed behind the one before it. */
-import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES, TAIL_BYTES } from '../codec.js';
+import {
+  BYTES_PER_UNIT_MAX,
+  CHAIN_SEED,
+  encodeInto,
+  LINE_BYTES_MAX,
+  TAIL_AND_NEWLINE_BYTES,
+  lineOf,
+  predecessorEnd,
+  PREDECESSOR_BYTES,
+} from '../codec.js';
 import { JournalError } from '../errors.js';
 
 const CAPACITY = 256 * 1024;
@@ -33,9 +42,10 @@ export class LineQueue {
    * `JOURNAL_EVENT_TOO_LARGE`. In both cases the queue is unchanged.
    */
   add(body: string): number {
-    if (lineBytesMax(body) > this.bytes.length - this.end) {
+    const bytesMax = body.length * BYTES_PER_UNIT_MAX + TAIL_AND_NEWLINE_BYTES;
+    if (bytesMax > this.bytes.length - this.end) {
       if (this.length > 0) return 0;
-      this.moveTo(lineBytesMax(body) > CAPACITY ? Buffer.byteLength(body) + TAIL_BYTES + 1 : CAPACITY);
+      this.moveTo(bytesMax > CAPACITY ? Buffer.byteLength(body) + TAIL_AND_NEWLINE_BYTES : CAPACITY);
     }
     if (body.length >= LONG_UNITS_MIN) return this.addLong(body);
     const { text, hash } = lineOf(body, this.hash);
