@@ -8,7 +8,9 @@ export function exactJson(value: unknown): string {
 /** True for a value with a -0, which `JSON.stringify` writes as 0. For data that `jsonSize` takes. */
 export function holdsNegativeZero(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, -0);
-  return Object.values(value).some(holdsNegativeZero);
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (let i = 0; i < members.length; i++) if (typeof members[i] !== 'string' && holdsNegativeZero(members[i])) return true;
+  return false;
 }
 
 /** Writes a value whose members `inOrder` may sort. For data that `jsonSize` takes. */

@@ -175,8 +175,14 @@ function jsonOf(value: Value, functionText: (callable: Callable) => string): Jso
 }
 
 function arrayToJson(array: readonly Value[], functionText: (callable: Callable) => string): Json {
-  const copy = array.map((element) => jsonOf(element, functionText));
-  return copy.every((element, i) => element === array[i]) ? (array as readonly Json[]) : copy;
+  let changed: Json[] | undefined;
+  for (let i = 0; i < array.length; i++) {
+    const element = array[i];
+    const json = typeof element === 'string' ? element : jsonOf(element, functionText);
+    if (json !== element) changed ??= array.slice(0, i) as Json[];
+    changed?.push(json);
+  }
+  return changed ?? (array as readonly Json[]);
 }
 
 function objectToJson(object: DataObject, functionText: (callable: Callable) => string): Json {

@@ -230,14 +230,16 @@ export function flow(
     const source = from[i];
     if (!(source instanceof Annotated)) continue;
     const { labels: more, sources: moreSources } = source.metadata;
-    if (more.length > 0) met = union(met, more);
-    if (moreSources.length > 0) metSources = union(metSources, moreSources);
+    if (more.length > 0) met = met.length > 0 ? union(met, more) : more;
+    if (moreSources.length > 0) metSources = metSources.length > 0 ? union(metSources, moreSources) : moreSources;
   }
-  // Most values have neither, and this is asked of every value.
-  let allLabels = met.length > 0 ? union(met, own) : own;
-  let allSources = metSources.length > 0 ? union(metSources, ownSources) : ownSources;
-  if (labels.length > 0) allLabels = union(allLabels, labels);
-  if (sources.length > 0) allSources = union(allSources, sources);
+  // This is asked of every value, and mostly at most one of the lists has something in it: then there is nothing to unite.
+  let allLabels = own;
+  let allSources = ownSources;
+  if (met.length > 0) allLabels = own.length > 0 ? union(met, own) : met;
+  if (metSources.length > 0) allSources = ownSources.length > 0 ? union(metSources, ownSources) : metSources;
+  if (labels.length > 0) allLabels = allLabels.length > 0 ? union(allLabels, labels) : labels;
+  if (sources.length > 0) allSources = allSources.length > 0 ? union(allSources, sources) : sources;
   if (allLabels === own && allSources === ownSources) return value;
   if (value === undefined) return value;
   if (value instanceof Annotated) return value.withMetadata({ ...value.metadata, labels: allLabels, sources: allSources });
