@@ -12,7 +12,8 @@ export function previewOf(args: Payload): string | undefined {
 }
 
 /** Returns the first argument as text, at most so many UTF-16 units of it; undefined when there is none. */
-export function firstArgument([first]: readonly Json[], unitsMax = Number.POSITIVE_INFINITY): string | undefined {
+export function firstArgument(args: readonly Json[], unitsMax = Number.POSITIVE_INFINITY): string | undefined {
+  const first = args[0];
   return first === undefined ? undefined : textOf(promptOf(first) ?? first, unitsMax).slice(0, unitsMax);
 }
 

@@ -127,10 +127,8 @@ export function attemptsInFlight({ attempts }: CallLedger): number {
 export function endRun({ attempts }: CallLedger, salvaged?: ReadonlySet<OpPath>): void {
   for (const [op, { hasFailed, isRetry, groups }] of attempts) {
     if (hasFailed) continue;
-    for (const counts of groups) {
-      if (salvaged?.has(op) === true) countAttempt(counts, isRetry, -1);
-      else counts.unpriced += 1;
-    }
+    if (salvaged?.has(op) === true) countAttempt(groups, isRetry, -1);
+    else for (const counts of groups) counts.unpriced += 1;
   }
   attempts.clear();
 }
@@ -158,13 +156,13 @@ function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
   const isRetry = tried > 1 || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : 0, hasFailed: false });
-  for (const counts of groups) countAttempt(counts, isRetry, 1);
+  countAttempt(groups, isRetry, 1);
 }
 
 /** COUNTS-5. Attempts of the call before it have failed, and keep what they had cost. */
 function withdrawAttempt({ attempts }: CallLedger, { op, try: tried = 1 }: FactOf<'call.withdrawn'>): void {
   const attempt = attempts.get(op);
-  for (const counts of attempt?.groups ?? []) countAttempt(counts, attempt?.isRetry === true, -1);
+  countAttempt(attempt?.groups ?? [], attempt?.isRetry === true, -1);
   if (attempt && tried > 1) attempt.hasFailed = true;
   else attempts.delete(op);
 }
@@ -202,9 +200,10 @@ function countCost(
   // A call that a guard denied before its body ran is recorded as started all the same; no lane let it start.
   const wasExecuted = outcome !== 'not-executed' && !(outcome === 'denied' && attempt?.lane === undefined && usage === undefined);
   const hasNoCost = isUnpriced(end);
-  for (const counts of groups) {
-    if (attempt && !wasExecuted) countAttempt(counts, attempt.isRetry, -1);
-    if (!attempt && wasExecuted) countAttempt(counts, false, 1); // the line that started it is damaged
+  if (attempt && !wasExecuted) countAttempt(groups, attempt.isRetry, -1);
+  if (!attempt && wasExecuted) countAttempt(groups, false, 1); // the line that started it is damaged
+  for (let i = 0; i < groups.length; i++) {
+    const counts = groups[i] as CallCounts;
     if (wasExecuted && hasNoCost) counts.unpriced += 1;
     counts.callsMs += durationMs;
     if (usage === undefined) continue;

@@ -160,8 +160,8 @@ function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Co
 }
 
 function packed(column: readonly number[]): Packed {
-  const [first] = column;
+  const first = column[0];
   if (first === undefined) return column;
-  for (const each of column) if (each !== first) return column;
+  for (let i = 1; i < column.length; i++) if (column[i] !== first) return column;
   return first;
 }
