@@ -75,9 +75,13 @@ function outputOf(outcome: object): Payload | undefined {
 
 /** The digest of this text identifies the request. The way that a command is handed to the shell is not a part of it. */
 export function canonicalRequest(request: object): string {
-  const { executed, words, isSecret: hides, ...others } = request as Partial<EffectRequest<'command.run'>>;
-  const recorded = executed === undefined && words === undefined && hides === undefined ? request : others;
+  const recorded = 'executed' in request || 'words' in request || 'isSecret' in request ? withoutHandling(request) : request;
   return canonicalJsonIfPlain(recorded) ?? canonicalJson(plain(recorded));
+}
+
+function withoutHandling(request: object): object {
+  const { executed: _, words: __, isSecret: ___, ...others } = request as Partial<EffectRequest<'command.run'>>;
+  return others;
 }
 
 function errorFacts(

@@ -52,7 +52,7 @@ export function withPassedFunctions(
   keyed: KeyedDigest,
   secrets?: SecretRegistry,
 ): Awaitable<Definition> {
-  const passed = inputs.flatMap((input) => functionsIn(input));
+  const passed = inputs.flatMap(functionsIn);
   return passed.length === 0 ? definition : Promise.resolve(definition).then(async (own) => withFunctions(own, passed, keyed, secrets));
 }
 

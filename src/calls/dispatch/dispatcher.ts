@@ -293,7 +293,7 @@ export class Dispatcher {
   /** An attempt has left its lane and the budget. */
   private madeRoom(): void {
     this.pumpAll();
-    for (const other of this.spending.spenders) if (other !== this) other.pumpAll();
+    if (this.spending.spenders.size > 1) for (const other of this.spending.spenders) if (other !== this) other.pumpAll();
   }
 
   private pump(lane: Lane<Started>): void {

@@ -45,7 +45,7 @@ const NO_WORDS: readonly string[] = [];
 /** Visits all texts in the arguments, the names of members too. */
 function visitTexts(value: Json, visit: (text: string) => void): void {
   if (typeof value === 'string') visit(value);
-  else if (Array.isArray(value)) for (const element of value as readonly Json[]) visitTexts(element, visit);
+  else if (Array.isArray(value)) for (let i = 0; i < value.length; i++) visitTexts(value[i] as Json, visit);
   else if (typeof value === 'object' && value !== null)
     for (const [name, member] of Object.entries(value)) {
       visit(name);

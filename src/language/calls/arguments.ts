@@ -11,8 +11,8 @@ import type { Frame } from '../../runtime/frame.js';
 /** Returns no promise where all are bare names: most are. */
 export function evaluateArguments(nodes: readonly Expression[], frame: Frame): Awaitable<Value[]> {
   const values: Value[] = [];
-  for (const node of nodes) {
-    const value = boundValue(node, frame);
+  for (let i = 0; i < nodes.length; i++) {
+    const value = boundValue(nodes[i] as Expression, frame);
     if (value === undefined || value === null) return evaluateFrom(values, nodes, frame);
     values.push(value);
   }

@@ -96,8 +96,9 @@ function countedContext(node: Code, frame: Frame): [string, Json][] {
 
 /** Returns the members of `@mx` that the code mentions, or all where it mentions `mx` alone. In some code `mx` is a variable. */
 export function contextFor(node: Code, frame: Frame, listed: readonly Variable[]): DataObject | undefined {
-  const names = listed.some(({ name }) => name === 'mx') ? [] : mentionedIn(node, frame.module).map(([name]) => name);
-  if (names.length === 0) return undefined;
+  const mentioned = mentionedIn(node, frame.module);
+  if (mentioned.length === 0 || listed.some(({ name }) => name === 'mx')) return undefined;
+  const names = mentioned.map(([name]) => name);
   if (names.includes(undefined)) return contextValue(undefined, frame) as DataObject;
   return Object.fromEntries(names.map((name) => [name, contextValue(name, frame)])) as DataObject;
 }
@@ -128,7 +129,7 @@ export function contextParts(context: DataObject): Value[] {
 const MX = /(?<![\w$.])mx(?![\w$])(?:\s*\??\.\s*([A-Za-z_$][\w$]*)(?:\s*\??\.\s*([A-Za-z_$][\w$]*))?)?/g;
 
 export function sourceOf(node: Code): string {
-  const [part] = node.text;
+  const part = node.text[0];
   return part?.kind === 'text' ? part.text : '';
 }
 

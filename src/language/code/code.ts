@@ -61,7 +61,8 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
   const piped = pipedParameter(node, frame);
   const variables: Record<string, unknown> = {};
   const unset: string[] = [];
-  for (const { name, value } of listed) {
+  for (let i = 0; i < listed.length; i++) {
+    const { name, value } = listed[i] as (typeof listed)[number];
     if (value === undefined) unset.push(name);
     else variables[name] = name === piped || metadataOf(value)?.file ? nativeWithText(value) : toNative(value);
   }

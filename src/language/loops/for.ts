@@ -72,7 +72,7 @@ async function sourceOf(node: For, frame: Frame): Promise<{ source: Value; entri
     });
   }
   warnOfNoFiles(node.name, source, node.source.at, frame);
-  for (const entry of entries) requireFields(node, entry, frame);
+  if (node.fields.length > 0) for (const entry of entries) requireFields(node, entry, frame);
   return { source, entries };
 }
 
@@ -133,9 +133,9 @@ function iteration(node: For, entry: Entry, position: number, frame: Frame, iter
     inputs: [entry.value],
     index: position,
   };
-  return perform(frame, operation, async (inner, [item]) => {
+  return perform(frame, operation, async (inner, inputs) => {
     const scope = new Scope(frame.context.for?.parallel ? 'branch' : 'block', frame.scope);
-    bind(node, { ...entry, value: item }, scope);
+    bind(node, { ...entry, value: inputs[0] }, scope);
     const body = { ...inner, scope };
     const passes = node.filter === undefined || isTruthy(await lenient(node.filter, { ...body, sorting: true }));
     const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);

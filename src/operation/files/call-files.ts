@@ -135,10 +135,10 @@ function pathsOf(
 ): readonly string[] {
   const { projectRoot: root, workingDirectory } = settings;
   // With the option `key` the request lacks some arguments; a wrapper forwards others than its own.
-  const all: Json[] = via ? [...args, ...via.args] : [...args];
-  for (const input of inputs) {
-    const given = toJson(input);
-    if (!args.includes(given)) all.push(given); // mostly a call is identified by its arguments as they are
+  let all: readonly Json[] = via ? [...args, ...via.args] : args;
+  for (let i = 0; i < inputs.length; i++) {
+    const given = toJson(inputs[i]);
+    if (!args.includes(given)) all = [...all, given]; // mostly a call is identified by its arguments as they are
   }
   const bases = [root, workingDirectory, folder ?? root];
   return namedFiles(all, { root, bases });

@@ -56,6 +56,7 @@ export class SecretRegistry {
 
   /** Returns a text with marks in the place of the secrets in it. */
   redact(text: string): string {
+    if (this.isEmpty) return text;
     let hidden = text;
     for (const spelling of this.all()) if (hidden.includes(spelling)) hidden = hidden.replaceAll(spelling, HIDDEN);
     return hidden;

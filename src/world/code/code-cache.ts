@@ -68,7 +68,10 @@ export function createCodeCache(options: {
     const shadow = shadowSetOf(request.shadow);
     let variants = units.get(request.code);
     if (!variants) units.set(request.code, (variants = []));
-    for (const unit of variants) if (unit.shadow === shadow && isSame(unit.names, names, request.unset)) return unit;
+    for (let i = 0; i < variants.length; i++) {
+      const known = variants[i] as Unit;
+      if (known.shadow === shadow && isSame(known.names, names, request.unset)) return known;
+    }
     const unit = compile(request, [...names, ...request.unset], shadow);
     variants.push(unit);
     return unit;
@@ -116,8 +119,12 @@ export function createCodeCache(options: {
       const unit = unitOf(request);
       const run = unit.made ?? unit.make(...surroundings(unit, globals));
       const { variables } = request;
+      const { parameters } = unit;
       const args: unknown[] = [];
-      for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
+      for (let i = 0; i < parameters.length; i++) {
+        const name = parameters[i] as string;
+        args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
+      }
       const body = (): unknown => (options.around ? options.around(request, () => run(...args)) : run(...args));
       if (!deadline && !unit.watch.isOn) return body();
       const { host } = options;

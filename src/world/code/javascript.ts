@@ -30,18 +30,18 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
   }
 
   return {
-    async run(request, { deadline, ...facts } = {}) {
+    async run(request, options = {}) {
       checkDirectory(directories, request.directory);
       const output = new CapturedOutput(host, request.echo);
       const globals = (word: string): unknown => {
         if (word === 'console') return output.console;
         if (word === 'process') return processIn(request.directory);
-        if (word === 'mlld') return callFacts(request, facts);
+        if (word === 'mlld') return callFacts(request, options);
         if (word === 'mx') return request.mx;
         return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
       };
       try {
-        const value = await cache.call(request, globals, deadline);
+        const value = await cache.call(request, globals, options.deadline);
         return { value, log: output.log };
       } catch (error) {
         throw thrown(error, cache.placeOf(request, error));

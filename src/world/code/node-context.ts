@@ -49,7 +49,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
   }
 
   return {
-    async run(request, { deadline, ...facts } = {}) {
+    async run(request, options = {}) {
       checkDirectory(directories, request.directory);
       const directory = request.directory ?? process.cwd();
       const output = new CapturedOutput(host, request.echo);
@@ -58,13 +58,13 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
         if (word === 'process') return hostOf(directory).process;
         if (word === 'require') return hostOf(directory).require;
         if (word === 'mx') return crossed(request.mx, context().builder);
-        return callFacts(request, facts);
+        return callFacts(request, options);
       };
       timers.hold();
       try {
         const variables: Record<string, unknown> = {};
         for (const [name, value] of Object.entries(request.variables)) variables[name] = crossed(value, context().builder);
-        const result = await cache.call({ ...request, variables, directory }, globals, deadline);
+        const result = await cache.call({ ...request, variables, directory }, globals, options.deadline);
         return { value: crossed(result, outside), log: output.log };
       } catch (error) {
         if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // NODE-4

@@ -24,7 +24,7 @@ import type {
   ResultCache,
   PaidWorker,
 } from '../../../runtime/calls/result-cache.js';
-import { metadataOf, NO_METADATA } from '../../../values/value.js';
+import { metadataOf, NO_METADATA, type Metadata } from '../../../values/value.js';
 import type { ChangedFiles, RunCallFiles } from '../files/call-files.js';
 import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 import { readableResult, type ReadableResult, type ReadingPorts } from './readable-result.js';
@@ -257,8 +257,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     decline: (known) => decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {
       if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX || !fitsInMemory(notes)) return fresh;
-      const { text: _, ...metadata } = metadataOf(fresh) ?? NO_METADATA;
-      return lazyResult(store.immediate, { ref, key, position, form, fn }, metadata);
+      return lazyResult(store.immediate, { ref, key, position, form, fn }, withoutText(metadataOf(fresh)));
     },
     preview: (args) => previewOf({ inline: args as Json }),
     hold(key, { seq }, stored) {
@@ -276,6 +275,12 @@ export function createRunCache(sources: CacheSources): RunCache {
       staleHits.set(fn, hits);
     },
   };
+}
+
+function withoutText(metadata = NO_METADATA): Metadata {
+  if (metadata.text === undefined) return metadata;
+  const { text: _, ...others } = metadata;
+  return others;
 }
 
 function stepOf(op: OpPath): OpPath {
