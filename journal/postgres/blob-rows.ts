@@ -3,7 +3,8 @@
  *
  * BLOB-ROWS-1 A blob is there once its row in `blobs` is, which the last statement of its transaction makes: it is whole or absent. A kill
  *    before leaves nothing.
- * BLOB-ROWS-2 The digest is checked whenever a blob is read.
+ * BLOB-ROWS-2 The digest is checked whenever a blob is read, and by the server where a blob that is there is stored again: rows that were
+ *    changed by SQL are replaced.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +24,7 @@ const PARTS_UNDER_WAY = 4;
 const ASKED_BYTES_MIN = 16 * 1024;
 
 const TOUCH = `update mlld.blobs b set touched_at = clock_timestamp() from mlld.projects p
-  where p.project_id = b.project_id and p.name = $1 and b.digest = $2 returning 1`;
+  where p.project_id = b.project_id and p.name = $1 and b.digest = $2 and mlld.is_whole(b.project_id, b.digest, b.bytes) returning 1`;
 const PUT = 'select mlld.put_blob($1, $2, $3, $4)';
 
 export interface BlobPorts {
@@ -146,6 +147,7 @@ async function store(ports: BlobPorts, { blob, bytes }: StoredBlob, partOf: (par
     return;
   }
   await inTransaction(async (own) => {
+    await own.query('select mlld.drop_damaged($1, $2)', [project, blob], timeoutMs);
     for (let part = 0; part * PART_BYTES < bytes; part++) {
       await own.query('select mlld.put_part($1, $2, $3, $4)', [project, blob, part, await partOf(part)], timeoutMs);
     }

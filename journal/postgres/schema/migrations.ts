@@ -20,6 +20,7 @@ import { endlessRowsSchema } from './0018-endless-rows.js';
 import { takingOverSchema } from './0023-taking-over.js';
 import { runsGoneOnWithSchema } from './0025-runs-gone-on-with.js';
 import { plainEndsSchema } from './0026-plain-ends.js';
+import { wholeBlobsSchema } from './0027-whole-blobs.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { version: 25, title: 'runs that say with which run they go on', statements: runsGoneOnWithSchema, minClient: 3 },
   { version: 26, title: 'appends that only name the lines of first results', statements: plainEndsSchema, minClient: 3 },
+  { version: 27, title: 'blobs that are stored again where their rows were changed', statements: wholeBlobsSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

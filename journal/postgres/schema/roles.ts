@@ -34,6 +34,7 @@ const RECORD = [
   ...['projects', 'workflows', 'runs', 'events', 'blobs', 'blob_parts', 'blob_uses'].map((table) => `insert on mlld.${table}`),
   'update (next_seq, bytes, hash, finished, lease_until) on mlld.runs',
   'update (touched_at) on mlld.blobs',
+  'execute on function mlld.drop_damaged(text, text)',
   ...CALLS,
 ];
 const RUN = [
@@ -136,7 +137,7 @@ const OWNERS = /^\s*(create|alter|drop|grant|vacuum|do)\b/;
 const KEEPERS = /delete from mlld\.(events|runs|blobs|blob_parts|blob_uses|asides)|update mlld\.events|set fence|rewritten = /;
 const WORKERS = /mlld\.take_offers\(|(insert into|delete from) mlld\.workers\b/;
 const WRITES =
-  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|begin_after|put_blob|put_part|workflow_of|claim|sweep_claims|withdraw_offers|reserve|end_reservations|exchange)\(/;
+  /\b(insert into|update|delete from) mlld\.|mlld\.(append|begin_run|begin_after|put_blob|put_part|drop_damaged|workflow_of|claim|sweep_claims|withdraw_offers|reserve|end_reservations|exchange)\(/;
 
 /** The first one that fits says which role a statement needs. */
 const NEEDED = [

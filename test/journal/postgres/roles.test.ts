@@ -195,10 +195,28 @@ describe.skipIf(noServer !== undefined)(`roles of a store${noServer === undefine
     );
     expect(may.map(({ name }) => name)).toEqual(['mlld_keeper', 'mlld_run']);
     const definers = await database.query(
-      `select proname as name, proconfig as settings from pg_proc where pronamespace = 'mlld'::regnamespace and prosecdef`,
+      `select proname as name, proconfig as settings from pg_proc where pronamespace = 'mlld'::regnamespace and prosecdef order by 1`,
       [],
     );
-    expect(definers).toEqual([{ name: 'take_over', settings: ['search_path=pg_catalog, pg_temp'] }]);
+    const settings = ['search_path=pg_catalog, pg_temp'];
+    expect(definers).toEqual([
+      { name: 'drop_damaged', settings },
+      { name: 'take_over', settings },
+    ]);
+  });
+
+  it('store a damaged blob again, without the right to remove one', async () => {
+    const url = await userWith('mlld_worker', database.project());
+    const store = openTestStore(url);
+    const { blob } = await store.putBlob('a paid result');
+    await database.query(`update mlld.blob_parts set content = 'another' where digest = $1`, [blob]);
+    await store.putBlob('a paid result');
+    expect(String(await store.getBlob(blob))).toBe('a paid result');
+    await store.close();
+
+    const reader = connectionOf(await userWith('mlld_read', url));
+    await expect(reader.query('select mlld.drop_damaged($1, $2)', ['any', blob])).rejects.toMatchObject({ code: 'STORE_DENIED' });
+    await reader.close();
   });
 
   it('have rights to each table of the schema', async () => {

@@ -1,4 +1,4 @@
-/** A blob whose row was changed by SQL is not there, and is not looked for without end. */
+/** A blob whose row was changed by SQL is not there, is not looked for without end, and is there once it was stored again. */
 import { describe, expect, it } from 'vitest';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
 import { runRef, started } from '../../support/facts.js';
@@ -20,7 +20,44 @@ describe.skipIf(noServer !== undefined)(`a changed blob${noServer === undefined 
     );
     const read = await store.getBlob(blob);
     expect(read === undefined || content.equals(read)).toBe(true);
+    await store.putBlob(content);
+    expect(content.equals((await store.getBlob(blob)) ?? Buffer.alloc(0))).toBe(true);
     await journal.close();
     await store.close();
   });
+
+  /** In the ways of a small blob, of one that is asked for first, and of one in several parts. */
+  const SIZES = [100, 100_000, 2_500_000];
+  const CHANGES = {
+    'a part is another one': "update mlld.blob_parts set content = 'other'::bytea where project_id = $1 and digest = $2 and part = 0",
+    'a part has the length that it had': `update mlld.blob_parts set content = overlay(content placing '?'::bytea from 10)
+      where project_id = $1 and digest = $2 and part = 0`,
+    'a part is gone': 'delete from mlld.blob_parts where project_id = $1 and digest = $2 and part = 0',
+    'its length is another one': 'update mlld.blobs set bytes = bytes + 1 where project_id = $1 and digest = $2',
+  };
+
+  it.each(SIZES.flatMap((size) => Object.entries(CHANGES).map(([what, change]) => [size, what, change] as const)))(
+    'of %s bytes is whole again when it is stored again, where %s',
+    async (size, what, change) => {
+      const url = database.project();
+      const [store, colleague] = [openTestStore(url), openTestStore(url)];
+      const journal = await store.create(runRef(1));
+      await journal.append(started);
+      const content = Buffer.alloc(size, 'a paid result ');
+      const { blob } = await store.putBlob(content);
+      const other = await store.putBlob('another result');
+      const [row] = await database.query('select project_id from mlld.projects where name = $1', [
+        new URL(url).searchParams.get('project'),
+      ]);
+      await database.query(change, [row?.['project_id'], blob]);
+      const read = await store.getBlob(blob);
+      if (what === 'its length is another one') expect(read === undefined || content.equals(read)).toBe(true);
+      else expect(read).toBeUndefined();
+      await Promise.all([store.putBlob(content), colleague.putBlob(content)]);
+      expect(content.equals((await store.getBlob(blob)) ?? Buffer.alloc(0))).toBe(true);
+      expect(String(await store.getBlob(other.blob))).toBe('another result');
+      await journal.close();
+      await Promise.all([store.close(), colleague.close()]);
+    },
+  );
 });
