@@ -2,8 +2,8 @@
  * Lets a blob whose rows were changed by SQL be stored again. team-store.md 10.
  *
  * WHOLE-1 A blob that is there is only touched, and one that its digest does not fit is not there for readers: stored again it stayed so,
- *    and each run that needed the result paid for it again. Now its rows are removed first. Of a blob of more than 64 MiB only the length is
- *    looked at.
+ *    and each run that needed the result paid for it again. Now its rows are removed first. Of a blob of more than 64 MiB only the length
+ *    is looked at.
  * WHOLE-2 Only rows that do not fit are ever removed, whoever asks: the function has the rights of the owner, because those who record
  *    may not remove anything. The row in `blobs` is locked meanwhile, so that of two at once the second finds what the first has stored.
  *
