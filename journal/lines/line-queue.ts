@@ -4,10 +4,10 @@ import {
   CHAIN_SEED,
   encodeInto,
   LINE_BYTES_MAX,
-  TAIL_AND_NEWLINE_BYTES,
   lineOf,
   predecessorEnd,
   PREDECESSOR_BYTES,
+  TAIL_AND_NEWLINE_BYTES,
 } from '../codec.js';
 import { JournalError } from '../errors.js';
 
