@@ -7,7 +7,7 @@
  * WHOLE-2 Only rows that do not fit are ever removed, whoever asks: the function has the rights of the owner, because those who record
  *    may not remove anything. The row in `blobs` is locked meanwhile, so that of two at once the second finds what the first has stored.
  *
- * A kill between the removal and the storing leaves no blob in place of a damaged one, which is the same for every reader.
+ * The removal and the storing are one transaction: a kill leaves the damaged rows or the whole ones.
  */
 export const wholeBlobsSchema = `
 create function mlld.is_whole(p_project_id int, p_digest text, p_bytes bigint) returns boolean

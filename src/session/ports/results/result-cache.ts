@@ -277,6 +277,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   };
 }
 
+/** The text of a lazy result is read with its data. */
 function withoutText(metadata = NO_METADATA): Metadata {
   if (metadata.text === undefined) return metadata;
   const { text: _, ...others } = metadata;
