@@ -9,8 +9,8 @@
  *
  * Only the engine's own parser decides about the text: variants of it are compiled to see whether they are valid.
  */
-import { Script } from 'node:vm';
 import type { Importing } from './importing.js';
+import { scriptSyntaxError } from './script-syntax.js';
 
 /** Parameters and body, as the constructors of functions take them. */
 type Compile = (...texts: readonly string[]) => unknown;
@@ -94,12 +94,7 @@ function asExpression(code: string, compiles: (body: string) => boolean): string
 function hasReturn(code: string): boolean {
   if (!code.includes('return')) return false;
   const script = code.replace(/\bfor(\s+)await\b/g, 'for$1').replace(/(?<![\w$.])await(?![\w$])/g, 'void ');
-  try {
-    new Script(script);
-    return false;
-  } catch {
-    return true;
-  }
+  return scriptSyntaxError(script) !== undefined;
 }
 
 const COMMENTS = String.raw`(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n|$))*`;

@@ -1,8 +1,8 @@
 /** Finds the line of a body in which an error was thrown, or which does not compile. `compile-code.ts` says what is made of a body. */
-import { Script } from 'node:vm';
 import { locate } from '../../../grammar/locate.js';
 import { unclosedInCode } from '../../../grammar/mlld/code-end.js';
 import { asObject } from './compile-code.js';
+import { scriptSyntaxError } from './script-syntax.js';
 import type { CodePlace } from '../world.js';
 
 /** Says how a body was compiled: as an `eval`, or behind so many lines, and so many columns on its first line. */
@@ -95,17 +95,13 @@ function isName(name: string): boolean {
 
 /** The body is behind the first line of the script. */
 function syntaxErrorInScript(script: string, code: string): Refusal | undefined {
-  try {
-    new Script(script, { filename: 'body' });
-    return undefined;
-  } catch (error) {
-    const { message } = error as SyntaxError;
-    const found = REFUSED.exec((error as Error).stack ?? '');
-    const line = Number(found?.[1]) - 1;
-    const lines = code.split('\n');
-    // The engine notices behind the body that its end is missing.
-    const end = { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
-    const place = line > lines.length ? end : line >= 1 ? { line, column: (found?.[2] ?? '').length + 1 } : undefined;
-    return { message, place };
-  }
+  const error = scriptSyntaxError(script, { filename: 'body' });
+  if (error === undefined) return undefined;
+  const found = REFUSED.exec(error.stack ?? '');
+  const line = Number(found?.[1]) - 1;
+  const lines = code.split('\n');
+  // The engine notices behind the body that its end is missing.
+  const end = { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  const place = line > lines.length ? end : line >= 1 ? { line, column: (found?.[2] ?? '').length + 1 } : undefined;
+  return { message: error.message, place };
 }
