@@ -24,7 +24,7 @@ const UNMISTAKABLE_UNITS_MIN = 16;
 const TEXTS_MAX = 1000;
 
 export function isSecret(value: Value): boolean {
-  return value instanceof Annotated && value.metadata.labels.includes(SECRET);
+  return typeof value === 'object' && value instanceof Annotated && value.metadata.labels.includes(SECRET);
 }
 
 export class SecretRegistry {
