@@ -51,9 +51,26 @@ export interface Line {
   readonly hash: string;
 }
 
+/**
+ * The part of a line before its hash, without a closing brace: `head`, what stands between the braces of `json`, and `tail`. V8 copies a
+ * long text when it is cut, and again when it is put together with others, so `encodeInto` lays these over each other in memory.
+ */
+export interface LongBody {
+  /** Begins with the brace of the line. */
+  readonly head: string;
+  readonly json: string;
+  readonly tail: string;
+}
+
+/** The braces of its JSON are not in a long body. */
+const BRACES = 2;
+/** UTF-16 units of JSON from which on a body is a long one. Strings are quicker for a short one. */
+const LONG_UNITS_MIN = 1024;
+
 /** Throws `JournalError` `NOT_JSON` when the fact holds a bigint or contains itself. */
 export function encode(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string, previousHash: string): Line {
-  return lineOf(bodyOf(fact, seq, ts), previousHash);
+  const body = bodyOf(fact, seq, ts);
+  return lineOf(typeof body === 'string' ? body : `${body.head}${body.json.slice(1, -1)}${body.tail}`, previousHash);
 }
 
 export function lineOf(body: string, previousHash: string): Line {
@@ -62,14 +79,15 @@ export function lineOf(body: string, previousHash: string): Line {
 }
 
 /** Returns the part of a line before its hash, without a closing brace. Throws like `encode`. */
-export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string {
-  if ('seq' in fact || !isInOrder(fact)) return copiedText(fact, seq, ts).slice(0, -1);
-  const version = WITHOUT_PAYLOADS.has(fact.type) ? JOURNAL_VERSION : versionOf(fact);
-  try {
-    return `{"v":${version},"seq":${seq},${JSON.stringify(fact).slice(1, -1)},"ts":"${ts}"`;
-  } catch (error) {
-    throw notJson(error);
+export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string | LongBody {
+  if ('seq' in fact || !isInOrder(fact)) {
+    const json = copiedText(fact, seq, ts);
+    return json.length < LONG_UNITS_MIN ? json.slice(0, -1) : { head: '{', json, tail: '' };
   }
+  const version = WITHOUT_PAYLOADS.has(fact.type) ? JOURNAL_VERSION : versionOf(fact);
+  const json = jsonOf(fact);
+  if (json.length < LONG_UNITS_MIN) return `{"v":${version},"seq":${seq},${json.slice(1, -1)},"ts":"${ts}"`;
+  return { head: `{"v":${version},"seq":${seq},`, json, tail: `,"ts":"${ts}"` };
 }
 
 /** True for most facts: no member must be moved (CODEC-1). Each event comes through here, and only its first members are looked at. */
@@ -99,12 +117,26 @@ function versionOf(fact: { readonly [member: string]: unknown }): number {
   return JOURNAL_VERSION;
 }
 
+/** The most bytes that the line of a long body takes. */
+export function bytesMaxOf({ head, json, tail }: LongBody): number {
+  return head.length + json.length * BYTES_PER_UNIT_MAX + tail.length + TAIL_AND_NEWLINE_BYTES;
+}
+
+/** The bytes that the line of a long body takes: to count them takes as long as to write them. */
+export function bytesOf({ head, json, tail }: LongBody): number {
+  return head.length + Buffer.byteLength(json) - BRACES + tail.length + TAIL_AND_NEWLINE_BYTES;
+}
+
 /**
- * Writes the line that `lineOf` returns into `bytes` at `start`, where the longest line of such a body must fit (`BYTES_PER_UNIT_MAX`),
- * directly behind the end of its predecessor (`PREDECESSOR_BYTES`). Copies a long body less often than `lineOf` does.
+ * Writes the line of a long body into `bytes` at `start`, where its most bytes (`bytesMaxOf`) must fit, directly behind the end of its
+ * predecessor (`PREDECESSOR_BYTES`).
  */
-export function encodeInto(bytes: Buffer, start: number, body: string): { readonly end: number; readonly hash: string } {
-  const end = start + bytes.write(`${body}}`, start);
+export function encodeInto(bytes: Buffer, start: number, { head, json, tail }: LongBody): { readonly end: number; readonly hash: string } {
+  // The last character of the head takes the place of the first brace, and the tail that of the last one.
+  const from = start + head.length - 1;
+  const to = from + bytes.write(json, from) - 1;
+  bytes.write(head, start, 'latin1');
+  const end = to + bytes.write(`${tail}}`, to, 'latin1');
   // The text is hashed in place: meanwhile the predecessor's hash is directly before the line.
   bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
   const digest = sha256Hex(viewOf(bytes, start - HASH_DIGITS, end));
@@ -136,15 +168,15 @@ function copiedText(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): 
   members['seq'] = seq;
   members['ts'] = ts;
   members['hash'] = undefined;
+  return jsonOf(members);
+}
+
+function jsonOf(members: object): string {
   try {
     return JSON.stringify(members);
   } catch (error) {
-    throw notJson(error);
+    throw new JournalError('NOT_JSON', `an event can't be written as JSON: ${(error as Error).message}`, { cause: error });
   }
-}
-
-function notJson(error: unknown): JournalError {
-  return new JournalError('NOT_JSON', `an event can't be written as JSON: ${(error as Error).message}`, { cause: error });
 }
 
 /** Decodes a line that this process encoded itself, so it needs no verification. */

@@ -1,10 +1,13 @@
 /** Holds the lines that wait to be written, as they will be in the file, each hashed behind the one before it. */
 import {
   BYTES_PER_UNIT_MAX,
+  bytesMaxOf,
+  bytesOf,
   CHAIN_SEED,
   encodeInto,
   LINE_BYTES_MAX,
   lineOf,
+  type LongBody,
   predecessorEnd,
   PREDECESSOR_BYTES,
   TAIL_AND_NEWLINE_BYTES,
@@ -14,8 +17,6 @@ import { JournalError } from '../errors.js';
 const CAPACITY = 256 * 1024;
 /** So much memory is kept for further lines once its own are released. */
 const SPARE_MAX = 16;
-/** UTF-16 units. A longer line is put together in the queue's memory, a shorter one as a string. */
-const LONG_UNITS_MIN = 1024;
 
 export class LineQueue {
   /** Holds lines that were taken before those that wait. When it is full, the next lines are put into other memory. */
@@ -41,13 +42,14 @@ export class LineQueue {
    * Adds the line with this body and returns its length in bytes; 0 when it doesn't fit, as it will once the queue was taken. Throws
    * `JOURNAL_EVENT_TOO_LARGE`. In both cases the queue is unchanged.
    */
-  add(body: string): number {
-    const bytesMax = body.length * BYTES_PER_UNIT_MAX + TAIL_AND_NEWLINE_BYTES;
+  add(body: string | LongBody): number {
+    const isShort = typeof body === 'string';
+    const bytesMax = isShort ? body.length * BYTES_PER_UNIT_MAX + TAIL_AND_NEWLINE_BYTES : bytesMaxOf(body);
     if (bytesMax > this.bytes.length - this.end) {
       if (this.length > 0) return 0;
-      this.moveTo(bytesMax > CAPACITY ? Buffer.byteLength(body) + TAIL_AND_NEWLINE_BYTES : CAPACITY);
+      this.moveTo(bytesMax > CAPACITY && !isShort ? bytesOf(body) : CAPACITY);
     }
-    if (body.length >= LONG_UNITS_MIN) return this.addLong(body);
+    if (!isShort) return this.addLong(body);
     const { text, hash } = lineOf(body, this.hash);
     const bytes = this.bytes.write(text, this.end);
     this.end += bytes;
@@ -55,7 +57,7 @@ export class LineQueue {
     return bytes;
   }
 
-  private addLong(body: string): number {
+  private addLong(body: LongBody): number {
     const { end, hash } = encodeInto(this.bytes, this.end, body);
     const bytes = end - this.end;
     if (bytes > LINE_BYTES_MAX) {

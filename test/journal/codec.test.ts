@@ -102,7 +102,9 @@ it('uses the memory of released lines again', () => {
 it.each([2000, 300_000])('queues an event of %i letters, larger than the queue or not, and continues behind it', (length) => {
   const queue = new LineQueue();
   let previous = CHAIN_SEED;
-  [opStarted(0), { ...callCompleted(1), result: { inline: 'é'.repeat(length) } } as Fact, opStarted(2)].forEach((fact, n) => {
+  const long = { ...callCompleted(1), result: { inline: 'é"\n'.repeat(length) } } as Fact;
+  const { key, op, ...rest } = long as Extract<Fact, { type: 'call.completed' }>;
+  [opStarted(0), long, opStarted(2), { ...rest, op, key }, opStarted(4)].forEach((fact, n) => {
     const line = encode(fact, seqOf(n), ts, previous);
     previous = line.hash;
     queue.add(bodyOf(fact, seqOf(n), ts));
