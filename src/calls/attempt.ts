@@ -76,7 +76,7 @@ export class Attempt {
   /** By path: the files that calls inside wrote, or had written where their results were reused. */
   innerFiles: Map<string, WrittenFile> | undefined;
 
-  /** The attempt that its call is inside of. */
+  /** The attempt that its call is inside of; where a guard requested it, that of the first execution. */
   outer: Attempt | undefined;
 
   /** The costs of the calls inside its call, in this attempt and those before it. Undefined until one is known. */

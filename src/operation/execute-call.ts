@@ -61,7 +61,9 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
 
 /** Shows the guards and after-hooks how far the call has come. */
 function show({ sight }: CacheableCall, { lane, model }: CallOptions, progress: CallProgress): void {
-  if (sight) sight.view = () => ({ ...progress.view, lane, model });
+  if (!sight) return;
+  sight.view = () => ({ ...progress.view, lane, model });
+  sight.attempt = () => progress.attempt;
 }
 
 /** Shows the guards a call of which no attempt has begun. */

@@ -110,7 +110,7 @@ export function reuse(
     ...(files.length > 0 && { files }),
   });
   usage.callReused(savedUsd);
-  if (around && allUsd !== undefined) around.reusedInside(allUsd, ownKey);
+  if (allUsd !== undefined) (operation.repeat?.first ?? around)?.reusedInside(allUsd, ownKey);
   const { measured } = known;
   if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, { op: op.path, recorded: known.editedSince, now: fingerprint });

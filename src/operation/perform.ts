@@ -11,7 +11,7 @@ import type { CallSight } from '../runtime/context.js';
 import type { Frame } from '../runtime/frame.js';
 import type { OpNode } from '../runtime/op-node.js';
 import type { CallOperation, LlmCall } from '../runtime/calls/llm-call.js';
-import type { Operation } from '../runtime/operation.js';
+import type { GuardRepeat, Operation } from '../runtime/operation.js';
 import { GuardRetry } from '../runtime/guard-retry.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
@@ -120,7 +120,9 @@ async function stages(
     seen = inner;
     if (!guards) return plainly(inner, operation.allowed ? { ...received, inputs: operation.allowed } : received, own);
     return handled(inner, received, () =>
-      guarded(guards, inner, received, own).catch((error: unknown) => executeAgain(error, inner, received, body, denied)),
+      guarded(guards, inner, received, own).catch((error: unknown) =>
+        executeAgain(error, inner, received, body, { denied, first: sight?.attempt?.() }),
+      ),
     );
   };
   try {
@@ -160,10 +162,10 @@ async function executeAgain(
   frame: Frame,
   operation: CallOperation,
   body: Body,
-  denied: (denial: Denial) => void,
+  further: Pick<GuardRepeat, 'denied' | 'first'>,
 ): Promise<Outcome> {
   if (!isRequestedAgain(error) || !operation.call || operation.repeat) throw error;
-  const accepted = await repeated(error, frame, operation, (numbered, next) => perform(numbered, next, body), denied);
+  const accepted = await repeated(error, frame, operation, (numbered, next) => perform(numbered, next, body), further);
   frame.run.repeatedInside.set(frame.op, metadataOf(valueIn(accepted))?.measured?.());
   return accepted;
 }

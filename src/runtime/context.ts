@@ -1,4 +1,5 @@
 /** The state of the constructs around an evaluation: `@mx` shows it to scripts. control.md 25. */
+import type { Attempt } from '../calls/attempt.js';
 import type { MeasuredCall, Value } from '../values/value.js';
 import type { GuardContext, GuardTrail } from './guard-trail.js';
 import type { Operation } from './operation.js';
@@ -66,6 +67,8 @@ export const OUTERMOST: Omit<Context, 'errors'> = {
 export interface CallSight {
   /** Absent until the options of the call are known. */
   view?: () => CallView;
+  /** Returns the attempt that began last; absent as long as `view` is. */
+  attempt?: () => Attempt | undefined;
   /** The call was denied, whatever its body did. */
   isDenied?: true;
 }

@@ -1,5 +1,6 @@
 /** The facts about an operation that the journal, hooks, guards and `@mx` see. design.md 2. How a call is executed is in `llm-call.ts`. */
 import type { OpKind } from '../../journal/event.js';
+import type { Attempt } from '../calls/attempt.js';
 import type { Value } from '../values/value.js';
 import type { Denial } from './denial.js';
 import type { GuardTrail, GuardTry } from './guard-trail.js';
@@ -43,6 +44,8 @@ export interface GuardRepeat {
   readonly isHooked?: true;
   /** The executions before this one. */
   readonly tries: readonly GuardTry[];
+  /** The last attempt of the first execution: a later hit saves what the executions after it cost, too. Absent where no call is guarded. */
+  readonly first?: Attempt | undefined;
   /** Reports a denial of this execution, which is one of the whole operation. */
   readonly denied: (denial: Denial) => void;
 }

@@ -158,7 +158,7 @@ class Attempts {
     const { monotonicMs } = call.run;
     const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK, calls?.sessions);
     attempt.report = new BodyReport(attempt, calls?.reportFiles, (topic, message) => this.warnOnce(topic, message));
-    attempt.outer = this.frame.attempt;
+    attempt.outer = call.operation.repeat?.first ?? this.frame.attempt;
     attempt.costsInside = progress.attempt?.costsInside;
     progress.attempt = attempt;
     progress.usage = undefined;

@@ -7,10 +7,10 @@
  */
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import type { Outcome } from '../../runtime/completion.js';
-import type { Denial } from '../../runtime/denial.js';
 import type { Frame } from '../../runtime/frame.js';
 import { GuardRetry } from '../../runtime/guard-retry.js';
 import type { GuardTry } from '../../runtime/guard-trail.js';
+import type { GuardRepeat } from '../../runtime/operation.js';
 
 export function isRequestedAgain(error: unknown): error is GuardRetry {
   return error instanceof GuardRetry && error.timing === 'after';
@@ -26,20 +26,20 @@ export function frameOfRepeat(frame: Frame, execution: number): Frame {
   return { ...frame, context: { ...frame.context, attempt } };
 }
 
-/** Executes again until the after-guards are content. `denied` is told of a denial, which is one of the whole operation. */
+/** Executes again until the after-guards are content. `further` is handed to each execution. */
 export async function repeated(
   first: GuardRetry,
   frame: Frame,
   operation: CallOperation,
   execute: (frame: Frame, operation: CallOperation) => Promise<Outcome>,
-  denied: (denial: Denial) => void = () => undefined,
+  further: Pick<GuardRepeat, 'denied' | 'first'> = { denied: () => undefined },
 ): Promise<Outcome> {
   const tries: GuardTry[] = [];
   for (let retry = first; ;) {
     tries.push(tryOf(retry, tries));
     const again = frameOfRepeat(frame, tries.length + 1);
     try {
-      return await execute(again, repeatOf(operation, { tries: [...tries], denied }, again.context.attempt));
+      return await execute(again, repeatOf(operation, { tries: [...tries], ...further }, again.context.attempt));
     } catch (error) {
       if (!isRequestedAgain(error)) throw error;
       retry = error;

@@ -128,6 +128,22 @@ it.each([
   for (const n of ['1', '2']) expect(await json('journal', 'replay', `job@${n}`)).toMatchObject({ verdict: 'same' });
 });
 
+it.each([
+  ['a call', 'ask', 'show @ask("a")', 0.75],
+  ['a call inside another', 'ask', 'show @outer("a")', 0.75],
+  ['a call with another inside', 'outer', 'show @outer("a")', 0.75],
+])('contains the executions that a guard sent back: of %s', async (_, guarded, shown, savedUsd) => {
+  const ask = 'exe llm @ask(q) = js { mlld.usage({ costUsd: 0.25 }); return "I:" + q }\n';
+  const guard = `guard @again after op:exe = when [ @mx.op.name == "${guarded}" && @mx.guard.try < 3 => retry "again"; * => allow ]\n`;
+  const { run, json, plan, figures } = await project(`${ask}${OUTER.replace('@inner', '@ask')}${guard}${shown}\n`);
+  await run('--checkpoint');
+  expect(await figures()).toMatchObject({ costUsd: 0.75 });
+  expect(await plan('--resume')).toMatchObject({ savedUsd });
+  await run('--resume');
+  expect(await figures()).toMatchObject({ reused: 1, executed: 0, savedUsd });
+  for (const n of ['1', '2']) expect(await json('journal', 'replay', `job@${n}`)).toMatchObject({ verdict: 'same' });
+});
+
 it('is unknown, not 0, where no call inside told its cost', async () => {
   const { cwd, run, figures, runs } = await project(`exe llm @inner(q) = js { return "I:" + q }\n${OUTER}${LOOP}`);
   await run('--checkpoint');

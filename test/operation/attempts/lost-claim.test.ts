@@ -57,7 +57,7 @@ function open({ confirms, claim = async () => ({ kind: 'claimed', replaces: unde
     post: (fact: Fact) => void happened.push('to' in fact ? `${fact.type} ${String(fact.to)}` : fact.type),
   };
   const run = { ...bare, recorder, cache: { ...bare.cache, claims } };
-  const call = { run, op: frame.op.child('ask'), llm: { fn: 'ask' } } as unknown as CacheableCall;
+  const call = { run, op: frame.op.child('ask'), operation: {}, llm: { fn: 'ask' } } as unknown as CacheableCall;
   const identity = { key: callKeyOf('tide'), request: { fn: 'ask' } } as unknown as CallIdentity;
   const claimed = new OwnClaim(call, identity, undefined);
   const record = {

@@ -24,7 +24,7 @@ it.each(['returned', 'thrown'] as const)('settles once where the refusal is %s',
     refuse: { value: async () => (how === 'thrown' ? Promise.reject(new Error('refused')) : new Error('refused')) },
   }) as CallRuntime['dispatcher'];
   const { run, frame } = bareRun({ calls: { ...made, dispatcher: watched } });
-  const call = { run, op: frame.op.child('ask'), llm: { fn: 'ask' } } as unknown as CacheableCall;
+  const call = { run, op: frame.op.child('ask'), operation: {}, llm: { fn: 'ask' } } as unknown as CacheableCall;
   const record = {
     async started() {
       dispatcher.stop({ class: 'journal', message: 'lost' });
