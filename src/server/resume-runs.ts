@@ -1,9 +1,10 @@
 /** Resumes runs whose process has ended: on request, with an answer to a question of theirs, and when a server starts. */
 import path from 'node:path';
-import type { RunId } from '../../journal/ids.js';
+import type { RunId, Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { type PipelineRun, type PipelineRuns, type Project, uploadFolder } from '../api/pipeline-runs.js';
 import { messageOf } from '../errors.js';
+import { leavesFolder } from '../world/files/resolver-prefix.js';
 import type { RunManager } from './run-manager.js';
 import { hintOf, HttpError } from './http-error.js';
 
@@ -40,7 +41,16 @@ export async function resumeRun(
       hint: `the latest run is ${newest}`,
     });
   }
-  await manager.resume({ id, latest: run, name, file: path.resolve(project.root, workflow), backend: line.begun.backend });
+  await manager.resume({ id, latest: run, name, file: fileOf(project, workflow, id), backend: line.begun.backend });
+}
+
+/** A request names no file outside of the project, and neither may a record, which anybody may have written who writes to the store. */
+function fileOf({ root }: Project, workflow: Workflow, id: RunId): string {
+  const file = path.resolve(root, workflow);
+  if (!leavesFolder(root, file)) return file;
+  throw new HttpError(409, 'RUN_OUTSIDE', `Run ${id} is recorded for ${workflow}, which is outside of the project`, {
+    hint: 'where the file is to be trusted: mlld run FILE --resume --ask remote',
+  });
 }
 
 /** Returns the interrupted runs of uploaded pipelines, oldest first. */

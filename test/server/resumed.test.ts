@@ -155,3 +155,27 @@ it('have names that begin no line of the log of the server', { timeout: 120_000 
   await expect.poll(() => served.stderr()).toContain('Forged');
   expect(served.stderr()).not.toMatch(/^Forged/m);
 });
+
+it.each(['../../beside.dot', 'absolute'])(
+  'are not resumed where their record names a file outside of the project: %s',
+  { timeout: 120_000 },
+  async (name) => {
+    const outside = await projectFolder({
+      'beside.dot': pipeline('work [shape=parallelogram, tool_command="touch ran"]; start -> work -> exit'),
+    });
+    const folder = path.join(outside, 'a/project');
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, 'package.json'), '{}');
+    const ref = {
+      workflow: workflowOf(name === 'absolute' ? path.join(outside, 'beside.dot') : name),
+      run: runIdAt(Date.UTC(2026, 10, 20, 12), '0000'),
+    };
+    const journal = await openFileStore(folder).create(ref);
+    await journal.append({ ...started(ref), pipeline: 'beside' } as Fact);
+    await journal.close();
+    const served = await serve({ folder });
+    const { status, text } = await served.post(`/pipelines/${ref.run}/resume`);
+    expect([status, text]).toEqual([409, expect.stringContaining('RUN_OUTSIDE')]);
+    expect(served.stderr()).not.toContain('resumed');
+  },
+);
