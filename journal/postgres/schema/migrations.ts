@@ -21,6 +21,7 @@ import { takingOverSchema } from './0023-taking-over.js';
 import { runsGoneOnWithSchema } from './0025-runs-gone-on-with.js';
 import { plainEndsSchema } from './0026-plain-ends.js';
 import { wholeBlobsSchema } from './0027-whole-blobs.js';
+import { resultsOfOthersSchema } from './0028-results-of-others.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
@@ -71,6 +72,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 25, title: 'runs that say with which run they go on', statements: runsGoneOnWithSchema, minClient: 3 },
   { version: 26, title: 'appends that only name the lines of first results', statements: plainEndsSchema, minClient: 3 },
   { version: 27, title: 'blobs that are stored again where their rows were changed', statements: wholeBlobsSchema, minClient: 3 },
+  {
+    version: 28,
+    title: 'results in the place of entries that name a run of another workflow',
+    statements: resultsOfOthersSchema,
+    minClient: 3,
+  },
 ];
 
 /** The version that this program writes. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Claimed, Claims } from '../../../../journal/storage/claims.js';
 import type { Fact, FactOf } from '../../../../journal/event.js';
-import type { CallKey, EventRef, OpPath } from '../../../../journal/ids.js';
+import { workflowOf, type CallKey, type EventRef, type OpPath } from '../../../../journal/ids.js';
 import type { Journal, Recorded } from '../../../../journal/store.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
@@ -64,6 +64,23 @@ export function claimsContract(name: string, { project, query }: ClaimsDatabase)
           { key: keyOf(2), ...entry(5) },
         ].sort(byKey),
       );
+      await first.close();
+    });
+
+    it('replaces the entry of a run of another workflow, which no run can read', async () => {
+      const open = project();
+      const store = open();
+      const other = await open().create(runRef(9, workflowOf('llm/run/other.mld')));
+      await other.append(started);
+      const [{ id: stranger } = {}] = await query('select max(run_id) as id from mlld.runs');
+      await other.close();
+      const first = await store.create(runRef(1));
+      await first.append(started);
+      const [row] = await query('select max(workflow_id) as id from mlld.runs');
+      await query(`insert into mlld.answers values (${Number(row?.['id'])}, '${keyOf(1)}', ${Number(stranger)}, 7, 7, 7)`);
+      await first.append(callStarted(1));
+      const { seq, position } = await first.append(callCompleted(1));
+      expect(await answers()).toEqual([{ key: keyOf(1), run: runRef(1).run, seq, at: position.offset, bytes: position.bytes }]);
       await first.close();
     });
 
