@@ -19,6 +19,7 @@ const BECAUSE: { readonly [B in NotCopied]: string } = {
   running: 'is in flight: copy again when it has ended',
   damaged: 'does not verify: mlld journal verify says what is lost',
   other: 'is there in another form, redacted or incomplete',
+  elsewhere: 'has the id of a run of another script, which is there',
 };
 
 export async function copy(io: Io, { from, to, json }: JsonOption & { readonly from?: string; readonly to?: string }): Promise<number> {

@@ -4,6 +4,7 @@
  * COPY-1 The blobs of a run are there before the run is, which appears whole or not at all. So a kill leaves whole runs, and copying
  *    again continues behind them.
  * COPY-2 A run that is there already is compared and never replaced.
+ * COPY-3 No run is copied whose id a run of another workflow has: commands name a run by its id alone, and would take the other one.
  */
 import { JournalError } from '../../../journal/errors.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -12,8 +13,11 @@ import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
 import { keeperOf } from './keeper-of.js';
 
-/** `running`: its writer is not done. `damaged`: it does not verify. `other`: another run of this name is there. */
-export type NotCopied = 'running' | 'damaged' | 'other';
+/**
+ * `running`: its writer is not done. `damaged`: it does not verify. `other`: another run of this name is there. `elsewhere`: a run of
+ * another workflow has its id.
+ */
+export type NotCopied = 'running' | 'damaged' | 'other' | 'elsewhere';
 
 export interface CopyReport {
   readonly copied: readonly RunRef[];
@@ -45,7 +49,9 @@ export async function copyRuns(from: Place, to: Place): Promise<CopyReport> {
 
 async function copyRun(from: Place, to: Place, { ref, liveness }: RunFile): Promise<'stored' | 'there' | NotCopied> {
   if (liveness === 'running') return 'running';
-  if ((await to.store.find(ref.run)) === undefined) {
+  const known = await to.store.find(ref.run);
+  if (known !== undefined && known.workflow !== ref.workflow) return 'elsewhere'; // COPY-3
+  if (known === undefined) {
     if (!(await verifyRun(from.store, ref)).ok) return 'damaged';
     await copyBlobs(from.store, to.store, ref); // COPY-1
   }

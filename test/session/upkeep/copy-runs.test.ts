@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
+import { workflowOf } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { copyRuns } from '../../../src/session/upkeep/copy-runs.js';
@@ -77,6 +78,16 @@ describe('copied runs', () => {
     await journal.close();
     expect((await readRun(to.store, runRef(1))).events).toEqual(before);
     expect(await to.store.runs(JOB)).toHaveLength(1);
+  });
+
+  it('are none whose id a run of another script has there, because commands name a run by its id', async () => {
+    const { blob } = await from.store.putBlob('show "tide"');
+    await recordRun(from.root, 1, [{ type: 'source.loaded', path: 'job.mld', blob, role: 'script' }]);
+    const journal = await to.store.create(runRef(1, workflowOf('other.mld')));
+    await journal.append(started(runRef(1, workflowOf('other.mld'))));
+    await journal.close();
+    expect(await copyRuns(from, to)).toEqual({ copied: [], there: [], left: [{ ref: runRef(1), because: 'elsewhere' }] });
+    expect(await to.store.runs(JOB)).toEqual([]);
   });
 });
 
