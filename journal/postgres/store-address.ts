@@ -29,6 +29,10 @@ export interface AddressSettings {
 }
 
 const PARAMETERS = new Set(['project', 'sslmode', 'sslrootcert', 'host']);
+/** Those of other programs of PostgreSQL that people write into an address. */
+const OTHER_PARAMETERS = new Set(
+  'application_name connect_timeout dbname options passfile password port service ssl sslcert sslkey user'.split(' '),
+);
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 const MODES: { readonly [mode: string]: Tls } = {
   disable: 'off',
@@ -121,7 +125,7 @@ export function isLocal(host: string): boolean {
 function tlsOf(host: string, mode: string | undefined): Tls {
   if (mode === undefined) return isLocal(host) ? 'off' : 'verified';
   const tls = MODES[mode];
-  if (tls === undefined) throw badAddress(`sslmode=${printable(mode)} is unknown`, 'use verify-full, no-verify or disable');
+  if (tls === undefined) throw badAddress('its sslmode is unknown', 'use verify-full, no-verify or disable');
   return host.startsWith('/') ? 'off' : tls;
 }
 
@@ -146,13 +150,12 @@ function decoded(text: string): string {
   }
 }
 
-/** With a ? in a password that is not written as %3F, the rest of the address looks like a parameter. */
+/**
+ * With a ? in a password that is not written as %3F, the rest of the address looks like a parameter, or its value. So no value is shown, and
+ * no name that other programs of PostgreSQL don't have.
+ */
 function quoted(name: string): string {
-  return /^\w+$/.test(name) ? `"${printable(name)}"` : 'what is behind a ?';
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/[^ -~]/g, '?').slice(0, 40);
+  return OTHER_PARAMETERS.has(name) ? `"${name}"` : 'what is behind a ?';
 }
 
 function badAddress(why: string, hint: string): JournalError {

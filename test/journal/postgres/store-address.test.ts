@@ -76,6 +76,8 @@ it.each([
   'postgres:///ada:s3cret@db?project=p',
   'postgres://ada:1/s3cret@db?project=p',
   'postgres://ada:1?s3cret=@db/mlld?project=p',
+  'postgres://ada:1/x?s3cret=@db/mlld?project=p',
+  'postgres://ada:1/x?sslmode=s3cret@db/mlld&project=p',
 ])('shows nothing of a password that is where a URL has none: %s', (url) => {
   expect(() => parseStoreAddress(url, { environment })).toThrow(
     expect.objectContaining({ code: 'STORE_ADDRESS', message: expect.not.stringContaining('s3cret') }),
