@@ -1,7 +1,10 @@
 /** A program that starts runs is told its own options, and not the flags of the command line. */
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { JournalError } from '../../journal/errors.js';
 import { run, runPipeline, workflow, MlldError } from '../../src/api/index.js';
+import { OF_PIPELINES, OF_PROGRAMS, OF_SCRIPTS, withProgramHints } from '../../src/api/reports/program-hints.js';
+import { pausedError } from '../../src/session/pause-error.js';
 import { projectFolder } from '../support/cli.js';
 
 const SCRIPT = 'exe llm @ask(q) = js { return q }\nvar @a = @ask("a")\nvar @b = @ask("b")\nshow @b\n';
@@ -38,4 +41,17 @@ it('does so in pipelines and programs', async () => {
     return ctx.llm('ask', ['b'], async () => null);
   });
   expect(hintOf(await two.run(null, { project: cwd, budget: '1usd' }))).toBe('run it again with resume and a budget of at least 2usd');
+});
+
+const SEALED = { class: 'journal', message: 'sealed', error: new JournalError('STORE_SEALED', 'sealed') } as const;
+
+it.each([
+  ['a script', OF_SCRIPTS, 'cache.resume'],
+  ['a pipeline', OF_PIPELINES, 'resume'],
+  ['a program', OF_PROGRAMS, 'resume'],
+] as const)('names the member that resumes the sealed run of %s, beside a command in brackets', (_what, words, member) => {
+  const { error } = withProgramHints({ error: pausedError({ pausedBy: SEALED }) }, { argv: [], words });
+  expect(error.hint).toBe(
+    `where no other process goes on with it (mlld journal list), run it again with ${member}: a new run reuses what is recorded`,
+  );
 });

@@ -50,7 +50,7 @@ export function withProgramHints<R extends { readonly error?: Error }>(
 ): R {
   const { error } = report;
   if (argv.length > 0 || !(error instanceof MlldError) || error.hint === undefined) return report;
-  const hint = error.hint.replace(/mlld [a-z][^;]*|--([a-z][a-z-]*)/g, (whole, flag?: string) => (flag && words[flag]) ?? whole);
+  const hint = error.hint.replace(/mlld [a-z][^;)]*|--([a-z][a-z-]*)/g, (whole, flag?: string) => (flag && words[flag]) ?? whole);
   Object.defineProperty(error, 'hint', { value: hint, enumerable: true });
   return report;
 }
