@@ -103,6 +103,8 @@ export interface Pushing {
    * Rejects with STORE_UNREACHABLE.
    */
   pushSpills(): Promise<readonly PushedSpill[]>;
+  /** Returns the paths of what was set aside here of these runs, because it can't be brought in. */
+  damagedSpillsOf(runs: readonly RunRef[]): Promise<readonly string[]>;
 }
 
 export function openTeamStore(options: TeamStoreOptions): TeamStore {
@@ -163,6 +165,7 @@ export function openTeamStore(options: TeamStoreOptions): TeamStore {
     keeper: () => store.keeper(),
     seal: (ref: RunRef) => store.seal(ref),
     pushSpills: () => store.pushSpills(),
+    damagedSpillsOf: (runs: readonly RunRef[]) => store.damagedSpillsOf(runs),
     openConnections() {
       writer.open();
       side.open();

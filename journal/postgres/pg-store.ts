@@ -27,7 +27,7 @@ import { findRun, firstRows, listRows, scanRows } from './read-rows.js';
 import { RunRows, type RunRow } from './run-rows.js';
 import { SalvageRun } from './salvage/salvage-run.js';
 import type { PushedSpill } from './spill/push-spills.js';
-import { hasSpills, SpillFile, type SpillPlace } from './spill/spill-file.js';
+import { damagedSpillsOf, hasSpills, SpillFile, type SpillPlace } from './spill/spill-file.js';
 import { SpillingRows } from './spill/spilling-rows.js';
 import { mayPass } from './store-errors.js';
 import { TeamJournal } from './team-journal.js';
@@ -220,6 +220,10 @@ export class PgStore implements RunStore {
       salvage: (ref) => this.salvage(ref),
       refusals: (ref) => this.refusalsOf(ref),
     });
+  }
+
+  async damagedSpillsOf(runs: readonly RunRef[]): Promise<readonly string[]> {
+    return this.ports.spill === undefined ? [] : damagedSpillsOf(this.ports.spill, runs);
   }
 
   private async refusalsOf(ref: RunRef): Promise<Refusals> {

@@ -1,8 +1,8 @@
 /** `mlld journal redact RUN --op PATH|--match REGEX`: removes content from a recorded run for good. */
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunId, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { hasKeeper, redactRun, type RedactionReport } from '../../../src/api/commands/redact.js';
-import { describePush, pushSpills } from '../../../src/api/commands/store.js';
+import { damagedSpillsOf, describePush, pushSpills } from '../../../src/api/commands/store.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { MlldError } from '../../../src/errors.js';
 import { oneLine } from '../../render/one-line.js';
@@ -32,6 +32,7 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   const at = new Date(io.todayMs()).toISOString();
   const report = await redactRun(store, project.root, ref, { op, match: pattern, reason, at, dryRun });
   const copies = hasKeeper(store) && !dryRun ? COPIES_OF_SERVERS : '';
+  if (!dryRun) await nameDamagedSpills(io, store, ref, report);
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report) + copies);
 }
 
@@ -40,6 +41,13 @@ const COPIES_OF_SERVERS = "The server's log, archives and backups may still hold
 /** Otherwise the next run would bring lines that were kept here into a salvage run, with what was to be removed. */
 async function bringInSpills(io: Io, store: JournalStore): Promise<void> {
   for (const pushed of await pushSpills(store)) io.stderr(`${oneLine(describePush(pushed))}\n`);
+}
+
+/** Lines in them may be the only record of something that was paid for, so a person decides. */
+async function nameDamagedSpills(io: Io, store: JournalStore, { workflow, run }: RunRef, { serving }: RedactionReport): Promise<void> {
+  const runs = [run, ...serving].map((each) => ({ workflow, run: each as RunId }));
+  for (const path of await damagedSpillsOf(store, runs))
+    io.stderr(`warning: ${oneLine(path)} may still hold it: its lines can't be read as those of the run; remove the file\n`);
 }
 
 /** Redaction keeps the paths of operations, so one that the run does not have was misspelt, and its content would not be removed. */

@@ -111,7 +111,7 @@ async function namesIn(disk: Disk, folder: string): Promise<readonly string[]> {
   try {
     return await disk.list(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
     throw error;
   }
 }
@@ -123,6 +123,16 @@ export async function spillsIn({ disk, folder }: SpillPlace, store: string): Pro
     .filter((name) => name.endsWith(SUFFIX))
     .sort()
     .map((name) => join(within, name));
+}
+
+/** Returns the paths of what was set aside here of these runs, for any store. */
+export async function damagedSpillsOf({ disk, folder }: SpillPlace, runs: readonly RunRef[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const store of await namesIn(disk, folder)) {
+    for (const name of await namesIn(disk, join(folder, store)))
+      if (runs.some(({ run }) => name.startsWith(`${run}${SUFFIX}.damaged`))) found.push(join(folder, store, name));
+  }
+  return found.sort();
 }
 
 /** Undefined for the file of a living process (SPILL-3), or one that is gone. Throws STORE_SPILL_DAMAGED. */

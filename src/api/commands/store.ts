@@ -9,7 +9,7 @@ import { storeConnection, storeUrl, type StorePlace } from '../../session/projec
 import type { WorkerOptions, WorkerReport } from '../../session/workers/run-worker.js';
 
 export { copyRuns, type NotCopied } from '../../session/upkeep/copy-runs.js';
-export { describePush, pushSpills } from '../../session/upkeep/push-spills.js';
+export { damagedSpillsOf, describePush, pushSpills } from '../../session/upkeep/push-spills.js';
 export { rebuildStore, type RebuildReport } from '../../session/upkeep/rebuild-store.js';
 export { sealRun } from '../../session/upkeep/seal-run.js';
 export { openProjectStore, storeUrl } from '../../session/project-store.js';

@@ -1,11 +1,17 @@
 /** Brings into the store of a team what runs here recorded while it could not be reached. team-store.md 4.4. */
 import type { Pushing } from '../../../journal/postgres/open-store.js';
+import type { RunRef } from '../../../journal/ids.js';
 import type { PushedSpill } from '../../../journal/postgres/spill/push-spills.js';
 import type { JournalStore } from '../../../journal/store.js';
 
 /** Does nothing for files. */
 export async function pushSpills(store: JournalStore): Promise<readonly PushedSpill[]> {
   return 'pushSpills' in store ? (store as JournalStore & Pushing).pushSpills() : [];
+}
+
+/** Returns the files of this folder that hold lines of these runs which can't be brought in. */
+export async function damagedSpillsOf(store: JournalStore, runs: readonly RunRef[]): Promise<readonly string[]> {
+  return 'pushSpills' in store ? (store as JournalStore & Pushing).damagedSpillsOf(runs) : [];
 }
 
 /** One line for people. */

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
@@ -31,6 +31,20 @@ describe.skipIf(noServer !== undefined)(`a spilled result${noServer === undefine
     const shown = await callCli(['journal', 'show', runRef(1).run, '--json'], { cwd, env: { MLLD_STORE: url } });
     expect(shown.stdout).toContain('call.completed');
     expect(shown.stdout).not.toContain(SECRET);
+  });
+
+  it('is named by a redaction where a damaged file keeps it, which no command brings in', async () => {
+    const [cwd, url] = [await projectFolder({ 'mlld-config.json': '{}' }), database.project()];
+    const folder = join(cwd, '.mlld', 'spill');
+    await leaveResult(url, folder);
+    const [path = ''] = globSync('**/*.ndjson', { cwd: folder, absolute: true });
+    await writeFile(path, (await readFile(path, 'utf8')).replace('"call.completed"', '"call.complete"'));
+    const redact = () => callCli(['journal', 'redact', runRef(1).run, '--match', SECRET], { cwd, env: { MLLD_STORE: url } });
+    const warning = `warning: ${path}.damaged may still hold it`;
+    expect((await redact()).stderr).toContain(warning);
+    expect((await redact()).stderr).toContain(warning); // also where an earlier command set it aside
+    await rm(`${path}.damaged`);
+    expect((await redact()).stderr).toBe('');
   });
 });
 
