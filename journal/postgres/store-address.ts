@@ -151,8 +151,8 @@ function decoded(text: string): string {
 }
 
 /**
- * With a ? in a password that is not written as %3F, the rest of the address looks like a parameter, or its value. So no value is shown, and
- * no name that other programs of PostgreSQL don't have.
+ * With a ? in a password that is not written as %3F, the rest of the address looks like a parameter, or its value. So no value is shown,
+ * and no name that other programs of PostgreSQL don't have.
  */
 function quoted(name: string): string {
   return OTHER_PARAMETERS.has(name) ? `"${name}"` : 'what is behind a ?';
