@@ -6,8 +6,7 @@
  * READER-2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
  * READER-3 Neighbouring bad lines are one defect, reported once.
  * READER-4 A line that follows in the chain may still have members of other types than its event has, because whoever may record can write
- *    any line. Where a member that reports use is such a one, or a visitor fails on one (`visitLine`), the line counts as damage; every
- *    other error of a visitor is thrown.
+ *    any line. Where a visitor fails on one (`visitLine`), the line counts as damage; every other error of a visitor is thrown.
  */
 import { CHAIN_SEED, HASH_TO_LINE, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
 import type { Disk } from './storage/disk.js';

@@ -3,7 +3,6 @@ import { CHAIN_SEED, PREDECESSOR_BYTES } from '../codec.js';
 import type { JournalEvent } from '../event.js';
 import { isImplausible, isRunId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import { endOfRun } from '../lines/end-of-run.js';
-import { unfitMember } from '../lines/member-types.js';
 import { LineBuffer, NEWLINE, type Flaw } from '../lines/line-buffer.js';
 import { scanPages, type Page, type Visit } from '../reader.js';
 import type { Position, RunFile, RunLiveness, ScanOptions, ScanReport } from '../store.js';
@@ -189,7 +188,7 @@ export async function firstRows(
     );
     for (const { run, line } of rows) {
       const event = usable(decodeLine(String(line), CHAIN_SEED));
-      if (event !== undefined && unfitMember(event) === undefined) found.set(run as RunId, event);
+      if (event !== undefined) found.set(run as RunId, event);
     }
   }
   return found;

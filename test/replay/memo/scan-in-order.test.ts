@@ -21,7 +21,7 @@ function storeAtDistance(immediate?: JournalStore['immediate']) {
     begun.push(ref.run);
     return new Promise((resolve, reject) => {
       const answer = (): void => {
-        visit({ type: 'checkpoint.reached', seq: 0 } as JournalEvent, { offset: 0, bytes: 1 });
+        visit({ type: 'run.started', seq: 0 } as JournalEvent, { offset: 0, bytes: 1 });
         options?.onDefect?.({ kind: 'corrupt', run: ref, message: 'a line' });
         resolve(report);
       };
