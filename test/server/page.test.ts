@@ -11,8 +11,8 @@ import { ENDLESS, GATED, PAID, PAID_AND_FAILED, QUICK } from './pipelines.js';
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
 const ATTACK = `<img src=x onerror="document.title='owned'">`;
 
-/** All waits are for what the page shows; this only ends a test that waits in vain, however busy the machine is. */
-const PATIENCE = { timeout: 120_000 };
+/** All waits are for what the page shows; this only ends a wait in vain, however busy the machine is, and names it before the test ends. */
+const PATIENCE = { timeout: 60_000 };
 const IN_VAIN = { timeout: 180_000 };
 
 describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
@@ -219,9 +219,14 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await expect.poll(status, PATIENCE).toContain('completed');
     expect(new URL(page.url()).pathname).toBe(`/runs/${id}`);
     await show('Operations');
-    await page.getByRole('searchbox').waitFor(); // it listens to the key from then on
-    await page.keyboard.press('/');
-    await page.waitForSelector('input:focus');
+    await page.getByRole('searchbox').waitFor();
+    // The page listens to the key a moment after it has drawn the field.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('/');
+        return page.locator('input:focus').count();
+      }, PATIENCE)
+      .toBe(1);
     await page.keyboard.type('two boats');
     const calls = page.locator('[role=treeitem] b', { hasText: '@' });
     await expect.poll(() => calls.count(), PATIENCE).toBe(1);
