@@ -39,6 +39,8 @@ export interface RunCalls {
   /** Starts of which no body began. */
   readonly withdrawn: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
+  /** Those that have failed or were not executed, and count while their keys have no result: COUNTS-2. */
+  readonly failed: Map<CallKey, ComparedCall[]>;
   readonly stages: StageRetries<ComparedCall>;
   readonly phases: CallPhases;
   /** By path; a published module by its name. */
@@ -72,6 +74,7 @@ export const runCalls: Projection<RunCalls> = {
     calls: [],
     withdrawn: [],
     inFlight: new Map(),
+    failed: new Map(),
     stages: noStageRetries(),
     phases: callPhases.initial(),
     sources: new Map(),
@@ -132,6 +135,7 @@ export const runCalls: Projection<RunCalls> = {
       }
       case 'call.completed':
         end(state, event, place, digestOf(event.result));
+        dropResolved(state, event.key);
         break;
       case 'call.failed':
         if (isEndOfCall(event)) end(state, event, place, event.class ?? event.message);
@@ -163,6 +167,7 @@ export const runCalls: Projection<RunCalls> = {
           started: undefined,
           ended: undefined,
         });
+        dropResolved(state, key);
         break;
       }
       case 'effect.performed':
@@ -189,6 +194,21 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
   call.resultFrom = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
   call.ended = position;
   if (call.outcome === 'failed') failInStage(state.stages, op, key, call);
+  if (call.outcome !== 'failed' && call.outcome !== 'not-executed') return;
+  const known = state.failed.get(key);
+  if (known) known.push(call);
+  else state.failed.set(key, [call]);
+}
+
+/** Drops the failed calls of a key that has a result by now, as the count of calls does. */
+function dropResolved({ calls, failed, ledger }: RunCalls, key: CallKey): void {
+  const resolved = failed.get(key);
+  if (resolved === undefined || ledger.failures.has(key)) return;
+  failed.delete(key);
+  for (const call of resolved) {
+    const place = calls.lastIndexOf(call);
+    if (place >= 0) calls.splice(place, 1); // else the next attempt of its stage has dropped it
+  }
 }
 
 /** The line that began it is damaged. */

@@ -90,18 +90,32 @@ it.each<readonly [string, string, string, string]>([
   expect(stdout.split('\n')[0]).not.toContain('failed');
 });
 
-it('compares no more calls than the run counts, where a stage makes a failed attempt again', async () => {
-  const cwd = await projectFolder({
-    'job.dot':
-      'digraph job {\n  start [shape=Mdiamond]\n  done [shape=Msquare]\n' +
+it.each<readonly [string, string, string, number]>([
+  [
+    'a stage makes a failed attempt again',
+    'job.dot',
+    'digraph job {\n  start [shape=Mdiamond]\n  done [shape=Msquare]\n' +
       '  work [prompt="tide", max_retries=2, backend="cmd:[ -f ok ] || { touch ok; exit 3; }; echo high"]\n  start -> work -> done\n}\n',
-  });
-  await callCli(['run', 'job.dot'], { cwd });
-  await callCli(['run', 'job.dot'], { cwd });
-  const [again, first] = JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout) as { run: string }[];
+    1,
+  ],
+  [
+    'the key of a failed call has a result later',
+    'job.mld',
+    'exe llm @ask(q) = node {\n  const fs = require("fs");\n  if (!fs.existsSync("ok")) { fs.writeFileSync("ok", ""); mlld.fail("content", "no"); }\n' +
+      '  return q;\n}\nvar @all = for parallel(1) @q in ["x", "x", "y"] => @ask(@q)\nshow @all.length\n',
+    2,
+  ],
+])('compares no more calls than the run counts, where %s', async (_, name, text, number) => {
+  const cwd = await projectFolder({ [name]: text });
+  const argv = name.endsWith('.dot') ? ['run', name] : [name, '--checkpoint', '--new'];
+  await callCli(argv, { cwd });
+  const [first] = JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout) as { run: string }[];
+  await fs.rm(path.join(cwd, 'ok'));
+  await callCli(argv, { cwd });
+  const [again] = JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout) as { run: string }[];
   const { stdout } = await callCli(['journal', 'diff', first?.run ?? '', again?.run ?? '', '--json'], { cwd });
-  const side = { calls: 1, executed: 1, failed: 0 };
-  expect(JSON.parse(stdout)).toMatchObject({ left: side, right: side, calls: { same: 1, onlyLeft: [], onlyRight: [] } });
+  const side = { calls: number, executed: number, failed: 0 };
+  expect(JSON.parse(stdout)).toMatchObject({ left: side, right: side, calls: { same: number, onlyLeft: [], onlyRight: [] } });
 });
 
 it('counts a call that a failure inside it ends in @mx.usage as in the journal', async () => {
