@@ -11,6 +11,9 @@ export class Between {
   onSent: (text: string) => boolean = () => true;
   /** Nothing that the server answers passes. */
   isDeaf = false;
+  /** What the server answers waits here until `passAnswers`. */
+  holdsAnswers = false;
+  private readonly held: (() => void)[] = [];
 
   private constructor(
     /** The address of the store through here. */
@@ -30,7 +33,7 @@ export class Between {
       if (between.isAway) return void near.destroy();
       const far = connect(port, hostname);
       near.pipe(passing((data) => between.onSent(data.toString('latin1')))).pipe(far);
-      far.pipe(passing(() => !between.isDeaf)).pipe(near);
+      far.pipe(between.answers()).pipe(near);
       for (const socket of [near, far]) {
         socket.on('error', () => undefined);
         socket.on('close', () => socket.destroy());
@@ -42,6 +45,21 @@ export class Between {
       server.close();
     });
     return between;
+  }
+
+  passAnswers(): void {
+    this.holdsAnswers = false;
+    for (const pass of this.held.splice(0)) pass();
+  }
+
+  private answers(): Transform {
+    return new Transform({
+      transform: (data: Buffer, _, done) => {
+        const pass = (): void => (this.isDeaf ? done() : done(null, data));
+        if (this.holdsAnswers) this.held.push(pass);
+        else pass();
+      },
+    });
   }
 
   /** Ends all connections. */

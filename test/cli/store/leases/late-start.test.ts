@@ -74,11 +74,16 @@ describe.skipIf(noServer !== undefined)(
       between.onSent = (text) => {
         if (!text.includes('"type":"call.started"')) return true;
         if (how === 'cut') between.isAway = between.isDeaf = true;
-        else process.kill('SIGSTOP');
+        else between.holdsAnswers = true; // it is stopped once it has sent all of the transaction, of which this may be a part
         return true;
       };
       await vi.waitFor(async () => expect(await callEvents()).toContain('call.started'), PATIENCE);
       if (how === 'cut') between.cut();
+      else {
+        process.kill('SIGSTOP');
+        between.onSent = () => true;
+        between.passAnswers();
+      }
       await vi.waitFor(async () => expect(await lost()).toHaveLength(1), PATIENCE);
       return () => {
         between.onSent = () => true;
