@@ -25,13 +25,14 @@ export function renderChildCalls(calls: Calls): string {
 }
 
 function countsOf(calls: Calls, took?: string): string {
-  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers } = calls;
+  const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers, failedAtWorkers } = calls;
   const parts = [
     countOf(reused - (atWorkers?.calls ?? 0), 'reused'),
     atWorkers && countOf(atWorkers.calls, `executed by workers${atWorkers.costUsd === null ? '' : ` for ${money(atWorkers.costUsd)}`}`),
     countOf(executed, 'executed'),
     countOf(failed - accepted, `failed${causesOf(calls)}`),
     countOf(accepted, 'accepted'),
+    priceOfFailed(failedAtWorkers),
     countOf(denied, 'denied'),
     countOf(notExecuted, 'not executed'),
     countOf(retries, retries === 1 ? 'retry' : 'retries'),
@@ -62,6 +63,12 @@ function costOf({ costUsd, unpriced, attempts, overBudgetUsd }: Calls): string |
   if (costUsd === null) return attempts === 0 || unpriced === 0 ? undefined : 'cost unknown';
   const cost = unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
   return overBudgetUsd === undefined ? cost : `${cost}, over by ${money(overBudgetUsd)}`;
+}
+
+/** Undefined where workers have told no cost of what failed. */
+function priceOfFailed(failed: Calls['failedAtWorkers']): string | undefined {
+  const { costUsd = null } = failed ?? {};
+  return costUsd === null ? undefined : `${money(costUsd)} for what failed at workers`;
 }
 
 function countOf(count: number, what: string): string | undefined {

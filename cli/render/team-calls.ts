@@ -11,9 +11,9 @@ const UNENDED_SHOWN = 5;
 const PREVIEW_UNITS_MAX = 60;
 
 export function teamLines({ workers, superseded, unended }: TeamRecord): readonly string[] {
-  const shares = workers.slice(0, WORKERS_SHOWN).map(({ name, host, executed, failed, costUsd }) => {
-    const price = costUsd === null ? '' : ` for ${money(costUsd)}`;
-    return `${oneLine(atHost(name, host ?? undefined))} ${executed}${price}${failed === 0 ? '' : ` and ${failed} failed`}`;
+  const shares = workers.slice(0, WORKERS_SHOWN).map(({ name, host, executed, failed, costUsd, failedUsd }) => {
+    const failures = failed === 0 ? '' : ` and ${failed} failed${priceOf(failedUsd)}`;
+    return `${oneLine(atHost(name, host ?? undefined))} ${executed}${priceOf(costUsd)}${failures}`;
   });
   const more = workers.length - shares.length;
   const total = workers.reduce((sum, { executed, failed }) => sum + executed + failed, 0);
@@ -34,6 +34,10 @@ function withoutEnd(unended: readonly UnendedCall[]): string {
   const more = unended.length - shown.length;
   const list = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   return `${counted(unended.length, 'call')} begun by workers that ended before the call did, which may have cost something: ${list}`;
+}
+
+function priceOf(usd: number | null): string {
+  return usd === null ? '' : ` for ${money(usd)}`;
 }
 
 export function inVain({ calls, costUsd }: TeamReport['superseded']): string {

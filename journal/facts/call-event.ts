@@ -250,6 +250,10 @@ export type CallFact =
       readonly usage?: Usage;
       /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
       readonly onlyCalls?: true;
+      /** The usage of all attempts added, where attempts before the last one had some. */
+      readonly callUsage?: Usage;
+      /** US dollars: the cost of its attempts at the worker that executed it for this run, where that is known. */
+      readonly workerUsd?: number;
       readonly reply?: { readonly adapter: string };
       readonly session?: string;
       /** The rules of the schema that the result broke: the next attempt is told them. */

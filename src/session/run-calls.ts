@@ -13,6 +13,8 @@ export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
   readonly model: string | null;
   /** Those of `reused` that workers have executed for this run, and what they cost there. Absent: none. */
   readonly atWorkers?: { readonly calls: number; readonly costUsd: number | null };
+  /** Calls that failed at workers, accepted ones too, and what their attempts cost there. Absent: none. */
+  readonly failedAtWorkers?: { readonly calls: number; readonly costUsd: number | null };
   /** Those of `executed` whose result is not used, because another run's was recorded first, and what they cost. Absent: none. */
   readonly superseded?: { readonly calls: number; readonly costUsd: number | null };
   /** US dollars above the budget; absent where the run kept to it. */

@@ -14,6 +14,8 @@ export interface WorkerShare {
   failed: number;
   /** US dollars, of the calls with a result; null where nothing is known. The worker's run has the attempts. */
   costUsd: number | null;
+  /** The same of the calls that failed. */
+  failedUsd: number | null;
 }
 
 export interface TeamReport {
@@ -62,7 +64,10 @@ export const teamCalls = {
       }
       case 'call.failed': {
         const share = state.begun.get(event.op);
-        if (share && event.retryInMs === undefined) share.failed += 1;
+        if (share && event.retryInMs === undefined) {
+          share.failed += 1;
+          share.failedUsd = sumUsd(share.failedUsd, event.workerUsd);
+        }
         state.begun.delete(event.op);
         break;
       }
@@ -100,6 +105,7 @@ function shareOf(
   if (worker === undefined) return undefined;
   const id = JSON.stringify([worker, workerHost]);
   let share = workers.get(id);
-  if (share === undefined) workers.set(id, (share = { name: worker, host: workerHost ?? null, executed: 0, failed: 0, costUsd: null }));
+  if (share === undefined)
+    workers.set(id, (share = { name: worker, host: workerHost ?? null, executed: 0, failed: 0, costUsd: null, failedUsd: null }));
   return share;
 }

@@ -59,6 +59,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
       exitCode: event.exitCode,
       resetsAt: event.resetsAt,
       onlyCalls: true, // its cost is the worker's
+      workerUsd: worker && (event.callUsage ?? event.usage)?.costUsd,
       accepted: !dispatcher && isAccepted(error, options) ? true : undefined,
     }),
   );

@@ -79,11 +79,23 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
   };
 }
 
-/** Those that failed at workers are in the ledger. */
-function ofTeam({ workers, superseded }: TeamReport): Pick<RunCalls, 'atWorkers' | 'superseded'> {
-  const calls = workers.reduce((sum, { executed }) => sum + executed, 0);
-  const costUsd = workers.reduce<number | null>((sum, share) => sumUsd(sum, share.costUsd ?? undefined), null);
-  return { ...(calls > 0 && { atWorkers: { calls, costUsd } }), ...(superseded.calls > 0 && { superseded }) };
+function ofTeam({ workers, superseded }: TeamReport): Pick<RunCalls, 'atWorkers' | 'failedAtWorkers' | 'superseded'> {
+  const atWorkers = sumOf(workers.map(({ executed, costUsd }) => ({ calls: executed, costUsd })));
+  const failedAtWorkers = sumOf(workers.map(({ failed, failedUsd }) => ({ calls: failed, costUsd: failedUsd })));
+  return {
+    ...(atWorkers.calls > 0 && { atWorkers }),
+    ...(failedAtWorkers.calls > 0 && { failedAtWorkers }),
+    ...(superseded.calls > 0 && { superseded }),
+  };
+}
+
+type Paid = NonNullable<RunCalls['atWorkers']>;
+
+function sumOf(parts: readonly Paid[]): Paid {
+  return parts.reduce((sum, { calls, costUsd }) => ({ calls: sum.calls + calls, costUsd: sumUsd(sum.costUsd, costUsd ?? undefined) }), {
+    calls: 0,
+    costUsd: null,
+  });
 }
 
 /** Adds the calls of runs that count as one. The model is that of the run with the most attempts, and the budget is one for all. */
@@ -98,7 +110,21 @@ export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undef
     unresolvedByClass[cause] = (unresolvedByClass[cause] ?? 0) + count;
   }
   const model = (last.attempts > before.attempts ? last : before).model ?? last.model ?? before.model;
-  return { ...last, ...counts, total: before.total + last.total, unresolvedByClass, model };
+  return {
+    ...last,
+    ...counts,
+    ...paidOf('atWorkers', before, last),
+    ...paidOf('failedAtWorkers', before, last),
+    ...paidOf('superseded', before, last),
+    total: before.total + last.total,
+    unresolvedByClass,
+    model,
+  };
+}
+
+function paidOf(member: 'atWorkers' | 'failedAtWorkers' | 'superseded', ...runs: readonly RunCalls[]): Partial<RunCalls> {
+  const paid = runs.flatMap(({ [member]: one }) => one ?? []);
+  return paid.length === 0 ? {} : { [member]: sumOf(paid) };
 }
 
 function totalsOf(calls: RunCalls): RunTotals {
@@ -112,6 +138,7 @@ function totalsOf(calls: RunCalls): RunTotals {
     outputTokens,
     model,
     atWorkers,
+    failedAtWorkers: ____,
     superseded: _late,
     ...numbers
   } = calls;

@@ -11,7 +11,7 @@ export class Between {
   onSent: (text: string) => boolean = () => true;
   /** Nothing that the server answers passes. */
   isDeaf = false;
-  /** What the server answers waits here until `passAnswers`. */
+  /** Answers of the server wait here until `passAnswers`. */
   holdsAnswers = false;
   private readonly held: (() => void)[] = [];
 

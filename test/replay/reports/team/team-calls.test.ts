@@ -32,7 +32,11 @@ async function recorded() {
   const offering = [
     started(runRef(1)),
     ...changed(call('main/ask#0', 'ebb', { outcome: 'reused' }), 'call.reused', { ...at, workerUsd: 0.01 }),
-    ...changed(call('main/ask#1', 'flow', { outcome: 'failed' }), 'call.started', { ...at, begun: { run: runRef(2).run, seq: seqOf(2) } }),
+    ...changed(
+      changed(call('main/ask#1', 'flow', { outcome: 'failed' }), 'call.started', { ...at, begun: { run: runRef(2).run, seq: seqOf(2) } }),
+      'call.failed',
+      { workerUsd: 0.25 },
+    ),
     ...changed(call('main/ask#2', 'tide'), 'call.completed', { usage }),
   ];
   const late = offering.findIndex((fact) => fact.type === 'call.completed');
@@ -76,7 +80,7 @@ describe('the store of a team', () => {
     expect(text).toContain('executed by the worker hut on db7, for $0.01 there');
     expect(text).toMatch(/@ask superseded: the result in event \d+ was paid for in vain \(\$0\.02\); event 4 of \S+ was recorded first/);
     expect(conclusion.team).toEqual({
-      workers: [{ name: 'hut', host: 'db7', executed: 1, failed: 1, costUsd: 0.01 }],
+      workers: [{ name: 'hut', host: 'db7', executed: 1, failed: 1, costUsd: 0.01, failedUsd: 0.25 }],
       superseded: { calls: 1, costUsd: 0.02 },
       unended: [],
     });
