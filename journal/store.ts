@@ -105,7 +105,7 @@ export interface RunFile {
 
 /** Names a part of a run that can't be used. Never fatal. */
 export interface Defect {
-  readonly kind: 'torn-tail' | 'corrupt' | 'unknown-version' | 'missing-blob' | 'damaged-blob' | 'unreadable';
+  readonly kind: 'torn-tail' | 'corrupt' | 'unknown-version' | 'unknown-members' | 'missing-blob' | 'damaged-blob' | 'unreadable';
   readonly run: RunRef;
   /** One-based. */
   readonly line?: number;

@@ -27,12 +27,16 @@ export async function projectOf({ workingDirectory }: Io): Promise<WorkingProjec
   return { ...(await findProject(workingDirectory)), workingDirectory };
 }
 
-/** Warns once per run; `mlld journal verify` lists the damage. A torn tail is the usual trace of a crash and not reported. */
+/**
+ * Warns once per run, and once of lines that were left out of a report; `mlld journal verify` lists the damage. A torn tail is the usual
+ * trace of a crash and not reported.
+ */
 export function reportDefects(io: Io): (defect: Defect) => void {
   const reported = new Set<string>();
   return ({ kind, run: { run }, message }) => {
-    if (kind === 'torn-tail' || reported.has(run)) return;
-    reported.add(run);
+    const about = kind === 'unknown-members' ? `${run} ${kind}` : run;
+    if (kind === 'torn-tail' || reported.has(about)) return;
+    reported.add(about);
     io.stderr(`warning: run ${run}: ${message}; see mlld journal verify ${run}\n`);
   };
 }

@@ -8,7 +8,7 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { messageOf, MlldError, stackOf } from '../errors.js';
-import { createPipelineRuns, type PipelineRun } from '../api/pipeline-runs.js';
+import { createPipelineRuns, reportStore, type PipelineRun } from '../api/pipeline-runs.js';
 import { listen, type HttpListener, type HttpOptions, type HttpRequest, type HttpResponse } from '../world/http.js';
 import { checkAccess, isLoopback, type AccessToken } from './access.js';
 import { jsonResponse } from './responses.js';
@@ -90,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     resume,
     streams: { count: 0 },
     watch: createFeeds({ store, runs, stopping: stopping.signal, monotonicMs }),
-    team: createTeam({ store, project: options.project, clock, stopping: stopping.signal, log: options.log }),
+    team: createTeam({ store: reportStore(store), project: options.project, clock, stopping: stopping.signal, log: options.log }),
     stopping: stopping.signal,
     monotonicMs,
   };

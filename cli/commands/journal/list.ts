@@ -11,6 +11,7 @@ import {
   workerOfRun,
   type ServingWorker,
 } from '../../../src/api/commands/run-list.js';
+import { reportStore } from '../../../src/api/commands/filters.js';
 import { beginningsOfRuns } from '../../../src/api/team/beginnings-of-runs.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
@@ -18,7 +19,7 @@ import { allRuns, recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { MlldError } from '../../../src/errors.js';
 import { agoMs } from '../../command-table/values.js';
-import { openProject } from '../open-project.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { formatOf, type Format } from '../../options/format.js';
 import { renderRuns, runsCsv, type ListedRun } from '../../render/reports/journal.js';
 import { isAnsweredFromElsewhere } from '../../render/question.js';
@@ -42,7 +43,8 @@ export async function listRuns(io: Io, script: string | undefined, options: List
   const format = formatOf(options);
   const isWanted = filterOf(options, io.todayMs());
   const showsWorkers = options.workers === true || options.status?.includes('worker') === true;
-  const { project, store } = await openProject(io);
+  const { project, store: journal } = await openProject(io);
+  const store = reportStore(journal, reportDefects(io));
   const named = scriptOf(script, options.script);
   const workflow = named === undefined ? undefined : await recordedScript(store, project, named);
   const recorded = await allRuns(store, workflow);

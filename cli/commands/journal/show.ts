@@ -1,8 +1,9 @@
 /** `mlld journal show RUN`: prints the events of a run, one a line. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventOf, JournalEvent, Json, Payload } from '../../../journal/event.js';
+import { OddLines } from '../../../src/api/commands/filters.js';
 import type { RunRef } from '../../../src/api/ids.js';
-import type { JournalStore, ScanOptions } from '../../../journal/store.js';
+import type { JournalStore, Position, ScanOptions } from '../../../journal/store.js';
 import { matchesFilter, type EventFilter } from '../../../src/api/reports/events.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
@@ -33,8 +34,10 @@ export async function show(io: Io, text: string, { type: types, op, follow, full
   const onDefect = reportDefects(io);
   const questions = new OpenQuestions(file.ref);
   const isWhole = types === undefined && op === undefined && json === undefined;
-  const visit = (event: JournalEvent): void => {
-    questions.follow(event);
+  const odd = new OddLines(file.ref);
+  const visit = (event: JournalEvent, position: Position): void => {
+    if (json === undefined && !odd.isFit(event, position)) return; // as JSON it is printed as it is
+    if (json === undefined) questions.follow(event);
     if (!matchesFilter(event, filter)) return;
     shown = true;
     print(event);
@@ -51,6 +54,8 @@ export async function show(io: Io, text: string, { type: types, op, follow, full
     await settle?.();
     lines.end();
     if (part !== undefined && events === PART_EVENTS) continue;
+    const leftOut = odd.defect();
+    if (leftOut !== undefined) onDefect(leftOut);
     if (isLive && isWhole) for (const line of questions.unsaid(io.todayMs())) io.stdout(`${line}\n`);
     if (!isLive || follow === undefined) break;
     await sleep(FOLLOW_EVERY_MS);

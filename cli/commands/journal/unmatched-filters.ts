@@ -43,10 +43,12 @@ interface RunNames {
 
 async function namesIn(store: JournalStore, ref: RunRef): Promise<RunNames> {
   const [types, ops, labels] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  // Every line counts: a redaction has to find an operation whose lines a report leaves out.
   await store.scan(ref, (event) => {
     types.add(event.type).add(groupOf(event.type));
-    if ('op' in event) ops.add(event.op);
-    if ('labels' in event) for (const label of event.labels ?? []) labels.add(label);
+    const { op, labels: its }: { readonly op?: unknown; readonly labels?: unknown } = event as object;
+    if (typeof op === 'string') ops.add(op);
+    if (Array.isArray(its)) for (const label of its) labels.add(String(label));
   });
   return { types, ops, labels };
 }

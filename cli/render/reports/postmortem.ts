@@ -171,7 +171,8 @@ function nodeOf({ op, node, visit, status, attempts, durationMs, reason }: NodeP
   const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
   const again = visit === 0 ? '' : ` (visit ${visit + 1})`;
   const why = reason === '' ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`;
-  return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(durationMs)}${why}`;
+  const depth = Math.max(op.split('/').length - 2, 0); // a path that names no node, as another program may have written it
+  return `  ${'  '.repeat(depth)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(durationMs)}${why}`;
 }
 
 /** Names the later run with the same payload: a resume now continues that one. */

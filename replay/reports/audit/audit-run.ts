@@ -5,6 +5,7 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
 import { emptyLedger, endRun, followCall } from '../../fold/calls/call-ledger.js';
 import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
+import { OddLines, reportStore } from '../report-store.js';
 import { salvagedOpsOf } from '../postmortem/salvaged-calls.js';
 import { teamCalls } from '../team/team-calls.js';
 import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
@@ -60,8 +61,10 @@ export async function auditRun(
   see: (entry: AuditEntry) => void,
 ): Promise<AuditConclusion> {
   const { ref } = file;
-  const previews = await previewsOfServed(store, file);
+  const read = reportStore(store);
+  const previews = await previewsOfServed(read, file);
   const defects: Defect[] = [];
+  const odd = new OddLines(ref);
   const legal = legality.initial();
   const projection = auditTrail({ keepResults: false });
   const trail = projection.initial();
@@ -79,7 +82,9 @@ export async function auditRun(
     ref,
     (event, position) => {
       const place = { ref, position };
-      legality.apply(legal, event, place);
+      const isFit = odd.isFit(event, position);
+      legality.apply(legal, event, place); // as `journal verify` does: what is left out of the entries has happened all the same
+      if (!isFit) return;
       projection.apply(trail, event, place);
       teamCalls.apply(team, event);
       if (event.type === 'call.started') calls.started(event);
@@ -90,11 +95,13 @@ export async function auditRun(
     },
     { onDefect: (defect) => defects.push(defect) },
   );
+  const leftOut = odd.defect();
+  if (leftOut !== undefined) defects.push(leftOut);
   for (const call of unended(trail)) take(call);
-  if (file.liveness !== 'running') calls.endRun(await salvagedOpsOf(store, file));
+  if (file.liveness !== 'running') calls.endRun(await salvagedOpsOf(read, file));
   return {
     totals,
-    team: await recordOfTeam(store, file, team, () => store.runs(ref.workflow)),
+    team: await recordOfTeam(read, file, team, () => store.runs(ref.workflow)),
     integrity: await conclude(store, ref, legal, defects),
   };
 }

@@ -224,7 +224,7 @@ async function sourcesOf(
   const paths = [...sources.keys()];
   const read: PageSource[] = [];
   for (const [path, { blob, role }] of sources) {
-    const content = await store.getBlob(blob);
+    const content = blob === undefined ? undefined : await store.getBlob(blob); // a redaction takes it out
     const text = content === undefined ? null : cutTo({ text: Buffer.from(content).toString('utf8'), more: 0 }, SOURCE_UNITS);
     read.push({ path, role, text });
   }

@@ -6,7 +6,7 @@ import type { Projection } from '../../fold/projection.js';
 export interface RunFacts {
   started: EventOf<'run.started'> | undefined;
   /** By path; the last one that was read. */
-  readonly sources: Map<string, Pick<EventOf<'source.loaded'>, 'blob' | 'role' | 'module'>>;
+  readonly sources: Map<string, Pick<EventOf<'source.loaded'>, 'role' | 'module'> & { readonly blob: BlobId | undefined }>;
   /** The texts written to standard output, in order; `writes` counts those beyond `WRITES_KEPT` too. */
   readonly output: Payload[];
   writes: number;

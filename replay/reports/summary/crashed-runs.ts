@@ -15,8 +15,8 @@ import type { RunReport } from './summary.js';
 
 /** Holds beginnings of arguments. */
 export const CRASHED_RUNS = 'crashed';
-/** 6: counted from the first event, and not from the id. */
-const VERSION = 6;
+/** 7: without lines whose members have other types. */
+const VERSION = 7;
 
 type Kept = { readonly [run: string]: { readonly bytes: number; readonly report: RunReport } };
 

@@ -15,6 +15,7 @@ export type {
   AuditedSuperseded,
   AuditEntry,
 } from '../../../replay/reports/audit/audit.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 export type { Evidence, Origin } from '../../../replay/reports/audit/file-origin.js';
 export type { FileOrigin } from '../../../replay/reports/audit/file-origin-run.js';
 
@@ -67,5 +68,5 @@ export type OriginOptions = ReadOptions & Omit<FileOriginOptions, 'onDefect'>;
  * ```
  */
 export async function originOfFile(store: JournalStore, run: RunTarget, options: OriginOptions): Promise<FileOrigin> {
-  return origin(store, await runFile(store, run), { ...options, onDefect: options.onDefect ?? skipDefects });
+  return origin(reportStore(store), await runFile(store, run), { ...options, onDefect: options.onDefect ?? skipDefects });
 }

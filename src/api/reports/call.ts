@@ -1,6 +1,7 @@
 /** One llm call of a run, whole: `mlld journal cat`. */
 import type { JournalStore } from '../../../journal/store.js';
 import { callRecords, type CallRecord } from '../../../replay/reports/call/call-record.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { MlldError } from '../../errors.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
@@ -19,7 +20,7 @@ const NAMED_MAX = 5;
  */
 export async function readCall(store: JournalStore, run: RunTarget, path: string, options: ReadOptions = {}): Promise<CallRecord> {
   const file = await runFile(store, run);
-  const [call, ...others] = await callRecords(store, file, path, options.onDefect ?? skipDefects);
+  const [call, ...others] = await callRecords(reportStore(store), file, path, options.onDefect ?? skipDefects);
   if (call === undefined) {
     throw new MlldError('OPERATION_UNKNOWN', `Run ${file.ref.run} made no llm call in ${path}`, {
       hint: `mlld journal explain ${file.ref.run} lists all of them`,

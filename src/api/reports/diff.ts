@@ -7,6 +7,7 @@ import {
   type ForkPointReport,
   type RunDiff,
 } from '../../../replay/reports/diff/diff-run.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export { doPart };
@@ -21,7 +22,7 @@ export type { DiffCall, DiffPair, DiffSide, ForkPointReport, RunDiff } from '../
  * ```
  */
 export async function diffRuns(store: JournalStore, left: RunTarget, right: RunTarget, options: ReadOptions = {}): Promise<RunDiff> {
-  return diff(store, await runFile(store, left), await runFile(store, right), { onDefect: options.onDefect ?? skipDefects });
+  return diff(reportStore(store), await runFile(store, left), await runFile(store, right), { onDefect: options.onDefect ?? skipDefects });
 }
 
 /**
@@ -38,5 +39,5 @@ export async function forkPointOf(
   right: RunTarget,
   options: ReadOptions = {},
 ): Promise<ForkPointReport> {
-  return fork(store, await runFile(store, left), await runFile(store, right), { onDefect: options.onDefect ?? skipDefects });
+  return fork(reportStore(store), await runFile(store, left), await runFile(store, right), { onDefect: options.onDefect ?? skipDefects });
 }

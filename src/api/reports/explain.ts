@@ -1,6 +1,7 @@
 /** Says of each `llm` call of a run whether its result was reused, and if not, why: `mlld journal explain`. */
 import type { JournalStore } from '../../../journal/store.js';
 import { explainRun as explain, type RunExplanation } from '../../../replay/reports/explain/explain-run.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export type { ReportedCall, Resembles, RunExplanation } from '../../../replay/reports/explain/explain-run.js';
@@ -19,5 +20,5 @@ export interface ExplainOptions extends ReadOptions {
  * ```
  */
 export async function explainRun(store: JournalStore, run: RunTarget, options: ExplainOptions = {}): Promise<RunExplanation> {
-  return explain(store, await runFile(store, run), { op: options.op, onDefect: options.onDefect ?? skipDefects });
+  return explain(reportStore(store), await runFile(store, run), { op: options.op, onDefect: options.onDefect ?? skipDefects });
 }

@@ -9,6 +9,7 @@ import { otlpDocument, otlpSpans } from '../../../replay/export/otlp.js';
 import { spanObject, type Attributes, type TraceparentOf } from '../../../replay/export/otlp-span.js';
 import { foldRun, firstEvent } from '../../../replay/fold/fold-run.js';
 import { endCrashedRun } from '../../../replay/reports/postmortem/salvaged-calls.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { callsOf, timeline, type Timeline, type TimelineCall } from '../../../replay/reports/timeline/timeline.js';
 import { VERSION } from '../../version.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
@@ -65,7 +66,8 @@ export async function* otlpBatches(store: JournalStore, run: RunTarget, options:
   if (batch.length > 0) yield take();
 }
 
-async function openSpans(store: JournalStore, run: RunTarget, { onDefect = skipDefects, withContent = false }: OtlpExportOptions) {
+async function openSpans(journal: JournalStore, run: RunTarget, { onDefect = skipDefects, withContent = false }: OtlpExportOptions) {
+  const store = reportStore(journal);
   const { ref, liveness } = await runFile(store, run);
   const state = await foldRun(store, ref, timeline, { onDefect });
   const traceparent = await traceparentsOf(store, ref, state);
@@ -119,10 +121,11 @@ async function clearPayload(store: JournalStore, payload: Payload): Promise<Json
  * ```
  */
 export async function exportChromeTrace(
-  store: JournalStore,
+  journal: JournalStore,
   run: RunTarget,
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<object> {
+  const store = reportStore(journal);
   const file = await runFile(store, run);
   const state = await foldRun(store, file.ref, timeline, { onDefect });
   await endCrashedRun(store, file, state.ledger);
@@ -143,7 +146,7 @@ export async function exportCalls(
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<Iterable<CallRow>> {
   const { ref } = await runFile(store, run);
-  return callRows(ref, await foldRun(store, ref, timeline, { onDefect }));
+  return callRows(ref, await foldRun(reportStore(store), ref, timeline, { onDefect }));
 }
 
 /**
@@ -161,5 +164,5 @@ export async function exportAttempts(
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<Iterable<AttemptRow>> {
   const { ref } = await runFile(store, run);
-  return attemptRows(ref, await foldRun(store, ref, timeline, { onDefect }));
+  return attemptRows(ref, await foldRun(reportStore(store), ref, timeline, { onDefect }));
 }

@@ -2,6 +2,7 @@
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { latestFailure as failure } from '../../../replay/reports/postmortem/latest-failure.js';
 import { postMortemOf as postMortem, type PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { allRuns } from '../../session/recorded-run.js';
 import { hostDefaults } from '../../world/host-defaults.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
@@ -27,7 +28,8 @@ export async function postMortemOf(
   run: RunTarget,
   { nowMs, onDefect }: PostMortemOptions = {},
 ): Promise<PostMortemReport> {
-  return postMortem(store, await runFile(store, run), { nowMs: nowMs ?? hostDefaults().io.nowMs(), onDefect: onDefect ?? skipDefects });
+  const file = await runFile(store, run);
+  return postMortem(reportStore(store), file, { nowMs: nowMs ?? hostDefaults().io.nowMs(), onDefect: onDefect ?? skipDefects });
 }
 
 /**
@@ -39,5 +41,5 @@ export async function postMortemOf(
  * ```
  */
 export async function latestFailure(store: JournalStore): Promise<RunFile | undefined> {
-  return failure(store, await allRuns(store));
+  return failure(reportStore(store), await allRuns(store));
 }

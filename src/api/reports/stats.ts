@@ -4,6 +4,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { statsOf as stats, type RunStats } from '../../../replay/reports/stats/stats.js';
 import { trendOf as trend, type Trend } from '../../../replay/reports/stats/trend.js';
 import { isRecordOfUpkeep, servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { allRuns } from '../../session/recorded-run.js';
 import { skipDefects, type ReadOptions } from '../run-target.js';
 
@@ -32,7 +33,7 @@ export async function statsOf(
   store: JournalStore,
   { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions = {},
 ): Promise<RunStats> {
-  return stats(store, await latestRuns(store, workflow, last), onDefect);
+  return stats(reportStore(store), await latestRuns(store, workflow, last), onDefect);
 }
 
 /** Counts as `statsOf` does, and for each of the latest runs of one workflow too, oldest first. */
@@ -40,7 +41,7 @@ export async function trendOf(
   store: JournalStore,
   { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions & { readonly workflow: Workflow },
 ): Promise<Trend> {
-  return trend(store, workflow, await latestRuns(store, workflow, last), onDefect);
+  return trend(reportStore(store), workflow, await latestRuns(store, workflow, last), onDefect);
 }
 
 async function latestRuns(store: JournalStore, workflow: Workflow | undefined, last: number): Promise<readonly RunFile[]> {

@@ -2,6 +2,7 @@
 import type { JournalStore } from '../../../journal/store.js';
 import { summariseRun as summarise } from '../../../replay/reports/summary/summarise-run.js';
 import type { RunReport as SummaryReport } from '../../../replay/reports/summary/summary.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { hostDefaults } from '../../world/host-defaults.js';
 import { runFile, type ReadOptions, type RunTarget } from '../run-target.js';
 
@@ -24,5 +25,5 @@ export interface SummaryOptions extends ReadOptions {
  */
 export async function summariseRun(store: JournalStore, run: RunTarget, { nowMs, onDefect }: SummaryOptions = {}): Promise<SummaryReport> {
   const file = await runFile(store, run);
-  return summarise(store, file, { nowMs: nowMs ?? hostDefaults().io.nowMs(), ...(onDefect && { onDefect }) });
+  return summarise(reportStore(store), file, { nowMs: nowMs ?? hostDefaults().io.nowMs(), ...(onDefect && { onDefect }) });
 }

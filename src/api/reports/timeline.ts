@@ -5,6 +5,7 @@ import { foldRun } from '../../../replay/fold/fold-run.js';
 import { reportData, type ReportData } from '../../../replay/reports/timeline/report.js';
 import { readDetails, type SpanDetails } from '../../../replay/reports/timeline/report-details.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { reportStore } from '../../../replay/reports/report-store.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export type { SpanDetails } from '../../../replay/reports/timeline/report-details.js';
@@ -31,10 +32,11 @@ export interface OpenTimeline {
 
 /** As `timelineOf`, with the arguments and results that a page shows when a span is selected. */
 export async function openTimeline(
-  store: JournalStore,
+  journal: JournalStore,
   run: RunTarget,
   { onDefect = skipDefects }: ReadOptions = {},
 ): Promise<OpenTimeline> {
+  const store = reportStore(journal);
   const file = await runFile(store, run);
   const { ref, liveness } = file;
   const state = await foldRun(store, ref, timeline, { onDefect });
