@@ -196,6 +196,8 @@ const MEMBERS: { readonly [Type in FactType]: { readonly [Member in Exclude<keyo
     status: maybeNumber,
     exitCode: maybeNumber,
     usage: optional(usage),
+    callUsage: optional(usage),
+    workerUsd: maybeNumber,
     reply,
     session: maybeText,
     problem: maybeTexts,
