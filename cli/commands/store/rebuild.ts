@@ -2,6 +2,7 @@
 import { rebuildStore, type RebuildReport } from '../../../src/api/commands/store.js';
 import { sumText } from '../../../src/api/commands/limits/shared-budgets.js';
 import type { Io } from '../../terminal/io.js';
+import { oneLine } from '../../render/one-line.js';
 import { counted } from '../../render/reports/garbage-collection.js';
 import { openProject } from '../open-project.js';
 import { refuseFiles } from './refuse-files.js';
@@ -16,6 +17,19 @@ export async function rebuild(io: Io, { dryRun, json }: RebuildFlags): Promise<v
   refuseFiles(io, project, 'mlld store rebuild');
   const report = await rebuildStore(store, { dryRun: dryRun === true });
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report));
+  if (report.damagedRuns.length > 0) io.stderr(`warning: ${oneLine(damageOf(report.damagedRuns))}\n`);
+}
+
+/** Runs that one line names. */
+const NAMED_MAX = 5;
+
+function damageOf(runs: RebuildReport['damagedRuns']): string {
+  const [{ run, workflow, lines } = { run: '', workflow: '', lines: 0 }, ...others] = runs;
+  if (others.length === 0)
+    return `run ${run} of ${workflow} has ${counted(lines, 'damaged line')} left out here: mlld journal verify ${run} says what is lost`;
+  const named = runs.slice(0, NAMED_MAX).map((damaged) => damaged.run);
+  const more = runs.length > named.length ? `, and ${runs.length - named.length} more that --json names` : '';
+  return `${runs.length} runs have damaged lines left out here: ${named.join(', ')}${more}; mlld journal verify RUN says what is lost`;
 }
 
 function textOf({ dryRun, results, claims, offers, budgets }: RebuildReport): string {

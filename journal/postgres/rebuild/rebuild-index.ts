@@ -9,7 +9,9 @@
  *    its results compete behind the transaction.
  * REBUILD-4 An attempt that holds a reservation counts in a budget with what its end says. One without an end counts with what it had
  *    reserved, because it may have been paid; one that was withdrawn counts nothing. A day or a month counts the attempts that ended in
- *    it, by the time in their lines.
+ *    it, by the time in their lines; one without such a time counts in budgets alone that have no period.
+ * REBUILD-5 A damaged line (DAMAGED-LINES-1) counts as one that is not there, and the report names its run. No run could read the result
+ *    in it, so an older one of the call is used where there is one.
  */
 import type { RunId, RunRef, Workflow } from '../../ids.js';
 import type { Row, Sql, Transactions } from '../connection.js';
@@ -24,6 +26,12 @@ export interface RebuiltBudget {
   readonly spentBefore: number | null;
 }
 
+/** REBUILD-5 */
+export interface DamagedRun extends RunRef {
+  /** Counts the damaged ones. */
+  readonly lines: number;
+}
+
 export interface RebuildReport {
   readonly dryRun: boolean;
   /** Counts the calls of the project that have a result, and those for which none, another one, or one too many was noted. */
@@ -32,6 +40,7 @@ export interface RebuildReport {
   readonly claims: number;
   readonly offers: number;
   readonly budgets: readonly RebuiltBudget[];
+  readonly damagedRuns: readonly DamagedRun[];
 }
 
 export type RebuildOutcome =
@@ -68,6 +77,7 @@ async function rebuildIn(sql: Sql, project: string, dryRun: boolean): Promise<Re
   if (alive.length > 0) {
     return { kind: 'in flight', runs: alive.map(({ path, run }) => ({ workflow: path as Workflow, run: run as RunId })) };
   }
+  const damaged = await sql.query(DAMAGED, [project]);
   const [results] = await sql.query(RESULTS, [project]);
   const [claims] = await sql.query(DEAD_CLAIMS, [project]);
   const [offers] = await sql.query(DEAD_OFFERS, [project]);
@@ -95,6 +105,7 @@ async function rebuildIn(sql: Sql, project: string, dryRun: boolean): Promise<Re
       spent: Number(row['spent']),
       spentBefore: spentBefore(before[n]),
     })),
+    damagedRuns: damaged.map(({ path, run, lines }) => ({ workflow: path as Workflow, run: run as RunId, lines: Number(lines) })),
   };
   return { kind: 'rebuilt', report };
 }
@@ -126,14 +137,20 @@ const LANES = ['lane_events', 'limits'].map(
   where p.name = $1 and t.project_id = p.project_id`,
 );
 
+/** REBUILD-5 */
+const DAMAGED = `with mine as (${MINE})
+  select m.path, m.run, count(*)::int as lines from mine m cross join lateral mlld.damaged_lines(m.run_id)
+  group by m.path, m.run order by m.run collate "C", m.path collate "C"`;
+
 /** Begins a line of this type. The members before it have a place of their own in the form of lines (CODEC-1). */
 const typed = (type: string): string => String.raw`^\{"v":[0-9]+,"seq":[0-9]+,"type":"${type}"`;
-/** Escapes that a jsonb does not take are of no interest here: keys, names and numbers have none. */
-const MEMBERS = String.raw`regexp_replace(e.line, '\\u[0-9a-fA-F]{4}', '\\u003f', 'g')::jsonb`;
+/** `j.members` of a line: null where it is damaged. Without the offset, the server would cast the line for each of its uses. */
+const MEMBERS = 'cross join lateral (select mlld.members_of(e.line) as members offset 0) j';
 
 /** A member of a line that a colleague's SQL wrote may have any type: what is no number counts as absent, and fails no statement. */
 const numberAt = (json: string, path: string): string =>
-  `case jsonb_typeof(${json} #> '{${path}}') when 'number' then (${json} #>> '{${path}}')::numeric end`;
+  `case jsonb_typeof(${json} #> '{${path}}') when 'number' then
+    case when abs((${json} #>> '{${path}}')::numeric) < 1e30 then (${json} #>> '{${path}}')::numeric end end`;
 const TRY = `coalesce(${numberAt('j.members', 'try')}, 1) as try`;
 
 /**
@@ -141,20 +158,20 @@ const TRY = `coalesce(${numberAt('j.members', 'try')}, 1) as try`;
  * its results along (SHORT-APPENDS-1).
  */
 const RESULTS = String.raw`with mine as materialized (${MINE} for key share of r),
-  late as (select e.run_id, substring(e.line from '"of":([0-9]+)')::int as seq from mine m join mlld.events e using (run_id)
+  late as materialized (select e.run_id, mlld.members_of(e.line) -> 'of' as seq from mine m join mlld.events e using (run_id)
     where e.line ~ '${typed('call\\.superseded')}'),
   completed as (
     select distinct on (c.run_id, c.key) m.workflow_id, m.run, c.* from mine m join (
       select e.run_id, e.seq, e.at, octet_length(e.line) as bytes, substring(e.line from '${typed('call\\.completed')},"key":"([^"]+)"') as key
       from mine m join mlld.events e using (run_id)
       where e.line ~ '${typed('call\\.completed')},"key":"[^"]+"' and e.line not like '%"result":{"redacted":%'
-        and (e.line not like '%"unusable":%' or (e.line not like '%\\u0000%' and not e.line::jsonb ? 'unusable'))) c using (run_id)
-    where not exists (select from late l where l.run_id = c.run_id and l.seq = c.seq)
+        and not mlld.members_of(e.line) ? 'unusable') c using (run_id)
+    where not exists (select from late l where l.run_id = c.run_id and l.seq = to_jsonb(c.seq))
     order by c.run_id, c.key, c.seq desc),
   refusals as materialized (
     select m.workflow_id, e.run_id, e.seq, j.members ->> 'key' as key, j.members #>> '{refused,run}' as run,
       ${numberAt('j.members', 'refused,seq')} as refused
-    from mine m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
+    from mine m join mlld.events e using (run_id) ${MEMBERS}
     where e.line ~ '${typed('call\\.started')}' and e.line like '%"refused":{%'),
   replaced as (
     select old.run_id, old.key from refusals f
@@ -184,21 +201,20 @@ const SPENT = `select b.name, b.unit, b.period,
 /** REBUILD-4. A call of a salvage run began in the run that was sealed, where it counts. */
 const BUDGETS = String.raw`with mine as materialized (${MINE}),
   begun as materialized (
-    select e.run_id, e.seq, j.members ->> 'key' as key, ${TRY}, n.name,
+    select e.run_id, e.at, e.seq, j.members ->> 'key' as key, ${TRY}, n.name,
       ${numberAt('j.members', 'reserved,usd')} as usd, ${numberAt('j.members', 'reserved,tokens')} as tokens,
-      (j.members ->> 'ts')::timestamptz as ts
-    from mine m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
+      mlld.time_of(j.members ->> 'ts') as ts
+    from mine m join mlld.events e using (run_id) ${MEMBERS}
       cross join lateral jsonb_array_elements_text(
         case jsonb_typeof(j.members #> '{reserved,shared}') when 'array' then j.members #> '{reserved,shared}' else '[]' end) as n (name)
-    where e.line ~ '${typed('call\\.started')}' and e.line like '%"shared":[%' and j.members #> '{reserved,shared}' is not null
-      and j.members -> 'begun' is null),
+    where e.line ~ '${typed('call\\.started')}' and e.line like '%"shared":[%' and j.members -> 'begun' is null),
   ended as materialized (
-    select e.run_id, e.seq, j.members ->> 'key' as key, ${TRY}, (j.members ->> 'ts')::timestamptz as ts,
+    select e.run_id, e.seq, j.members ->> 'key' as key, ${TRY}, mlld.time_of(j.members ->> 'ts') as ts,
       case when j.members -> 'onlyCalls' is null then j.members -> 'usage' end as usage, j.members ->> 'type' = 'call.withdrawn' as withdrawn
-    from (select distinct run_id from begun) m join mlld.events e using (run_id) cross join lateral (select ${MEMBERS} as members) j
+    from (select distinct run_id from begun) m join mlld.events e using (run_id) ${MEMBERS}
     where e.line ~ '${typed('call\\.(completed|failed|withdrawn)')}'),
   attempts as (
-    select b.name, coalesce(first.ts, b.ts) as ts,
+    select b.name, coalesce(first.ts, b.ts, '-infinity') as ts,
       case when first.seq is null then b.usd else coalesce(${numberAt('first.usage', 'costUsd')}, 0) end as usd,
       case when first.seq is null then b.tokens
         else coalesce(${numberAt('first.usage', 'inputTokens')}, 0) + coalesce(${numberAt('first.usage', 'outputTokens')}, 0) end as tok

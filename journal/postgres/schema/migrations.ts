@@ -22,6 +22,7 @@ import { runsGoneOnWithSchema } from './0025-runs-gone-on-with.js';
 import { plainEndsSchema } from './0026-plain-ends.js';
 import { wholeBlobsSchema } from './0027-whole-blobs.js';
 import { resultsOfOthersSchema } from './0028-results-of-others.js';
+import { damagedLinesSchema } from './0029-damaged-lines.js';
 import { takingTogetherSchema } from './workers/0019-taking-together.js';
 import { endsByPlaceSchema } from './workers/0020-ends-by-place.js';
 import { waitingWorkersSchema } from './workers/0021-waiting-workers.js';
@@ -78,6 +79,7 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: resultsOfOthersSchema,
     minClient: 3,
   },
+  { version: 29, title: 'lines that are damaged, and fail no statement', statements: damagedLinesSchema, minClient: 3 },
 ];
 
 /** The version that this program writes. */

@@ -119,4 +119,45 @@ describe.skipIf(noServer !== undefined)(`rows that were changed${noServer === un
     expect(stderr).toContain('1 call: 1 executed');
     expect((await runCli(['run', 'hi', '--checkpoint'], { cwd, env })).stderr).toContain('1 call: 1 reused');
   });
+
+  it('rebuilds the index around damaged lines, and says which runs have some', async () => {
+    const [cwd, env] = [await projectFolder({ ...FILES, 'llm/run/ho.mld': 'show "ho"\n' }), { MLLD_STORE: database.project() }];
+    const run = (...words: string[]) => runCli(words, { cwd, env });
+    for (const name of ['hi', 'ho', 'ho']) await run('run', name, '--checkpoint');
+    const damage = async (line: string, where: string): Promise<string> => {
+      const [row] = await database.query(
+        `update mlld.events e set line = ${line} from mlld.runs r join mlld.workflows w using (workflow_id) join mlld.projects p using (project_id)
+         where e.run_id = r.run_id and p.name = $1 and ${where} returning run`,
+        [new URL(env.MLLD_STORE).searchParams.get('project')],
+      );
+      return String(row?.['run']);
+    };
+    const result = `e.line like '%"type":"call.completed"%'`;
+    const first = await damage(`replace(left(e.line, -9), '"op":', '"unusable":1,"op":')`, result);
+    const warning = `warning: run ${first} of llm/run/hi.mld has 1 damaged line left out here: mlld journal verify ${first} says what is lost\n`;
+    expect(await run('store', 'rebuild', '--dry-run')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('1 removed'),
+      stderr: warning,
+    });
+    const asJson = await run('store', 'rebuild', '--json');
+    expect(asJson).toMatchObject({ status: 0, stderr: warning });
+    expect(JSON.parse(asJson.stdout)).toMatchObject({
+      results: { total: 0, removed: 1 },
+      damagedRuns: [{ workflow: 'llm/run/hi.mld', run: first, lines: 1 }],
+    });
+    expect(await run('journal', 'verify', first)).toMatchObject({ status: 1, stdout: expect.stringContaining('changed or damaged') });
+    expect(await run('run', 'hi', '--checkpoint')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 call: 1 executed') });
+    expect(await run('run', 'hi', '--checkpoint')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 call: 1 reused') });
+
+    await damage(`'no line'`, `e.seq = 1 and w.path = 'llm/run/ho.mld'`);
+    const { status, stdout, stderr } = await run('store', 'rebuild');
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: 'The index of 1 result is what the journals say.\nFreed 0 claims and 0 offers.\n',
+    });
+    expect(stderr).toMatch(
+      new RegExp(`^warning: 3 runs have damaged lines left out here: ${first}, \\S+, \\S+; mlld journal verify RUN says what is lost\\n$`),
+    );
+  });
 });

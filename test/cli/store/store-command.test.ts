@@ -197,6 +197,7 @@ show @ask("three")
       claims: 0,
       offers: 0,
       budgets: [{ name: 'nightly', unit: 'usd', period: null, spent: 0, spentBefore: 2 }],
+      damagedRuns: [],
     });
     expect((await run('store', 'rebuild')).stdout).toContain('Budget nightly: $0 spent, as before.\n');
   });

@@ -8,7 +8,8 @@ describe('rebuilding a store', () => {
   const storeThat = (outcome: RebuildOutcome) => Object.assign(openMemoryStore(), { rebuild: async () => outcome });
 
   it('returns what was changed', async () => {
-    const report = { dryRun: true, results: { total: 1, added: 1, changed: 0, removed: 0 }, claims: 2, offers: 3, budgets: [] };
+    const results = { total: 1, added: 1, changed: 0, removed: 0 };
+    const report = { dryRun: true, results, claims: 2, offers: 3, budgets: [], damagedRuns: [] };
     expect(await rebuildStore(storeThat({ kind: 'rebuilt', report }), { dryRun: true })).toEqual(report);
   });
 

@@ -97,14 +97,19 @@ describe.skipIf(noServer !== undefined)(`a store that is rebuilt${noServer === u
     ['a text as its try', `replace(e.line, '"op":', '"try":"x","op":')`],
     ['texts as its usage', `replace(e.line, '"op":', '"usage":{"costUsd":"x","inputTokens":{}},"op":')`],
     ['a text as what it reserved', `replace(e.line, '"reserved":{"usd":1', '"reserved":{"usd":"x"')`],
-    ['an object as its budgets', `replace(e.line, '"shared":["nightly"]', '"shared":{"of":{"shared":[1]}}')`],
+    ['an object as its budgets', `replace(e.line, '"shared":["nightly","words"]', '"shared":{"of":{"shared":[1]}}')`],
+    ['a text as its time', `regexp_replace(e.line, '"ts":"[^"]+"', '"ts":"2026-13-13T00:00:00.000Z"')`],
+    ['a number as its time', `regexp_replace(e.line, '"ts":"[^"]+"', '"ts":7')`],
+    ['tokens without an end', `replace(e.line, '"op":', '"usage":{"inputTokens":9e131071,"outputTokens":9e131071},"op":')`],
+    ['a number that no event has', `replace(e.line, 'run.finished"', 'call.superseded","of":99999999999999')`],
   ])('is rebuilt around a line with %s', async (_what, line) => {
     const url = database.project();
     await using store = closing(open(url));
+    await store.budgets.set('words', { unit: 'tok', total: 50 });
     await store.budgets.set('nightly', { unit: 'usd', total: 50 });
     for (const n of [0, 1]) {
       const journal = await store.create(runRef(n));
-      const reserved = { usd: 1, basis: 'maxCost', shared: ['nightly'] };
+      const reserved = { usd: 1, basis: 'maxCost', shared: ['nightly', 'words'] };
       for (const fact of [started, { ...callStarted(n), reserved } as Fact, callCompleted(n), finished]) await journal.append(fact);
       await journal.close();
     }
@@ -115,7 +120,7 @@ describe.skipIf(noServer !== undefined)(`a store that is rebuilt${noServer === u
        where r.run_id = e.run_id and p.name = $1 and r.run = $2`,
       [projectOf(url), runRef(1).run],
     );
-    await rebuilt(store);
+    expect(await rebuilt(store)).toMatchObject({ damagedRuns: [] });
     const after = (await answers(url)).map(({ run }) => run as string);
     expect(after).toContain(runRef(0).run);
   });
@@ -163,7 +168,7 @@ describe.skipIf(noServer !== undefined)(`a store that is rebuilt${noServer === u
       `insert into mlld.offers (workflow_id, key, run_id, call) select workflow_id, 'k', run_id, '{}' ${ofProject}`,
       project,
     );
-    const expected = { results: { total: 1, added: 0, changed: 0, removed: 1 }, claims: 1, offers: 2, budgets: [] };
+    const expected = { results: { total: 1, added: 0, changed: 0, removed: 1 }, claims: 1, offers: 2, budgets: [], damagedRuns: [] };
     expect(await rebuilt(store, true)).toEqual({ dryRun: true, ...expected });
     expect(await rebuilt(store)).toEqual({ dryRun: false, ...expected });
     expect(await rebuilt(store)).toMatchObject({ results: { removed: 0 }, claims: 0, offers: 0 });
