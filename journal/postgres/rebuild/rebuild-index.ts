@@ -198,7 +198,10 @@ const SPENT = `select b.name, b.unit, b.period,
     (case when b.began < mlld.period_start(b.period) then 0 when b.spent > -1e30 and b.spent < 1e30 then b.spent end)::float8 as spent
   from mlld.budgets b join mlld.projects p using (project_id) where p.name = $1 order by b.name collate "C"`;
 
-/** REBUILD-4. A call of a salvage run began in the run that was sealed, where it counts. */
+/**
+ * REBUILD-4. A call of a salvage run began in the run that was sealed, where it counts. Attempts are joined with their ends: to look the
+ * first end of each one up reads all ends of the project for it.
+ */
 const BUDGETS = String.raw`with mine as materialized (${MINE}),
   begun as materialized (
     select e.run_id, e.at, e.seq, j.members ->> 'key' as key, ${TRY}, n.name,
@@ -213,17 +216,16 @@ const BUDGETS = String.raw`with mine as materialized (${MINE}),
       case when j.members -> 'onlyCalls' is null then j.members -> 'usage' end as usage, j.members ->> 'type' = 'call.withdrawn' as withdrawn
     from (select distinct run_id from begun) m join mlld.events e using (run_id) ${MEMBERS}
     where e.line ~ '${typed('call\\.(completed|failed|withdrawn)')}'),
-  attempts as (
-    select b.name, coalesce(first.ts, b.ts, '-infinity') as ts,
-      case when first.seq is null then b.usd else coalesce(${numberAt('first.usage', 'costUsd')}, 0) end as usd,
-      case when first.seq is null then b.tokens
-        else coalesce(${numberAt('first.usage', 'inputTokens')}, 0) + coalesce(${numberAt('first.usage', 'outputTokens')}, 0) end as tok
-    from begun b left join lateral (select * from ended e where e.run_id = b.run_id and e.key = b.key and e.try = b.try and e.seq > b.seq
-      order by e.seq limit 1) first on true
-    where first.withdrawn is not true)
+  attempts as materialized (
+    select distinct on (b.run_id, b.at, b.name) b.name, coalesce(e.ts, b.ts, '-infinity') as ts, e.withdrawn,
+      case when e.seq is null then b.usd else coalesce(${numberAt('e.usage', 'costUsd')}, 0) end as usd,
+      case when e.seq is null then b.tokens
+        else coalesce(${numberAt('e.usage', 'inputTokens')}, 0) + coalesce(${numberAt('e.usage', 'outputTokens')}, 0) end as tok
+    from begun b left join ended e on e.run_id = b.run_id and e.key = b.key and e.try = b.try and e.seq > b.seq
+    order by b.run_id, b.at, b.name, e.seq)
   update mlld.budgets b set began = greatest(b.began, mlld.period_start(b.period)),
     largest = case when b.largest > -1e30 and b.largest < 1e30 then b.largest end,
     reserved = coalesce((select sum(v.amount) from mlld.reservations v where v.project_id = b.project_id and v.name = b.name and v.counted is null), 0),
     spent = coalesce((select sum(coalesce(case b.unit when 'usd' then a.usd when 'tok' then a.tok else 1 end, 0)) from attempts a
-      where a.name = b.name and a.ts >= mlld.period_start(b.period)), 0)
+      where a.name = b.name and a.withdrawn is not true and a.ts >= mlld.period_start(b.period)), 0)
   from mlld.projects p where p.project_id = b.project_id and p.name = $1`;
