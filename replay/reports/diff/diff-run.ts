@@ -190,11 +190,12 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
     [rightFile.ref, right],
   ] as const;
   await namePreviews(both, memoOf);
-  const alignment = align(left.calls, right.calls);
+  const [leftCalls, rightCalls] = [[...left.calls], [...right.calls]];
+  const alignment = align(leftCalls, rightCalls);
   const unsure = alignment.pairs.filter(needsDigest);
   const sides = [
-    { ref: leftFile.ref, calls: left.calls, unsure: unsure.map((pair) => pair.left) },
-    { ref: rightFile.ref, calls: right.calls, unsure: unsure.map((pair) => pair.right) },
+    { ref: leftFile.ref, calls: leftCalls, unsure: unsure.map((pair) => pair.left) },
+    { ref: rightFile.ref, calls: rightCalls, unsure: unsure.map((pair) => pair.right) },
   ];
   return { left, right, calls: diffCalls(alignment, await resultDigests(store, sides, memoOf)) };
 }
@@ -202,7 +203,7 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
 /** Fills in previews of reused calls: a reuse event may lack its own; a withdrawn start, the other run or the memo has it. */
 async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
   const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'reused' && preview === undefined;
-  if (!sides.some(([, { calls }]) => calls.some(isNameless))) return;
+  if (!sides.some(([, { calls }]) => [...calls].some(isNameless))) return;
   const previews = new Map<CallKey, string>();
   for (const [, { calls, withdrawn }] of sides) {
     for (const { key, preview } of [...withdrawn, ...calls]) if (preview !== undefined) previews.set(key, preview);
@@ -329,7 +330,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
     run: ref.run,
     status: countedStatus(status, { unresolved }),
     error: state.error?.message ?? null,
-    calls: state.calls.length,
+    calls: state.calls.size,
     executed,
     reused,
     failed,

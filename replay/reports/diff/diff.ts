@@ -86,7 +86,7 @@ export interface ForkPoint {
 /** Finds the call at which two runs part. Time plays no part: calls side by side are taken in the order of the script. */
 export function forkPoint({ pairs }: CallsDiff, left: RunCalls, right: RunCalls): ForkPoint {
   const partner = new Map(pairs.filter(({ changes }) => changes.length === 0).map((pair) => [pair.left, pair]));
-  const [ours, theirs] = [inExecutionOrder(left.calls), inExecutionOrder(right.calls)];
+  const [ours, theirs] = [inExecutionOrder([...left.calls]), inExecutionOrder([...right.calls])];
   let common = 0;
   while (common < ours.length && partner.get(ours[common] as ComparedCall)?.right === theirs[common] && theirs[common] !== undefined)
     common++;

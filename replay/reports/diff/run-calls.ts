@@ -35,7 +35,8 @@ export interface ComparedCall {
 }
 
 export interface RunCalls {
-  readonly calls: ComparedCall[];
+  /** In the order in which they began. */
+  readonly calls: Set<ComparedCall>;
   /** Starts of which no body began. */
   readonly withdrawn: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
@@ -71,7 +72,7 @@ const WRITES_KEPT = 1000;
 /** Folds the events of one run. */
 export const runCalls: Projection<RunCalls> = {
   initial: () => ({
-    calls: [],
+    calls: new Set(),
     withdrawn: [],
     inFlight: new Map(),
     failed: new Map(),
@@ -123,14 +124,14 @@ export const runCalls: Projection<RunCalls> = {
           started: position,
           ended: undefined,
         };
-        state.calls.push(call);
+        state.calls.add(call);
         state.inFlight.set(op, call);
         break;
       }
       case 'call.withdrawn': {
         const call = state.inFlight.get(event.op);
         state.inFlight.delete(event.op);
-        if (call) state.withdrawn.push(...state.calls.splice(state.calls.lastIndexOf(call), 1));
+        if (call && state.calls.delete(call)) state.withdrawn.push(call);
         break;
       }
       case 'call.completed':
@@ -142,7 +143,7 @@ export const runCalls: Projection<RunCalls> = {
         break;
       case 'retry.scheduled':
         // The next attempt of the stage makes the call again: this one was an attempt of it, as for every count of calls.
-        for (const { failed } of retryStage(state.stages, event)) state.calls.splice(state.calls.lastIndexOf(failed), 1);
+        for (const { failed } of retryStage(state.stages, event)) state.calls.delete(failed);
         break;
       case 'node.finished':
         endVisit(state.stages, event);
@@ -152,7 +153,7 @@ export const runCalls: Projection<RunCalls> = {
         break;
       case 'call.reused': {
         const { seq, op, fn, key, fingerprint, preview, from } = event;
-        state.calls.push({
+        state.calls.add({
           seq,
           op,
           fn,
@@ -205,10 +206,7 @@ function dropResolved({ calls, failed, ledger }: RunCalls, key: CallKey): void {
   const resolved = failed.get(key);
   if (resolved === undefined || ledger.failures.has(key)) return;
   failed.delete(key);
-  for (const call of resolved) {
-    const place = calls.lastIndexOf(call);
-    if (place >= 0) calls.splice(place, 1); // else the next attempt of its stage has dropped it
-  }
+  for (const call of resolved) calls.delete(call);
 }
 
 /** The line that began it is damaged. */
@@ -223,7 +221,7 @@ function nameless({ calls }: RunCalls, seq: Seq, op: OpPath, key: CallKey): Comp
     ended: undefined,
   };
   const call: ComparedCall = { seq, op, fn: '', key, ...unknown, outcome: 'unfinished' };
-  calls.push(call);
+  calls.add(call);
   return call;
 }
 
