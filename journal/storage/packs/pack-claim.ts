@@ -12,46 +12,25 @@ import { randomBytes } from 'node:crypto';
 import { codeOf } from '../../errors.js';
 import { writeAll, type Disk } from '../disk.js';
 import { packLock, type PackName } from '../layout.js';
-import { bufferOf } from '../../lines/line-buffer.js';
-import { isOwnerAlive, thisProcess } from '../runs/run-liveness.js';
+import { ownerOf, thisProcess } from '../runs/run-liveness.js';
 import { acquireWorkflowLock } from '../workflow-lock.js';
 
-/** Returns the function that gives the pack back; undefined when a living process has it. */
+/** Returns the function that gives the pack back; undefined when a living process has it, or nobody can say whose it is. */
 export async function claimPack(disk: Disk, folder: string, name: PackName): Promise<(() => Promise<void>) | undefined> {
   const lock = packLock(folder, name);
   const release = (): Promise<void> => disk.remove(lock);
   if (await place(disk, lock)) return release;
-  const claim = await readClaim(disk, lock);
-  if (claim === 'held') return undefined;
-  if (claim === 'abandoned') {
+  const owner = await ownerOf(disk, lock);
+  if (owner === 'alive' || owner === 'unreadable') return undefined;
+  if (owner === 'dead') {
     const unlock = await acquireWorkflowLock(disk, folder);
     try {
-      if ((await readClaim(disk, lock)) === 'abandoned') await disk.remove(lock); // CLAIM-2
+      if ((await ownerOf(disk, lock)) === 'dead') await disk.remove(lock); // CLAIM-2, CLAIM-3
     } finally {
       await unlock();
     }
   }
   return (await place(disk, lock)) ? release : undefined;
-}
-
-/** CLAIM-3 */
-async function readClaim(disk: Disk, lock: string): Promise<'none' | 'held' | 'abandoned'> {
-  let text: string;
-  try {
-    text = bufferOf(await disk.readWhole(lock)).toString();
-  } catch (error) {
-    return codeOf(error) === 'ENOENT' ? 'none' : 'held';
-  }
-  return isOwnerAlive(ownerIn(text)) ? 'held' : 'abandoned';
-}
-
-/** Undefined where a power cut has taken the text. */
-function ownerIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** CLAIM-1. Nothing is synced: a claim means nothing after a power cut. */

@@ -38,11 +38,23 @@ export function thisProcess(): Uint8Array {
   return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Owner));
 }
 
+/** False also where there is no lock, and for one that can't be read. */
 export async function isAlive(disk: Disk, path: string): Promise<boolean> {
+  return (await ownerOf(disk, path)) === 'alive';
+}
+
+/** Says what is known of the process that owns a lock. One that a power cut has cut off belongs to a dead process. */
+export async function ownerOf(disk: Disk, path: string): Promise<'none' | 'alive' | 'dead' | 'unreadable'> {
+  let text: string;
   try {
-    return isOwnerAlive(JSON.parse(bufferOf(await disk.readWhole(path)).toString()));
+    text = bufferOf(await disk.readWhole(path)).toString();
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? 'none' : 'unreadable';
+  }
+  try {
+    return isOwnerAlive(JSON.parse(text)) ? 'alive' : 'dead';
   } catch {
-    return false; // no lock, or one that was cut off by a crash: its owner is dead
+    return 'dead';
   }
 }
 
