@@ -3,7 +3,6 @@
  * process executes it), their questions, pictures and uploads. For `mlld serve`; not exported by the package.
  */
 export { isTaken } from '../../journal/errors.js';
-export { reportStore } from '../../replay/reports/report-store.js';
 export { backendFor } from '../pipeline/backends/select-backend.js';
 export { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
 export { isReservedKey } from '../pipeline/model/context-keys.js';

@@ -6,9 +6,10 @@
  * SERVER-2 A fault in one request ends that request only; the runs continue.
  * SERVER-3 Shutdown: no new runs start, running ones end in order, then the streams of watchers end, then the address is free.
  */
-import type { JournalStore } from '../../journal/store.js';
+import type { Defect, JournalStore } from '../../journal/store.js';
 import { messageOf, MlldError, stackOf } from '../errors.js';
-import { createPipelineRuns, reportStore, type PipelineRun } from '../api/pipeline-runs.js';
+import { createPipelineRuns, type PipelineRun } from '../api/pipeline-runs.js';
+import { reportStore } from '../api/reports/odd-lines.js';
 import { listen, type HttpListener, type HttpOptions, type HttpRequest, type HttpResponse } from '../world/http.js';
 import { checkAccess, isLoopback, type AccessToken } from './access.js';
 import { jsonResponse } from './responses.js';
@@ -90,7 +91,13 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     resume,
     streams: { count: 0 },
     watch: createFeeds({ store, runs, stopping: stopping.signal, monotonicMs }),
-    team: createTeam({ store: reportStore(store), project: options.project, clock, stopping: stopping.signal, log: options.log }),
+    team: createTeam({
+      store: reportStore(store, logOnce(options.log)),
+      project: options.project,
+      clock,
+      stopping: stopping.signal,
+      log: options.log,
+    }),
     stopping: stopping.signal,
     monotonicMs,
   };
@@ -137,6 +144,16 @@ async function listenAt({ host, port, ...handlers }: HttpOptions): Promise<HttpL
 }
 
 /** Answers a request that failed by a defect of the server (SERVER-2). */
+/** Logs once for each run which of its lines lists and sums leave out: they read a run again and again. */
+function logOnce(log: (line: string) => void): (defect: Defect) => void {
+  const logged = new Set<string>();
+  return ({ run: { run }, message }) => {
+    if (logged.has(run)) return;
+    logged.add(run);
+    log(`run ${run}: ${message}; see mlld journal verify ${run}`);
+  };
+}
+
 function fault(error: unknown, log: (line: string) => void): HttpResponse {
   log(`a request failed: ${stackOf(error)}`);
   return jsonResponse(500, {

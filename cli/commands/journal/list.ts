@@ -11,7 +11,7 @@ import {
   workerOfRun,
   type ServingWorker,
 } from '../../../src/api/commands/run-list.js';
-import { reportStore } from '../../../src/api/commands/filters.js';
+import { reportStore } from '../../../src/api/reports/odd-lines.js';
 import { beginningsOfRuns } from '../../../src/api/team/beginnings-of-runs.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';

@@ -1,7 +1,7 @@
 /** `mlld journal show RUN`: prints the events of a run, one a line. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventOf, JournalEvent, Json, Payload } from '../../../journal/event.js';
-import { OddLines } from '../../../src/api/commands/filters.js';
+import { OddLines } from '../../../src/api/reports/odd-lines.js';
 import type { RunRef } from '../../../src/api/ids.js';
 import type { JournalStore, Position, ScanOptions } from '../../../journal/store.js';
 import { matchesFilter, type EventFilter } from '../../../src/api/reports/events.js';
