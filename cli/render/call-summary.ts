@@ -2,7 +2,7 @@
 import type { RunReport } from '../../src/api/commands/script.js';
 import { wordsOfCause } from '../../src/api/commands/words.js';
 import { oneLine } from './one-line.js';
-import { inVain } from './team-calls.js';
+import { inVain, priceOf } from './team-calls.js';
 import { duration, money } from './units.js';
 
 type Calls = NonNullable<RunReport['calls']>;
@@ -28,7 +28,7 @@ function countsOf(calls: Calls, took?: string): string {
   const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers, failedAtWorkers } = calls;
   const parts = [
     countOf(reused - (atWorkers?.calls ?? 0), 'reused'),
-    atWorkers && countOf(atWorkers.calls, `executed by workers${atWorkers.costUsd === null ? '' : ` for ${money(atWorkers.costUsd)}`}`),
+    atWorkers && countOf(atWorkers.calls, `executed by workers${priceOf(atWorkers.costUsd)}`),
     countOf(executed, 'executed'),
     countOf(failed - accepted, `failed${causesOf(calls)}`),
     countOf(accepted, 'accepted'),

@@ -36,7 +36,8 @@ function withoutEnd(unended: readonly UnendedCall[]): string {
   return `${counted(unended.length, 'call')} begun by workers that ended before the call did, which may have cost something: ${list}`;
 }
 
-function priceOf(usd: number | null): string {
+/** ` for $1.20`; empty where nothing is known. */
+export function priceOf(usd: number | null): string {
   return usd === null ? '' : ` for ${money(usd)}`;
 }
 

@@ -24,9 +24,11 @@ export async function rebuild(io: Io, { dryRun, json }: RebuildFlags): Promise<v
 const NAMED_MAX = 5;
 
 function damageOf(runs: RebuildReport['damagedRuns']): string {
-  const [{ run, workflow, lines } = { run: '', workflow: '', lines: 0 }, ...others] = runs;
-  if (others.length === 0)
+  const [first, second] = runs;
+  if (first !== undefined && second === undefined) {
+    const { run, workflow, lines } = first;
     return `run ${run} of ${workflow} has ${counted(lines, 'damaged line')} left out here: mlld journal verify ${run} says what is lost`;
+  }
   const named = runs.slice(0, NAMED_MAX).map((damaged) => damaged.run);
   const more = runs.length > named.length ? `, and ${runs.length - named.length} more that --json names` : '';
   return `${runs.length} runs have damaged lines left out here: ${named.join(', ')}${more}; mlld journal verify RUN says what is lost`;

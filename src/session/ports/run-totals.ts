@@ -138,7 +138,7 @@ function totalsOf(calls: RunCalls): RunTotals {
     outputTokens,
     model,
     atWorkers,
-    failedAtWorkers: ____,
+    failedAtWorkers: _failedAtWorkers,
     superseded: _late,
     ...numbers
   } = calls;
