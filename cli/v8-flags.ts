@@ -9,6 +9,8 @@ interface Tuning {
   readonly first: string;
   /** Set when the space of young objects has grown to `YOUNG_BYTES`, unless the command counts as a long one by then. */
   readonly grown?: string;
+  /** Set for a command that has used `WARM_CPU_MS`. */
+  readonly warm?: string;
   /** Set for a long command. */
   readonly later?: string;
   /** Versions of V8, as major and minor, inclusive. */
@@ -18,6 +20,8 @@ interface Tuning {
 
 type Version = readonly [major: number, minor: number];
 
+/** A command that has used so much processor time has the code of its calls optimized; most commands end before. */
+const WARM_CPU_MS = 400;
 /** A command that has used so much processor time is tuned for a long run; one that waits for models all the time is none. */
 const LONG_CPU_MS = 1500;
 /** The processor time is looked at when the command can have used it up, and at least so much later. */
@@ -25,7 +29,7 @@ const LOOK_CPU_MS = 50;
 /** The space of young objects is looked at so often, for about 10 µs, until it has grown. */
 const LOOK_MS = 50;
 /** That space has a little less than 1, 2, 4, … MB. */
-const YOUNG_BYTES = 3 * 2 ** 20;
+const YOUNG_BYTES = 6 * 2 ** 20;
 
 /** V8 of Node 20.19, and of Node 26. */
 const [OLDEST, NEWEST]: readonly [Version, Version] = [
@@ -40,12 +44,12 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--no-parallel-scavenge', from: OLDEST, to: NEWEST },
   /**
    * The space of young objects begins with a megabyte and grows by this factor, in V8 itself to 16 MB and more. Each page of it that is
-   * used for the first time costs a fault, which took longer than all collections of a run of some thousand calls: few objects survive
-   * one. So the space grows to 4 MB, in one step, which was quicker than two, and stays so: runs of 20,000 calls, 20 or 500 at once, took
-   * 4 to 8 % longer with 16 MB, and one of 40,000 as long. Later versions gain less, and of 1,500 commands in which they were told so one
-   * did not end within a minute (decision 0006).
+   * used for the first time costs a fault, which took longer than all collections of a run of some hundred calls: few objects survive
+   * one. So the space grows to 8 MB, in one step, which was quicker than two, and stays so: with 4 MB runs of 10,000 calls took 4 %
+   * longer, with 16 MB those of 732 calls 6 %. Later versions gain less, and of 1,500 commands in which they were told so one did not end
+   * within a minute (decision 0006).
    */
-  { first: '--semi-space-growth-factor=4', grown: '--semi-space-growth-factor=1', from: OLDEST, to: OLDEST },
+  { first: '--semi-space-growth-factor=8', grown: '--semi-space-growth-factor=1', from: OLDEST, to: OLDEST },
   /**
    * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 132 KB a third of the processor
    * time of a run of ten thousand calls went into optimizing code that was about to end; with several megabytes such a run was never
@@ -56,10 +60,10 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
   /**
    * The number of times that a function uses that budget up before it is optimized. The way of a call leads through some hundred functions,
-   * and to optimize one takes a millisecond. With V8's own 3, and a few more for a longer function, a run of ten thousand calls optimized
-   * them shortly before it ended, which took a fifth of its processor time; in a long run 3 are a little too few still.
+   * and to optimize one takes a millisecond of another thread. With V8's own 3, and a few more for a longer function, that took a tenth of
+   * the processor time of a run of two thousand calls. One of ten thousand is optimized in time to get it back (decision 0006).
    */
-  { first: '--ticks-before-optimization=30', later: '--ticks-before-optimization=8', from: OLDEST, to: OLDEST },
+  { first: '--ticks-before-optimization=30', warm: '--ticks-before-optimization=5', from: OLDEST, to: OLDEST },
   /** The bytes of bytecode up to which V8 optimizes a function the first time that it uses its budget up. Most functions here are short. */
   { first: '--max-bytecode-size-for-early-opt=0', from: OLDEST, to: OLDEST },
   /**
@@ -85,7 +89,7 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--enable-experimental-regexp-engine-on-excessive-backtracks', from: OLDEST, to: NEWEST },
 ];
 
-export interface V8Flags extends Record<'first' | 'grown' | 'later', readonly string[]> {}
+export interface V8Flags extends Record<'first' | 'grown' | 'warm' | 'later', readonly string[]> {}
 
 /** Compiles, or reads what was compiled, under the flags of a command that begins: START-4 in `bin.ts`. */
 export type Compiling = <T>(compile: () => T) => T;
@@ -95,7 +99,7 @@ export type RunningNode = Pick<typeof process, 'cpuUsage'> & { readonly versions
 
 /** Sets the flags of a command that begins whenever something is compiled, and others while it runs. */
 export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' | 'getHeapSpaceStatistics'>, node: RunningNode): Compiling {
-  const { first, grown, later } = v8FlagsFor(node.versions.v8);
+  const { first, grown, warm, later } = v8FlagsFor(node.versions.v8);
   const set = (flags: readonly string[]): void => {
     for (const flag of flags) v8.setFlagsFromString(flag);
   };
@@ -114,17 +118,21 @@ export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' |
     change(grown);
   };
   const looking = grown.length > 0 ? setInterval(look, LOOK_MS).unref() : undefined;
-  const beLongInTime = (): void => {
+  const onceUsed = (cpuMs: number, then: () => void): void => {
     const { user, system } = node.cpuUsage();
-    const leftMs = LONG_CPU_MS - (user + system) / 1000;
-    if (leftMs > 0) {
-      setTimeout(beLongInTime, Math.max(leftMs, LOOK_CPU_MS)).unref();
-      return;
-    }
+    const leftMs = cpuMs - (user + system) / 1000;
+    if (leftMs > 0) setTimeout(() => onceUsed(cpuMs, then), Math.max(leftMs, LOOK_CPU_MS)).unref();
+    else then();
+  };
+  const beLong = (): void => {
     clearInterval(looking);
     change(later);
   };
-  if (later.length > 0) beLongInTime();
+  const beWarm = (): void => {
+    change(warm);
+    onceUsed(LONG_CPU_MS, beLong);
+  };
+  if (first.length > 0) onceUsed(WARM_CPU_MS, beWarm);
   return (compile) => {
     set(first);
     const compiled = compile();
@@ -141,6 +149,7 @@ export function v8FlagsFor(version: string): V8Flags {
   return {
     first: known.map(({ first }) => first),
     grown: known.flatMap(({ grown }) => grown ?? []),
+    warm: known.flatMap(({ warm }) => warm ?? []),
     later: known.flatMap(({ later }) => later ?? []),
   };
 }

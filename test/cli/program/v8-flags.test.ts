@@ -12,20 +12,20 @@ describe('the flags of V8', () => {
   it('are known to the V8 that runs', () => {
     const listed = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
     const known = new Set([...listed.matchAll(/^ {2}--([\w-]+) /gm)].map(([, name]) => name));
-    const { first, grown, later } = v8FlagsFor(process.versions.v8);
+    const { first, grown, warm, later } = v8FlagsFor(process.versions.v8);
     expect(first).not.toEqual([]);
-    expect([...first, ...grown, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
+    expect([...first, ...grown, ...warm, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
   });
 
   it('are none for a V8 that was not tried yet', () => {
-    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], grown: [], later: [] });
-    expect(v8FlagsFor('')).toEqual({ first: [], grown: [], later: [] });
+    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], grown: [], warm: [], later: [] });
+    expect(v8FlagsFor('')).toEqual({ first: [], grown: [], warm: [], later: [] });
   });
 
   it.each(['12.4.254.21-node.57', '13.6.233.17-node.53', '14.6.202.34-node.34'])('hold no interrupt budget for %s', (version) => {
-    const { first, later } = v8FlagsFor(version);
+    const { first, warm, later } = v8FlagsFor(version);
     expect(first.length).toBeGreaterThan(0);
-    expect([...first, ...later].filter((flag) => flag.includes('interrupt-budget'))).toEqual([]);
+    expect([...first, ...warm, ...later].filter((flag) => flag.includes('interrupt-budget'))).toEqual([]);
   });
 
   it.each([
@@ -81,22 +81,29 @@ class NodeThatHasUsed {
   }
 }
 
-describe('the tuning for a long run', () => {
+describe('the tuning for a run that goes on', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
 
   const TICKS = '--ticks-before-optimization';
+  const INLINED = '--max-inlined-bytecode-size-cumulative';
 
   it('begins when the command has used processor time, not when it has waited', () => {
     vi.useFakeTimers();
     const [v8, node] = [standInV8(), new NodeThatHasUsed(V8_OF_NODE_20, 100)];
-    tuneV8(v8, node);
+    const compiling = tuneV8(v8, node);
+    compiling(() => {});
     vi.advanceTimersByTime(60_000);
-    expect(v8.flags.get(TICKS)).toBeUndefined();
+    expect(v8.flags.get(TICKS)).toBe('30');
+    node.usedMs = 401;
+    vi.advanceTimersByTime(300);
+    expect(v8.flags.get(TICKS)).toBe('5');
+    expect(v8.flags.get(INLINED)).toBe('300');
     node.usedMs = 1501;
-    vi.advanceTimersByTime(1400);
-    expect(v8.flags.get(TICKS)).toBe('8');
+    vi.advanceTimersByTime(1100);
+    expect(v8.flags.get(INLINED)).toBe('920');
+    expect(v8.flags.get(TICKS)).toBe('5');
   });
 
   it('is looked for at most every 50 ms, and not any more once it has begun', () => {
@@ -104,10 +111,10 @@ describe('the tuning for a long run', () => {
     const node = new NodeThatHasUsed(V8_OF_NODE_20, 1499);
     tuneV8(standInV8(), node);
     vi.advanceTimersByTime(1000);
-    expect(node.cpuUsage).toHaveBeenCalledTimes(21);
+    expect(node.cpuUsage).toHaveBeenCalledTimes(22); // the first look finds it warm
     node.usedMs = 2000;
     vi.advanceTimersByTime(1000);
-    expect(node.cpuUsage).toHaveBeenCalledTimes(22);
+    expect(node.cpuUsage).toHaveBeenCalledTimes(23);
   });
 });
 
@@ -116,29 +123,29 @@ describe('the space of young objects', () => {
     vi.useRealTimers();
   });
 
-  it('grows to 4 MB, and stays so in a long run', () => {
+  it('grows to 8 MB, and stays so in a long run', () => {
     vi.useFakeTimers();
     const [v8, node] = [standInV8(), new NodeThatHasUsed(V8_OF_NODE_20, 100)];
     const compiling = tuneV8(v8, node);
     const growthWhileCompiling = (): string | undefined => compiling(() => v8.flags.get(GROWTH));
-    expect(growthWhileCompiling()).toBe('4');
+    expect(growthWhileCompiling()).toBe('8');
     vi.advanceTimersByTime(500);
-    expect(v8.flags.get(GROWTH)).toBe('4');
+    expect(v8.flags.get(GROWTH)).toBe('8');
 
-    Object.assign(v8.young, { space_used_size: 0.5 * MB, space_available_size: 3.45 * MB });
+    Object.assign(v8.young, { space_used_size: 0.5 * MB, space_available_size: 7.4 * MB });
     vi.advanceTimersByTime(100);
     expect(v8.flags.get(GROWTH)).toBe('1');
     const looks = v8.getHeapSpaceStatistics.mock.calls.length;
     vi.advanceTimersByTime(300);
     expect(v8.getHeapSpaceStatistics.mock.calls.length).toBe(looks);
     // A cache is made and read under the flags of the start: V8 refuses it otherwise.
-    expect(growthWhileCompiling()).toBe('4');
+    expect(growthWhileCompiling()).toBe('8');
     expect(v8.flags.get(GROWTH)).toBe('1');
 
     node.usedMs = 1600;
     vi.advanceTimersByTime(1400);
     expect(v8.flags.get(GROWTH)).toBe('1');
-    expect(growthWhileCompiling()).toBe('4');
+    expect(growthWhileCompiling()).toBe('8');
   });
 
   it('is not looked at by versions that grow it as V8 does', () => {
