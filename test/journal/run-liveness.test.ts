@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { journalFolder, lockPath } from '../../journal/storage/layout.js';
-import { isAlive, markAlive } from '../../journal/storage/runs/run-liveness.js';
+import { isAlive, markAlive, ownerOf } from '../../journal/storage/runs/run-liveness.js';
 import { finished, runRef, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 
@@ -51,6 +51,34 @@ it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was kil
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => stat()[0]).toBe('Z');
   expect(await isAlive(realDisk, path)).toBe(false);
+});
+
+it.each(['EMFILE', 'EIO'])('is not taken for that of a dead process when it can not be read now: %s', async (code) => {
+  const root = temporaryFolder();
+  const journal = await openFileStore(root).create(runRef(1));
+  await journal.append(started);
+  const failing = { ...realDisk, readWhole: () => Promise.reject(Object.assign(new Error(`${code}: no`), { code })) };
+  const store = openFileStore(root, { disk: failing });
+  await expect(isAlive(failing, lockPath(journalFolder(root), runRef(1)))).rejects.toMatchObject({ code: 'JOURNAL_IO' });
+  await expect(store.deleteRun(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_IO' });
+  await expect(store.acquireWorkflowLock(workflow)).resolves.toBeTypeOf('function'); // nobody has it: there is no lock to read
+  await expect(store.acquireWorkflowLock(workflow)).rejects.toMatchObject({ code: 'JOURNAL_IO' });
+  await journal.close();
+});
+
+it('is not taken for that of a dead process while the system can not say whether its process lives', async () => {
+  const path = join(temporaryFolder(), 'lock');
+  markAlive(realDisk, path, nothing);
+  const read = fs.readFileSync;
+  const reading = vi.spyOn(fs, 'readFileSync').mockImplementation((file, ...options) => {
+    if (String(file).startsWith('/proc/')) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+    return read(file, ...(options as []));
+  });
+  onTestFinished(() => reading.mockRestore());
+  await expect(isAlive(realDisk, path)).rejects.toMatchObject({ code: 'JOURNAL_IO' });
+  expect(await ownerOf(realDisk, path)).toBe('unreadable'); // so that nobody removes the claim of a pack
+  reading.mockRestore();
+  expect(await ownerOf(realDisk, path)).toBe('alive');
 });
 
 it('is gone when the run is closed', async () => {

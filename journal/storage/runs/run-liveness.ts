@@ -4,7 +4,7 @@
  */
 import { kill, pid } from 'node:process';
 import { writeAll, type Disk } from '../disk.js';
-import { codeOf } from '../../errors.js';
+import { codeOf, isPassing, journalError } from '../../errors.js';
 import { bufferOf } from '../../lines/line-buffer.js';
 import { bootId, processStatus } from '../processes.js';
 
@@ -33,32 +33,48 @@ export async function unmark(disk: Disk, path: string): Promise<void> {
   await disk.remove(path).catch(() => undefined);
 }
 
-/** Returns the content of a lock that this process owns. */
+let own: Uint8Array | undefined;
+
+/** Returns the content of a lock that this process owns. Throws like `processStatus`: without its start, others would take it for dead. */
 export function thisProcess(): Uint8Array {
-  return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Owner));
+  return (own ??= Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Owner)));
 }
 
-/** False also where there is no lock, and for one that can't be read. */
+/**
+ * False also where there is no lock, and for one that this user may not read. Throws `JournalError` when the system can't say now: a run
+ * that counted as dead could be deleted or continued while its process lives.
+ */
 export async function isAlive(disk: Disk, path: string): Promise<boolean> {
-  return (await ownerOf(disk, path)) === 'alive';
+  let lock: Uint8Array;
+  try {
+    lock = await disk.readWhole(path);
+  } catch (error) {
+    if (isPassing(error)) throw journalError(error, `tell whether a run is in flight, by ${path}`);
+    return false;
+  }
+  return isOwnerAlive(ownerIn(lock));
 }
 
-/** Says what is known of the process that owns a lock. One that a power cut has cut off belongs to a dead process. */
+/** Says what is known of the process that owns a lock. */
 export async function ownerOf(disk: Disk, path: string): Promise<'none' | 'alive' | 'dead' | 'unreadable'> {
-  let text: string;
   try {
-    text = bufferOf(await disk.readWhole(path)).toString();
+    return isOwnerAlive(ownerIn(await disk.readWhole(path))) ? 'alive' : 'dead';
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? 'none' : 'unreadable';
   }
+}
+
+/** Undefined for a lock that a power cut has cut off: it belongs to a dead process. */
+function ownerIn(lock: Uint8Array): unknown {
+  const text = bufferOf(lock).toString();
   try {
-    return isOwnerAlive(JSON.parse(text)) ? 'alive' : 'dead';
+    return JSON.parse(text);
   } catch {
-    return 'dead';
+    return undefined;
   }
 }
 
-/** `owner` is what `thisProcess` returned in some process, as JSON; anything else is nobody. */
+/** `owner` is what `thisProcess` returned in some process, as JSON; anything else is nobody. Throws like `processStatus`. */
 export function isOwnerAlive(owner: unknown): boolean {
   const { pid: processId, started, boot } = (owner ?? {}) as Partial<Owner>;
   if (typeof processId !== 'number' || typeof started !== 'string' || boot !== bootId()) return false;

@@ -57,7 +57,6 @@ export interface ProcessRunner {
 export function createProcessRunner(environment: Readonly<Record<string, string>>): ProcessRunner {
   const running = new Set<ChildProcess>();
   const watcher = createWatcher(environment, GRACE_MS);
-  let boot: string | undefined;
   let ended = false;
   const onExit = (): void => {
     for (const child of running) signalGroup(child, 'SIGKILL');
@@ -71,10 +70,7 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
 
   /** PROCESS-7 */
   async function release(child: ChildProcess, { onStarted, stdin, channels = [] }: ProcessRequest): Promise<void> {
-    if (onStarted && child.pid !== undefined) {
-      boot ??= bootId();
-      await onStarted({ group: child.pid, started: processStatus(child.pid)?.started ?? '', boot });
-    }
+    if (onStarted && child.pid !== undefined) await onStarted(startOf(child.pid));
     if (stdin !== undefined) feed(child.stdin, stdin);
     channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
   }
@@ -117,6 +113,15 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
       watcher.end();
     },
   };
+}
+
+/** Leaves out what the system can't say now: the program runs already. */
+function startOf(group: number): StartedProcess {
+  try {
+    return { group, started: processStatus(group)?.started ?? '', boot: bootId() };
+  } catch {
+    return { group, started: '', boot: '' };
+  }
 }
 
 function listenToExit(onExit: () => void): void {
