@@ -239,6 +239,7 @@ class ServerCheck {
 
   /** Throws STORE_NEWER, STORE_MIGRATE, STORE_UNFIT, STORE_WENT_BACK. */
   async check(sql: Sql): Promise<void> {
+    const askedMs = Date.now();
     const [row] = await sql.query(
       `select m.store_id::text as "storeId", m.version, m.min_client as "minClient", ${SETTINGS},
          set_config('default_transaction_isolation'::text, 'read committed'::text, false), ${KEEP_MEMORY} from mlld.meta m`,
@@ -256,7 +257,7 @@ class ServerCheck {
       throw unfit('has an id that is no UUID', 'somebody has changed the table mlld.meta: ask who runs the server');
     if (this.storeId !== undefined && this.storeId !== storeId) throw wentBack('another store answers at its address');
     this.storeId = storeId;
-    this.aheadMs = Number(row['nowMs']) - Date.now();
+    this.aheadMs = Number(row['nowMs']) - (askedMs + Date.now()) / 2; // it read its clock some time between the two
   }
 }
 

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { JournalError } from '../errors.js';
 import type { JournalEvent } from '../event.js';
-import { runIdAt, seqOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import { runIdAt, seqOf, startOf, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import type { BlobWriter, StoredBlob } from '../storage/blob-writer.js';
 import type { IndexFolder } from '../storage/index-files.js';
 import { OFFERS, type Hints } from '../storage/hints.js';
@@ -172,7 +172,7 @@ export class PgStore implements RunStore {
     const { project, leaseMs, waitMs } = this.ports;
     const [sealed] = await this.ports.reader.query(`select r.run_id::text as id ${RUN_OF}`, [project, workflow, run]);
     if (sealed === undefined) throw isUnknown({ workflow, run });
-    const ref = await this.newRef(workflow);
+    const ref = await this.newRef({ workflow, run });
     const rows = this.rowsOf(ref, (lease) => this.begin(ref, randomUUID(), lease, { serves: { of: String(sealed['id']) } }));
     await rows.begin();
     const sink = new SpillingRows({ rows, leaseMs, waitMs, onOutage: undefined });
@@ -181,7 +181,7 @@ export class PgStore implements RunStore {
 
   /** Creates the run of a worker that serves another run. team-store.md 7.1. */
   async serve(of: OfferingRun, worker: WorkerFacts, options: CreateOptions): Promise<PgServedRun> {
-    const ref = await this.newRef(of.ref.workflow);
+    const ref = await this.newRef(of.ref);
     const writer = randomUUID();
     const rows = this.rowsOf(ref, (lease) => this.begin(ref, writer, lease, { serves: { of: of.id, worker } }));
     await rows.begin();
@@ -191,10 +191,10 @@ export class PgStore implements RunStore {
     return servedRun(of, { journal, rows, sink });
   }
 
-  /** Four characters keep ids of one millisecond apart. */
-  private async newRef(workflow: Workflow): Promise<RunRef> {
+  /** Names a run that serves another one, behind it: `headOf`. Four characters keep ids of one millisecond apart. */
+  private async newRef({ workflow, run: served }: RunRef): Promise<RunRef> {
     const digits = randomInt(36 ** 4).toString(36);
-    return { workflow, run: runIdAt(await this.nowMs(), digits.padStart(4, '0')) };
+    return { workflow, run: runIdAt(Math.max(await this.nowMs(), startOf(served) + 1), digits.padStart(4, '0')) };
   }
 
   private async salvageRunsOf({ workflow, run }: RunRef): Promise<readonly RunRef[]> {

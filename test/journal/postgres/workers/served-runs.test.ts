@@ -1,6 +1,7 @@
 /** The run of a worker outlives the run that it served, and is a worker's run also in a copy. team-store.md 7.1 and 12. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../../journal/event.js';
+import { runIdAt } from '../../../../journal/ids.js';
 import { callCompleted, callStarted, finished, runRef, started, workflow } from '../../support/facts.js';
 import { readRun } from '../../support/read.js';
 import { makeDatabase, noServer, openTestStore, type TestDatabase } from '../database.js';
@@ -56,6 +57,20 @@ describe.skipIf(noServer !== undefined)(
       await (await other.keeper()).storeBundle({ runs, blobs: new Map() });
       expect(await other.runs(workflow)).toMatchObject([{ ref: runRef(1) }, { ref, isWorker: true, liveness: 'crashed' }]);
       await other.close();
+      await store.close();
+    });
+
+    it('come behind the run that they serve, whatever the clocks of the two say', async () => {
+      const store = openTestStore(database.project(), { leaseMs: 1000 });
+      const ahead = { workflow, run: runIdAt(Date.now() + 600_000, '0000') };
+      const run = await store.create(ahead);
+      await run.append(started);
+      await run.offers?.offer({ key: KEY, lane: '', call: '{"n":"argument"}' });
+      const [of] = (await store.workers.take('hut', { '': 1 }, [])).unserved;
+      const { journal } = await store.workers.serve(of as NonNullable<typeof of>, FACTS, {});
+      expect(journal.ref.run > ahead.run).toBe(true);
+      await run.close();
+      await journal.close();
       await store.close();
     });
 
