@@ -33,6 +33,7 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   const report = await redactRun(store, project.root, ref, { op, match: pattern, reason, at, dryRun });
   const copies = hasKeeper(store) && !dryRun ? COPIES_OF_SERVERS : '';
   if (!dryRun) await nameDamagedSpills(io, store, ref, report);
+  nameUnreadLines(io, store, report);
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report) + copies);
 }
 
@@ -48,6 +49,22 @@ async function nameDamagedSpills(io: Io, store: JournalStore, { workflow, run }:
   const runs = [run, ...serving].map((each) => ({ workflow, run: each as RunId }));
   for (const path of await damagedSpillsOf(store, runs))
     io.stderr(`warning: ${oneLine(path)} may still hold it: its lines can't be read as those of the run; remove the file\n`);
+}
+
+const UNREAD_MAX = 5;
+
+/** Their results may be the only record of something that was paid for, so a person decides. */
+function nameUnreadLines(io: Io, store: JournalStore, { unread }: RedactionReport): void {
+  if (unread.length === 0) return;
+  for (const { run, line, message } of unread.slice(0, UNREAD_MAX)) {
+    io.stderr(
+      `warning: run ${run}${line === null ? '' : `, line ${line}`}: ${oneLine(message)}; it is left as it is, and may still hold it\n`,
+    );
+  }
+  const more = unread.length - UNREAD_MAX;
+  if (more > 0) io.stderr(`warning: so may ${counted(more, 'more place')}: mlld journal verify lists them\n`);
+  const remedy = hasKeeper(store) ? 'ask who runs the store to delete the run' : 'delete the file of the run, which has its id as name';
+  io.stderr(`To remove what can't be read, ${remedy}: its results are lost with it.\n`);
 }
 
 /** Redaction keeps the paths of operations, so one that the run does not have was misspelt, and its content would not be removed. */

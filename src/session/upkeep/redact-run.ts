@@ -1,7 +1,7 @@
 /** Removes content for good from a recorded run, and from the runs that served it: workers have the same arguments and results there. */
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
+import type { Defect, JournalStore } from '../../../journal/store.js';
 import { removeIndex } from '../../../replay/memo/index-on-disk.js';
 import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
@@ -36,8 +36,18 @@ export interface RedactionReport {
   readonly blobsLeft: BlobsLeft | null;
   /** Blobs that this run doesn't name any more and another one does. */
   readonly sharedBlobs: readonly BlobId[];
+  /** Lines that can't be read, or not be changed. They were left as they are, and may hold anything. */
+  readonly unread: readonly UnreadLines[];
   /** The statements that the owner of the store has to run, because this user may not: dead rows of the tables still hold the content. */
   readonly vacuum: string | null;
+}
+
+/** Neighbouring lines of one run. */
+export interface UnreadLines {
+  readonly run: string;
+  /** The number of the first one, one-based; null where it is not known. */
+  readonly line: number | null;
+  readonly message: string;
 }
 
 /** Throws RUN_RUNNING while any run is in flight. A dry run changes nothing. `root` is the folder of the project. */
@@ -56,6 +66,8 @@ export async function redactRun(
   const runs = (await runsAsOne(store, ref)).map((file) => file.ref);
   const keys = op === undefined ? undefined : await keysInside(store, ref, op); // before anything goes; keys stay
   const taken = new Set<BlobId>();
+  const unread: UnreadLines[] = [];
+  const onDefect = (defect: Defect): void => void unread.push(unreadLines(defect));
   let results = 0;
   let events = 0;
   for (const each of runs) {
@@ -67,12 +79,13 @@ export async function redactRun(
       if (changed !== undefined && isResult(event) && !isResult(changed)) results++;
       return changed;
     };
-    if (dryRun) await store.scan(each, (event) => void (events += edit(event) === undefined ? 0 : 1));
+    if (dryRun) await store.scan(each, (event) => void (events += edit(event) === undefined ? 0 : 1), { onDefect });
     else {
       // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
       await removeDerived(store, each);
       events += await keeper.rewriteRun(each, edit, { at, reason });
       await removeDerived(store, each);
+      await store.scan(each, (event) => void redactEvent(event, request), { onDefect });
     }
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
@@ -90,8 +103,13 @@ export async function redactRun(
     blobs: removed.length,
     blobsLeft: left,
     sharedBlobs: shared,
+    unread,
     vacuum: vacuum ?? null,
   };
+}
+
+function unreadLines({ run: { run }, line, message }: Defect): UnreadLines {
+  return { run, line: line ?? null, message };
 }
 
 async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {

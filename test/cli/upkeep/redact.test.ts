@@ -1,4 +1,5 @@
 import fs from 'node:fs/promises';
+import path from 'node:path';
 import fc from 'fast-check';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
@@ -81,6 +82,7 @@ describe('mlld journal redact --match', () => {
       blobs: 2,
       blobsLeft: null,
       sharedBlobs: [],
+      unread: [],
       vacuum: null,
     });
     expect(await everything(cwd)).not.toContain(SECRET);
@@ -170,6 +172,30 @@ describe('mlld journal redact --op', () => {
 });
 
 describe('mlld journal redact', () => {
+  it('names the lines that it left as they are because they can not be read, before anything is changed as well', async () => {
+    const { cwd, ref } = await project();
+    const file = path.join(cwd, `.mlld/journal/${JOB}/runs/${ref.run}.ndjson`);
+    const lines = (await fs.readFile(file, 'utf8')).split('\n');
+    const hurt = lines.findIndex((line) => line.includes('"type":"call.started"') && line.includes(SECRET));
+    lines[hurt] = (lines[hurt] as string).replace('"fn":"ask"', '"fn":"asq"');
+    await fs.writeFile(file, `${lines.join('\n')}{"v":1,"cut":"${SECRET}`);
+    const unread = [
+      { run: ref.run, line: hurt + 1, message: 'a line changed or damaged since written' },
+      { run: ref.run, line: lines.length, message: expect.stringContaining('incomplete') },
+    ];
+    const dry = await callCli(['journal', 'redact', 'job', '--match', SECRET, '--dry-run', '--json'], { cwd });
+    expect(JSON.parse(dry.stdout)).toMatchObject({ events: 5, unread });
+    const { status, stderr } = await callCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
+    expect(status).toBe(0);
+    expect(stderr).toContain(
+      `warning: run ${ref.run}, line ${hurt + 1}: a line changed or damaged since written; it is left as it is, and may`,
+    );
+    expect(stderr).toContain(`delete the file of the run, which has its id as name`);
+    expect((await fs.readFile(file, 'utf8')).split(SECRET)).toHaveLength(3);
+    const again = await callCli(['journal', 'redact', 'job', '--match', SECRET, '--json'], { cwd });
+    expect(JSON.parse(again.stdout)).toMatchObject({ events: 0, unread });
+  });
+
   it('refuses to work without a wish, with a broken pattern, and while a run goes on', async () => {
     const { cwd } = await project();
     expect(await callCli(['journal', 'redact', 'job'], { cwd })).toMatchObject({
