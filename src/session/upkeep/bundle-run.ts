@@ -1,6 +1,7 @@
 /** Puts a run into one file, with the runs and blobs that are needed to read it elsewhere, and adds it to another journal. */
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
+import { NEWLINE } from '../../../journal/lines/line-buffer.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { otherRunThere, packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
@@ -44,10 +45,16 @@ export async function bundleRun(
     await refuseDamaged(store, each, 'in the journal');
     const request = match && (await redactionRequest(store, each, { ops: undefined, match, reason: REASON }));
     const edit = (event: JournalEvent): JournalEvent | undefined => request && redactEvent(event, request);
-    runs.push({ ref: each, lines: await keeper.editedLines(each, edit, because) });
+    const lines = await keeper.editedLines(each, edit, because);
+    runs.push({ ref: each, lines: match === undefined ? lines : wholeLines(lines) });
     for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);
   }
   return { packed: await packBundle({ runs, blobs }), runs: runs.map((run) => run.ref), blobs: blobs.size };
+}
+
+/** Leaves out a last line that a crash cut off: it can't be read, so what is to be left out can't be found in it. */
+function wholeLines(lines: Uint8Array): Uint8Array {
+  return lines.subarray(0, lines.lastIndexOf(NEWLINE) + 1);
 }
 
 /**

@@ -76,6 +76,20 @@ describe('mlld journal bundle and unbundle', () => {
     expect(own).toMatchObject({ status: 1, stderr: expect.stringContaining('another run') });
   });
 
+  it('leave out a line that a crash cut off where something is to be left out: it can not be found in there', async () => {
+    const cwd = await project();
+    await fs.appendFile(runPath(journalFolder(cwd), runRef(1)), `{"v":1,"seq":9,"cut":"${SECRET}`);
+    const bundled = async (...options: string[]): Promise<string> => {
+      expect(await callCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz', ...options], { cwd })).toMatchObject({ status: 0 });
+      return gunzipSync(await fs.readFile(path.join(cwd, 'run.tgz'))).toString('latin1');
+    };
+    expect(await bundled()).toContain(`"cut":"${SECRET}`);
+    expect(await bundled('--redact', SECRET)).not.toContain(SECRET);
+    const there = await projectFolder();
+    expect(await callCli(['journal', 'unbundle', path.join(cwd, 'run.tgz')], { cwd: there })).toMatchObject({ status: 0 });
+    expect(await callCli(['journal', 'verify', runRef(1).run], { cwd: there })).toMatchObject({ status: 0 });
+  });
+
   it('refuse a damaged run, one that goes on, and what is no bundle', async () => {
     const cwd = await project();
     const file = path.join(cwd, '.mlld/journal/job.mld/runs', `${runRef(1).run}.ndjson`);
