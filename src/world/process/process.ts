@@ -10,6 +10,7 @@
  * PROCESS-6 When this process exits while programs run (a second Ctrl-C), it kills their groups. When it is killed, its watcher ends them.
  * PROCESS-7 A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input
  *    (`commands.ts`): a kill in between leaves a record without a process, never a process without a record.
+ * PROCESS-8 A program that the system has no room for is started when another one has ended (`room.ts`). It fails when none runs.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -21,6 +22,7 @@ import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
 import { bootId, processStatus } from '../../../journal/storage/processes.js';
 import { LOG_BYTES_MAX, Output, OUTPUT_BYTES_MAX, OutputExceedsText, outputTooLarge } from './output.js';
 import { monotonicMs } from '../stopwatch.js';
+import { lacksRoom, makeSureOfRoom, Room } from './room.js';
 import { createWatcher } from './watcher.js';
 import { type CommandResult, type StartedProcess, WorldError } from '../world.js';
 
@@ -57,6 +59,7 @@ export interface ProcessRunner {
 export function createProcessRunner(environment: Readonly<Record<string, string>>): ProcessRunner {
   const running = new Set<ChildProcess>();
   const watcher = createWatcher(environment, GRACE_MS);
+  const room = new Room();
   let ended = false;
   const onExit = (): void => {
     for (const child of running) signalGroup(child, 'SIGKILL');
@@ -65,23 +68,40 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
   function enter(child: ChildProcess): void {
     if (running.size === 0) listenToExit(onExit); // PROCESS-6
     running.add(child);
-    if (child.pid !== undefined) watcher.add(child.pid);
+    if (child.pid === undefined) return;
+    watcher.add(child.pid);
+    room.enter();
   }
 
   /** PROCESS-7 */
   async function release(child: ChildProcess, { onStarted, stdin, channels = [] }: ProcessRequest): Promise<void> {
-    if (onStarted && child.pid !== undefined) await onStarted(startOf(child.pid));
+    if (child.pid === undefined) return; // it has not even streams where there was no room for them
+    if (onStarted) await onStarted(startOf(child.pid));
     if (stdin !== undefined) feed(child.stdin, stdin);
     channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
   }
 
   function leave(child: ChildProcess): void {
     running.delete(child);
-    if (child.pid !== undefined) watcher.remove(child.pid);
     if (running.size === 0) stopListening(onExit);
+    if (child.pid === undefined) return;
+    watcher.remove(child.pid);
+    room.leave();
   }
 
+  /** PROCESS-8 */
   async function run(request: ProcessRequest): Promise<CommandResult> {
+    for (;;) {
+      try {
+        return await runOnce(request);
+      } catch (error) {
+        if (!lacksRoom(error) || !room.isInUse || request.signal?.aborted) throw error;
+      }
+      await room.untilLeft(request.signal);
+    }
+  }
+
+  async function runOnce(request: ProcessRequest): Promise<CommandResult> {
     if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
     const startedMs = monotonicMs();
     let child: ChildProcess;
@@ -143,12 +163,14 @@ function moreListeners(change: 1 | -1): void {
 function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
   // Loaded here because many runs have no command, and this module is slow to load.
   const { spawn } = process.getBuiltinModule('node:child_process');
+  const stdio: ('ignore' | 'pipe')[] = [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)];
+  makeSureOfRoom(stdio.length);
   return spawn(program, args, {
     cwd: directory,
     env: environment,
     detached: true,
     windowsHide: true,
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)],
+    stdio,
   });
 }
 
@@ -257,6 +279,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
 }
 
 function dropStreams(child: ChildProcess): void {
+  if (child.pid === undefined) return; // it has not even streams where there was no room for them
   for (const stream of child.stdio) stream?.destroy();
 }
 

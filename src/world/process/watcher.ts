@@ -7,7 +7,7 @@
  * WATCHER-3 The watcher keeps nothing alive and nothing busy: it has a session of its own, so Ctrl-C doesn't reach it, and ends with the
  *    pipe.
  *
- * When it can't be started, or is killed itself, a later run finds what was left (`orphans.ts`).
+ * While it can't be started, or when it is killed itself, a later run finds what was left (`orphans.ts`).
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
@@ -22,18 +22,27 @@ export interface Watcher {
 /** `graceMs` is the time from SIGTERM to SIGKILL. */
 export function createWatcher(environment: Readonly<Record<string, string>>, graceMs: number): Watcher {
   let watching: ChildProcess | undefined;
+  const groups = new Set<number>();
   const send = (line: string): void => void (watching?.stdin as Writable | null | undefined)?.write(`${line}\n`);
   return {
     add(processGroup) {
-      watching ??= startWatching(environment, graceMs);
-      send(`+ ${processGroup}`);
+      groups.add(processGroup);
+      if (watching) send(`+ ${processGroup}`);
+      else {
+        watching = startWatching(environment, graceMs);
+        for (const group of groups) send(`+ ${group}`);
+      }
     },
-    remove: (processGroup) => send(`- ${processGroup}`),
+    remove(processGroup) {
+      groups.delete(processGroup);
+      send(`- ${processGroup}`);
+    },
     end: () => void watching?.stdin?.end(),
   };
 }
 
-function startWatching({ PATH = '/usr/bin:/bin' }: Readonly<Record<string, string>>, graceMs: number): ChildProcess {
+/** Undefined where the system has no room for it now: the next program makes another try. */
+function startWatching({ PATH = '/usr/bin:/bin' }: Readonly<Record<string, string>>, graceMs: number): ChildProcess | undefined {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn('sh', ['-c', 'eval "$PROGRAM"', 'mlld-watcher', String(Math.ceil(graceMs / POLL_MS))], {
     cwd: '/',
@@ -42,6 +51,7 @@ function startWatching({ PATH = '/usr/bin:/bin' }: Readonly<Record<string, strin
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   child.on('error', () => undefined);
+  if (child.pid === undefined) return undefined;
   child.stdin.on('error', () => undefined); // it was killed
   child.unref();
   (child.stdin as Writable & { unref(): void }).unref(); // it is a socket
