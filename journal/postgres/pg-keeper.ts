@@ -14,10 +14,11 @@ import type { JournalEvent, Redacted } from '../event.js';
 import type { BlobId, RunRef } from '../ids.js';
 import { NEWLINE } from '../lines/line-buffer.js';
 import { isUnknown } from '../storage/runs/reopen-run.js';
-import { otherRunThere, type Bundle, type BundledRun, type StoredRun } from '../upkeep/bundle.js';
+import { otherRunThere, wholeLines, type Bundle, type BundledRun, type StoredRun } from '../upkeep/bundle.js';
 import type { StoredFile } from '../upkeep/delete-runs.js';
 import type { Keeper, NamedBlobs } from '../upkeep/keeper.js';
 import type { Edit } from '../upkeep/rewrite.js';
+import type { Position, ScanOptions } from '../store.js';
 import type { Row, Sql, Transactions } from './connection.js';
 import type { PgStore } from './pg-store.js';
 import { bytesOf, piecesOf, rawLines, writeChanged, type ChangedLines } from './raw-lines.js';
@@ -68,9 +69,9 @@ export class PgKeeper implements Keeper {
   }
 
   /** PG-KEEPER-2, PG-KEEPER-4 */
-  async rewriteRun(ref: RunRef, edit: Edit, because: Redacted): Promise<number> {
+  async rewriteRun(ref: RunRef, edit: Edit, because: Redacted, options?: Pick<ScanOptions, 'onDefect'>): Promise<number> {
     const { id, fence } = await this.take(ref);
-    const { changed, digests } = await this.changesOf(ref, id, edit, because);
+    const { changed, digests } = await this.changesOf(ref, id, edit, because, options);
     if (changed.size === 0) return 0;
     await this.ports.sql.transaction(async (sql) => {
       const grown = await writeChanged(sql, id, changed);
@@ -150,12 +151,14 @@ export class PgKeeper implements Keeper {
     id: string,
     edit: Edit,
     because: Redacted,
+    options?: ScanOptions,
   ): Promise<{ readonly changed: ChangedLines; readonly digests: ReadonlySet<string> }> {
     const edited = new Map<number, JournalEvent>();
-    await this.ports.store.scan(ref, (event, { offset }) => {
+    const visit = (event: JournalEvent, { offset }: Position): void => {
       const made = edit(event);
       if (made !== undefined) edited.set(offset, made);
-    });
+    };
+    await this.ports.store.scan(ref, visit, options);
     const changed = new Map<number, string>();
     const digests = new Set<string>();
     let hash = CHAIN_SEED;
@@ -248,10 +251,4 @@ const REMOVE = `with gone as (
 function firstEventIn(lines: Uint8Array): JournalEvent | undefined {
   const bytes = wholeLines(lines).indexOf(NEWLINE);
   return eventOf({ line: Buffer.from(lines.buffer, lines.byteOffset, bytes).toString() }, { bytes });
-}
-
-/** Leaves out what a killed process has left behind the last line of a file: it is nothing recorded. */
-function wholeLines(lines: Uint8Array): Buffer {
-  const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
-  return bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1);
 }

@@ -16,6 +16,7 @@ import { makeDurableFolder, realDisk, writeNew, type Disk } from '../storage/dis
 import { codeOf, JournalError, journalError } from '../errors.js';
 import { isDigest, isImplausible, isRunId, startOf, workflowOf, type BlobId, type RunId, type RunRef } from '../ids.js';
 import { blobOfFile, journalFolder, runPath, runsFolder } from '../storage/layout.js';
+import { bufferOf, NEWLINE } from '../lines/line-buffer.js';
 import { readRunBytes } from '../segments.js';
 
 const MANIFEST = 'mlld-bundle.json';
@@ -32,6 +33,12 @@ export interface Bundle {
   /** The bundled run first, then those that results were reused from. */
   readonly runs: readonly BundledRun[];
   readonly blobs: ReadonlyMap<BlobId, Uint8Array>;
+}
+
+/** Leaves out the torn tail of a run's file, which is nothing recorded and can't be read. */
+export function wholeLines(lines: Uint8Array): Buffer {
+  const bytes = bufferOf(lines);
+  return bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1);
 }
 
 /** Returns the same bytes for the same bundle. Throws `JournalError` BUNDLE_TOO_LARGE. */

@@ -15,7 +15,7 @@ export function openFileKeeper(root: string, disk: Disk = realDisk): Keeper {
     recover: () => deleter.recover(),
     deleteUnfinished: async () => deleter.deleteUnfinished(await deleter.unfinishedFiles()),
     deleteRun: (ref) => deleter.deleteRun(ref),
-    rewriteRun: (ref, edit, because) => rewriteRun(root, ref, edit, because, disk),
+    rewriteRun: (ref, edit, because, options) => rewriteRun(root, ref, edit, because, disk, options),
     async lines(ref) {
       try {
         return readRunBytes(disk, runPath(journalFolder(root), ref));

@@ -1,6 +1,7 @@
 /** Separates upkeep, which changes and removes what is recorded, from the place where it is kept. Runs themselves only append. */
 import type { RunRef } from '../ids.js';
 import type { Redacted } from '../event.js';
+import type { ScanOptions } from '../store.js';
 import type { Bundle, StoredRun } from './bundle.js';
 import type { Deleter, StoredFile } from './delete-runs.js';
 import type { Edit } from './rewrite.js';
@@ -13,8 +14,11 @@ export interface Keeper {
   deleteUnfinished(): Promise<void>;
   /** The run must have no writer. */
   deleteRun(ref: RunRef): Promise<void>;
-  /** Changes events for good, and returns how many. The run must have no writer. Positions of its events differ afterwards. */
-  rewriteRun(ref: RunRef, edit: Edit, because: Redacted): Promise<number>;
+  /**
+   * Changes events for good, and returns how many. The run must have no writer. Positions of its events differ afterwards. Reports lines
+   * that can't be read, or that `edit` fails on: they are left as they are.
+   */
+  rewriteRun(ref: RunRef, edit: Edit, because: Redacted, options?: Pick<ScanOptions, 'onDefect'>): Promise<number>;
   /** Returns the lines of a run, whatever they hold. */
   lines(ref: RunRef): Promise<Uint8Array>;
   /** Returns the lines of a run as an edit would leave them, for a copy of it; the run is not changed. */

@@ -16,7 +16,7 @@ import type { RunRef } from '../ids.js';
 import { journalFolder, runPath } from '../storage/layout.js';
 import { scanFile } from '../reader.js';
 import { joinSegments, RunBytes } from '../segments.js';
-import type { Position } from '../store.js';
+import type { Position, ScanOptions } from '../store.js';
 
 /** Returns the changed event, or undefined to keep it. Must not change `seq`, `type`, `key`, `op`, `ts` and `hash`. */
 export type Edit = (event: JournalEvent) => JournalEvent | undefined;
@@ -28,15 +28,22 @@ interface Change {
   readonly event: JournalEvent;
 }
 
-/** Returns the number of changed events. `root` is the project's folder. Rejects with `JournalError` when the disk fails. */
-export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because: Redacted, disk: Disk = realDisk): Promise<number> {
+/** Does what `Keeper.rewriteRun` says. `root` is the project's folder. Rejects with `JournalError` when the disk fails. */
+export async function rewriteRun(
+  root: string,
+  ref: RunRef,
+  edit: Edit,
+  because: Redacted,
+  disk: Disk = realDisk,
+  options: Pick<ScanOptions, 'onDefect'> = {},
+): Promise<number> {
   const journal = journalFolder(root);
   const path = runPath(journal, ref);
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     // Joined first: what is removed must not be left behind in a segment that isn't read any more.
     await joinSegments(disk, path, temporary);
-    const changes = await changesOf(disk, path, ref, edit);
+    const changes = await changesOf(disk, path, ref, edit, options);
     if (changes.length === 0) return 0;
     await produceDurably(disk, path, temporary, (made) => writeLines(disk, path, (bytes) => writeAll(disk, made, bytes), changes, because));
     return changes.length;
@@ -60,12 +67,13 @@ export async function editedLines(root: string, ref: RunRef, edit: Edit, because
   return Buffer.concat(parts);
 }
 
-async function changesOf(disk: Disk, path: string, ref: RunRef, edit: Edit): Promise<readonly Change[]> {
+async function changesOf(disk: Disk, path: string, ref: RunRef, edit: Edit, options?: ScanOptions): Promise<readonly Change[]> {
   const changes: Change[] = [];
-  await scanFile(disk, path, ref, (event, position) => {
+  const visit = (event: JournalEvent, position: Position): void => {
     const changed = edit(event);
     if (changed !== undefined) changes.push({ position, event: changed });
-  });
+  };
+  await scanFile(disk, path, ref, visit, options);
   return changes;
 }
 

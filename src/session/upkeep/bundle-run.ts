@@ -1,10 +1,17 @@
 /** Puts a run into one file, with the runs and blobs that are needed to read it elsewhere, and adds it to another journal. */
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
-import { NEWLINE } from '../../../journal/lines/line-buffer.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { otherRunThere, packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
+import {
+  otherRunThere,
+  packBundle,
+  storeBundle,
+  unpackBundle,
+  wholeLines,
+  type BundledRun,
+  type StoredRun,
+} from '../../../journal/upkeep/bundle.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { runsAsOne } from '../../../replay/upkeep/runs-as-one.js';
@@ -46,15 +53,11 @@ export async function bundleRun(
     const request = match && (await redactionRequest(store, each, { ops: undefined, match, reason: REASON }));
     const edit = (event: JournalEvent): JournalEvent | undefined => request && redactEvent(event, request);
     const lines = await keeper.editedLines(each, edit, because);
+    // A torn tail can't be searched for the match.
     runs.push({ ref: each, lines: match === undefined ? lines : wholeLines(lines) });
     for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);
   }
   return { packed: await packBundle({ runs, blobs }), runs: runs.map((run) => run.ref), blobs: blobs.size };
-}
-
-/** Leaves out a last line that a crash cut off: it can't be read, so what is to be left out can't be found in it. */
-function wholeLines(lines: Uint8Array): Uint8Array {
-  return lines.subarray(0, lines.lastIndexOf(NEWLINE) + 1);
 }
 
 /**

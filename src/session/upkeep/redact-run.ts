@@ -83,9 +83,8 @@ export async function redactRun(
     else {
       // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
       await removeDerived(store, each);
-      events += await keeper.rewriteRun(each, edit, { at, reason });
+      events += await keeper.rewriteRun(each, edit, { at, reason }, { onDefect });
       await removeDerived(store, each);
-      await store.scan(each, (event) => void redactEvent(event, request), { onDefect });
     }
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
