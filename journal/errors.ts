@@ -47,11 +47,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-const PASSING: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE', 'ETIMEDOUT']);
+const TRANSIENT: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE', 'ETIMEDOUT']);
 
 /** Returns whether the system lacks something now, or the disk has failed: nothing follows from such an error about what was asked for. */
-export function isPassing(error: unknown): boolean {
-  return PASSING.has(codeOf(error));
+export function isTransient(error: unknown): boolean {
+  return TRANSIENT.has(codeOf(error));
 }
 
 const ERRORS: { readonly [systemCode: string]: readonly [code: string, hint: string] } = {

@@ -3,7 +3,7 @@
  * with the time the process started (in ticks since boot) and the boot's own id it doesn't. Knows Linux's `/proc` and nothing else.
  */
 import fs from 'node:fs';
-import { isPassing, journalError } from '../errors.js';
+import { isTransient, journalError } from '../errors.js';
 
 export interface ProcessStatus {
   /** The process was killed, and its parent hasn't waited for it yet: it does nothing any more. */
@@ -36,7 +36,7 @@ function readSystemFile(path: string): string | undefined {
   try {
     return fs.readFileSync(path, 'latin1');
   } catch (error) {
-    if (isPassing(error)) throw journalError(error, `read ${path}`);
+    if (isTransient(error)) throw journalError(error, `read ${path}`);
     return undefined;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { kill, pid } from 'node:process';
 import { writeAll, type Disk } from '../disk.js';
-import { codeOf, isPassing, journalError } from '../../errors.js';
+import { codeOf, isTransient, journalError } from '../../errors.js';
 import { bufferOf } from '../../lines/line-buffer.js';
 import { bootId, processStatus } from '../processes.js';
 
@@ -49,7 +49,7 @@ export async function isAlive(disk: Disk, path: string): Promise<boolean> {
   try {
     lock = await disk.readWhole(path);
   } catch (error) {
-    if (isPassing(error)) throw journalError(error, `tell whether a run is in flight, by ${path}`);
+    if (isTransient(error)) throw journalError(error, `tell whether a run is in flight, by ${path}`);
     return false;
   }
   return isOwnerAlive(ownerIn(lock));
