@@ -74,10 +74,19 @@ function optionsFor(kind: EffectKind, frame: Frame, involved: Involved, live: Wa
   const { trace, recorder } = frame.run;
   const traceparent = attempt?.traceparent ?? trace?.operation(frame.op.path);
   const facts: EffectOptions = { ...(attempt?.report && { report: attempt.report }), ...(traceparent !== undefined && { traceparent }) };
-  if (kind === 'command.run' && recorder.on)
-    return { ...commandOptions(frame, involved), ...(live && { onOutput: live.onOutput }), ...facts };
-  if (!facts.report && traceparent === undefined) return deadline;
-  return kind === 'code.run' ? { ...facts, ...(deadline && { deadline }) } : { ...facts, ...(deadline && { signal: deadline.signal }) };
+  if (kind === 'command.run') {
+    const onWait = (shortage: string): void => warnOfWait(frame, shortage);
+    const options = recorder.on ? commandOptions(frame, involved) : deadline && { signal: deadline.signal };
+    return { ...options, ...(live && { onOutput: live.onOutput }), ...facts, onWait };
+  }
+  return facts.report || traceparent !== undefined ? { ...facts, ...(deadline && { deadline }) } : deadline;
+}
+
+function warnOfWait({ run }: Frame, shortage: string): void {
+  run.warn(
+    `the system has no capacity for so many commands at once (${shortage}): some wait until others have ended; raise its limits (ulimit -n, ulimit -u), or run fewer at once`,
+    'commands wait',
+  );
 }
 
 /**

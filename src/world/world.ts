@@ -155,6 +155,8 @@ export interface EffectOptions {
   readonly deadline?: Deadline;
   /** For a command, which starts to work only when this has resolved. Must not reject. */
   readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
+  /** For a command: is called once, with the code of the system, when it has to wait until another command has ended. */
+  readonly onWait?: (shortage: string) => void;
   /** For a command: makes the file for output that is too large to be held in memory. */
   readonly newFile?: () => BlobWriter;
   /** For a command: gets what it writes while it arrives. */

@@ -30,9 +30,9 @@ export function createCommands(host: {
   readonly live: (text: string) => void;
 }): (
   request: CommandRequest,
-  beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'onOutput' | 'newFile' | 'report' | 'traceparent'>,
+  beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'onWait' | 'onOutput' | 'newFile' | 'report' | 'traceparent'>,
 ) => Promise<CommandResult> {
-  return async (request, { signal, onStarted, onOutput, newFile, report, traceparent }) => {
+  return async (request, { signal, onStarted, onWait, onOutput, newFile, report, traceparent }) => {
     const { added, ...started } = starters[request.language](request);
     const reportFile = report?.file();
     const environment = {
@@ -49,6 +49,7 @@ export function createCommands(host: {
       newFile,
       signal,
       onStarted,
+      onWait,
     });
   };
 }

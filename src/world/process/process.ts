@@ -10,7 +10,7 @@
  * PROCESS-6 When this process exits while programs run (a second Ctrl-C), it kills their groups. When it is killed, its watcher ends them.
  * PROCESS-7 A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input
  *    (`commands.ts`): a kill in between leaves a record without a process, never a process without a record.
- * PROCESS-8 A program that the system has no room for is started when another one has ended (`room.ts`). It fails when none runs.
+ * PROCESS-8 A program that the system has no capacity for is started when another one has ended (`capacity.ts`). It fails when none runs.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -20,9 +20,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
 import { bootId, processStatus } from '../../../journal/storage/processes.js';
+import { Capacity, isShortage, requireDescriptors, shortageIn } from './capacity.js';
 import { LOG_BYTES_MAX, Output, OUTPUT_BYTES_MAX, OutputExceedsText, outputTooLarge } from './output.js';
 import { monotonicMs } from '../stopwatch.js';
-import { lacksRoom, makeSureOfRoom, Room } from './room.js';
 import { createWatcher } from './watcher.js';
 import { type CommandResult, type StartedProcess, WorldError } from '../world.js';
 
@@ -49,6 +49,8 @@ export interface ProcessRequest {
   readonly signal?: AbortSignal | undefined;
   /** Resolves when the process is recorded. Must not reject. */
   readonly onStarted?: ((process: StartedProcess) => Promise<unknown>) | undefined;
+  /** Is called once, with the code of the system, when the program has to wait: PROCESS-8. */
+  readonly onWait?: ((shortage: string) => void) | undefined;
 }
 
 export interface ProcessRunner {
@@ -59,7 +61,7 @@ export interface ProcessRunner {
 export function createProcessRunner(environment: Readonly<Record<string, string>>): ProcessRunner {
   const running = new Set<ChildProcess>();
   const watcher = createWatcher(environment, GRACE_MS);
-  const room = new Room();
+  const capacity = new Capacity();
   let ended = false;
   const onExit = (): void => {
     for (const child of running) signalGroup(child, 'SIGKILL');
@@ -70,13 +72,13 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
     running.add(child);
     if (child.pid === undefined) return;
     watcher.add(child.pid);
-    room.enter();
+    capacity.started();
   }
 
   /** PROCESS-7 */
   async function release(child: ChildProcess, { onStarted, stdin, channels = [] }: ProcessRequest): Promise<void> {
-    if (child.pid === undefined) return; // it has not even streams where there was no room for them
-    if (onStarted) await onStarted(startOf(child.pid));
+    if (child.pid === undefined) return; // it may not even have streams
+    if (onStarted) await onStarted(startedProcess(child.pid));
     if (stdin !== undefined) feed(child.stdin, stdin);
     channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
   }
@@ -86,18 +88,20 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
     if (running.size === 0) stopListening(onExit);
     if (child.pid === undefined) return;
     watcher.remove(child.pid);
-    room.leave();
+    capacity.ended();
   }
 
   /** PROCESS-8 */
   async function run(request: ProcessRequest): Promise<CommandResult> {
-    for (;;) {
+    for (let waits = false; ; waits = true) {
       try {
         return await runOnce(request);
       } catch (error) {
-        if (!lacksRoom(error) || !room.isInUse || request.signal?.aborted) throw error;
+        const shortage = shortageIn(error);
+        if (shortage === undefined || !capacity.isInUse || request.signal?.aborted) throw error;
+        if (!waits) request.onWait?.(shortage);
       }
-      await room.untilLeft(request.signal);
+      await capacity.untilEnded(request.signal);
     }
   }
 
@@ -136,7 +140,7 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
 }
 
 /** Leaves out what the system can't say now: the program runs already. */
-function startOf(group: number): StartedProcess {
+function startedProcess(group: number): StartedProcess {
   try {
     return { group, started: processStatus(group)?.started ?? '', boot: bootId() };
   } catch {
@@ -164,7 +168,7 @@ function start({ program, args, directory, environment, stdin, channels = [] }: 
   // Loaded here because many runs have no command, and this module is slow to load.
   const { spawn } = process.getBuiltinModule('node:child_process');
   const stdio: ('ignore' | 'pipe')[] = [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)];
-  makeSureOfRoom(stdio.length);
+  requireDescriptors(stdio.length);
   return spawn(program, args, {
     cwd: directory,
     env: environment,
@@ -279,7 +283,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
 }
 
 function dropStreams(child: ChildProcess): void {
-  if (child.pid === undefined) return; // it has not even streams where there was no room for them
+  if (child.pid === undefined) return; // it may not even have streams
   for (const stream of child.stdio) stream?.destroy();
 }
 
@@ -303,6 +307,12 @@ export function noSuchDirectory(path: string): WorldError {
 
 function notStarted({ program }: ProcessRequest, error: unknown): WorldError {
   const { code, message } = error as NodeJS.ErrnoException;
+  if (isShortage(code)) {
+    return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: the system allows no further process (${code})`, {
+      hint: 'run fewer commands at the same time',
+      cause: error,
+    });
+  }
   switch (code) {
     case 'ENOENT':
       return new WorldError('PROGRAM_MISSING', `the program ${program} was not found`, {
@@ -315,14 +325,6 @@ function notStarted({ program }: ProcessRequest, error: unknown): WorldError {
         `${program} could not be started: the command or the environment is too large for the system`,
         { cause: error },
       );
-    case 'EAGAIN':
-    case 'EMFILE':
-    case 'ENFILE':
-    case 'ENOMEM':
-      return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: the system allows no further process (${code})`, {
-        hint: 'run fewer commands at the same time',
-        cause: error,
-      });
     default:
       return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: ${message}`, { cause: error });
   }
