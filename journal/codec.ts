@@ -13,6 +13,7 @@
 import { JournalError } from './errors.js';
 import { JOURNAL_VERSION, PACKED_VERSION, type Fact, type FactOf, type FactType, type JournalEvent, type Payload } from './event.js';
 import type { Seq } from './ids.js';
+import { writeLatin1, writeUtf8 } from './lines/write-text.js';
 import type { OwnFact } from './own-fact.js';
 import { mayBePacked } from './payloads.js';
 import { sha256Hex } from './sha256.js';
@@ -134,15 +135,15 @@ export function bytesOf({ head, json, tail }: LongBody): number {
 export function encodeInto(bytes: Buffer, start: number, { head, json, tail }: LongBody): { readonly end: number; readonly hash: string } {
   // The last character of the head takes the place of the first brace, and the tail that of the last one.
   const from = start + head.length - 1;
-  const to = from + bytes.write(json, from) - 1;
-  bytes.write(head, start, 'latin1');
-  const end = to + bytes.write(`${tail}}`, to, 'latin1');
+  const to = from + writeUtf8(bytes, json, from) - 1;
+  writeLatin1(bytes, head, start);
+  const end = to + writeLatin1(bytes, `${tail}}`, to);
   // The text is hashed in place: meanwhile the predecessor's hash is directly before the line.
   bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
   const digest = sha256Hex(viewOf(bytes, start - HASH_DIGITS, end));
   bytes.copyWithin(start - PREDECESSOR_BYTES, start - HASH_DIGITS, start);
   bytes.set(LINE_END, start - HASH_TO_LINE);
-  return { end: end - 1 + bytes.write(`,"hash":"${digest}"}\n`, end - 1, 'latin1'), hash: digest };
+  return { end: end - 1 + writeLatin1(bytes, `,"hash":"${digest}"}\n`, end - 1), hash: digest };
 }
 
 /** Does what `subarray` does, for a third of its price. */

@@ -13,6 +13,7 @@ import {
   TAIL_AND_NEWLINE_BYTES,
 } from '../codec.js';
 import { JournalError } from '../errors.js';
+import { writeUtf8 } from './write-text.js';
 
 const CAPACITY = 256 * 1024;
 /** So much memory is kept for further lines once its own are released. */
@@ -51,7 +52,7 @@ export class LineQueue {
     }
     if (!isShort) return this.addLong(body);
     const { text, hash } = lineOf(body, this.hash);
-    const bytes = this.bytes.write(text, this.end);
+    const bytes = writeUtf8(this.bytes, text, this.end);
     this.end += bytes;
     this.hash = hash;
     return bytes;
