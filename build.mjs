@@ -111,8 +111,8 @@ const commandLine = {
   format: 'cjs',
   // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`.
   supported: { 'dynamic-import': false },
-  // Packages that are ES modules ask where they are.
-  define: { ...common.define, 'import.meta.url': 'fileUrl' },
+  // Packages that are ES modules ask where they are. Modules of Node are loaded by the `require` of `cli/bin.ts` (START-6).
+  define: { ...common.define, 'import.meta.url': 'fileUrl', 'process.getBuiltinModule': 'require' },
   // The function that Node puts around a module is in the file: put around the text when it is read, it would cost a copy of it.
   banner: {
     js: `(function (exports, require, module, __filename, __dirname) {

@@ -12,6 +12,8 @@
  *    was made under other flags. A run changes some, so they are set back for that time.
  * START-5 all parts are opened at the start: a run of hours that asks for one late reads that of its own version, whatever was installed
  *    in its place meanwhile.
+ * START-6 modules of Node are loaded under V8's own flags: Node carries their compiled code, which V8 refuses under other flags. To compile
+ *    them anew takes three to five times as long.
  */
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,7 +22,7 @@ import vm from 'node:vm';
 import { makeFolders } from '../journal/storage/make-folders.js';
 import { COMPLETE, isParsedCommand } from './command-table/command-names.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
-import { tuneV8, type Compiling } from './v8-flags.js';
+import { tuneV8, type FlagSwitch } from './v8-flags.js';
 import { writeAll } from './terminal/write-all.js';
 
 declare const MLLD_VERSION: string;
@@ -33,6 +35,11 @@ const STAMP_BYTES = 128;
 /** The files of pipelines and of workflow scripts. */
 const OTHER_PROGRAM = /\.(dot|m?js)$/;
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
+
+/** Node has loaded these before a program begins, or this file has; `process` is quickly loaded. */
+const LOADED_MODULES = ['events', 'fs', 'module', 'path', 'process', 'string_decoder', 'url', 'util', 'v8', 'vm'].map(
+  (name) => `node:${name}`,
+);
 
 type Exports = Record<string, unknown>;
 type Wrapped = (exports: Exports, require: unknown, module: { exports: Exports }, file: string, folder: string) => void;
@@ -71,16 +78,22 @@ function kindOf(words: readonly string[]): string {
 }
 
 /** Returns the `require` of the program, which loads each part of it once, through the cache of the kind of command. */
-function partLoader(kind: string, compiling: Compiling): (name: string) => unknown {
+function partLoader(kind: string, flags: FlagSwitch): (name: string) => unknown {
   const plain = createRequire(__filename);
+  const loadedModules = new Set(LOADED_MODULES);
+  const nodeModule = (name: string): unknown => {
+    if (loadedModules.has(name)) return plain(name);
+    loadedModules.add(name);
+    return flags.ofNode(() => plain(name) as unknown); // START-6
+  };
   const opened = new Map(MLLD_PARTS.map((part) => [`./${part}`, openPart(path.join(__dirname, part))])); // START-5
   const parts = new Map<string, { exports: Exports }>();
   const load = (name: string): unknown => {
     const loaded = parts.get(name);
     if (loaded) return loaded.exports;
     const part = opened.get(name);
-    if (!part) return plain(name);
-    const wrapped = compile(part, kind, compiling);
+    if (!part) return nodeModule(name);
+    const wrapped = compile(part, kind, flags);
     const module = { exports: {} };
     parts.set(name, module); // before it runs: parts ask each other for modules
     wrapped(module.exports, partRequire, module, part.file, __dirname);
@@ -104,7 +117,7 @@ function openPart(file: string): Part {
   }
 }
 
-function compile({ file, descriptor = fs.openSync(file, 'r') }: Part, kind: string, compiling: Compiling): Wrapped {
+function compile({ file, descriptor = fs.openSync(file, 'r') }: Part, kind: string, flags: FlagSwitch): Wrapped {
   const { mtimeMs, size } = fs.fstatSync(descriptor);
   // V8 itself compares only the length of the source.
   const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
@@ -113,11 +126,11 @@ function compile({ file, descriptor = fs.openSync(file, 'r') }: Part, kind: stri
   // The build sees to it that it is ASCII, and an expression whose value is the function that Node puts around a module.
   const source = fs.readFileSync(descriptor, 'latin1');
   fs.closeSync(descriptor);
-  const script = compiling(() => new vm.Script(source, { filename: file, ...(cachedData ? { cachedData } : {}) }));
+  const script = flags.ofStart(() => new vm.Script(source, { filename: file, ...(cachedData ? { cachedData } : {}) }));
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {
       if (status !== 0) return;
-      const data = compiling(() => script.createCachedData());
+      const data = flags.ofStart(() => script.createCachedData());
       writeCache(cacheFile, stamp, data);
     });
   }

@@ -5,6 +5,8 @@
  */
 
 interface Tuning {
+  /** Sets what V8 has by itself. Absent for a flag that V8 does not look at when it judges a cache. */
+  readonly own?: string;
   /** Set before the program is compiled. */
   readonly first: string;
   /** Set when the space of young objects has grown to `YOUNG_BYTES`, unless the command counts as a long one by then. */
@@ -49,57 +51,85 @@ const TUNINGS: readonly Tuning[] = [
    * longer, with 16 MB those of 732 calls 6 %. Later versions gain less, and of 1,500 commands in which they were told so one did not end
    * within a minute (decision 0006).
    */
-  { first: '--semi-space-growth-factor=8', grown: '--semi-space-growth-factor=1', from: OLDEST, to: OLDEST },
+  {
+    own: '--semi-space-growth-factor=2',
+    first: '--semi-space-growth-factor=8',
+    grown: '--semi-space-growth-factor=1',
+    from: OLDEST,
+    to: OLDEST,
+  },
   /**
-   * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 132 KB a third of the processor
+   * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 66 KB a third of the processor
    * time of a run of ten thousand calls went into optimizing code that was about to end; with several megabytes such a run was never
    * optimized and took a fifth longer, while one of some hundred calls takes the same either way. Hot loops in the code of a script are
    * optimized while they run, whatever is set here. Later versions have a quick compiler in between, and count invocations instead: no
    * other number was faster there than V8's own.
    */
-  { first: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
+  { own: '--interrupt-budget=67584', first: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
   /**
    * The number of times that a function uses that budget up before it is optimized. The way of a call leads through some hundred functions,
    * and to optimize one takes a millisecond of another thread. With V8's own 3, and a few more for a longer function, that took a tenth of
    * the processor time of a run of two thousand calls. One of ten thousand is optimized in time to get it back (decision 0006).
    */
-  { first: '--ticks-before-optimization=30', warm: '--ticks-before-optimization=5', from: OLDEST, to: OLDEST },
+  {
+    own: '--ticks-before-optimization=3',
+    first: '--ticks-before-optimization=30',
+    warm: '--ticks-before-optimization=5',
+    from: OLDEST,
+    to: OLDEST,
+  },
   /** The bytes of bytecode up to which V8 optimizes a function the first time that it uses its budget up. Most functions here are short. */
-  { first: '--max-bytecode-size-for-early-opt=0', from: OLDEST, to: OLDEST },
+  { own: '--max-bytecode-size-for-early-opt=81', first: '--max-bytecode-size-for-early-opt=0', from: OLDEST, to: OLDEST },
   /**
    * The bytes of bytecode that V8 takes into an optimized function from the functions that it calls. With V8's own 920 optimizing the code
    * of a call takes a fifth longer, which a run of ten thousand calls does not get back; a longer one does. Code of a
    * script that consists of little methods of numbers is a fifth slower where it is optimized before.
    */
   {
+    own: '--max-inlined-bytecode-size-cumulative=920',
     first: '--max-inlined-bytecode-size-cumulative=300',
     later: '--max-inlined-bytecode-size-cumulative=920',
     from: OLDEST,
     to: OLDEST,
   },
   /** A heap that is small still is marked quicker at once than in steps and by other threads. */
-  { first: '--no-incremental-marking', later: '--incremental-marking', from: OLDEST, to: NEWEST },
+  { own: '--incremental-marking', first: '--no-incremental-marking', later: '--incremental-marking', from: OLDEST, to: NEWEST },
   /**
    * A thread that compiles in the background may wait for a garbage collection of the main thread, which at the exit of Node waits for that
    * thread: of some hundred commands on a busy machine one never ended. Earlier versions compile this code in the main thread anyway.
    */
   { first: '--no-concurrent-sparkplug', from: [13, 6], to: NEWEST },
   /** A regular expression of a script that backtracks too much goes over to the linear engine: `src/values/methods/regex.ts`. */
-  { first: '--enable-experimental-regexp-engine', from: OLDEST, to: NEWEST },
-  { first: '--enable-experimental-regexp-engine-on-excessive-backtracks', from: OLDEST, to: NEWEST },
+  {
+    own: '--no-enable-experimental-regexp-engine',
+    first: '--enable-experimental-regexp-engine',
+    from: OLDEST,
+    to: NEWEST,
+  },
+  {
+    own: '--no-enable-experimental-regexp-engine-on-excessive-backtracks',
+    first: '--enable-experimental-regexp-engine-on-excessive-backtracks',
+    from: OLDEST,
+    to: NEWEST,
+  },
 ];
 
-export interface V8Flags extends Record<'first' | 'grown' | 'warm' | 'later', readonly string[]> {}
+export interface V8Flags extends Record<'own' | 'first' | 'grown' | 'warm' | 'later', readonly string[]> {}
 
-/** Compiles, or reads what was compiled, under the flags of a command that begins: START-4 in `bin.ts`. */
-export type Compiling = <T>(compile: () => T) => T;
+/** Each returns what the function returns that it calls, and sets the flags back. */
+export interface FlagSwitch {
+  /** Compiles, or reads what was compiled, under the flags of a command that begins: START-4 in `bin.ts`. */
+  readonly ofStart: <T>(compile: () => T) => T;
+  /** Loads a module of Node under V8's own flags: START-6 in `bin.ts`. */
+  readonly ofNode: <T>(load: () => T) => T;
+}
 
 /** `cpuUsage` returns microseconds. */
 export type RunningNode = Pick<typeof process, 'cpuUsage'> & { readonly versions: Pick<NodeJS.ProcessVersions, 'v8'> };
 
 /** Sets the flags of a command that begins whenever something is compiled, and others while it runs. */
-export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' | 'getHeapSpaceStatistics'>, node: RunningNode): Compiling {
-  const { first, grown, warm, later } = v8FlagsFor(node.versions.v8);
+export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' | 'getHeapSpaceStatistics'>, node: RunningNode): FlagSwitch {
+  const { own, first, grown, warm, later } = v8FlagsFor(node.versions.v8);
   const set = (flags: readonly string[]): void => {
     for (const flag of flags) v8.setFlagsFromString(flag);
   };
@@ -133,11 +163,22 @@ export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' |
     onceUsed(LONG_CPU_MS, beLong);
   };
   if (first.length > 0) onceUsed(WARM_CPU_MS, beWarm);
-  return (compile) => {
-    set(first);
-    const compiled = compile();
-    set(changed);
-    return compiled;
+  return {
+    ofStart(compile) {
+      set(first);
+      const compiled = compile();
+      set(changed);
+      return compiled;
+    },
+    ofNode(load) {
+      set(own);
+      try {
+        return load();
+      } finally {
+        set(first);
+        set(changed);
+      }
+    },
   };
 }
 
@@ -147,6 +188,7 @@ export function v8FlagsFor(version: string): V8Flags {
   const running: Version = [major, minor];
   const known = TUNINGS.filter(({ from, to }) => compare(from, running) <= 0 && compare(running, to) <= 0);
   return {
+    own: known.flatMap(({ own }) => own ?? []),
     first: known.map(({ first }) => first),
     grown: known.flatMap(({ grown }) => grown ?? []),
     warm: known.flatMap(({ warm }) => warm ?? []),

@@ -4,6 +4,7 @@
  * times that. Syncs never are: they take milliseconds.
  */
 import fs from 'node:fs';
+import promises from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../errors.js';
 import { makeFolders } from './make-folders.js';
@@ -49,7 +50,7 @@ function notPlain(path: string): Error {
 export const realDisk: Disk = {
   makeFolder: async (path) => makeFolders(path, 0o700),
   async syncFolder(path) {
-    const folder = await fs.promises.open(path, 'r');
+    const folder = await promises.open(path, 'r');
     try {
       await folder.sync();
     } catch (error) {
@@ -74,7 +75,7 @@ export const realDisk: Disk = {
   sync: (file, done) => fs.fdatasync(file, done),
   close: (file) => fs.closeSync(file),
   async readWhole(path) {
-    const file = await fs.promises.open(path, READ_FLAGS);
+    const file = await promises.open(path, READ_FLAGS);
     try {
       if (!(await file.stat()).isFile()) throw notPlain(path);
       return await file.readFile();
@@ -82,10 +83,10 @@ export const realDisk: Disk = {
       await file.close();
     }
   },
-  rename: (from, to) => fs.promises.rename(from, to),
-  link: (from, to) => fs.promises.link(from, to),
-  remove: (path) => fs.promises.rm(path, { force: true }),
-  list: (folder) => fs.promises.readdir(folder),
+  rename: (from, to) => promises.rename(from, to),
+  link: (from, to) => promises.link(from, to),
+  remove: (path) => promises.rm(path, { force: true }),
+  list: (folder) => promises.readdir(folder),
   listNow: (folder) => fs.readdirSync(folder),
 };
 

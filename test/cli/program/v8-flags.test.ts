@@ -1,5 +1,6 @@
 /** V8 prints a line for a flag that it doesn't know; a command is tuned without anyone seeing it, whichever Node runs it. */
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { tuneV8, v8FlagsFor } from '../../../cli/v8-flags.js';
@@ -17,9 +18,24 @@ describe('the flags of V8', () => {
     expect([...first, ...grown, ...warm, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
   });
 
+  it('are set back to what the V8 that runs has by itself, so that it takes the code that Node has compiled', () => {
+    const { own, first } = v8FlagsFor(process.versions.v8);
+    const program = `const { cachedDataVersionTag: tag, setFlagsFromString: set } = require('node:v8');
+      const tags = [tag()];
+      for (const flags of process.argv.slice(1).map((list) => list.split(' '))) {
+        flags.forEach((flag) => set(flag));
+        tags.push(tag());
+      }
+      console.log(tags.join(' '));`;
+    const arguments_ = ['-e', program, '--', first.join(' '), own.join(' ')];
+    const [before, tuned, after] = execFileSync(process.execPath, arguments_, { encoding: 'utf8' }).trim().split(' ');
+    expect(tuned).not.toBe(before);
+    expect(after).toBe(before);
+  });
+
   it('are none for a V8 that was not tried yet', () => {
-    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], grown: [], warm: [], later: [] });
-    expect(v8FlagsFor('')).toEqual({ first: [], grown: [], warm: [], later: [] });
+    expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ own: [], first: [], grown: [], warm: [], later: [] });
+    expect(v8FlagsFor('')).toEqual({ own: [], first: [], grown: [], warm: [], later: [] });
   });
 
   it.each(['12.4.254.21-node.57', '13.6.233.17-node.53', '14.6.202.34-node.34'])('hold no interrupt budget for %s', (version) => {
@@ -46,6 +62,7 @@ describe('the flags of V8', () => {
   });
 });
 
+const plainRequire = createRequire(import.meta.url);
 const MB = 2 ** 20;
 const GROWTH = '--semi-space-growth-factor';
 const V8_OF_NODE_20 = '11.3.244.8-node.38';
@@ -92,8 +109,7 @@ describe('the tuning for a run that goes on', () => {
   it('begins when the command has used processor time, not when it has waited', () => {
     vi.useFakeTimers();
     const [v8, node] = [standInV8(), new NodeThatHasUsed(V8_OF_NODE_20, 100)];
-    const compiling = tuneV8(v8, node);
-    compiling(() => {});
+    tuneV8(v8, node).ofStart(() => {});
     vi.advanceTimersByTime(60_000);
     expect(v8.flags.get(TICKS)).toBe('30');
     node.usedMs = 401;
@@ -126,8 +142,9 @@ describe('the space of young objects', () => {
   it('grows to 8 MB, and stays so in a long run', () => {
     vi.useFakeTimers();
     const [v8, node] = [standInV8(), new NodeThatHasUsed(V8_OF_NODE_20, 100)];
-    const compiling = tuneV8(v8, node);
-    const growthWhileCompiling = (): string | undefined => compiling(() => v8.flags.get(GROWTH));
+    const flags = tuneV8(v8, node);
+    const growthWhileCompiling = (): string | undefined => flags.ofStart(() => v8.flags.get(GROWTH));
+    const growthWhileLoading = (): string | undefined => flags.ofNode(() => v8.flags.get(GROWTH));
     expect(growthWhileCompiling()).toBe('8');
     vi.advanceTimersByTime(500);
     expect(v8.flags.get(GROWTH)).toBe('8');
@@ -138,8 +155,12 @@ describe('the space of young objects', () => {
     const looks = v8.getHeapSpaceStatistics.mock.calls.length;
     vi.advanceTimersByTime(300);
     expect(v8.getHeapSpaceStatistics.mock.calls.length).toBe(looks);
-    // A cache is made and read under the flags of the start: V8 refuses it otherwise.
+    // A cache is made and read under the flags of the start, and Node's own one under those of V8: V8 refuses them otherwise.
     expect(growthWhileCompiling()).toBe('8');
+    expect(v8.flags.get(GROWTH)).toBe('1');
+    expect(growthWhileLoading()).toBe('2');
+    expect(v8.flags.get(GROWTH)).toBe('1');
+    expect(() => flags.ofNode(() => plainRequire('node:missing'))).toThrow('node:missing');
     expect(v8.flags.get(GROWTH)).toBe('1');
 
     node.usedMs = 1600;
