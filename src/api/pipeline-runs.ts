@@ -17,4 +17,4 @@ export { createPipelineRuns, type PipelineRun, type PipelineRuns } from '../sess
 export { runPipeline } from '../session/pipeline/run-pipeline.js';
 export type { OutputReader, OutputSoFar, WatchOutput } from '../runtime/ports.js';
 export { CANCELLED, type PipelineIo, type PipelineReport } from '../session/pipeline/run-pipeline-options.js';
-export { uploadFolder, workflowFor, type Project } from '../session/project.js';
+export { recordedFile, uploadFolder, workflowFor, type Project } from '../session/project.js';

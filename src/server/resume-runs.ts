@@ -2,9 +2,8 @@
 import path from 'node:path';
 import type { RunId, Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { type PipelineRun, type PipelineRuns, type Project, uploadFolder } from '../api/pipeline-runs.js';
+import { type PipelineRun, type PipelineRuns, type Project, recordedFile, uploadFolder } from '../api/pipeline-runs.js';
 import { messageOf } from '../errors.js';
-import { leavesFolder } from '../world/files/resolver-prefix.js';
 import type { RunManager } from './run-manager.js';
 import { hintOf, HttpError } from './http-error.js';
 
@@ -44,10 +43,10 @@ export async function resumeRun(
   await manager.resume({ id, latest: run, name, file: fileOf(project, workflow, id), backend: line.begun.backend });
 }
 
-/** A request names no file outside of the project, and neither may a record, which anybody may have written who writes to the store. */
-function fileOf({ root }: Project, workflow: Workflow, id: RunId): string {
-  const file = path.resolve(root, workflow);
-  if (!leavesFolder(root, file)) return file;
+/** A request names no file outside of the project, and neither may a record. */
+function fileOf(project: Project, workflow: Workflow, id: RunId): string {
+  const file = recordedFile(project, workflow);
+  if (file !== undefined) return file;
   throw new HttpError(409, 'RUN_OUTSIDE', `Run ${id} is recorded for ${workflow}, which is outside of the project`, {
     hint: 'where the file is to be trusted: mlld run FILE --resume --ask remote',
   });

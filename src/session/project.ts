@@ -9,6 +9,7 @@ import { workflowOf, type Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { shellWords } from '../../journal/shell-words.js';
+import { leavesFolder } from '../world/files/resolver-prefix.js';
 import { CONFIG_FILE, DEFAULT_SCRIPT_DIR, readConfig, type ProjectConfig } from './project-config.js';
 
 export type { ProjectConfig } from './project-config.js';
@@ -141,6 +142,12 @@ export function workflowFor(project: Project, file: string): Workflow {
   const absolute = path.resolve(project.root, file);
   const relative = path.relative(project.root, absolute);
   return workflowOf(relative.startsWith('..') || path.isAbsolute(relative) ? absolute : relative);
+}
+
+/** Returns the file of a recorded path; undefined outside of the project: anybody who writes to the store may have recorded any path. */
+export function recordedFile({ root }: Pick<Project, 'root'>, recorded: string): string | undefined {
+  const file = path.resolve(root, recorded);
+  return leavesFolder(root, file) ? undefined : file;
 }
 
 /**

@@ -1,11 +1,13 @@
 /** `mlld journal replay RUN`: runs a recorded run again with its recorded results; nothing is executed, paid for or written. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import type { RunRef } from '../../../journal/ids.js';
 import { MlldError } from '../../../src/errors.js';
 import type { WorkingProject } from '../../../src/api/commands/project.js';
 import {
   openStoreWithKey,
   openTest,
+  recordedFile,
   replayRun,
   saveTest,
   type ReplayOptions,
@@ -16,6 +18,7 @@ import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_DIVERGED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
 import { projectOf } from '../open-project.js';
+import { oneLine } from '../../render/one-line.js';
 import { styleFor } from '../../render/style.js';
 import { renderCompleted, renderProgressOf } from '../../render/reports/pipeline.js';
 import { stepper } from './replay-steps.js';
@@ -52,7 +55,7 @@ async function replayAndPrint(io: Io, text: string | undefined, options: Options
     ...stopOf(options),
     ...(options.step ? { onStep: stepper(io) } : {}),
     ...(options.json ? {} : { onEvent: (event) => io.stderr(renderProgressOf(event)) }),
-    ...(await sourcesOf(io, options, project.root, ref.workflow)),
+    ...(await sourcesOf(io, options, project, ref)),
   });
   const { walk, verdict, status } = report;
   if (!options.json && walk && verdict === 'same' && status === 'completed') io.stdout(renderCompleted(walk.pipeline));
@@ -88,17 +91,31 @@ function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {
 async function sourcesOf(
   io: Io,
   { script, current }: Options,
-  root: string,
-  workflow: string,
+  project: WorkingProject,
+  ref: RunRef,
 ): Promise<Pick<ReplayOptions, 'scriptText' | 'sourceText'>> {
-  const file = script === undefined ? path.resolve(root, workflow) : path.resolve(io.workingDirectory, script);
   if (script === undefined && !current) return {};
+  const file = script === undefined ? presentScript(project, ref) : path.resolve(io.workingDirectory, script);
   return {
     scriptText: await fs.readFile(file, 'utf8').catch((cause: unknown) => {
       throw new MlldError('FILE_NOT_FOUND', `There is no file ${path.relative(io.workingDirectory, file)} to replay`, { cause });
     }),
-    ...(current ? { sourceText: (name) => fs.readFile(path.resolve(root, name), 'utf8').catch(() => undefined) } : {}),
+    ...(current ? { sourceText: (name) => presentSource(io, project, name) } : {}),
   };
+}
+
+function presentScript(project: WorkingProject, { workflow, run }: RunRef): string {
+  const file = recordedFile(project, workflow);
+  if (file !== undefined) return file;
+  throw new MlldError('REPLAY_OUTSIDE', `Run ${run} is recorded for ${oneLine(workflow)}, which is outside of the project`, {
+    hint: 'where the file is to be trusted: --current --script FILE',
+  });
+}
+
+async function presentSource(io: Io, project: WorkingProject, name: string): Promise<string | undefined> {
+  const file = recordedFile(project, name);
+  if (file === undefined) io.stderr(`warning: ${oneLine(name)} is outside of the project: its recorded text is used\n`);
+  return file && fs.readFile(file, 'utf8').catch(() => undefined);
 }
 
 type Variables = NonNullable<ReplayReport['stopped']>['variables'];

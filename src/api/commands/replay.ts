@@ -3,6 +3,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import type { Project } from '../../session/project.js';
 import { openProjectStore } from '../open-store.js';
 
+export { recordedFile } from '../../session/project.js';
 export { replayRun } from '../../session/rerun/replay.js';
 export type { Divergence } from '../../session/rerun/divergence.js';
 export type { ReplayOptions, ReplayReport, StopPoint } from '../../session/rerun/replay-options.js';

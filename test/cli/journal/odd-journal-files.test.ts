@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { workflowOf } from '../../../journal/ids.js';
+import { folderName } from '../../../journal/storage/layout.js';
 import { packArchive } from '../../../journal/upkeep/archive.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { callCli } from '../../support/in-process/call-cli.js';
@@ -118,4 +120,32 @@ describe('a run whose id is a time that no clock shows', () => {
     expect(stderr).toContain(YEAR_9999);
     expect(files('job.mld/runs')).toHaveLength(1);
   }, 60_000);
+});
+
+describe('a path outside of the project that a record names', () => {
+  const replay = (...argv: string[]): Promise<CliResult> => callCli(['journal', 'replay', 'latest', ...argv], { cwd: `${cwd}/p` });
+
+  it.each(['../tide.mld', 'CWD/tide.mld'])('is read by no replay of the script of now: %s', async (name) => {
+    cwd = await projectFolder({ 'p/mlld-config.json': '{}', 'p/job.mld': 'show "ebb"\n', 'tide.mld': 'private words' });
+    await mlld('p/job.mld', '--checkpoint');
+    const journal = path.join(cwd, 'p/.mlld/journal');
+    fs.renameSync(path.join(journal, 'job.mld'), path.join(journal, folderName(workflowOf(name.replace('CWD', cwd)))));
+    const { status, stderr } = await replay('--current');
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('outside of the project') as string });
+    expect(stderr).not.toContain('private');
+    expect(await replay()).toMatchObject({ status: 0, stdout: 'ebb\n' });
+    fs.writeFileSync(path.join(cwd, 'tide.mld'), 'show "ebb"\n');
+    expect((await replay('--current', '--script', '../tide.mld')).status).toBe(0);
+  });
+
+  it('is read by no replay of the modules of now, which warns', async () => {
+    const script = 'import { @label } from "../names.mld"\nshow @label("ebb")\n';
+    const names = 'exe @label(x) = `<< @x >>`\nexport { @label }\n';
+    cwd = await projectFolder({ 'p/mlld-config.json': '{}', 'p/job.mld': script, 'names.mld': names });
+    await mlld('p/job.mld', '--checkpoint');
+    fs.writeFileSync(path.join(cwd, 'names.mld'), 'private words');
+    const { status, stderr } = await replay('--current');
+    expect(stderr).toContain(`warning: ${cwd}/names.mld is outside of the project: its recorded text is used\n`);
+    expect({ status, isRead: stderr.includes('private') }).toEqual({ status: 0, isRead: false });
+  });
 });
