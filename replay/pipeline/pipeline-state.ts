@@ -32,6 +32,7 @@ import {
   type HistoryEntry,
   type Walk,
 } from './walk.js';
+import { openQuestion, type WaitingQuestion } from './waiting-question.js';
 import type { Projection } from '../fold/projection.js';
 import { forgetInside, receive, receiveReply, speak, type Received } from './received-replies.js';
 
@@ -45,18 +46,6 @@ export interface Artifact {
   /** The place of its event: the state does not hold payloads. */
   readonly ref: RunRef;
   readonly position: Position;
-}
-
-export interface WaitingQuestion {
-  readonly id: string;
-  readonly op: OpPath;
-  readonly node: string;
-  readonly text: string;
-  readonly kind: EventOf<'question.asked'>['kind'];
-  readonly options: EventOf<'question.asked'>['options'];
-  readonly default: string | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly askedAt: string;
 }
 
 export interface PipelineState {
@@ -361,9 +350,4 @@ function countRetries(state: PipelineState, walk: Walk, node: string, count: num
 /** Returns 7 for `q7`: where an earlier question is lost, the numbers of the others still show how many there were. */
 function numberOf(question: string): number {
   return Number(question.slice(1)) || 0;
-}
-
-function openQuestion(event: EventOf<'question.asked'>): WaitingQuestion {
-  const { id, op, node, text, kind, options, timeoutMs, ts } = event;
-  return { id, op, node, text, kind, options, default: event.default, timeoutMs, askedAt: ts };
 }

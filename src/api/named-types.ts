@@ -62,7 +62,7 @@ export type { FailedInStage, StageRetries } from '../../replay/fold/calls/stage-
 export type { CallCause } from '../../replay/fold/calls/failure-class.js';
 export type { CountedStatus, ReportedStatus } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
-export type { WaitingQuestion } from '../../replay/pipeline/pipeline-state.js';
+export type { WaitingQuestion } from '../../replay/pipeline/waiting-question.js';
 export type { Visit } from '../../replay/pipeline/node-visits.js';
 export type { NodeProgress, OpenQuestion, PipelineProgress } from '../../replay/pipeline/progress.js';
 export type { HistoryEntry } from '../../replay/pipeline/walk.js';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isRunId, type RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import type { WaitingQuestion } from '../../../replay/pipeline/pipeline-state.js';
+import type { WaitingQuestion } from '../../../replay/pipeline/waiting-question.js';
 import { MlldError } from '../../errors.js';
 import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../pipeline/model/labels.js';
 import { answerFile } from '../../pipeline/human/remote.js';
