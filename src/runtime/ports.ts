@@ -94,6 +94,8 @@ export interface ReplayedCall {
   readonly hasStarted: boolean;
   /** Present where the last attempt failed by what came back or by the clock. Resolves at its place in the record. */
   readonly failed?: () => Promise<FailedAttempt>;
+  /** Present where a call inside the last attempt, or a guard, ended the call. Resolves at once, with what the attempt used. */
+  readonly endedInside?: () => Promise<FailedAttempt>;
   /** After the failure the call waited until the run ended. */
   readonly waits: boolean;
   /** Present where the call has a result; `result` is undefined where it can't be read any more. */

@@ -111,9 +111,11 @@ function failed(parts: AttemptParts, { try: attempts }: AttemptView, fact: FactO
 }
 
 async function completed(recorded: ReplayedCall, parts: AttemptParts, judged: Judgement): Promise<Outcome> {
+  const end = await recorded.completed?.();
+  const used = end?.fact ?? (await recorded.endedInside?.());
+  if (used) count(parts, used);
   if (judged.kind === 'ended') throw judged.error;
   const { call, options, progress } = parts;
-  const end = await recorded.completed?.();
   if (!end) {
     if (judged.kind === 'completed') return judged.value;
     const { failure, error } = judged;
@@ -124,7 +126,6 @@ async function completed(recorded: ReplayedCall, parts: AttemptParts, judged: Ju
     );
   }
   const { fact, result, isOther } = end;
-  count(parts, fact);
   progress.isPassedOn = fact.class !== undefined;
   const made = judged.kind === 'completed' ? judged.value : judged.printed;
   const isMadeOfReply =

@@ -36,15 +36,16 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
   const { calls, failedAttempts } = recording;
   const results = resultsOf(store);
 
-  const failureAt =
-    ({ seq, place }: RecordedFailure) =>
+  const failureIn =
+    ({ place }: RecordedFailure) =>
     async (): Promise<FactOf<'call.failed'>> => {
-      await order.waitFor(seq);
       const release = order.hold();
       const event = await store.readAt(place.ref, place.position).finally(release);
       if (event?.type !== 'call.failed') throw new Error('the failure of a call is not where it was recorded');
       return event;
     };
+
+  const failureAt = (failure: RecordedFailure) => (): Promise<FactOf<'call.failed'>> => order.waitFor(failure.seq).then(failureIn(failure));
 
   async function endsInside(ends: readonly RecordedEnd[]): Promise<readonly EndInside[]> {
     const release = order.hold();
@@ -77,7 +78,7 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
         hasStarted: true,
         waits: failed?.by === 'waiting',
         waitForGood,
-        ...(isOwn && { failed: failureAt(failed) }),
+        ...(failed && (isOwn ? { failed: failureAt(failed) } : { endedInside: failureIn(failed) })),
         ...(completed && {
           async completed() {
             const release = order.hold();
