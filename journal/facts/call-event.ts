@@ -137,7 +137,7 @@ export type CallFact =
       readonly usage?: Usage;
       /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
       readonly onlyCalls?: true;
-      /** The usage of all attempts added, where attempts before the last one had some. */
+      /** The usage of all attempts added, and of executions that a guard requested, where the last attempt does not have all of it. */
       readonly callUsage?: Usage;
       /** The cost of the calls inside this one, in US dollars, each result once; absent where none is known. It is part of no usage. */
       readonly insideUsd?: number;

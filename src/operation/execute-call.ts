@@ -42,7 +42,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
     return acceptOrThrow(call, error, lookup, options);
   }
   if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
-  if (run.repeatedInside.has(call.op)) progress.takeRepeat(run.repeatedInside.get(call.op));
+  if (run.repeatedInside.has(call.op)) progress.takeRepeats(run.repeatedInside.get(call.op));
   run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   run.unrecordedResults++;
   run.recorder.count?.({

@@ -16,11 +16,12 @@ import { GuardRetry } from '../runtime/guard-retry.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { textOf } from '../values/text.js';
-import { metadataOf, type Value } from '../values/value.js';
+import { metadataOf, type MeasuredCall, type Value } from '../values/value.js';
 import { callOrReuse } from './cache-stage.js';
 import { sitesOf, type CacheableCall, type Lookup } from './cacheable-call.js';
 import { decidingOnce, guarded, guardsOf, withCarried } from './guards/guarded.js';
 import { isRequestedAgain, repeated } from './guards/repeats.js';
+import { addExecution } from './measured-result.js';
 import { performEffect } from './perform-effect.js';
 
 /** An operation whose body alone makes its result. */
@@ -152,6 +153,7 @@ async function stages(
       if (sight) sight.isDenied = true;
       await endDenied(error, seen, received, hooks);
     }
+    operation.repeat?.withoutResult?.(sight?.view?.().measured);
     throw error;
   }
 }
@@ -165,9 +167,16 @@ async function executeAgain(
   further: Pick<GuardRepeat, 'denied' | 'first'>,
 ): Promise<Outcome> {
   if (!isRequestedAgain(error) || !operation.call || operation.repeat) throw error;
-  const accepted = await repeated(error, frame, operation, (numbered, next) => perform(numbered, next, body), further);
-  frame.run.repeatedInside.set(frame.op, metadataOf(valueIn(accepted))?.measured?.());
-  return accepted;
+  let used: MeasuredCall = {};
+  const add = (execution: MeasuredCall | undefined): void => void (used = addExecution(used, execution));
+  const repeat = { ...further, withoutResult: add };
+  try {
+    const accepted = await repeated(error, frame, operation, (numbered, next) => perform(numbered, next, body), repeat);
+    add(metadataOf(valueIn(accepted))?.measured?.());
+    return accepted;
+  } finally {
+    frame.run.repeatedInside.set(frame.op, used);
+  }
 }
 
 /** A hook sees a denial of its operation but can't lift it. */

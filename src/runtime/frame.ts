@@ -156,7 +156,7 @@ export interface RunState {
   state: Value;
   /** Calls that ended in their own `denied` branch: their value is never reused. */
   readonly deniedInside: WeakSet<OpNode>;
-  /** Calls whose result is that of a later execution, which a guard requested; with what that one used. */
+  /** Calls that a guard had executed again; with what these executions used, and the session of the last one. */
   readonly repeatedInside: WeakMap<OpNode, MeasuredCall | undefined>;
   /** Aborted when the run must stop, and then no statement starts; the abort reason is the run's final status. */
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 /** The facts about an operation that the journal, hooks, guards and `@mx` see. design.md 2. How a call is executed is in `llm-call.ts`. */
 import type { OpKind } from '../../journal/event.js';
 import type { Attempt } from '../calls/attempt.js';
-import type { Value } from '../values/value.js';
+import type { MeasuredCall, Value } from '../values/value.js';
 import type { Denial } from './denial.js';
 import type { GuardTrail, GuardTry } from './guard-trail.js';
 
@@ -48,6 +48,8 @@ export interface GuardRepeat {
   readonly first?: Attempt | undefined;
   /** Reports a denial of this execution, which is one of the whole operation. */
   readonly denied: (denial: Denial) => void;
+  /** Reports what this execution used, where it ends without a result. Absent where no call is guarded. */
+  readonly withoutResult?: (used: MeasuredCall | undefined) => void;
 }
 
 /** The command line of a `cmd`, with the values in it. */

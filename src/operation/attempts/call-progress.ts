@@ -72,10 +72,10 @@ export class CallProgress {
     ending?.();
   }
 
-  /** Takes over the session of the last execution that a guard requested, whose result the call has, and adds what it used. */
-  takeRepeat(accepted: MeasuredCall | undefined): void {
-    this.repeat = { session: accepted?.session };
-    if (accepted?.usage) this.callUsage = addAttempt(this.callUsage, accepted.usage as unknown as Usage);
+  /** Takes over the session of the last execution that a guard requested, and adds what all of these used. */
+  takeRepeats(used: MeasuredCall | undefined): void {
+    this.repeat = { session: used?.session };
+    if (used?.usage) this.callUsage = addAttempt(this.callUsage, used.usage as unknown as Usage);
   }
 
   /** Returns what hooks and guards see, but for the options of the call. */

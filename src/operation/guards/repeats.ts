@@ -32,7 +32,7 @@ export async function repeated(
   frame: Frame,
   operation: CallOperation,
   execute: (frame: Frame, operation: CallOperation) => Promise<Outcome>,
-  further: Pick<GuardRepeat, 'denied' | 'first'> = { denied: () => undefined },
+  further: Omit<GuardRepeat, 'tries'> = { denied: () => undefined },
 ): Promise<Outcome> {
   const tries: GuardTry[] = [];
   for (let retry = first; ;) {
