@@ -5,12 +5,15 @@
  * HTTP-1 A client's input is limited before it is kept: head, body, time, number of connections.
  * HTTP-2 A stream waits until what was written has left; a client that disconnects ends it.
  * HTTP-3 A stream that fails cuts its connection: its client must not wait for the rest, nor take what it has for the whole.
+ * HTTP-4 A response is kept while it is sent. A client that takes nothing of it for a while is cut off, so that what it asked for is freed.
  */
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 60_000;
+/** A client is cut off after once or twice this time, which is long: the system takes more only when a good part of what it has is sent. */
+const UNREAD_MS_MAX = 60_000;
 export const CONNECTIONS_MAX = 512;
 /** So much of a body that is too large is read and ignored, so that its sender reads the response; then the connection is cut. */
 const DROPPED_BYTES_MAX = 16 * 1024 * 1024;
@@ -50,12 +53,14 @@ export interface HttpOptions {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
   /** Called with the reason for which a stream broke off. */
   readonly onBroken: (error: unknown) => void;
+  /** A client has to take more of a response that is all there in this time (HTTP-4). */
+  readonly unreadMsMax?: number;
 }
 
 /** @throws the system's error (`EADDRINUSE`, `EACCES`, `ENOTFOUND`, …) when the address can't be had */
-export async function listen({ host, port, respond, onBroken }: HttpOptions): Promise<HttpListener> {
+export async function listen({ host, port, respond, onBroken, unreadMsMax = UNREAD_MS_MAX }: HttpOptions): Promise<HttpListener> {
   const server = createServer({ headersTimeout: HEADERS_MS_MAX, requestTimeout: REQUEST_MS_MAX }, (incoming, response) => {
-    void serve(incoming, response, { respond, onBroken });
+    void serve(incoming, response, { respond, onBroken, unreadMsMax });
   });
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
@@ -68,9 +73,9 @@ export async function listen({ host, port, respond, onBroken }: HttpOptions): Pr
   };
 }
 
-type Handlers = Pick<HttpOptions, 'respond' | 'onBroken'>;
+type Handlers = Required<Pick<HttpOptions, 'respond' | 'onBroken' | 'unreadMsMax'>>;
 
-async function serve(incoming: IncomingMessage, response: ServerResponse, { respond, onBroken }: Handlers): Promise<void> {
+async function serve(incoming: IncomingMessage, response: ServerResponse, { respond, onBroken, unreadMsMax }: Handlers): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   response.on('error', () => undefined); // `close` follows
@@ -86,6 +91,7 @@ async function serve(incoming: IncomingMessage, response: ServerResponse, { resp
       return onBroken(error);
     }
   }
+  response.setTimeout(unreadMsMax, () => response.socket?.resetAndDestroy()); // HTTP-4: without a reset the system keeps its part
   response.end(body);
 }
 

@@ -10,8 +10,8 @@ let listener: HttpListener | undefined;
 const broken: unknown[] = [];
 afterEach(() => listener?.close(0));
 
-async function answering(answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<string> {
-  listener = await listen({ host: '127.0.0.1', port: 0, respond: answer, onBroken: (error) => broken.push(error) });
+async function answering(answer: (request: HttpRequest) => Promise<HttpResponse>, limits: { unreadMsMax?: number } = {}): Promise<string> {
+  listener = await listen({ host: '127.0.0.1', port: 0, respond: answer, onBroken: (error) => broken.push(error), ...limits });
   return `http://127.0.0.1:${listener.port}/`;
 }
 
@@ -84,6 +84,31 @@ it('keeps no more of a body than it may have, and its sender learns so', async (
   ] as const) {
     expect((await fetch(url, { method: 'POST', body: 'x'.repeat(bytes) })).status).toBe(status);
   }
+});
+
+it('cuts off a client that takes nothing of a large response', async () => {
+  const gone = new Promise<void>((resolve) => {
+    const url = answering(
+      async (request) => {
+        request.gone.addEventListener('abort', () => resolve());
+        return { status: 200, body: CHUNK.repeat(CHUNKS) };
+      },
+      { unreadMsMax: 100 },
+    );
+    void url.then(open).then((response) => response.on('error', () => undefined));
+  });
+  await gone;
+});
+
+it('sends all of a large response to a client that takes it slowly', async () => {
+  const response = await open(await answering(async () => ({ status: 200, body: CHUNK.repeat(CHUNKS / 4) }), { unreadMsMax: 1000 }));
+  let bytes = 0;
+  let chunks = 0;
+  for await (const chunk of response) {
+    bytes += (chunk as Buffer).length;
+    if (chunks++ % 4 === 0) await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  expect(bytes).toBe((CHUNKS / 4) * CHUNK.length);
 });
 
 it('ends responses in flight when it is closed', async () => {
