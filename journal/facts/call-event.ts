@@ -143,6 +143,8 @@ export type CallFact =
       readonly insideUsd?: number;
       /** The part of `insideUsd` that was not paid for this call: results that were reused inside had cost it. Absent: none. */
       readonly insideReusedUsd?: number;
+      /** The part of `insideUsd` that is in `callUsage`, too: executions that a guard requested. Absent: none. */
+      readonly repeatedUsd?: number;
       /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
       readonly reply?: { readonly adapter: string; readonly inner?: true };
       /** The session of the model's program, which a later call may continue. */

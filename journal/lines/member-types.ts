@@ -155,6 +155,7 @@ const MEMBERS: { readonly [Type in FactType]: { readonly [Member in Exclude<keyo
     callUsage: optional(usage),
     insideUsd: maybeNumber,
     insideReusedUsd: maybeNumber,
+    repeatedUsd: maybeNumber,
     reply,
     session: maybeText,
     try: maybeNumber,

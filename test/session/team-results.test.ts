@@ -12,6 +12,13 @@ import { call, callKeyOf, JOB, runRef, started } from '../support/written-runs.j
 
 const key = callKeyOf('q1');
 const INSIDE = { usage: { costUsd: 0.02, costSource: 'told' }, insideUsd: 0.03, insideReusedUsd: 0.01 } as const;
+/** An execution for $0.02, one that a guard refused for $0.03, and the last one for $0.04. */
+const REPEATED = {
+  usage: { costUsd: 0.02, costSource: 'told' },
+  callUsage: { costUsd: 0.09, costSource: 'told' },
+  insideUsd: 0.07,
+  repeatedUsd: 0.07,
+} as const;
 const colleague = runRef(1);
 let store: JournalStore;
 let theirs: Journal;
@@ -133,6 +140,7 @@ describe('what a worker was paid for a call', () => {
     ['the call cost itself', { usage: { costUsd: 0.02, costSource: 'told' } }, 0.02],
     ['the calls inside it cost', { onlyCalls: true, insideUsd: 0.03 }, 0.03],
     ['it and the calls inside it cost, but not what was reused there', INSIDE, 0.04],
+    ['it and the executions cost that a guard requested, once', REPEATED, 0.09],
     ['is nothing where all inside was reused', { onlyCalls: true, insideUsd: 0.03, insideReusedUsd: 0.03 }, 0],
     ['is not known where no cost is', {}, undefined],
   ] as const)('is what %s', async (_, members, costUsd) => {

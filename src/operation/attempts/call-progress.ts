@@ -58,7 +58,8 @@ export class CallProgress {
   elapsedMs = 0;
   /** Frees the place of the last attempt and settles what it had reserved; undefined once that is done. */
   private ending: (() => void) | undefined;
-  private repeat: { readonly session: string | undefined } | undefined;
+  /** The usage of all executions that a guard requested, and the session of the last one. */
+  private repeats: MeasuredCall | undefined;
 
   /** Keeps the end of the last attempt until it is recorded. */
   endsWhenRecorded(ending: () => void): void {
@@ -74,8 +75,12 @@ export class CallProgress {
 
   /** Takes over the session of the last execution that a guard requested, and adds what all of these used. */
   takeRepeats(used: MeasuredCall | undefined): void {
-    this.repeat = { session: used?.session };
+    this.repeats = used ?? {};
     if (used?.usage) this.callUsage = addAttempt(this.callUsage, used.usage as unknown as Usage);
+  }
+
+  get repeatedUsd(): number | undefined {
+    return (this.repeats?.usage as Usage | undefined)?.costUsd;
   }
 
   /** Returns what hooks and guards see, but for the options of the call. */
@@ -87,6 +92,6 @@ export class CallProgress {
   }
 
   get session(): string | undefined {
-    return this.repeat ? this.repeat.session : this.attempt?.session;
+    return this.repeats ? this.repeats.session : this.attempt?.session;
   }
 }

@@ -138,8 +138,7 @@ export class RunTeamResults implements TeamResults {
     const ref = { workflow: this.ports.workflow, run };
     const event = await this.read(ref, position);
     if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq || 'redacted' in event.result) return undefined;
-    const usage = event.callUsage ?? event.usage; // a reuse saves what all attempts had cost
-    const result = storedResult(usage ? { ...event, usage } : event, { ref, position }, undefined);
+    const result = { ...storedResult(event, { ref, position }, undefined), costUsd: attemptsUsd(event) };
     const about = { site: undefined, declared: undefined, preview: undefined, attempt: undefined, scope: undefined, inside: [] };
     const hit = { entry: { fn, fingerprint: undefined, ...about, result }, forkSource: undefined, edit: UNEDITED };
     this.found.set(key, hit);
@@ -231,6 +230,12 @@ function isServed(op: OpPath): boolean {
 }
 
 /** Returns what was paid for a call and for those inside it; a result that was reused inside had been paid before. */
-function paidFor({ usage, callUsage, insideUsd, insideReusedUsd = 0 }: EventOf<'call.completed'>): number | undefined {
-  return addKnownUsd((callUsage ?? usage)?.costUsd, insideUsd === undefined ? undefined : addUsd(insideUsd, -insideReusedUsd));
+function paidFor(event: EventOf<'call.completed'>): number | undefined {
+  const { insideUsd, insideReusedUsd = 0 } = event;
+  return addKnownUsd(attemptsUsd(event), insideUsd === undefined ? undefined : addUsd(insideUsd, -insideReusedUsd));
+}
+
+/** Returns what all attempts of a call had cost. What executions cost that a guard requested is part of what the calls inside it cost. */
+function attemptsUsd({ usage, callUsage = usage, repeatedUsd = 0 }: EventOf<'call.completed'>): number | undefined {
+  return callUsage?.costUsd === undefined ? undefined : addUsd(callUsage.costUsd, -repeatedUsd);
 }
