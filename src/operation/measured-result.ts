@@ -13,9 +13,9 @@ export function measuredIn({ usage, callUsage = usage, session }: Recorded): Mea
 }
 
 /** Adds what a later execution used that a guard requested; its session is the one that may be continued. */
-export function addExecution(before: MeasuredCall | undefined, later: MeasuredCall | undefined): MeasuredCall {
+export function addExecution(before: MeasuredCall, later: MeasuredCall | undefined): MeasuredCall {
   const more = later?.usage as Usage | undefined;
-  const usage = more ? addAttempt(before?.usage as Usage | undefined, more) : before?.usage;
+  const usage = more ? addAttempt(before.usage as Usage | undefined, more) : before.usage;
   return { ...(usage && { usage: usage as unknown as DataObject }), ...(later?.session !== undefined && { session: later.session }) };
 }
 
