@@ -5,9 +5,11 @@
  * MATCH-1 Only bytes that were compared are copied: a wrong fingerprint costs space and damages nothing.
  * MATCH-2 Every chunk that was looked up is in `cuts` of the new record, so that the latest blob that holds it is found next time: its
  *    bytes are the longest match of a conversation.
+ * MATCH-3 The first blob of a pack has nothing to copy from, and in most runs no other one follows. So it is cut into chunks when the
+ *    second one is stored, and its record has no cuts. A large one is cut at once: each process that appends to the pack would have to.
  */
 import { CHUNK_BYTES_MAX, nextCut } from './cut-points.js';
-import { fingerprintOf, PARTS_MAX, textOfCuts, type Cut, type Header, type PackRecord, type Part } from './pack-record.js';
+import { cutsOf, fingerprintOf, PARTS_MAX, textOfCuts, type Cut, type Header, type PackRecord, type Part } from './pack-record.js';
 import type { Pack } from './pack.js';
 
 export interface Matched extends Pick<Header, 'parts' | 'cuts'> {
@@ -32,9 +34,13 @@ interface Match {
 const PROBE_BYTES = 256;
 /** Reading a blob follows its chain of copies, so a chain that is as long begins anew. */
 const DEPTH_MAX = 4096;
+/** MATCH-3 */
+const UNCUT_BYTES_MAX = 1024 * 1024;
 
 /** `contentOf` returns the bytes of a record of the pack. */
 export function matchParts(content: Buffer, pack: Pack, contentOf: (record: PackRecord) => Buffer | undefined): Matched {
+  if (pack.isEmpty && content.length <= UNCUT_BYTES_MAX) return { parts: [content.length], cuts: '', own: [content] };
+  pack.index((record) => (record.cuts === '' ? cutsIn(contentOf(record)) : cutsOf(record)));
   const parts: Part[] = [];
   const cuts: Cut[] = [];
   const own: Uint8Array[] = [];
@@ -76,6 +82,18 @@ export function matchParts(content: Buffer, pack: Pack, contentOf: (record: Pack
     const behind = commonPrefix(content, end, stored, found.from + length);
     return { record: found.record, from: found.from - before, start: start - before, end: end + behind };
   }
+}
+
+/** Returns the cuts that a blob has of which no part is a copy (MATCH-3). */
+function cutsIn(content: Buffer = Buffer.alloc(0)): readonly Cut[] {
+  const cuts: Cut[] = [];
+  for (let start = 0; start < content.length;) {
+    const end = nextCut(content, start);
+    if (start === 0) cuts.push([fingerprintOf(content.subarray(0, PROBE_BYTES)), 0]);
+    else if (end < content.length) cuts.push([fingerprintOf(content.subarray(start, end)), start]);
+    start = end;
+  }
+  return cuts;
 }
 
 /** Returns the number of equal bytes from the two places on. */

@@ -7,7 +7,7 @@
  */
 import type { BlobId } from '../../ids.js';
 import { HeaderReader, nextRecord, type FoundHeader, type PackBytes } from './header-reader.js';
-import { blobBytes, cutsOf, type Header, type PackRecord } from './pack-record.js';
+import { blobBytes, type Cut, type Header, type PackRecord } from './pack-record.js';
 import { readContent } from './read-content.js';
 
 export const PACK_HEAD = '{"pack":1}\n';
@@ -41,11 +41,19 @@ export class Pack {
     return this.byBlob.get(blob);
   }
 
-  /** Returns the latest blob that is known to hold a chunk of this fingerprint. */
-  holding(fingerprint: string): { readonly record: PackRecord; readonly from: number } | undefined {
+  get isEmpty(): boolean {
+    return this.byOffset.size === 0;
+  }
+
+  /** Takes up the fingerprints of the records that were added since. */
+  index(cutsOf: (record: PackRecord) => readonly Cut[]): void {
     for (const record of this.unindexed.splice(0)) {
       for (const [fingerprint, from] of cutsOf(record)) this.byFingerprint.set(fingerprint, { record, from });
     }
+  }
+
+  /** Returns the latest blob that is known to hold a chunk of this fingerprint, as of the last `index`. */
+  holding(fingerprint: string): { readonly record: PackRecord; readonly from: number } | undefined {
     return this.byFingerprint.get(fingerprint);
   }
 

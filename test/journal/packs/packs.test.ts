@@ -66,6 +66,22 @@ describe('a growing text', () => {
     await expectAll(openFileStore(root), both.flat());
   });
 
+  it('is cut when the next one is stored, unless it is large', async () => {
+    const cutsOfFirst = (root: string): unknown => {
+      const [, header] = readFileSync(packs(root)[0] as string, 'latin1').split('\n', 2);
+      return (JSON.parse(header as string) as { readonly cuts: unknown }).cuts;
+    };
+    const [short, long] = [temporaryFolder(), temporaryFolder()];
+    const [first, next] = [words('tide', 200_000), words('ebb', 10_000)];
+    await storeAll(openFileStore(short), [first]);
+    expect(cutsOfFirst(short)).toBe('');
+    await storeAll(openFileStore(short), [next + first, first.slice(60_000) + next]);
+    expect(bytesIn(short)).toBeLessThan(first.length + next.length + 8000);
+    await expectAll(openFileStore(short), [first, next + first, first.slice(60_000) + next]);
+    await storeAll(openFileStore(long), [words('tide', 1_100_000)]);
+    expect(cutsOfFirst(long)).not.toBe('');
+  });
+
   it('is stored whole by everyone who stores it at once', async () => {
     const root = temporaryFolder();
     const texts = conversation('tide', 12);
