@@ -13,39 +13,27 @@ export const NESTING_MAX = 1000;
 
 /** Writes members sorted by UTF-16 units; undefined members are left out. Throws what `jsonSize` throws. */
 export function canonicalJson(value: unknown): string {
-  jsonSize(value);
-  return sorted(value);
+  const order: Order = { isCanonical: true };
+  checked(weigh(value, 0, order));
+  return canonical(value, order);
 }
 
 /** Does what `canonicalJson` does; undefined for a value that JSON doesn't hold unchanged. */
 export function canonicalJsonIfPlain(value: unknown): string | undefined {
-  return typeof weigh(value, 0) === 'number' ? sorted(value) : undefined;
+  const order: Order = { isCanonical: true };
+  return typeof weigh(value, 0, order) === 'number' ? canonical(value, order) : undefined;
+}
+
+/** What a walk through a value has found. */
+interface Order {
+  /** `JSON.stringify` writes the value as canonical JSON: members are sorted, as is usual, and no number is -0. Sorting costs most. */
+  isCanonical: boolean;
 }
 
 /** `fast-json-stable-stringify` would write -0 as 0, so the few values that hold one are written here. */
-function sorted(value: unknown): string {
-  if (isInOrder(value)) return JSON.stringify(value);
+function canonical(value: unknown, { isCanonical }: Order): string {
+  if (isCanonical) return JSON.stringify(value);
   return holdsNegativeZero(value) ? writeJson(value, (names) => names.sort()) : stableStringify(value);
-}
-
-/**
- * True when the members are sorted already, as is usual: sorting costs more than all the rest. For data that `jsonSize` takes. Every call
- * comes through here and through `weigh` several times, and most of its data is texts: neither function calls itself for one.
- */
-function isInOrder(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return !Object.is(value, -0);
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'string' && !isInOrder(value[i])) return false;
-    return true;
-  }
-  const names = Object.keys(value);
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i] as string;
-    if (i > 0 && name < (names[i - 1] as string)) return false;
-    const member = (value as { readonly [name: string]: unknown })[name];
-    if (typeof member !== 'string' && !isInOrder(member)) return false;
-  }
-  return true;
 }
 
 /** Returns `sha256:` and 64 hex digits. Text is hashed as UTF-8. */
@@ -58,7 +46,10 @@ export function sha256(content: string | Uint8Array): BlobId & CallKey & Fingerp
  * Throws `JournalError`: `NOT_JSON`, with the place inside the value, when JSON can't hold it; `NESTED_TOO_DEEPLY`.
  */
 export function jsonSize(value: unknown): number {
-  const size = weigh(value, 0);
+  return checked(weigh(value, 0, { isCanonical: true }));
+}
+
+function checked(size: number | Fault): number {
   if (typeof size === 'number') return size;
   if (size.found === 'too deep') {
     throw new JournalError(TOO_DEEP, `a value nested deeper than ${NESTING_MAX} levels (or in itself) can't be recorded`);
@@ -83,18 +74,23 @@ interface Fault {
   readonly path: (string | number)[];
 }
 
-function weigh(value: unknown, depth: number): number | Fault {
+/**
+ * Every call comes through here several times, and most of its data is texts: for the ones in lists and objects nothing is called. Clears
+ * `order.isCanonical` where it is none.
+ */
+function weigh(value: unknown, depth: number, order: Order): number | Fault {
   switch (typeof value) {
     case 'string':
       return value.length + QUOTES;
     case 'number':
+      if (value === 0 && Object.is(value, -0)) order.isCanonical = false;
       return Number.isFinite(value) ? 8 : fault(String(value));
     case 'boolean':
       return 5;
     case 'object':
       if (value === null) return 4;
       if (depth === NESTING_MAX) return fault('too deep'); // or it contains itself
-      return Array.isArray(value) ? weighItems(value, depth) : weighMembers(value, depth);
+      return Array.isArray(value) ? weighItems(value, depth, order) : weighMembers(value, depth, order);
     case 'undefined':
       return fault('undefined');
     default:
@@ -102,28 +98,31 @@ function weigh(value: unknown, depth: number): number | Fault {
   }
 }
 
-function weighItems(items: readonly unknown[], depth: number): number | Fault {
+function weighItems(items: readonly unknown[], depth: number, order: Order): number | Fault {
   let total = 2;
   for (let i = 0; i < items.length; i++) {
     const item = items[i];
-    const size = typeof item === 'string' ? item.length + QUOTES : weigh(item, depth + 1);
+    const size = typeof item === 'string' ? item.length + QUOTES : weigh(item, depth + 1, order);
     if (typeof size !== 'number') return within(size, i);
     total += size + 1;
   }
   return total;
 }
 
-function weighMembers(members: object, depth: number): number | Fault {
+function weighMembers(members: object, depth: number, order: Order): number | Fault {
   const prototype: unknown = Object.getPrototypeOf(members);
   // A plain object of another realm (a vm context) has that realm's Object.prototype, which has no prototype either.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return fault(`a ${members.constructor?.name || 'class instance'}`);
   let total = 2;
+  let before = '';
   const names = Object.keys(members);
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const member = (members as { readonly [name: string]: unknown })[name];
     if (member === undefined) continue;
-    const size = typeof member === 'string' ? member.length + QUOTES : weigh(member, depth + 1);
+    if (name < before) order.isCanonical = false;
+    before = name;
+    const size = typeof member === 'string' ? member.length + QUOTES : weigh(member, depth + 1, order);
     if (typeof size !== 'number') return within(size, name);
     total += name.length + 4 + size;
   }

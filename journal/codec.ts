@@ -40,9 +40,13 @@ export const TAIL_AND_NEWLINE_BYTES = TAIL_BYTES + 1;
 const LINE_END = Buffer.from('"}\n');
 /** These follow `v` and `seq`, in this order (CODEC-1). */
 const FIRST_MEMBERS = ['type', 'key', 'op'];
-type TypeWithoutPayload = { [T in FactType]: Extract<FactOf<T>[keyof FactOf<T>], Payload> extends never ? T : never }[FactType];
-/** Most facts are of these types, which name no blob. */
-const WITHOUT_PAYLOADS: ReadonlySet<string> = new Set<TypeWithoutPayload>(['op.started', 'op.finished']);
+type WithoutPayload<T extends FactType> = Extract<FactOf<T>[keyof FactOf<T>], Payload> extends never ? T : never;
+type WithoutPayloadAndKey = { [T in FactType]: 'key' extends keyof FactOf<T> ? never : WithoutPayload<T> }[FactType];
+/** Most facts are of these types, which name no blob and have no key: how their JSON begins where no member must be moved. */
+const BEGINNINGS: ReadonlyMap<string, string> = new Map<WithoutPayloadAndKey, string>([
+  ['op.started', '{"type":"op.started","op":'],
+  ['op.finished', '{"type":"op.finished","op":'],
+]);
 /** UTF-8 needs at most this many bytes for a UTF-16 unit: a line has these for each unit of its body, and `TAIL_AND_NEWLINE_BYTES`. */
 export const BYTES_PER_UNIT_MAX = 3;
 
@@ -81,14 +85,23 @@ export function lineOf(body: string, previousHash: string): Line {
 
 /** Returns the part of a line before its hash, without a closing brace. Throws like `encode`. */
 export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string | LongBody {
-  if ('seq' in fact || !isInOrder(fact)) {
-    const json = copiedText(fact, seq, ts);
-    return json.length < LONG_UNITS_MIN ? json.slice(0, -1) : { head: '{', json, tail: '' };
+  if ('seq' in fact) return bodyOfCopy(fact, seq, ts);
+  const beginning = BEGINNINGS.get(fact.type);
+  if (beginning !== undefined) {
+    const json = jsonOf(fact);
+    if (json.startsWith(beginning)) return bodyIn(json, JOURNAL_VERSION, seq, ts);
   }
-  const version = WITHOUT_PAYLOADS.has(fact.type) ? JOURNAL_VERSION : versionOf(fact);
-  const json = jsonOf(fact);
+  return isInOrder(fact) ? bodyIn(jsonOf(fact), versionOf(fact), seq, ts) : bodyOfCopy(fact, seq, ts);
+}
+
+function bodyIn(json: string, version: number, seq: Seq, ts: string): string | LongBody {
   if (json.length < LONG_UNITS_MIN) return `{"v":${version},"seq":${seq},${json.slice(1, -1)},"ts":"${ts}"`;
   return { head: `{"v":${version},"seq":${seq},`, json, tail: `,"ts":"${ts}"` };
+}
+
+function bodyOfCopy(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string | LongBody {
+  const json = copiedText(fact, seq, ts);
+  return json.length < LONG_UNITS_MIN ? json.slice(0, -1) : { head: '{', json, tail: '' };
 }
 
 /** True for most facts: no member must be moved (CODEC-1). Each event comes through here, and only its first members are looked at. */
