@@ -13,6 +13,7 @@
 import { JournalError } from './errors.js';
 import { JOURNAL_VERSION, PACKED_VERSION, type Fact, type FactOf, type FactType, type JournalEvent, type Payload } from './event.js';
 import type { Seq } from './ids.js';
+import { jsonText } from './lines/json-text.js';
 import { writeLatin1, writeUtf8 } from './lines/write-text.js';
 import type { OwnFact } from './own-fact.js';
 import { mayBePacked } from './payloads.js';
@@ -57,8 +58,8 @@ export interface Line {
 }
 
 /**
- * The part of a line before its hash, without a closing brace: `head`, what stands between the braces of `json`, and `tail`. V8 copies a
- * long text when it is cut, and again when it is put together with others, so `encodeInto` lays these over each other in memory.
+ * The part of a line before its hash, without a closing brace: `head`, what stands between the braces of `json`, or its quotes, and `tail`.
+ * V8 copies a long text when it is cut, and again when it is put together with others, so `encodeInto` lays these over each other in memory.
  */
 export interface LongBody {
   /** Begins with the brace of the line. */
@@ -67,8 +68,10 @@ export interface LongBody {
   readonly tail: string;
 }
 
-/** The braces of its JSON are not in a long body. */
+/** The braces of its JSON, or the quotes, are not in a long body. */
 const BRACES = 2;
+const NO_TEXT = { inline: '' };
+const TO_TEXT = '"result":{"inline":"';
 /** UTF-16 units of JSON from which on a body is a long one. Strings are quicker for a short one. */
 const LONG_UNITS_MIN = 1024;
 
@@ -91,12 +94,38 @@ export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string
     const json = jsonOf(fact);
     if (json.startsWith(beginning)) return bodyIn(json, JOURNAL_VERSION, seq, ts);
   }
-  return isInOrder(fact) ? bodyIn(jsonOf(fact), versionOf(fact), seq, ts) : bodyOfCopy(fact, seq, ts);
+  if (!isInOrder(fact)) return bodyOfCopy(fact, seq, ts);
+  const text = longResultOf(fact);
+  return text === undefined ? bodyIn(jsonOf(fact), versionOf(fact), seq, ts) : bodyAround(text, fact, seq, ts);
 }
 
 function bodyIn(json: string, version: number, seq: Seq, ts: string): string | LongBody {
   if (json.length < LONG_UNITS_MIN) return `{"v":${version},"seq":${seq},${json.slice(1, -1)},"ts":"${ts}"`;
   return { head: `{"v":${version},"seq":${seq},`, json, tail: `,"ts":"${ts}"` };
+}
+
+/** Returns the text that a call has returned, if it is long and nothing before it in the line has members. */
+function longResultOf(fact: { readonly [member: string]: unknown }): string | undefined {
+  if (fact['type'] !== 'call.completed') return undefined;
+  for (const member in fact) {
+    const value = fact[member];
+    if (typeof value !== 'object' || value === null) continue;
+    if (member !== 'result') return undefined;
+    const { inline } = value as { readonly inline?: unknown };
+    return typeof inline === 'string' && inline.length >= LONG_UNITS_MIN ? inline : undefined;
+  }
+  return undefined;
+}
+
+/** The quotes of the text take the places of the braces. */
+function bodyAround(text: string, fact: Fact | OwnFact, seq: Seq, ts: string): LongBody {
+  const json = jsonOf({ ...fact, result: NO_TEXT });
+  const at = json.indexOf(TO_TEXT) + TO_TEXT.length;
+  return {
+    head: `{"v":${versionOf(fact)},"seq":${seq},${json.slice(1, at)}`,
+    json: jsonText(text),
+    tail: `${json.slice(at, -1)},"ts":"${ts}"`,
+  };
 }
 
 function bodyOfCopy(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string | LongBody {
