@@ -34,6 +34,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
   try {
     made = await execute(lookup, body, inAttempts(call, options, progress, record)).finally(() => progress.isRecorded());
   } catch (error) {
+    progress.takeRepeats(call);
     if (progress.isOpen || !isInterruption(error)) {
       const facts = factsOfFailure(call, error, progress, isAccepted(error, options));
       run.recorder.count?.({ type: 'call.failed', key: await countedKey(call), op: op.path, fn: llm.fn, ...facts });
@@ -42,7 +43,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
     return acceptOrThrow(call, error, lookup, options);
   }
   if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
-  if (run.repeatedInside.has(call.op)) progress.takeRepeats(run.repeatedInside.get(call.op));
+  progress.takeRepeats(call);
   run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   run.unrecordedResults++;
   run.recorder.count?.({
@@ -108,6 +109,7 @@ export async function executeAndRecord(
       executed = await execute(inAttempts(call, options, progress, record));
     } catch (error) {
       if (error instanceof ExecutedElsewhere) throw error; // no attempt of it began
+      progress.takeRepeats(call);
       await recordFailure(call, identity, error, { progress, record, isAccepted: isAccepted(error, options) });
       countFailure(call, error);
       return await acceptOrThrow(call, error, lookup, options);

@@ -73,8 +73,10 @@ export class CallProgress {
     ending?.();
   }
 
-  /** Takes over the session of the last execution that a guard requested, and adds what all of these used. */
-  takeRepeats(used: MeasuredCall | undefined): void {
+  /** Takes over the session of the last execution that a guard requested, if one did, and adds what all of these used. */
+  takeRepeats({ run, op }: CacheableCall): void {
+    if (!run.repeatedInside.has(op)) return;
+    const used = run.repeatedInside.get(op);
     this.repeats = used ?? {};
     if (used?.usage) this.callUsage = addAttempt(this.callUsage, used.usage as unknown as Usage);
   }

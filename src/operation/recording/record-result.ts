@@ -33,7 +33,7 @@ export async function recordResult(
   const { json, form } = encoded;
   const isSealed = secret || isSecret(valueIn(made)) || secrets.contains(json);
   const resultLabels = labelsOfResult(made, operation.inputs, llm, isSealed);
-  if (run.repeatedInside.has(call.op)) progress.takeRepeats(run.repeatedInside.get(call.op));
+  progress.takeRepeats(call);
   run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
   const recordedMeasure = cache.recordedMeasure && (await cache.recordedMeasure(op.path));
   const measured = recordedMeasure ? () => recordedMeasure : measuredBy(progress);
