@@ -24,7 +24,7 @@ export function canonicalJsonIfPlain(value: unknown): string | undefined {
   return typeof weigh(value, 0, order) === 'number' ? canonical(value, order) : undefined;
 }
 
-/** What a walk through a value has found. */
+/** Holds the findings of a walk through a value. */
 interface Order {
   /** `JSON.stringify` writes the value as canonical JSON: members are sorted, as is usual, and no number is -0. Sorting costs most. */
   isCanonical: boolean;

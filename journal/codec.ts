@@ -59,7 +59,8 @@ export interface Line {
 
 /**
  * The part of a line before its hash, without a closing brace: `head`, what stands between the braces of `json`, or its quotes, and `tail`.
- * V8 copies a long text when it is cut, and again when it is put together with others, so `encodeInto` lays these over each other in memory.
+ * V8 copies a long text when it is cut, and again when it is put together with others, so `encodeInto` lays these over each other in
+ * memory.
  */
 export interface LongBody {
   /** Begins with the brace of the line. */
