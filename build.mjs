@@ -28,6 +28,7 @@ import { fileURLToPath } from 'node:url';
 import { createRequire } from 'node:module';
 import esbuild from 'esbuild';
 import { buildParsers } from './grammar/build.mjs';
+import { builtinModules } from './builtin-modules.mjs';
 import { buildsOfParts, checkParts, PART_FILES } from './program-parts.mjs';
 import { thirdPartyNotices } from './third-party.mjs';
 
@@ -46,40 +47,6 @@ const common = {
   target: 'node20.19',
   logLevel: 'error',
   define: { MLLD_VERSION: JSON.stringify(version) },
-};
-
-/** Modules of Node that take a millisecond or more to load; the rest is there before a program starts. */
-const HEAVY = ['console', 'crypto', 'fs/promises', 'os', 'perf_hooks', 'stream', 'timers/promises', 'tty', 'zlib'];
-
-/**
- * esbuild copies the members of a CommonJS module for each file that imports it, which for `node:path` alone are 150 copies at every
- * start. Behind a module of the bundle there is one. A heavy module of Node is loaded when something of it is first used, not when a file
- * that may use it is.
- */
-const nodeModules = {
-  name: 'node-modules',
-  setup(build) {
-    const require = createRequire(import.meta.url);
-    build.onResolve({ filter: /^node:/ }, ({ path: name, kind, namespace }) => {
-      if (namespace === 'lazy') return undefined;
-      if (kind === 'import-statement' && namespace !== 'once') return { path: name, namespace: 'once' };
-      return HEAVY.includes(name.slice('node:'.length)) ? { path: name, namespace: 'lazy' } : { path: name, external: true };
-    });
-    build.onLoad({ filter: /.*/, namespace: 'once' }, ({ path: name }) => ({
-      contents: `export * from ${JSON.stringify(name)}; export { default } from ${JSON.stringify(name)};`,
-      loader: 'js',
-    }));
-    build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path: name }) => {
-      // Kept once loaded: `require` looks the name up each time, and hot paths come through here.
-      const members = Object.keys(require(name)).map((member) => `get ${member}() { return load().${member}; }`);
-      return {
-        contents: `let loaded;
-const load = () => (loaded ??= require(${JSON.stringify(name)}));
-module.exports = { get default() { return load(); }, ${members.join(', ')} };`,
-        loader: 'js',
-      };
-    });
-  },
 };
 
 /** The table of prices is large, and few runs need it: it has a file of its own. */
@@ -119,7 +86,7 @@ const commandLine = {
 const fileUrl = require('node:url').pathToFileURL(__filename).href;`,
   },
   footer: { js: '})' },
-  plugins: [nodeModules, pricesApart, protocolApart, databaseApart],
+  plugins: [builtinModules(root), pricesApart, protocolApart, databaseApart],
   minifyWhitespace: true,
   lineLimit: LINE_COLUMNS,
 };
@@ -165,6 +132,7 @@ async function main() {
       entryPoints: ['cli/bin.ts'],
       format: 'cjs',
       outfile: 'dist/mlld.cjs',
+      plugins: [builtinModules(root)],
     }),
     esbuild.build({
       ...common,

@@ -61,7 +61,7 @@ const PARTS = {
 export const PART_FILES = Object.keys(PARTS);
 
 /** Ways to modules of Node and of other parts: they hold nothing. */
-const IN_EACH_PART = /^(once|lazy|elsewhere|names-elsewhere):/;
+const IN_EACH_PART = /^(once|once-all|lazy|lazy-all|elsewhere|names-elsewhere):/;
 
 /** Returns the options with which esbuild builds each part. `whole` are those that build the command line as one bundle. */
 export async function buildsOfParts(esbuild, whole) {

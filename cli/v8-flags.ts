@@ -30,8 +30,10 @@ const LONG_CPU_MS = 1500;
 const LOOK_CPU_MS = 50;
 /** The space of young objects is looked at so often, for about 10 µs, until it has grown. */
 const LOOK_MS = 50;
-/** That space has a little less than 1, 2, 4, … MB. */
+/** That space has a little less than 1, 2, 4, … MB, and is not to have more than 8. */
 const YOUNG_BYTES = 6 * 2 ** 20;
+const YOUNG_BYTES_MAX = 8 * 2 ** 20;
+const GROWTH = '--semi-space-growth-factor=';
 
 /** V8 of Node 20.19, and of Node 26. */
 const [OLDEST, NEWEST]: readonly [Version, Version] = [
@@ -52,9 +54,9 @@ const TUNINGS: readonly Tuning[] = [
    * within a minute (decision 0006).
    */
   {
-    own: '--semi-space-growth-factor=2',
-    first: '--semi-space-growth-factor=8',
-    grown: '--semi-space-growth-factor=1',
+    own: `${GROWTH}2`,
+    first: `${GROWTH}8`,
+    grown: `${GROWTH}1`,
     from: OLDEST,
     to: OLDEST,
   },
@@ -148,6 +150,12 @@ export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' |
     change(grown);
   };
   const looking = grown.length > 0 ? setInterval(look, LOOK_MS).unref() : undefined;
+  /** Lets the space grow to its size from what it has by now: where V8's own flags are set, it grows by V8's own factor. */
+  const fitGrowth = (): void => {
+    if (looking === undefined || changed.includes(grown[0] as string)) return;
+    const factor = Math.round(YOUNG_BYTES_MAX / youngBytes());
+    if (factor > 1 && factor < 8) change([`${GROWTH}${factor}`]);
+  };
   const onceUsed = (cpuMs: number, then: () => void): void => {
     const { user, system } = node.cpuUsage();
     const leftMs = cpuMs - (user + system) / 1000;
@@ -177,6 +185,7 @@ export function tuneV8(v8: Pick<typeof import('node:v8'), 'setFlagsFromString' |
       } finally {
         set(first);
         set(changed);
+        fitGrowth();
       }
     },
   };

@@ -169,6 +169,18 @@ describe('the space of young objects', () => {
     expect(growthWhileCompiling()).toBe('8');
   });
 
+  it('grows to 8 MB also where V8 has let it grow by its own factor while it loaded a module of Node', () => {
+    const v8 = standInV8();
+    const flags = tuneV8(v8, new NodeThatHasUsed(V8_OF_NODE_20, 100));
+    const growthBehind = (bytes: number): string | undefined => {
+      flags.ofNode(() => (v8.young.space_available_size = bytes));
+      return v8.flags.get(GROWTH);
+    };
+    expect([0.98, 1.96, 3.93, 7.86].map((megabytes) => growthBehind(megabytes * MB))).toEqual(['8', '4', '2', '2']);
+    flags.ofStart(() => expect(v8.flags.get(GROWTH)).toBe('8'));
+    expect(v8.flags.get(GROWTH)).toBe('2');
+  });
+
   it('is not looked at by versions that grow it as V8 does', () => {
     vi.useFakeTimers();
     const v8 = standInV8();
