@@ -6,6 +6,7 @@
  *    of `PARTS` that loads it in any other way than by `await import()`.
  * PART-2 a module of another part is run when the first module that needs it is run, as within one bundle: the build puts
  *    `require('./cli.cjs').load('src/errors.ts')` in its place, and `cli/bin.ts` reads the part. So the order of evaluation is the same.
+ * PART-3 the exports of a module are put into an object for other parts when one of them asks, not at every start.
  */
 import path from 'node:path';
 
@@ -60,8 +61,9 @@ const PARTS = {
 
 export const PART_FILES = Object.keys(PARTS);
 
-/** Ways to modules of Node and of other parts: they hold nothing. */
-const IN_EACH_PART = /^(once|once-all|lazy|lazy-all|elsewhere|names-elsewhere):/;
+/** Ways to modules of Node and between parts: they hold nothing. */
+const IN_EACH_PART = /^(once|once-all|lazy|lazy-all|elsewhere|names-elsewhere|asked|asked-for):/;
+const OF_PACKAGE = /^node_modules\//;
 
 /** Returns the options with which esbuild builds each part. `whole` are those that build the command line as one bundle. */
 export async function buildsOfParts(esbuild, whole) {
@@ -69,14 +71,19 @@ export async function buildsOfParts(esbuild, whole) {
   const imports = importsIn(metafile);
   const partOf = assignParts(imports);
   const across = imports.filter(({ from, to }) => partOf.get(from) !== partOf.get(to));
-  const exportsOf = await namesOfExports(esbuild, { whole, modules: across.filter(isStatic).map(({ to }) => to) });
+  const needsNames = (one) => isStatic(one) || !OF_PACKAGE.test(one.to);
+  const exportsOf = await namesOfExports(esbuild, { whole, modules: across.filter(needsNames).map(({ to }) => to) });
   return PART_FILES.map((file) => {
     const asking = across.filter(({ from }) => partOf.get(from) === file);
     const askedFor = new Set(across.filter(({ to }) => partOf.get(to) === file).map(({ to }) => to));
     return {
       ...whole,
       stdin: { contents: entryOf(file, [...askedFor]), resolveDir: whole.absWorkingDir, sourcefile: file },
-      plugins: [otherParts(asking, { root: whole.absWorkingDir, partOf, exportsOf }), ...whole.plugins],
+      plugins: [
+        otherParts(asking, { root: whole.absWorkingDir, partOf, exportsOf }),
+        askedModules({ root: whole.absWorkingDir, exportsOf }),
+        ...whole.plugins,
+      ],
       outfile: `dist/${file}`,
     };
   });
@@ -133,19 +140,54 @@ async function namesOfExports(esbuild, { whole, modules }) {
   const { absWorkingDir, platform, target, logLevel } = whole;
   const entryPoints = [...new Set(modules)];
   const options = { absWorkingDir, platform, target, logLevel, entryPoints, format: 'esm', outdir: 'unused', write: false, metafile: true };
-  const { metafile } = await esbuild.build(options);
+  const { metafile, outputFiles } = await esbuild.build(options);
+  const unnamed = outputFiles.find(({ text }) => /^export \* from/m.test(text));
+  if (unnamed) throw new Error(`${unnamed.path} exports what it does not name, and another part asks for it: program-parts.mjs`);
   return new Map(Object.values(metafile.outputs).map(({ entryPoint, exports }) => [entryPoint, exports]));
 }
 
 function entryOf(file, askedFor) {
   const start = PARTS[file][0] === COMMAND ? `import './${COMMAND}';\n` : '';
-  const rows = askedFor.map((module) => `${JSON.stringify(module)}: () => require(${JSON.stringify(`./${module}`)}),\n`);
-  return `${start}let modules;
+  const rows = askedFor.map((module) => {
+    const name = JSON.stringify(module);
+    const loading = OF_PACKAGE.test(module)
+      ? `require(${JSON.stringify(`./${module}`)})`
+      : `require(${JSON.stringify(`asked-for:${module}`)}), asked[${name}]`;
+    return `${name}: () => (${loading}),\n`;
+  });
+  return `import { asked } from 'asked:';
+${start}let modules;
 export function load(name) {
   modules ??= {\n${rows.join('')}};
   return modules[name]();
 }
 `;
+}
+
+/**
+ * PART-3. Puts the exports of a module that another part asks for into an object when it is asked for. Where a module is required as it is,
+ * esbuild defines a getter for each export of it at every start.
+ */
+function askedModules({ root, exportsOf }) {
+  return {
+    name: 'asked-modules',
+    setup(build) {
+      build.onResolve({ filter: /^asked:$/ }, ({ path: name }) => ({ path: name, namespace: 'asked' }));
+      build.onResolve({ filter: /^asked-for:/ }, ({ path: name }) => ({ path: name.slice('asked-for:'.length), namespace: 'asked-for' }));
+      build.onLoad({ filter: /./, namespace: 'asked' }, () => ({ contents: 'export const asked = {};' }));
+      build.onLoad({ filter: /./, namespace: 'asked-for' }, ({ path: module }) => {
+        const names = exportsOf.get(module);
+        const local = names.map((name, place) => `${name} as n${place}`).join(', ');
+        const members = names.map((name, place) => `${name}: n${place}`).join(', ');
+        return {
+          contents: `import { asked } from 'asked:';
+import { ${local} } from ${JSON.stringify(`./${module}`)};
+asked[${JSON.stringify(module)}] = { __esModule: true, ${members} };`,
+          resolveDir: root,
+        };
+      });
+    },
+  };
 }
 
 /** PART-2. `asking` are the imports of one part that lead to others. */
