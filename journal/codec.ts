@@ -63,7 +63,7 @@ export interface Line {
  * memory.
  */
 export interface LongBody {
-  /** Begins with the brace of the line. */
+  /** Begins with the brace of the line, and ends in ASCII. */
   readonly head: string;
   readonly json: string;
   readonly tail: string;
@@ -163,12 +163,12 @@ function versionOf(fact: { readonly [member: string]: unknown }): number {
 
 /** The most bytes that the line of a long body takes. */
 export function bytesMaxOf({ head, json, tail }: LongBody): number {
-  return head.length + json.length * BYTES_PER_UNIT_MAX + tail.length + TAIL_AND_NEWLINE_BYTES;
+  return (head.length + json.length + tail.length) * BYTES_PER_UNIT_MAX + TAIL_AND_NEWLINE_BYTES;
 }
 
 /** The bytes that the line of a long body takes: to count them takes as long as to write them. */
 export function bytesOf({ head, json, tail }: LongBody): number {
-  return head.length + Buffer.byteLength(json) - BRACES + tail.length + TAIL_AND_NEWLINE_BYTES;
+  return Buffer.byteLength(head) + Buffer.byteLength(json) - BRACES + Buffer.byteLength(tail) + TAIL_AND_NEWLINE_BYTES;
 }
 
 /**
@@ -177,10 +177,11 @@ export function bytesOf({ head, json, tail }: LongBody): number {
  */
 export function encodeInto(bytes: Buffer, start: number, { head, json, tail }: LongBody): { readonly end: number; readonly hash: string } {
   // The last character of the head takes the place of the first brace, and the tail that of the last one.
-  const from = start + head.length - 1;
+  const from = start + writeUtf8(bytes, head, start) - 1;
+  const last = bytes[from] as number;
   const to = from + writeUtf8(bytes, json, from) - 1;
-  writeLatin1(bytes, head, start);
-  const end = to + writeLatin1(bytes, `${tail}}`, to);
+  bytes[from] = last;
+  const end = to + writeUtf8(bytes, `${tail}}`, to);
   // The text is hashed in place: meanwhile the predecessor's hash is directly before the line.
   bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
   const digest = sha256Hex(viewOf(bytes, start - HASH_DIGITS, end));

@@ -1,9 +1,10 @@
 /** Long texts are written as `JSON.stringify` writes them. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CHAIN_SEED, encode } from '../../../journal/codec.js';
+import { bodyOf, CHAIN_SEED, encode } from '../../../journal/codec.js';
 import type { Fact } from '../../../journal/event.js';
 import { seqOf } from '../../../journal/ids.js';
+import { LineQueue } from '../../../journal/lines/line-queue.js';
 import { jsonText } from '../../../journal/lines/json-text.js';
 import { callCompleted } from '../support/facts.js';
 
@@ -32,8 +33,8 @@ it('makes the same line of a long result, whatever stands around it', () => {
       elapsedMs: fc.constant(3),
       form: fc.constant('text'),
       notes: fc.constantFrom({ blob: `sha256:${'a'.repeat(64)}`, bytes: 9000 }, { inline: { result: { inline: '' } } }),
-      usage: fc.constant({ model: '"result":{"inline":"' }),
-      session: fc.constant('"result":{"inline":"'),
+      usage: fc.constantFrom({ model: '"result":{"inline":"' }, { model: 'größer…' }),
+      session: fc.constantFrom('"result":{"inline":"', 'ключ 🚀'),
     },
     { requiredKeys: [] },
   );
@@ -45,7 +46,11 @@ it('makes the same line of a long result, whatever stands around it', () => {
       const fact = { type, key, op, ...before, result, ...behind };
       const version = /"blob":/.test(JSON.stringify(fact)) ? 2 : 1;
       const expected = `{"v":${version},"seq":7,${JSON.stringify(fact).slice(1, -1)},"ts":"${ts}","hash":"`;
-      expect(encode(fact as Fact, seqOf(7), ts, CHAIN_SEED).text.slice(0, expected.length)).toBe(expected);
+      const line = encode(fact as Fact, seqOf(7), ts, CHAIN_SEED);
+      expect(line.text.slice(0, expected.length)).toBe(expected);
+      const queue = new LineQueue();
+      expect(queue.add(bodyOf(fact as Fact, seqOf(7), ts))).toBe(Buffer.byteLength(line.text));
+      expect(Buffer.from(queue.take()).toString()).toBe(line.text);
     }),
     { numRuns: 500 },
   );
