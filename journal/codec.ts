@@ -113,7 +113,8 @@ function longResultOf(fact: { readonly [member: string]: unknown }): string | un
     if (typeof value !== 'object' || value === null) continue;
     if (member !== 'result') return undefined;
     const { inline } = value as { readonly inline?: unknown };
-    return typeof inline === 'string' && inline.length >= LONG_UNITS_MIN ? inline : undefined;
+    if (typeof inline !== 'string' || inline.length < LONG_UNITS_MIN) return undefined;
+    return Object.keys(value).length === 1 ? inline : undefined; // CODEC-5
   }
   return undefined;
 }

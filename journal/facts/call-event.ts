@@ -252,9 +252,9 @@ export type CallFact =
       readonly usage?: Usage;
       /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
       readonly onlyCalls?: true;
-      /** The usage of all attempts added, where attempts before the last one had some. */
+      /** As in `call.completed`. */
       readonly callUsage?: Usage;
-      /** US dollars: the cost of its attempts at the worker that executed it for this run, where that is known. */
+      /** US dollars: what its attempts, and executions that a guard requested, cost at its worker; absent where not known. */
       readonly workerUsd?: number;
       readonly reply?: { readonly adapter: string };
       readonly session?: string;

@@ -93,7 +93,7 @@ export function usePack<T>(disk: Disk, path: string, use: (bytes: PackBytes) => 
 }
 
 /** Returns undefined for a pack that was removed meanwhile, or that the disk doesn't return: then its blobs are missing. */
-function unlessUnreadable<T>(use: () => T): T | undefined {
+export function unlessUnreadable<T>(use: () => T): T | undefined {
   try {
     return use();
   } catch (error) {

@@ -20,7 +20,7 @@ import type { BlobId } from '../../ids.js';
 import { makeDurableFolder, syncFile, writeAll, type Disk } from '../disk.js';
 import { packFile, type PackName } from '../layout.js';
 import { claimPack } from './pack-claim.js';
-import { bytesOf, listPacks, numberOf, usePack, type PackFolder } from './pack-folder.js';
+import { bytesOf, listPacks, numberOf, unlessUnreadable, usePack, type PackFolder } from './pack-folder.js';
 import { encodeRecord, type EncodedRecord } from './encode-record.js';
 import type { PackRecord } from './pack-record.js';
 import { PACK_HEAD, type Pack } from './pack.js';
@@ -145,10 +145,11 @@ export class PackWriter {
     }
   }
 
+  /** Undefined for a blob that can't be read: nothing is copied from it, which costs space alone. */
   private stored(name: PackName, pack: Pack, record: PackRecord): Buffer | undefined {
     const known = this.recent.get(name, record.at);
     if (known !== undefined) return known;
-    const content = usePack(this.disk, packFile(this.packs.path, name), (bytes) => pack.content(bytes, record));
+    const content = unlessUnreadable(() => usePack(this.disk, packFile(this.packs.path, name), (bytes) => pack.content(bytes, record)));
     if (content !== undefined) this.recent.add(name, record.at, content);
     return content;
   }

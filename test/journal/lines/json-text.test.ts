@@ -38,11 +38,13 @@ it('makes the same line of a long result, whatever stands around it', () => {
     },
     { requiredKeys: [] },
   );
+  const later = fc.constantFrom({}, {}, { ofALaterVersion: true });
+  const lengths = fc.oneof(fc.nat({ max: 1200 }), fc.constant(1200));
   const ts = '2026-11-21T08:45:12.123Z';
   fc.assert(
-    fc.property(text, fc.nat({ max: 1200 }), anyMembers, anyMembers, (part, length, before, behind) => {
+    fc.property(text, lengths, anyMembers, anyMembers, later, (part, length, before, behind, further) => {
       const { key, type, op } = callCompleted(1) as Extract<Fact, { type: 'call.completed' }>;
-      const result = { inline: part + 'x'.repeat(length) };
+      const result = { inline: part + 'x'.repeat(length), ...further };
       const fact = { type, key, op, ...before, result, ...behind };
       const version = /"blob":/.test(JSON.stringify(fact)) ? 2 : 1;
       const expected = `{"v":${version},"seq":7,${JSON.stringify(fact).slice(1, -1)},"ts":"${ts}","hash":"`;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../journal/canonical.js';
 import type { BlobId } from '../../../journal/ids.js';
-import { realDisk } from '../../../journal/storage/disk.js';
+import { realDisk, type Disk } from '../../../journal/storage/disk.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { journalFolder, packsFolder } from '../../../journal/storage/layout.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
@@ -80,6 +80,22 @@ describe('a growing text', () => {
     await expectAll(openFileStore(short), [first, next + first, first.slice(60_000) + next]);
     await storeAll(openFileStore(long), [words('tide', 1_100_000)]);
     expect(cutsOfFirst(long)).not.toBe('');
+  });
+
+  it('is stored without a copy where the disk does not return the first one', async () => {
+    const root = temporaryFolder();
+    const [first, next] = [words('tide', 200_000), words('ebb', 50_000)];
+    await storeAll(openFileStore(root), [first]);
+    const broken: Disk = {
+      ...realDisk,
+      read(file, into, start, length, position) {
+        if (position <= 140_000 && position + length > 140_000) throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+        return realDisk.read(file, into, start, length, position);
+      },
+    };
+    await storeAll(openFileStore(root, { disk: broken }), [next, first.slice(0, 60_000) + next]);
+    expect(packs(root)).toHaveLength(1);
+    await expectAll(openFileStore(root), [first, next, first.slice(0, 60_000) + next]);
   });
 
   it('is stored whole by everyone who stores it at once', async () => {
