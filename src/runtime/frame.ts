@@ -157,7 +157,7 @@ export interface RunState {
   /** Calls that ended in their own `denied` branch: their value is never reused. */
   readonly deniedInside: WeakSet<OpNode>;
   /** Calls that a guard had executed again; with what these executions used, and the session of the last one. */
-  readonly repeatedInside: WeakMap<OpNode, MeasuredCall | undefined>;
+  readonly repeatedInside: WeakMap<OpNode, MeasuredCall>;
   /** Aborted when the run must stop, and then no statement starts; the abort reason is the run's final status. */
   readonly signal: AbortSignal;
   readonly cooperativeYield: CooperativeYield;

@@ -130,9 +130,7 @@ export const summary: Projection<RunSummary> = {
         const { startedMs = atMs } = draft.inFlight.get(op) ?? {}; // of its first attempt
         const phase = draft.phases.get(op);
         draft.inFlight.set(op, phase === undefined ? { op, fn, preview, startedMs } : { op, fn, preview, phase, startedMs });
-        followCall(draft.ledger, event);
-        draft.attempts = draft.ledger.total.attempts; // a start changes no other counts
-        draft.retries = draft.ledger.total.retries;
+        count(draft, event);
         break;
       }
       case 'call.withdrawn':
@@ -266,7 +264,7 @@ function count(draft: Draft, event: JournalEvent): void {
   copyCounts(draft, draft.ledger.total);
 }
 
-/** Does what `Object.assign` does, for a tenth of its price: this is done for each call. */
+/** Does what `Object.assign` does, for a tenth of its price: this is done twice for each call. */
 function copyCounts(draft: Draft, total: CallCounts): void {
   draft.executed = total.executed;
   draft.reused = total.reused;

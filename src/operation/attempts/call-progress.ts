@@ -75,10 +75,9 @@ export class CallProgress {
 
   /** Takes over the session of the last execution that a guard requested, if one did, and adds what all of these used. */
   takeRepeats({ run, op }: CacheableCall): void {
-    if (!run.repeatedInside.has(op)) return;
-    const used = run.repeatedInside.get(op);
-    this.repeats = used ?? {};
-    if (used?.usage) this.callUsage = addAttempt(this.callUsage, used.usage as unknown as Usage);
+    this.repeats = run.repeatedInside.get(op);
+    const usage = this.repeats?.usage;
+    if (usage) this.callUsage = addAttempt(this.callUsage, usage as unknown as Usage);
   }
 
   get repeatedUsd(): number | undefined {
