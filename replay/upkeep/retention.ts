@@ -8,11 +8,12 @@
  * RETENTION-5 a run is kept while its writer lives, and while its record is damaged: then it is unknown what it needs
  * RETENTION-6 a run is kept that holds events which this program does not know, and so are the runs that these events name
  * RETENTION-7 a run and those that serve it (of workers, or of salvage) are kept together, and count as one run
+ * RETENTION-8 a run that only records a rejection, a restoration or a clean doesn't count: it has the place of the run before it
  */
 import type { CallKey, RunId, RunRef, Workflow } from '../../journal/ids.js';
 import type { RunFile } from '../../journal/store.js';
 import type { Lineage, ForkPoint, RunTies } from './lineage.js';
-import { servesAnotherRun } from '../fold/record-of-upkeep.js';
+import { isRecordOfUpkeep, servesAnotherRun } from '../fold/record-of-upkeep.js';
 import { usable } from '../memo/memo.js';
 import { headOf } from './runs-as-one.js';
 
@@ -118,16 +119,19 @@ function* roots(
 ): Generator<readonly [RunId, Reason]> {
   const { keep, sinceMs } = request;
   const isLimited = keep !== undefined || sinceMs !== undefined;
-  const counted = files.filter((file) => heads.get(file.ref.run) === file.ref.run && !servesAnotherRun(file));
-  const fromEnds = new Map(counted.map(({ ref }, number) => [ref.run, counted.length - number]));
-  for (const { ref, liveness } of files) {
-    const fromEnd = fromEnds.get(ref.run) ?? Infinity;
-    const isRecent = (keep !== undefined && fromEnd <= keep) || (sinceMs !== undefined && startOf(ref.run) >= sinceMs);
+  const isByItself = (file: RunFile): boolean => heads.get(file.ref.run) === file.ref.run && !servesAnotherRun(file);
+  const isCounted = (file: RunFile): boolean => isByItself(file) && !isRecordOfUpkeep(file); // RETENTION-8
+  let fromEnd = files.filter(isCounted).length + 1;
+  for (const file of files) {
+    const { ref, liveness } = file;
+    if (isCounted(file)) fromEnd--;
+    const isAmongKept = keep !== undefined && fromEnd <= keep && isByItself(file);
+    const isRecent = isAmongKept || (sinceMs !== undefined && startOf(ref.run) >= sinceMs);
     if (!isLimited || isRecent || (request.workflow !== undefined && request.workflow !== workflow)) yield [ref.run, 'recent'];
     else if (liveness === 'running') yield [ref.run, 'running'];
     else if (newer.has(ref.run) || (lineage.runs.get(ref.run)?.unknown.types.size ?? 0) > 0) yield [ref.run, 'unknown'];
     else if (damaged.has(ref.run)) yield [ref.run, 'damaged'];
-    else if (fromEnd === 1) yield [ref.run, 'latest'];
+    else if (fromEnd === 1 && isCounted(file)) yield [ref.run, 'latest'];
   }
 }
 

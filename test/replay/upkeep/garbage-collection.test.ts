@@ -28,6 +28,8 @@ async function storeOf(runs: readonly Recorded[]): Promise<JournalStore> {
   return store;
 }
 
+const EBB_OF_2 = { run: runRef(2).run, seq: 3 as never };
+
 const whole = (number: number, ...facts: readonly Fact[][]): Recorded => ({
   ref: runRef(number),
   facts: [started(runRef(number)), ...facts.flat(), finished()],
@@ -156,6 +158,21 @@ describe('what may be removed', () => {
   it('is all but the latest and the running where needed runs may go; never what would revive an invalidated result', async () => {
     const runs = [whole(1, call('main/ask#0', 'ebb')), whole(2), whole(3)];
     expect((await planCollection(await storeOf(runs), { ...WISH, needed: 'goes' })).remove).toEqual([runRef(1), runRef(2)]);
+  });
+
+  it.each<[string, Fact[], Partial<Fact & { type: 'run.finished' }>]>([
+    ['rejection', [{ type: 'result.rejected', key: callKeyOf('ebb'), from: EBB_OF_2, op: opPath('main/ask#0') }], { marked: 'rejected' }],
+    ['clean', [{ type: 'memo.reset', reason: 'clean' }], { cleaned: true }],
+  ])('counts no %s as a run: the run before it stays the latest, and what it says stays with that run', async (_record, facts, end) => {
+    const record: Recorded = { ref: runRef(3), facts: [started(runRef(3)), ...facts, { ...finished(), ...end } as Fact] };
+    const runs = [whole(1, call('main/ask#0', 'ebb')), whole(2, call('main/ask#0', 'ebb')), record];
+    const latest = await planCollection(await storeOf(runs), { ...WISH, keep: 1, needed: 'goes' });
+    expect(latest).toEqual({ remove: [runRef(1)], protectedRuns: [] });
+    const none = await planCollection(await storeOf(runs), { ...WISH, needed: 'goes' });
+    expect(none.protectedRuns).toEqual([
+      { ref: runRef(2), reason: 'latest' },
+      { ref: runRef(3), reason: 'revokes' },
+    ]);
   });
 
   it('is nothing without a number or an age', async () => {
