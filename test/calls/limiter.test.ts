@@ -26,19 +26,26 @@ interface Event {
   readonly occurs: () => void;
 }
 
-/**
- * 2,000 calls against the provider; a rejected one is the first to start again. Requests and replies are on their way for up to `wayMs`,
- * in which they overtake each other.
- */
+interface Work {
+  readonly calls?: number;
+  readonly seed?: number;
+  readonly max?: number;
+  readonly latencyMs?: number;
+  readonly rejectionMs?: number;
+  /** Requests and replies are on their way for up to so long, in which they overtake each other. */
+  readonly wayMs?: (nowMs: number) => number;
+}
+
+/** 2,000 calls against the provider; a rejected one is the first to start again. */
 function simulate(
   provider: Provider,
-  { calls = 2_000, seed = 1, max = 1_000, latencyMs = LATENCY_MS, rejectionMs = REJECTION_MS, wayMs = 0 } = {},
+  { calls = 2_000, seed = 1, max = 1_000, latencyMs = LATENCY_MS, rejectionMs = REJECTION_MS, wayMs }: Work = {},
 ): Outcome {
   const random = generator(seed);
   const limiter = new Limiter({ max, backoff: { firstMs: 1_000, maxMs: 60_000 }, random });
   const events: Event[] = [];
   const onItsWay = (atMs: number, occurs: () => void): void =>
-    void events.push({ atMs: atMs + wayMs * (wayMs > 0 ? random() : 0), occurs });
+    void events.push({ atMs: atMs + (wayMs ? wayMs(atMs) * random() : 0), occurs });
   const answeredMs: number[] = [];
   let [nowMs, waiting, inFlight, attempts, rejected, bucketAtMs] = [0, calls, 0, 0, 0, 0];
   let bucket: number | undefined;
@@ -169,11 +176,30 @@ describe('a limit of attempts at once, with requests and replies that are on the
     ['that rises fivefold', 60, (ms) => (ms < changesMs ? 10 : 50), 0.59, 0.07],
   ])('%s, for up to %i ms', (_, wayMs, concurrency, throughput, share) => {
     for (const seed of seeds) {
-      const { rejected, attempts, elapsedMs } = simulate({ concurrency }, { ...paths, wayMs, seed });
+      const { rejected, attempts, elapsedMs } = simulate({ concurrency }, { ...paths, wayMs: () => wayMs, seed });
       let possible = 0;
       for (let ms = 0; ms < elapsedMs; ms += 10) possible += (concurrency(ms) / latencyMs) * 10;
       expect.soft(2_000 / possible, `throughput with seed ${seed}`).toBeGreaterThanOrEqual(throughput);
       expect.soft(rejected / attempts, `rejected with seed ${seed}`).toBeLessThanOrEqual(share);
+    }
+  });
+});
+
+describe('a machine that was busy for a while, so that requests and replies took seconds', () => {
+  const latencyMs = 400;
+  const busyUntilMs = 15_000;
+  const wayMs = (nowMs: number): number => (nowMs < busyUntilMs ? 400 * ((Math.floor(nowMs / 1_500) * 7) % 10) : 6);
+
+  it.each([
+    [10, 0.9],
+    [50, 0.9],
+  ])('comes back to a limit of %i', (most, throughput) => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const { answeredMs, elapsedMs } = simulate({ concurrency: () => most }, { calls: most * 60, latencyMs, rejectionMs: 5, wayMs, seed });
+      const calmMs = busyUntilMs + 4_000;
+      const possible = (most / latencyMs) * (elapsedMs - calmMs);
+      const count = answeredMs.filter((atMs) => atMs > calmMs).length;
+      expect.soft(count / possible, `throughput with seed ${seed}`).toBeGreaterThanOrEqual(throughput);
     }
   });
 });

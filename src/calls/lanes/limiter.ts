@@ -31,6 +31,8 @@ export class Limiter {
   private heldUntilMs = 0;
   private readonly flying = new Set<Start>();
   private lastStartMs = Number.NEGATIVE_INFINITY;
+  /** Undefined where it was taken back. */
+  private lastStart: Start | undefined;
 
   private started = 0;
   private episode = 0;
@@ -52,8 +54,8 @@ export class Limiter {
   /** The last start that was rejected, and the first one that was not, by the time of the period. */
   private rejectedAfterMs = 0;
   private recovery: Measure | undefined;
-  /** From the start of an attempt to its rejection, lately. */
-  private rejectionMs = 0;
+  /** From the start of an attempt to its rejection: the shortest time since there were results, as a busy machine makes some long. */
+  private rejectionMs = Number.POSITIVE_INFINITY;
   private readonly recent = new RecentResults();
 
   constructor(private readonly options: LimiterOptions) {
@@ -97,8 +99,9 @@ export class Limiter {
   /** Starts are so far apart whatever the gap is. */
   private leastGapMs(): number {
     if (this.fruitlessEpisodes === 0) return this.limit.triesLowCeiling ? this.spreadMs() : 0;
-    // While nothing is accepted, each start waits for the rejection of the one before.
-    const untilRejectedMs = REJECTIONS_TO_WAIT * this.rejectionMs;
+    // While next to nothing is accepted, each start waits until the one before has ended, or would have been rejected.
+    const hasEnded = this.lastStart !== undefined && !this.flying.has(this.lastStart);
+    const untilRejectedMs = hasEnded ? 0 : REJECTIONS_TO_WAIT * this.rejectionMs;
     // The lane must not run empty where too many were in flight: after the first cut that failed, about as many start as end.
     return this.wasTooMany && this.fruitlessEpisodes === 1 ? Math.min(untilRejectedMs, this.recent.meanDistanceMs()) : untilRejectedMs;
   }
@@ -119,6 +122,7 @@ export class Limiter {
     const undo = { lastStartMs, countedMs };
     const start: Start = { order: this.started++, atMs: nowMs, inFlight: this.inFlight + 1, episode: this.episode, waited, before, undo };
     this.flying.add(start);
+    this.lastStart = start;
     return start;
   }
 
@@ -133,6 +137,7 @@ export class Limiter {
       this.measured.elapsedMs -= undo.countedMs;
     }
     if (this.lastStartMs === atMs) this.lastStartMs = undo.lastStartMs;
+    if (this.lastStart === start) this.lastStart = undefined;
   }
 
   /** True where one more start may be one too many: a limit was met, or is not far. */
@@ -165,6 +170,7 @@ export class Limiter {
     if (this.acceptedSinceEpisode === FEW_RESULTS) {
       hasRecovered = this.wasHeld && this.fruitlessEpisodes >= EPISODES_OF_ALLOWANCE && this.recover(this.recovery);
       this.fruitlessEpisodes = 0;
+      this.rejectionMs = Number.POSITIVE_INFINITY;
     }
     this.limit.grow(start, this.inFlight, this.started);
     if (hasRecovered) return this.changed('rejected');
@@ -177,7 +183,7 @@ export class Limiter {
     this.period.starts--;
     this.rejectedAfterMs = start.before.elapsedMs;
     this.recovery = undefined;
-    this.rejectionMs = nowMs - start.atMs;
+    this.rejectionMs = Math.min(this.rejectionMs, nowMs - start.atMs);
     const heldBefore = this.heldUntilMs;
     if (retryAfterMs !== undefined) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + retryAfterMs);
     if (start.episode < this.episode) {
