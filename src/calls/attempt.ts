@@ -48,8 +48,8 @@ export class Attempt {
   /** The last text in quotes that code of the body printed or returned; its value is the text inside the quotes. */
   quoted: { readonly written: string; readonly text: string } | undefined;
   private bodyUsage: ReportedUsage | undefined;
-  /** The usage that commands inside the body had. */
-  private innerUsage: ReportedUsage | undefined;
+  /** The usage that each command inside the body had. */
+  private readonly innerUsages: ReportedUsage[] = [];
   private innerHeaders: Headers | undefined;
   private innerSession: string | undefined;
 
@@ -90,7 +90,7 @@ export class Attempt {
 
   /** The body reported nothing, and did nothing but make calls: their cost is theirs. calls.md 13.4. */
   get onlyCalls(): boolean {
-    return this.hadCalls && !this.ranOwn && this.usage === undefined;
+    return this.hadCalls && !this.ranOwn && this.usages.length === 0;
   }
 
   /** Receives what code and programs of the body report. */
@@ -143,7 +143,7 @@ export class Attempt {
   readInner(reply: Reply, commandLine: string): Failure | undefined {
     const read = readReply(reply, { commandLine, nowMs: this.nowMs() });
     const { adapter, failure, usage, session, headers } = this.ownCost(read, commandLine);
-    if (usage) this.innerUsage = addUsage(this.innerUsage, usage);
+    if (usage) this.innerUsages.push(usage);
     if (headers) this.reportHeaders(headers);
     if (adapter === 'text' && failure?.evidence !== 'text') return undefined;
     this.innerSession = session ?? this.innerSession;
@@ -159,10 +159,11 @@ export class Attempt {
     return this.sessions?.ownCost(read, continued) ?? read;
   }
 
-  /** Undefined when nothing is known. What the body reports replaces what its reply says, member by member. calls.md 9.4. */
-  get usage(): ReportedUsage | undefined {
-    const read = this.reply?.usage ? addUsage(this.innerUsage, this.reply.usage) : this.innerUsage;
-    return read && this.bodyUsage ? { ...read, ...this.bodyUsage } : (this.bodyUsage ?? read);
+  /** One for each reply. What the body reports replaces what all its replies say, member by member. calls.md 9.4. */
+  get usages(): readonly ReportedUsage[] {
+    const { bodyUsage, reply } = this;
+    const read = reply?.usage ? [...this.innerUsages, reply.usage] : this.innerUsages;
+    return bodyUsage ? [{ ...read.reduce<ReportedUsage | undefined>(addUsage, undefined), ...bodyUsage }] : read;
   }
 
   get headers(): Headers | undefined {

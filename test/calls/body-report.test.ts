@@ -30,7 +30,7 @@ describe('usage that a body reports', () => {
     const { attempt, report, warnings } = reporting();
     report.usage({ model: 'own-1', inputTokens: 100, outputTokens: 20, costUsd: 0.5 });
     report.usage({ inputTokens: 50, costUsd: 0.25, model: undefined, provider: null });
-    expect(attempt.usage).toEqual({ model: 'own-1', inputTokens: 150, outputTokens: 20, costUsd: 0.75 });
+    expect(attempt.usages).toEqual([{ model: 'own-1', inputTokens: 150, outputTokens: 20, costUsd: 0.75 }]);
     expect(warnings).toEqual([]);
   });
 
@@ -45,14 +45,14 @@ describe('usage that a body reports', () => {
   ])('is ignored with a warning where it is %j', (members, warning) => {
     const { attempt, report, warnings } = reporting();
     report.usage(members);
-    expect(attempt.usage).toBeUndefined();
+    expect(attempt.usages).toEqual([]);
     expect(warnings).toEqual([warning]);
   });
 
   it('is warned of where a member does not exist, because it may be misspelt', () => {
     const { attempt, report, warnings } = reporting();
     report.usage({ input_tokens: 3, outputTokens: 2 });
-    expect(attempt.usage).toEqual({ outputTokens: 2 });
+    expect(attempt.usages).toEqual([{ outputTokens: 2 }]);
     expect(warnings[0]).toMatch(/^the reported input_tokens is ignored: it is not one of model, provider, inputTokens/);
   });
 });
@@ -118,7 +118,7 @@ describe('the report file of an attempt', () => {
     report.close();
     report.close();
     expect(taken).toEqual(['/tmp/report']);
-    expect(attempt.usage).toEqual({ model: 'own-1', inputTokens: 12 });
+    expect(attempt.usages).toEqual([{ model: 'own-1', inputTokens: 12 }]);
     expect(attempt.headers).toEqual({ 'x-a': '1' });
     expect(attempt.reported).toMatchObject({ class: 'overloaded', message: 'tired', retryAfterMs: 20 });
     expect(warnings).toEqual([]);
@@ -128,7 +128,7 @@ describe('the report file of an attempt', () => {
     const { attempt, report, warnings } = reporting([line, '{"usage":{"outputTokens":2}}']);
     report.file();
     report.close();
-    expect(attempt.usage).toEqual({ outputTokens: 2 });
+    expect(attempt.usages).toEqual([{ outputTokens: 2 }]);
     expect(warnings).toEqual(['a line in the report file of a call is ignored: it is not a JSON object with usage, fail or headers']);
   });
 
@@ -140,7 +140,7 @@ describe('the report file of an attempt', () => {
     report.file();
     report.close();
     expect(attempt.reported).toMatchObject({ class: 'quota', message: 'spent' });
-    expect(attempt.usage).toBeUndefined();
+    expect(attempt.usages).toEqual([]);
     expect(warnings).toEqual(['the report file of a call is larger than 1 MiB: of it, only a failure in its last lines counts']);
   });
 
@@ -166,5 +166,5 @@ it('ignores what an attempt reports after its end (REPORT-1)', () => {
   report.headers({ a: '1' });
   expect(() => report.fail('crash', 'late', undefined)).toThrow();
   expect(report.file()).toBeUndefined();
-  expect([attempt.usage, attempt.headers, attempt.reported]).toEqual([undefined, undefined, undefined]);
+  expect([attempt.usages, attempt.headers, attempt.reported]).toEqual([[], undefined, undefined]);
 });

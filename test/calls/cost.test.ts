@@ -1,7 +1,7 @@
 /** The cost of an attempt is that of its reply, that of a table, or unknown. calls.md 10. */
 import { describe, expect, it } from 'vitest';
 
-import { costOf, type PriceTable } from '../../src/calls/price/cost.js';
+import { costOf, costOfReplies, type PriceTable } from '../../src/calls/price/cost.js';
 import { ownPrices } from '../../src/calls/price/own-prices.js';
 import type { ReportedUsage } from '../../src/calls/replies/reply.js';
 import { addUsage } from '../../src/calls/usage.js';
@@ -134,5 +134,36 @@ describe('the cost of several models in one body', () => {
       costUsd: 0.75,
       costSource: 'told',
     });
+  });
+});
+
+describe('the cost of several replies in one body', () => {
+  const by = { tables: [TABLE] };
+  const told: ReportedUsage = { model: 'oracle-2', inputTokens: 100_000, costUsd: 0.25 };
+  const untold: ReportedUsage = { model: 'oracle-2', inputTokens: 300_000 };
+
+  it('is that of each by itself, also where they are of one model', () => {
+    const both = {
+      model: 'oracle-2',
+      inputTokens: 400_000,
+      costUsd: 0.55,
+      costSource: 'table',
+      priceTable: 'prices@1',
+      priceModel: 'oracle-2',
+    };
+    expect(costOfReplies([told, untold], by)).toEqual(both);
+    expect(costOfReplies([{ ...untold, costUsd: 0 }, told], by)).toEqual(both);
+    expect(costOfReplies([told, told], by)).toMatchObject({ inputTokens: 200_000, costUsd: 0.5, costSource: 'told' });
+    expect(costOfReplies([], by)).toBeUndefined();
+  });
+
+  it('is an estimate without that of a reply which has none, and unknown where no other told it', () => {
+    const local = { model: 'local', inputTokens: 9 };
+    expect(costOfReplies([told, { inputTokens: 9 }], by)).toMatchObject({ costUsd: 0.25, costSource: 'told', estimated: true });
+    expect(costOfReplies([told, local], by)).toMatchObject({ costUsd: 0.25, costSource: 'told', estimated: true });
+    const unknown = costOfReplies([untold, { ...local, costUsd: 0 }], by);
+    expect(unknown).toMatchObject({ inputTokens: 300_009, costSource: 'unknown' });
+    expect(unknown).not.toHaveProperty('costUsd');
+    expect(costOfReplies([told, { inputTokens: 0, outputTokens: 0 }], by)).not.toHaveProperty('estimated');
   });
 });

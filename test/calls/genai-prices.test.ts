@@ -63,28 +63,42 @@ describe('the price of an attempt', () => {
   it('loads the table once, and only where no told cost and no own price says it', async () => {
     const loads: string[] = [];
     const { price } = pricing(loads, { 'house-*': { input: 1 } });
-    expect(await price({ costUsd: 0.5, model: 'gpt-5', inputTokens: 1 }, undefined)).toMatchObject({ costSource: 'told' });
-    expect(await price({ ...MILLION, model: 'house-1' }, undefined)).toMatchObject({ costSource: 'table', priceTable: 'mlld-config' });
-    expect(await price(MILLION, undefined)).toEqual({ ...MILLION, costSource: 'unknown' });
+    expect(await price([{ costUsd: 0.5, model: 'gpt-5', inputTokens: 1 }], undefined)).toMatchObject({ costSource: 'told' });
+    expect(await price([{ ...MILLION, model: 'house-1' }], undefined)).toMatchObject({ costSource: 'table', priceTable: 'mlld-config' });
+    expect(await price([MILLION], undefined)).toEqual({ ...MILLION, costSource: 'unknown' });
     expect(loads).toEqual([]);
     const priced = { costSource: 'table', priceTable: 'genai-prices@0.1.8', priceModel: 'gpt-5', model: 'gpt-5', costUsd: 2.25 };
-    expect(await Promise.all([price(MILLION, 'gpt-5'), price({ ...MILLION, model: 'gpt-5' }, 'gpt-4')])).toMatchObject([priced, priced]);
+    expect(await Promise.all([price([MILLION], 'gpt-5'), price([{ ...MILLION, model: 'gpt-5' }], 'gpt-4')])).toMatchObject([
+      priced,
+      priced,
+    ]);
+    expect(loads).toEqual(['table']);
+  });
+
+  it('loads the table for a reply that told no cost beside one that did', async () => {
+    const loads: string[] = [];
+    const { price } = pricing(loads);
+    const told = { model: 'claude-sonnet-4-5', inputTokens: 10, costUsd: 0.5 };
+    const sum = { costUsd: 2.75, costSource: 'table', priceModel: 'gpt-5' };
+    expect(await price([told, { ...MILLION, model: 'gpt-5' }], undefined)).toMatchObject(sum);
+    const models = [told, { ...MILLION, model: 'gpt-5' }];
+    expect(await price([{ model: told.model, inputTokens: 1_000_010, costUsd: 0.5, models }], undefined)).toMatchObject(sum);
     expect(loads).toEqual(['table']);
   });
 
   it('is an estimate where the row is that of another model', async () => {
     const { price } = pricing([]);
-    expect(await price({ ...MILLION, model: 'claude-sonnet-5-9-preview' }, undefined)).toMatchObject({
+    expect(await price([{ ...MILLION, model: 'claude-sonnet-5-9-preview' }], undefined)).toMatchObject({
       priceModel: 'claude-sonnet-5',
       estimated: true,
     });
-    expect(await price({ ...MILLION, model: 'claude-sonnet-4-5-20250929' }, undefined)).not.toHaveProperty('estimated');
+    expect(await price([{ ...MILLION, model: 'claude-sonnet-4-5-20250929' }], undefined)).not.toHaveProperty('estimated');
   });
 
   it('is unknown where the table is broken, because a paid result is not lost for its price', async () => {
     const { price, warnings } = pricing(['broken']);
-    expect(await price({ ...MILLION, model: 'gpt-5' }, undefined)).toMatchObject({ costSource: 'unknown' });
-    expect(await price({ ...MILLION, model: 'gpt-5' }, undefined)).toMatchObject({ costSource: 'unknown' });
+    expect(await price([{ ...MILLION, model: 'gpt-5' }], undefined)).toMatchObject({ costSource: 'unknown' });
+    expect(await price([{ ...MILLION, model: 'gpt-5' }], undefined)).toMatchObject({ costSource: 'unknown' });
     expect(warnings).toEqual(["the table of prices can't be loaded, so that costs which no reply tells are unknown: no such file"]);
   });
 });

@@ -2,7 +2,7 @@
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { ReportedUsage } from '../replies/reply.js';
-import { byLargestCost, COST_USD_MAX } from '../usage.js';
+import { addUsage, byLargestCost, COST_USD_MAX } from '../usage.js';
 
 export interface Price {
   readonly costUsd: number;
@@ -26,10 +26,43 @@ export interface CostedUsage extends ReportedUsage {
 }
 
 /** `model` is what the command line or the option of the function names, where the reply names none. Tables are tried in their order. */
-export function costOf(
-  usage: ReportedUsage,
-  { model, tables }: { readonly model?: string; readonly tables: readonly PriceTable[] },
-): CostedUsage {
+export interface PricedBy {
+  readonly model?: string;
+  readonly tables: readonly PriceTable[];
+}
+
+/**
+ * Prices each reply of an attempt by itself; undefined without one. Where some told their cost, one that has no price is left out of the
+ * sum, which then is an estimate.
+ */
+export function costOfReplies(replies: readonly ReportedUsage[], by: PricedBy): CostedUsage | undefined {
+  const costed = replies.map((usage) => costOf(usage, by));
+  if (costed.length < 2) return costed[0];
+  const isTold = costed.some(({ costSource }) => costSource === 'told');
+  const hasUnknown = costed.some((usage) => usage.costSource === 'unknown' && hasTokensIn(usage));
+  if (hasUnknown && !isTold) return { ...sumOf(replies.map(withoutCost)), costSource: 'unknown' };
+  const sum = sumOf(costed);
+  const { priceTable, priceModel } = costed.findLast(({ costSource }) => costSource === 'table') ?? {};
+  return withoutUndefined<CostedUsage>({
+    ...sum,
+    costSource: priceTable !== undefined ? 'table' : isTold ? 'told' : 'unknown',
+    priceTable,
+    priceModel,
+    estimated: hasUnknown ? true : sum.estimated,
+  });
+}
+
+const sumOf = (parts: readonly ReportedUsage[]): ReportedUsage => parts.reduce(addUsage);
+
+const withoutCost = ({ costUsd: _costUsd, ...usage }: ReportedUsage): ReportedUsage => usage;
+
+/** True where a table of prices might tell what the reply did not. */
+export function lacksPrice(usage: CostedUsage, model: string | undefined): boolean {
+  if (usage.costSource !== 'unknown') return isToldInPart(usage);
+  return (model ?? usage.model ?? usage.models) !== undefined && usage.inputTokens !== undefined;
+}
+
+export function costOf(usage: ReportedUsage, { model, tables }: PricedBy): CostedUsage {
   const { costUsd, ...rest } = usage;
   if (isToldInPart(usage)) return pricedInPart(usage, tables);
   const hasTokens = hasTokensIn(usage);
@@ -41,7 +74,7 @@ export function costOf(
   return priced ? { ...named, ...priced, costSource: 'table' } : { ...named, costSource: 'unknown' };
 }
 
-/** Several replies in one body, of which only some told their cost. */
+/** Reports of several models, of which only some told their cost. */
 function isToldInPart({ costUsd, models = [] }: ReportedUsage): boolean {
   if (costUsd === undefined || !models.some((part) => part.costUsd === undefined && hasTokensIn(part))) return false;
   const told = models.reduce((sum, part) => sum + (part.costUsd ?? 0), 0);

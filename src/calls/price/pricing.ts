@@ -1,6 +1,6 @@
 /** Prices the usage of attempts: by what was told, by the prices of the project, and by a table that is loaded at the first need. */
 import type { ReportedUsage } from '../replies/reply.js';
-import { costOf, type CostedUsage, type PriceTable } from './cost.js';
+import { costOf, costOfReplies, lacksPrice, type CostedUsage, type PriceTable } from './cost.js';
 import { ownPrices, type OwnPrice } from './own-prices.js';
 
 export interface Pricing {
@@ -22,12 +22,11 @@ export function createPricing({ own, loadTable, warn }: Pricing) {
       return ownTables;
     }
   };
-  return (usage: ReportedUsage, model: string | undefined): CostedUsage | Promise<CostedUsage> => {
-    const named = model === undefined ? {} : { model };
-    const costed = costOf(usage, { ...named, tables: ownTables });
-    const hasModel = model !== undefined || usage.model !== undefined || usage.models !== undefined;
-    if (costed.costSource !== 'unknown' || !hasModel || usage.inputTokens === undefined) return costed;
+  return (replies: readonly ReportedUsage[], model: string | undefined): CostedUsage | undefined | Promise<CostedUsage | undefined> => {
+    const by = (tables: readonly PriceTable[]) => ({ ...(model !== undefined && { model }), tables });
+    const known = by(ownTables);
+    if (!replies.some((usage) => lacksPrice(costOf(usage, known), model))) return costOfReplies(replies, known);
     loading ??= allTables();
-    return loading.then((tables) => costOf(usage, { ...named, tables }));
+    return loading.then((tables) => costOfReplies(replies, by(tables)));
   };
 }

@@ -194,8 +194,7 @@ class Attempts {
     }
     attempt.report.close(); // a body that goes on after its time is over
     progress.elapsedMs = Math.round((monotonicMs() - progress.startedMs) * 1000) / 1000;
-    const reported = attempt.usage;
-    const pricing = reported && calls?.price(reported, options.model);
+    const pricing = calls?.price(attempt.usages, options.model);
     const usage = pricing instanceof Promise ? await pricing : pricing;
     progress.usage = usage;
     const isFree = isFreeAttempt(attempt, failure);

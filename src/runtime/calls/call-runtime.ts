@@ -13,8 +13,8 @@ export interface CallRuntime {
   readonly dispatcher: Dispatcher;
   /** Undefined without a budget that runs share. */
   readonly sharedBudgets?: SharedBudgetGate | undefined;
-  /** `model` is what the command line or the option names, where the reply names none. */
-  readonly price: (usage: ReportedUsage, model: string | undefined) => Awaitable<Usage>;
+  /** Undefined without a reply. `model` is what the command line or the option names, where a reply names none. */
+  readonly price: (replies: readonly ReportedUsage[], model: string | undefined) => Awaitable<Usage | undefined>;
   /** The costs of the sessions of model programs. */
   readonly sessions: SessionTotals;
   /** The files in which programs report about their calls. */
