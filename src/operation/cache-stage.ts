@@ -205,7 +205,7 @@ function goneWarning(fn: string, { gone, areInner }: GoneFiles): string {
   const files = gone.join(', ');
   return areInner
     ? `${files}, which a call inside @${fn} wrote, is gone; @${fn} is executed again, so that the call inside restores it`
-    : `${files}, which @${fn} wrote, is gone and its content was not kept; the call is executed again`;
+    : `${files}, which @${fn} wrote, is gone, and its content was not kept or can't be read; the call is executed again`;
 }
 
 /** Once per definition and run. */

@@ -103,7 +103,7 @@ describe('a file that a call wrote and an argument names', () => {
     remove('out');
     expect((await mlld('job.mld', '--plan')).stdout).toContain('1 again (file gone');
     expect((await run()).stderr).toContain(
-      'out/tide.txt, which @work wrote, is gone and its content was not kept; the call is executed again',
+      "out/tide.txt, which @work wrote, is gone, and its content was not kept or can't be read; the call is executed again",
     );
     expect(calls()).toBe(2);
     expect((await mlld('journal', 'explain', 'job')).stdout).toContain('file gone: out/tide.txt is missing');
@@ -245,7 +245,8 @@ show @${task}("tide")
     expect((await mlld('journal', 'redact', 'job@2', '--match', 'about: [A-Z]', '--reason', 'private')).status).toBe(0);
     expect(stored()).toBe(false);
     remove('out');
-    expect((await run()).stderr).toContain('is gone and its content was not kept');
+    expect((await mlld('job.mld', '--plan')).stdout).toContain('1 again (file gone');
+    expect((await run()).stderr).toContain('is gone, and its content was not kept');
     expect([calls(), (await completed()).files?.length]).toEqual([2, 1]);
     expect((await mlld('journal', 'verify', 'job@3')).status).toBe(0);
   });

@@ -47,7 +47,8 @@ export async function outdatedResults(request: OutdatedRequest): Promise<PlanFac
 
 async function hasGoneFile(result: StoredResult, { store, root }: OutdatedRequest): Promise<boolean> {
   for (const { path: name, blob, inner } of (await readFiles(store, result)) ?? []) {
-    if ((blob === undefined || inner) && (await stateOf(path.resolve(root, name))) === 'absent') return true;
+    if ((await stateOf(path.resolve(root, name))) !== 'absent') continue;
+    if (blob === undefined || inner || (await store.getBlob(blob)) === undefined) return true;
   }
   return false;
 }
