@@ -72,7 +72,7 @@ const REMEDIES: { readonly [C in Stop['class']]: string } = {
 /** Returns the line for a run that waits until an allowance is there again (`--wait-quota`). calls.md 12.7. */
 export function quotaWait({ lane, resetsAtMs, nowMs, isRecorded }: QuotaWait): string {
   const stopping = isRecorded ? 'Ctrl-C stops the run, and --resume continues it' : 'Ctrl-C ends the run, of which nothing is recorded';
-  return `waits for the quota of ${onOneLine(lane)} until ${localTime(resetsAtMs)}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
+  return `waits for the quota of ${onOneLine(lane)} until ${localTime(fullMinute(resetsAtMs))}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
 }
 
 interface QuotaWait {
