@@ -42,21 +42,25 @@ export interface LoadOptions {
   readonly onDefect: (defect: Defect) => void;
   /** Prior runs as they were at the end of this run, or at this event of it (which still counts). */
   readonly until?: Cut;
+  /** Only runs up to this one, as they are now: no later one invalidates anything. No index is written, but one is read. */
+  readonly upTo?: RunId;
   /** When an index is written, and tiers below it. */
   readonly limits?: IndexLimits;
 }
 
-export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until, limits }: LoadOptions): Promise<PriorRuns> {
+export async function loadWorkflow(store: JournalStore, workflow: Workflow, options: LoadOptions): Promise<PriorRuns> {
+  const { onDefect, until, upTo, limits } = options;
   if (until !== undefined) return loadUntil(store, workflow, await store.runs(workflow), until, onDefect);
 
   const onDisk = new IndexOnDisk(store, workflow, limits);
-  const [listed, content] = await Promise.all([store.runs(workflow), onDisk.content()]); // a store at a distance is waited for once
+  const [all, content] = await Promise.all([store.runs(workflow), onDisk.content()]); // a store at a distance is waited for once
+  const listed = upTo === undefined ? all : all.filter(({ ref }) => ref.run <= upTo);
   const saved = onDisk.decode(content, listed);
   const state: Index = saved?.index ?? index.initial();
   const covered: Covered[] = [...(saved?.covered ?? [])];
   const ongoing: EventRef[] = [];
   const unfinished = covered.at(-1)?.from === undefined ? undefined : covered.pop();
-  let isPrefixSettled = true;
+  let isPrefixSettled = upTo === undefined;
   let newEvents = 0;
   let captured: CapturedIndex | undefined;
 

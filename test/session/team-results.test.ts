@@ -50,6 +50,7 @@ async function recordTheirCall(): Promise<Recorded> {
 async function claimAfter(
   record: () => Promise<Recorded>,
   readAt: JournalStore['readAt'] = (...place) => store.readAt(...place),
+  served: Pick<TeamPorts, 'served'> = {},
 ): Promise<ClaimedCallState> {
   const prior = await loadWorkflow(store, JOB, { onDefect: ({ message }) => expect.unreachable(message) });
   const { seq, position } = await record();
@@ -70,6 +71,7 @@ async function claimAfter(
     store: { readAt },
     workflow: JOB,
     prior,
+    ...served,
     reusesAll: () => true,
     signal: new AbortController().signal,
     hasStopped: () => false,
@@ -91,6 +93,25 @@ describe('TEAM-RESULTS-2', () => {
     const known = await recordTheirCall();
     expect(await claimAfter(() => Promise.resolve(known))).toMatchObject({ kind: 'claimed', replaces: { seq: known.seq } });
     expect(requests).toHaveLength(2);
+  });
+});
+
+describe('TEAM-RESULTS-5: for the run that it serves, a worker', () => {
+  const reads: JournalStore['readAt'] = (...place) => store.readAt(...place);
+
+  it('refuses and replaces a result that this run would not reuse, although it knows of no run itself', async () => {
+    const state = await claimAfter(recordTheirCall, reads, { served: { mayReuse: async () => false } });
+    expect(state).toMatchObject({ kind: 'claimed', replaces: { run: colleague.run } });
+  });
+
+  it('reuses one that this run would reuse, and waits for a store that is away before it decides', async () => {
+    let looks = 0;
+    const mayReuse = async (): Promise<boolean> => {
+      if (++looks === 1) throw new JournalError('STORE_UNREACHABLE', 'the server restarts');
+      return true;
+    };
+    expect(await claimAfter(recordTheirCall, reads, { served: { mayReuse } })).toMatchObject({ kind: 'answered' });
+    expect({ looks, claims: requests.length }).toEqual({ looks: 2, claims: 1 });
   });
 });
 

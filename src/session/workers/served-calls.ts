@@ -53,6 +53,7 @@ import { isUserError } from '../user-error.js';
 import { OfferedFunctions } from './offered-functions.js';
 import { claimsOfOffered } from './offered-claim.js';
 import { Declined, openArguments, orDecline, readOffer, UNREADABLE } from './read-offer.js';
+import { servedResults } from './served-results.js';
 
 const RETRY_MS = 200;
 
@@ -171,6 +172,7 @@ export class ServedCalls {
             store,
             workflow: ref.workflow,
             prior: { sizes: new Map() },
+            served: servedResults(store, served.of.ref),
             reusesAll,
             signal,
             hasStopped,

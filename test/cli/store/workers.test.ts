@@ -1,5 +1,5 @@
 /** `mlld worker` and `mlld run --workers`, as processes on a server. team-store.md 7. */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -281,6 +281,51 @@ show @all
       expect(stderr).toMatch(/^warning: auth: Invalid API key; run \S+, which offered the call, pauses$/m);
       const lines = readFileSync(ledger, 'utf8').trim().split('\n');
       expect(lines.filter((line) => line !== 'bad').sort()).toEqual([...new Set(lines)].filter((line) => line !== 'bad').sort());
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'reuse for calls inside an offered one what the run would: nothing of before with --fresh, and nothing that was invalidated',
+    async () => {
+      const url = database.project();
+      const script = (round: string): string =>
+        [
+          'exe llm @ask(q) = sh { echo "$q" >> "$LEDGER"; printf "A:%s" "$q" }',
+          'exe llm @wrap(q, round) = [',
+          '  let @a = @ask("both")',
+          '  let @b = @ask("in @q")',
+          '  => `@a @b`',
+          ']',
+          `var @all = for parallel(2) @q in ["1", "2"] => @wrap(@q, "${round}")`,
+          'show @all.join(";")',
+          '',
+        ].join('\n');
+      const folder = await projectFolder({ 'mlld-config.json': '{}', 'llm/run/nested.mld': script('first') });
+      const [file, ledger] = [path.join(folder, 'llm/run/nested.mld'), path.join(folder, 'ledger')];
+      const env = { MLLD_STORE: url };
+      const workers = [await worker(url, ['--lanes', '1'], { LEDGER: ledger }), await worker(url, ['--lanes', '1'], { LEDGER: ledger })];
+      /** Returns which calls inside were executed. */
+      const executedBy = async (...words: string[]): Promise<readonly string[]> => {
+        writeFileSync(ledger, '');
+        const run = await runCli(['run', 'nested', '--workers', '@wrap', ...words], { cwd: folder, env });
+        expect(run).toMatchObject({ status: 0, stdout: 'A:both A:in 1;A:both A:in 2\n' });
+        return readFileSync(ledger, 'utf8').split('\n').filter(Boolean).sort();
+      };
+      const all = ['both', 'in 1', 'in 2'];
+      expect(await executedBy('--checkpoint')).toEqual(all);
+      expect(await executedBy('--fresh')).toEqual(all);
+      expect(await executedBy('--resume', '@ask')).toEqual([]); // the calls around have their results
+      writeFileSync(file, script('second'));
+      expect(await executedBy('--checkpoint')).toEqual(all);
+      expect(await executedBy('--resume', '@wrap')).toEqual([]); // what is inside is named by `--resume @ask`
+      writeFileSync(file, script('third'));
+      expect(await executedBy('--checkpoint')).toEqual([]);
+      expect(await runCli(['journal', 'verify', 'nested'], { cwd: folder, env })).toMatchObject({ status: 0 });
+      for (const each of workers) {
+        each.kill('SIGTERM');
+        expect(await resultOf(each)).toMatchObject({ status: 0 });
+      }
     },
     TIMEOUT_MS,
   );

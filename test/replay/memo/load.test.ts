@@ -72,6 +72,28 @@ describe.each(STORES)('the prior runs of a workflow in a %s store', (_name, open
     expect(await load()).toMatchObject({ runs: [], covered: [] });
   });
 
+  it('are those up to a run, whose results a later --fresh leaves usable, where they are asked for so; no index is written then', async () => {
+    await record(1, manyCalls('many'));
+    await record(2, [{ type: 'memo.reset', reason: 'fresh' }]);
+    const upTo = runRef(1).run;
+    const prior = await loadWorkflow(store, JOB, { onDefect, upTo });
+    expect([...usable(prior.memo)]).toHaveLength(500);
+    expect([...prior.sizes.keys()]).toEqual([upTo]);
+    expect(await store.readDerived(JOB, 'index')).toBeUndefined();
+    expect([...usable((await load()).memo)]).toHaveLength(0); // writes an index of both
+    expect([...usable((await loadWorkflow(store, JOB, { onDefect, upTo })).memo)]).toHaveLength(500);
+  });
+
+  it('are read with the index where it covers no later run', async () => {
+    await record(1, manyCalls('many'));
+    await load();
+    await record(2, call('main/ask#0', 'ebb'));
+    scans = [];
+    const prior = await loadWorkflow(store, JOB, { onDefect, upTo: runRef(2).run });
+    expect([...usable(prior.memo)]).toHaveLength(501);
+    expect(scans).toEqual([{ run: runRef(2).run, from: 0 }]);
+  });
+
   it('have results that can be read', async () => {
     await record(1, call('main/ask#0', 'ebb'));
     const entry = usableEntry((await load()).memo, callKeyOf('ebb'));

@@ -9,6 +9,8 @@
  *    that must stop claims nothing: then the call is handed to the dispatcher, or to the journal, which refuse it.
  * TEAM-RESULTS-4 A claim that may have been lost is claimed again before the body begins, also where the store is away then: the call may
  *    be paid for elsewhere by now. A run that must stop, or was sealed, begins nothing.
+ * TEAM-RESULTS-5 The run of a worker has no memo of other runs: for a call inside an offered one, it reuses of what was recorded before
+ *    what the run that it serves would. (It once took all of it for news, so that `--fresh` changed nothing inside such a call.)
  */
 import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,6 +40,8 @@ export interface TeamPorts {
   readonly workflow: Workflow;
   /** The runs before this one, as its memo was made of them. */
   readonly prior: Pick<PriorRuns, 'sizes'>;
+  /** Present in the run of a worker. TEAM-RESULTS-5 */
+  readonly served?: ServedResults;
   /** False while results of other runs are not reused. */
   readonly reusesAll: () => boolean;
   /** Aborted when the run must stop. */
@@ -51,18 +55,21 @@ export interface TeamPorts {
   readonly onLost: (error: Error) => void;
 }
 
+/** Knows what a run reuses for which a worker executes calls. */
+export interface ServedResults {
+  /** Rejects with `JournalError`; after STORE_UNREACHABLE, the same may succeed. */
+  mayReuse(key: CallKey, result: RecordedResult): Promise<boolean>;
+}
+
 export class RunTeamResults implements TeamResults {
   private readonly found = new Map<CallKey, OverlayHit>();
   /** The workers that executed calls which this run had offered. */
   private readonly executedBy = new Map<CallKey, PaidWorker>();
-  private readonly priorBytes: ReadonlyMap<RunId, number>;
   private readonly reported = new Set<RunId>();
   private readonly lost = new Set<RunId>();
   private outage: { readonly sinceMs: number; isReported: boolean } | undefined;
 
-  constructor(private readonly ports: TeamPorts) {
-    this.priorBytes = ports.prior.sizes;
-  }
+  constructor(private readonly ports: TeamPorts) {}
 
   async claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState> {
     const waiting = new WaitForCall(this.ports);
@@ -84,7 +91,7 @@ export class RunTeamResults implements TeamResults {
         return { kind: 'claimed', replaces: claimed.replaces };
       }
       if (claimed?.kind === 'answered') {
-        if (this.isNews(claimed.by) && (await this.learn(call, claimed.by)) !== undefined) return claimed;
+        if ((await this.mayReuse(key, claimed.by)) && (await this.learn(call, claimed.by)) !== undefined) return claimed;
         refusing = claimed.by; // TEAM-RESULTS-2
         waiting.startAnew();
       } else {
@@ -166,8 +173,20 @@ export class RunTeamResults implements TeamResults {
   }
 
   /** TEAM-RESULTS-2 */
-  isNews({ run, position }: RecordedResult): boolean {
-    return position.offset >= (this.priorBytes.get(run) ?? 0);
+  isNews(result: RecordedResult): boolean {
+    return isNewsFor(this.ports.prior, result);
+  }
+
+  /** False, too, when this run must stop. TEAM-RESULTS-5 */
+  private async mayReuse(key: CallKey, result: RecordedResult): Promise<boolean> {
+    const { served } = this.ports;
+    if (served === undefined) return this.isNews(result);
+    while (!this.mustStop()) {
+      const may = await this.whileReachable(() => served.mayReuse(key, result));
+      if (may !== 'away') return may === true;
+      await this.pause();
+    }
+    return false;
   }
 
   /** Undefined when the store could not be asked: the caller tries again, or must stop. TEAM-RESULTS-3 */
@@ -221,6 +240,11 @@ export class RunTeamResults implements TeamResults {
     const isLost = await this.ports.claims.isLost(run).catch(() => false); // whoever looks next says that the store is away
     if (isLost) this.ports.stderr(`run ${run} has not been heard of for its lease: the calls that it was making are executed here\n`);
   }
+}
+
+/** True for a result that was recorded after the prior runs were loaded. */
+export function isNewsFor({ sizes }: Pick<PriorRuns, 'sizes'>, { run, position }: RecordedResult): boolean {
+  return position.offset >= (sizes.get(run) ?? 0);
 }
 
 /** False for a call that a worker executed inside another one, which has its cost: the calls that it serves are the outermost ones. */
