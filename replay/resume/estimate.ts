@@ -10,6 +10,11 @@ export interface Estimate {
   readonly calls: number;
   /** Calls among them that the last run had not started, as far as its unfinished loops tell. */
   readonly notStarted: number;
+  /**
+   * Calls may follow that are not counted: the last run did not reach its end, or a call has no result yet, or one is reused that came
+   * after a call which is executed now. A journal does not say what a script makes of a new result.
+   */
+  readonly isPart: boolean;
   /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. Null: none is known. */
   readonly durationMs: number | null;
   /** The same, with calls that run side by side added up. */
@@ -40,6 +45,7 @@ export interface CallNow {
   readonly fn: string;
   /** True also for a call that is not predicted. */
   readonly isReused: boolean;
+  readonly hasResult: boolean;
   readonly elapsedMs: number | undefined;
   /** Time at which the recorded result was made, milliseconds since 1970; not finite where the journal does not have it. */
   readonly endedMs: number | undefined;
@@ -63,16 +69,21 @@ interface EstimateFacts {
   readonly aheadInLoops: ReadonlyMap<string, number>;
 }
 
-/** `executes`: the functions of the calls, in their order; `notExecuted`: the part that the last run did not execute because of others. */
+/**
+ * `executes`: the functions of the calls, in their order; `notExecuted`: the part that the last run did not execute because of others;
+ * `later`: reused results of calls that the last run made when it had the result of a call that is executed now.
+ */
 export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops }: EstimateFacts): {
   readonly estimate: Estimate;
   readonly executes: readonly string[];
   readonly notExecuted: readonly string[];
+  readonly later: ReadonlySet<CallKey>;
 } {
   const { calls: last, concurrency } = latest;
   const means = meanTimes(now);
   const executes: string[] = [];
   let [callsMs, longestMs, untimed] = [0, 0, 0];
+  let [firstEnd, isResultMissing] = [Number.POSITIVE_INFINITY, false];
   const addTime = (callMs: number | undefined): void => {
     if (callMs === undefined) untimed++;
     else {
@@ -85,8 +96,11 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.isReused === true) continue;
     executes.push(fn);
+    firstEnd = Math.min(firstEnd, last.get(key)?.endedSeq ?? firstEnd);
+    isResultMissing ||= known?.hasResult !== true;
     addTime(known?.elapsedMs ?? means.get(fn));
   }
+  const later = new Set([...predicted].filter((key) => now.get(key)?.isReused === true && (last.get(key)?.lastSeq ?? -1) > firstEnd));
   const before = predictedBefore(
     predicted,
     (key) => last.has(key),
@@ -106,6 +120,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
   const estimate = {
     calls: executes.length,
     notStarted: notStarted.length,
+    isPart: !latest.isCompleted || isResultMissing || later.size + notExecuted.length > 0,
     durationMs: isUntimed ? null : wallTime(callsMs, longestMs, concurrencyOf(measured)),
     callsMs: isUntimed ? null : Math.round(callsMs),
     untimed,
@@ -114,7 +129,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
     unpriced: functions.reduce((sum, { calls, medianUsd }) => sum + (medianUsd === null ? calls : 0), 0),
     functions,
   };
-  return { estimate, executes, notExecuted };
+  return { estimate, executes, notExecuted, later };
 }
 
 /** Takes the costs of a function from the first source that has some. */

@@ -27,6 +27,8 @@ export interface LatestRun {
   readonly notExecuted: NotExecuted;
   readonly costs: ResultCosts;
   readonly concurrency: CallConcurrency;
+  /** It reached its end: else it had more calls ahead than it made. */
+  isCompleted: boolean;
 }
 
 /** Folds the events of one run. */
@@ -37,6 +39,7 @@ export const latestRun: Projection<LatestRun> = {
     notExecuted: notExecutedCalls.initial(),
     costs: resultCosts.initial(),
     concurrency: noConcurrency(),
+    isCompleted: false,
   }),
   apply(state, event, place) {
     measureConcurrency(state.concurrency, event);
@@ -60,6 +63,9 @@ export const latestRun: Projection<LatestRun> = {
         state.checkpoints.set(name, { name, seq, resume, ttlMs, conditional, usedBefore: 0 });
         return state;
       }
+      case 'run.finished':
+        state.isCompleted = event.status === 'completed';
+        return state;
       default:
         return state;
     }

@@ -117,7 +117,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
 
   const now = new Map<CallKey, CallNow>();
   const reused: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
-  let [firstEnd, savedUsd]: [number, number | null] = [Number.POSITIVE_INFINITY, null];
+  let savedUsd: number | null = null;
   const decisions = new Map<CallKey, Decision>();
   for (const [key, entry] of everyEntry(facts)) decisions.set(key, decideReuse(key, entry, facts));
   const predicted = predictCalls(
@@ -132,6 +132,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     now.set(key, {
       fn,
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
+      hasResult: decision.kind !== 'none',
       elapsedMs: decision.kind === 'none' ? undefined : decision.result.elapsedMs,
       endedMs: decision.kind === 'none' ? undefined : decision.result.endedMs,
       costUsd: decision.kind === 'none' ? undefined : decision.result.costUsd,
@@ -141,7 +142,6 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       entry.unresolved++;
       const isDenied = facts.latest?.calls.get(key)?.isDenied === true;
       if (isDenied) entry.denied++;
-      firstEnd = Math.min(firstEnd, endedAt(facts, key));
       example(entry, key, preview, isDenied ? 'denied' : 'unresolved');
       continue;
     }
@@ -155,7 +155,6 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     for (const change of decision.changes) if (!entry.changes.some((known) => isSameChange(known, change))) entry.changes.push(change);
     if (decision.kind === 'reused' && decision.forwards) {
       entry.forwarded++;
-      firstEnd = Math.min(firstEnd, endedAt(facts, key));
       continue;
     }
     if (decision.kind === 'reused') {
@@ -165,13 +164,12 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       continue;
     }
     entry.again++;
-    firstEnd = Math.min(firstEnd, endedAt(facts, key));
     entry.reasons[decision.why] = (entry.reasons[decision.why] ?? 0) + 1;
     example(entry, key, preview, decision.why);
   }
-  for (const { key, entry } of reused) if ((facts.latest?.calls.get(key)?.lastSeq ?? -1) > firstEnd) entry.later++;
   const { latest, earlierCosts = new Map<string, never>(), aheadInLoops = new Map<string, never>() } = facts;
   const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops });
+  for (const { key, entry } of reused) if (expected?.later.has(key) === true) entry.later++;
   for (const fn of expected?.notExecuted ?? []) entryOf(fn).notExecuted++;
   const all = [...functions.values()].filter(({ usable, unresolved, notExecuted }) => usable + unresolved + notExecuted > 0);
   return {
@@ -187,11 +185,6 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     estimate: expected?.estimate,
     executes: expected?.executes,
   };
-}
-
-/** Returns the event at which the last run first had the result of a call. */
-function endedAt({ latest }: PlanFacts, key: CallKey): number {
-  return latest?.calls.get(key)?.endedSeq ?? Number.POSITIVE_INFINITY;
 }
 
 /** One's own, then what only fork sources know. */

@@ -22,7 +22,7 @@ export function renderPlan(plan: RunPlan, style: Style): string {
     ...changedLine(plan),
   ];
   for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, style));
-  if (plan.functions.length > 0 || (plan.estimate?.calls ?? 0) > 0) lines.push('', ...estimateLines(plan));
+  if (plan.functions.length > 0 || (plan.estimate?.calls ?? 0) > 0) lines.push('', ...estimateLines(plan, notCounted(plan)));
   if (plan.budget !== null) lines.push('', budgetLine(plan, plan.budget, style));
   return `${wrapAll(lines.map(oneLine), style).join('\n')}\n`;
 }
@@ -136,22 +136,30 @@ function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
   return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
 }
 
-export type Estimated = Pick<RunPlan, 'estimate' | 'lastRun' | 'comparedRuns' | 'isWhole' | 'savedUsd'>;
+export type Estimated = Pick<RunPlan, 'estimate' | 'lastRun' | 'comparedRuns' | 'savedUsd'>;
 
-export function estimateLines({ estimate, lastRun, comparedRuns, isWhole, savedUsd }: Estimated): string[] {
+/** `open`: lines that say which calls are not counted. */
+export function estimateLines({ estimate, lastRun, comparedRuns, savedUsd }: Estimated, open: readonly string[]): string[] {
   if (estimate === undefined) return [];
-  const { calls, notStarted, durationMs, costUsd, unpriced, functions } = estimate;
+  const { calls, notStarted, isPart, durationMs, costUsd, unpriced, functions } = estimate;
   const cost = functions.every(isUnknown) ? 'cost unknown' : costOrDash({ costUsd, unpriced });
   const time = durationMs === null ? 'time unknown' : duration(durationMs);
   const rest = calls === 0 ? '' : `, ${time}, ${cost}`;
   const before = comparedRuns < 2 ? '' : comparedRuns === 2 ? ' and the run before it' : ` and the ${comparedRuns - 1} runs before it`;
   const saved = savedUsd === null ? [] : [`  the reused results save ${money(savedUsd)}`];
   return [
-    `Estimate, if it makes the same calls as run ${lastRun}${before}${notStarted === 0 ? '' : ' and those it had not started'}: ${counted(calls, 'call')}${rest}`,
+    `Estimate, if it makes the same calls as run ${lastRun}${before}${notStarted === 0 ? '' : ' and those it had not started'}: ${isPart && calls > 0 ? 'at least ' : ''}${counted(calls, 'call')}${rest}`,
     ...functions.map(priceLine),
-    ...(isWhole || lastRun === null ? [] : ['  no recorded run reached its end: calls that none has made yet are not counted']),
+    ...open,
     ...saved,
   ];
+}
+
+function notCounted({ estimate, isWhole, lastRun }: RunPlan): readonly string[] {
+  if (estimate?.isPart !== true || lastRun === null) return [];
+  return isWhole
+    ? ['  more calls may follow: those that no run has made yet are not counted']
+    : ['  no recorded run reached its end: calls that none has made yet are not counted'];
 }
 
 const isUnknown = ({ medianUsd }: FunctionEstimate): boolean => medianUsd === null;
@@ -167,7 +175,12 @@ export function budgetLine({ estimate }: Pick<RunPlan, 'estimate'>, verdict: Bud
     calls: estimate?.calls ?? 0,
     unpriced: estimate?.functions.filter(isUnknown).map(({ fn }) => `@${fn}`) ?? [],
     untimed: untimed > 0 ? `the time of ${counted(untimed, 'call')}` : undefined,
-    more: verdict.isWhole || estimate === undefined ? '' : '; no recorded run reached its end, so that more calls may follow these',
+    more:
+      estimate?.isPart !== true
+        ? ''
+        : verdict.isWhole
+          ? '; more calls may follow these'
+          : '; no recorded run reached its end, so that more calls may follow these',
   };
   return renderBudgetVerdict(verdict, known, style);
 }

@@ -289,18 +289,20 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: 
 function resumeOf(report: PostMortemReport): string[] {
   if (isDone(report)) return [];
   const { resume } = report;
-  const { reused, unresolved, notStarted, durationMs, costUsd, unpriced, comparedWith } = resume;
+  const { reused, unresolved, notStarted, isPart, durationMs, costUsd, unpriced, comparedWith } = resume;
   const why = [...new Set(unresolved.map((call) => call.why))].map(
     (word) => `${unresolved.filter((call) => call.why === word).length} ${word.replaceAll('-', ' ')}`,
   );
   const estimated = comparedWith === undefined ? 'from its unfinished loops' : `if it makes as many calls as run ${comparedWith}`;
-  // Without a run to compare with, nobody knows what comes after the calls of this one.
-  const isPart = comparedWith === undefined && report.status !== 'completed';
   const lines = [
     `Resuming reuses ${counted(reused, 'result')} and makes ${isPart ? 'at least ' : ''}${counted(unresolved.length + notStarted, 'call')}:`,
     `  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notStarted === 0 ? '' : `, ${notStarted} not started yet (estimated ${estimated})`}`,
   ];
-  if (isPart) lines.push('  no completed run tells what comes after them: calls that no run has made yet are not counted');
+  if (isPart) {
+    const isEndUnknown = comparedWith === undefined && report.status !== 'completed';
+    const why = isEndUnknown ? 'no completed run tells what comes after them: calls' : 'more calls may follow: those';
+    lines.push(`  ${why} that no run has made yet are not counted`);
+  }
   if (durationMs !== undefined) {
     lines.push(
       `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? unknownCost(unpriced) : `, and ${costOrDash({ costUsd, unpriced })}`}`,

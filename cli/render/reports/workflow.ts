@@ -10,7 +10,7 @@ const PROMPT_UNITS = 100;
 
 export function renderWorkflowPlan(report: PlanReport, style: Style): string {
   const { name, reused, toExecute, lastRun, isWhole, notices, budget } = report;
-  const plan = { ...report, estimate: report.estimate ?? undefined, isWhole: true }; // its last line says what is not counted
+  const plan = { ...report, estimate: report.estimate ?? undefined };
   const lines = [...notices];
   const counts = `${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute`;
   if (lastRun === null && reused + toExecute.length === 0) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
@@ -27,7 +27,7 @@ export function renderWorkflowPlan(report: PlanReport, style: Style): string {
   }
   if (toExecute.length > SHOWN_MAX) lines.push(`  and ${toExecute.length - SHOWN_MAX} more`);
   if (toExecute.length > 0) lines.push('What is made of new results is asked again as well: its prompts will have changed.');
-  if (reused + toExecute.length > 0) lines.push(...estimateLines(plan));
+  if (reused + toExecute.length > 0) lines.push(...estimateLines(plan, [])); // lines of its own say what is not counted
   if (budget !== null) lines.push(budgetLine(plan, budget, style));
   if (lastRun !== null && !isWhole) lines.push('No recorded run reached its end: agents that none has asked yet are not counted.');
   return lines.map((line) => `${line}\n`).join('');

@@ -33,7 +33,7 @@ export interface Verdict extends Omit<PostMortemReport, 'resume' | 'inFlight' | 
     readonly durationMs: number | null;
     readonly costUsd: number | null;
     readonly unpriced: number;
-    /** No completed run says what comes after its calls: a resume makes at least these. */
+    /** Calls may follow that are not counted: a resume makes at least these. */
     readonly isPart: boolean;
   };
 }
@@ -191,8 +191,7 @@ export async function openPageOf(
 
 function verdictOf(postMortem: PostMortemReport): Verdict {
   const { resume, inFlight, argv: _, lanes: __, ...rest } = postMortem;
-  const { reused, unresolved, notStarted, durationMs = null, costUsd = null, unpriced, comparedWith } = resume;
-  const isPart = comparedWith === undefined && rest.status !== 'completed';
+  const { reused, unresolved, notStarted, durationMs = null, costUsd = null, unpriced, isPart } = resume;
   return {
     ...rest,
     inFlight: inFlight.length,

@@ -28,7 +28,7 @@ export function stageBudget(limits: BudgetLimits, { stages, isWhole }: StageCall
     const executes = calls.map(({ fn }) => fn);
     const costs: CostsByFunction = new Map(calls.flatMap(({ fn, costUsd }) => (costUsd === null ? [] : [[fn, [costUsd]] as const])));
     const functions = pricesOf(executes, [costs]).map((prices) => ({ ...prices, meanAttempts: 1 }));
-    const estimate = { functions, durationMs: null, untimed: executes.length };
+    const estimate = { functions, durationMs: null, untimed: executes.length, isPart: false };
     return budgetVerdict(limits, { estimate, executes, history, maxCosts: new Map(), isWhole });
   };
   const executed = verdictFor(stages.filter(({ reply }) => reply === 'executed'));

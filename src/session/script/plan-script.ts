@@ -109,10 +109,13 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       }),
       unfit: await unfitResults({ store: readOnly, root: project.root, nowMs: io.nowMs(), current, memos }),
     };
-    const { executes, ...report } = await withEarlierCosts(store, loaded.runs, (earlierCosts) => planRun({ ...facts, earlierCosts }));
+    const changedFiles = last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [];
+    const planned = await withEarlierCosts(store, loaded.runs, (earlierCosts) => planRun({ ...facts, earlierCosts }));
+    const { executes, estimate: ofCalls, ...report } = planned;
+    const estimate = ofCalls && { ...ofCalls, isPart: ofCalls.isPart || changedFiles.length > 0 };
     const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options, headerBudget(script, module)).budget;
-    const expected = report.estimate && executes && { estimate: report.estimate, executes };
+    const expected = estimate && executes && { estimate, executes };
     const budget =
       limits &&
       budgetVerdict(
@@ -135,11 +138,12 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       lastRun: last?.run ?? null,
       comparedRuns: comparedRuns(loaded.runs),
       isWhole,
-      changedFiles: last && policy.reuses !== 'no' ? await changedInputs(readOnly, last, { world, root: project.root }) : [],
+      changedFiles,
       budget: budget ?? null,
       // The report itself counts what is invalidated.
       notices: [...(invalidations.some(({ type }) => type === 'memo.invalidated') ? [] : notices), ...advice],
       ...report,
+      estimate,
     };
   } finally {
     await world.close('the plan is made');

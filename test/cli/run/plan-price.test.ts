@@ -36,7 +36,8 @@ describe('the price in a plan', () => {
     expect(await plan('--resume', '@ask', '--budget', '2.5usd')).toMatchObject({
       budget: { limits: { usd: 2.5 }, suffices: false, limit: 'usd', after: 4 },
     });
-    expect(await plan('--resume', '@ask', '--budget', '4usd')).toMatchObject({ budget: { suffices: true, limit: null, after: null } });
+    // The call that came after these may run again, too: its arguments may be made of their results.
+    expect(await plan('--resume', '@ask', '--budget', '4usd')).toMatchObject({ budget: { suffices: null, limit: null, after: null } });
     expect(await plan('--resume', '@ask', '--budget', '5calls')).toMatchObject({ budget: { suffices: false, limit: 'calls', after: 5 } });
     const all = await text('--fresh', '--budget', '9usd');
     expect(all).toContain(', $3.00 + 1 unpriced\n  @ask: 6 calls, median $0.50, 95% at most $1.00\n  @free: 1 call, price unknown\n');
@@ -85,6 +86,54 @@ describe('the price in a plan', () => {
     });
     expect((await run('--fresh', '--budget', '1usd')).status).toBe(5);
     expect(await plan('--resume')).toMatchObject({ estimate: { calls: 4, notStarted: 4 } });
+  });
+
+  it('promises nothing where a repaired call leads to others, which a loop body had not reached', async () => {
+    const { run, plan, text, write } = await project(
+      `exe llm @review(q) = js { if (q === "c") throw new Error("no"); mlld.usage({ costUsd: 0.5 }); return "R:" + q }\n${PRICED('refine', '0.5')}` +
+        'var @out = for parallel(3) @i in ["a", "b", "c"] [\n  let @r = @review(@i)\n  => @refine(@r)\n]\n',
+    );
+    expect((await run('--checkpoint')).status).toBe(4);
+    const left = ['--resume', 'failed'];
+    expect(await plan(...left, '--budget', '0.6usd')).toMatchObject({
+      estimate: { calls: 1, isPart: true },
+      budget: { suffices: null, limit: null, after: null, isWhole: true },
+    });
+    const shown = await text(...left, '--budget', '0.6usd');
+    expect(shown).toMatch(/\nEstimate, if it makes the same calls as run \S+: at least 1 call, .*, \$0\.50\n/);
+    expect(shown).toContain('\n  more calls may follow: those that no run has made yet are not counted\n');
+    expect(shown).toContain('Budget 0.6usd: not known if it will do; more calls may follow these.\n');
+    expect(await plan(...left, '--budget', '0.4usd')).toMatchObject({ budget: { suffices: false, limit: 'usd', after: 0 } });
+    write(`${PRICED('review', '0.5')}${PRICED('refine', '0.5')}for @i in ["a", "b", "c"] => show @refine(@review(@i))\n`);
+    expect((await run(...left, '--budget', '0.6usd')).status).toBe(5);
+    await run('--resume');
+    expect(await plan('--resume', '--budget', '0.6usd')).toMatchObject({
+      estimate: { calls: 0, isPart: false },
+      budget: { suffices: true },
+    });
+  });
+
+  it('promises nothing where a result is executed again that later calls may be made of', async () => {
+    const { run, plan, text, write } = await project(
+      `${PRICED('ask', '0.5')}${PRICED('sum', '0.5')}var @r = for @i in ["a", "b"] => @ask(@i)\nshow @sum(@r.join(","))\n`,
+    );
+    await run('--checkpoint');
+    const again = ['--resume', '@ask(= "b")', '--budget', '0.6usd'];
+    expect(await plan(...again)).toMatchObject({
+      later: 1,
+      estimate: { calls: 1, isPart: true },
+      budget: { suffices: null, isWhole: true },
+    });
+    expect(await text(...again)).toContain('Budget 0.6usd: not known if it will do; more calls may follow these.\n');
+    expect(await plan('--resume', '@sum', '--budget', '0.6usd')).toMatchObject({ estimate: { isPart: false }, budget: { suffices: true } });
+    write(
+      `${PRICED('ask', '0.5').replace('"R:"', '"S:"')}${PRICED('sum', '0.5')}var @r = for @i in ["a", "b"] => @ask(@i)\nshow @sum(@r.join(","))\n`,
+    );
+    expect((await run(...again)).status).toBe(5);
+    // The call that the budget stopped has arguments that no run has made: those of the run before have a result.
+    const rest = await text('--resume', '--budget', '0.1usd');
+    expect(rest).toMatch(/ and the run before it: 0 calls\n {2}more calls may follow: those that no run has made yet are not counted\n/);
+    expect(rest).toContain('Budget 0.1usd: not known if it will do; more calls may follow these.\n');
   });
 
   it('counts calls that had waited when the first iteration was paused', async () => {

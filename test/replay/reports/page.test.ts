@@ -35,7 +35,7 @@ describe('the data of a page', () => {
     const store = openFileStore(await projectFolder());
     const { data } = await openPage(store, await recordTriage(store, { calls: 60, reused: 0 }));
     const { models, total, sites } = data.report;
-    expect(data.verdict).toMatchObject({ status: 'completed', resume: { isPart: false } });
+    expect(data.verdict).toMatchObject({ status: 'completed', resume: { isPart: true } });
     expect(models.map(({ name }) => name)).toContain('claude-sonnet-4-5');
     expect(models.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0)).toBeCloseTo(total.costUsd ?? 0, 9);
     expect(data.sources).toMatchObject([{ path: TRIAGE, role: 'script', text: { text: expect.stringContaining('@extract') } }]);

@@ -253,6 +253,7 @@ describe('the estimate of a resume', () => {
       kept: 2,
       unresolved: [{ fn: 'ask', preview: 'c', why: 'in-flight' }],
       notStarted: 2,
+      isPart: true,
       durationMs: 15,
       callsMs: 15,
       costUsd: undefined,
@@ -297,6 +298,14 @@ describe('the estimate of a resume', () => {
       costUsd: 0.5,
       unpriced: 0,
     });
+  });
+
+  it('is a part where a call without a result may lead to others, also of a run that reached its end', () => {
+    const asked = [call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' })];
+    expect(estimateResume(stateOf(...asked, [finished()]), undefined)).toMatchObject({ unresolved: [{ why: 'failed' }], isPart: true });
+    expect(estimateResume(stateOf(...asked, [finished()]), 2)).toMatchObject({ notStarted: 0, isPart: true });
+    expect(estimateResume(stateOf(...asked, [finished('failed')]), 4)).toMatchObject({ notStarted: 2, isPart: false });
+    expect(estimateResume(stateOf(call('main/ask#0', 'ebb'), [finished()]), undefined)).toMatchObject({ unresolved: [], isPart: false });
   });
 
   it('takes the cost of the coming calls from that of the earlier ones', () => {

@@ -7,7 +7,7 @@ import { planRun, type PlanFacts } from '../../../replay/resume/plan.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { index } from '../../../replay/memo/snapshot.js';
-import { call, FINGERPRINT, callKeyOf, run, runRef } from '../../support/written-runs.js';
+import { call, entries, FINGERPRINT, finished, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
 
 const EMPTY = new Set<never>();
 const LATER_MS = Date.parse('2026-01-02T00:00:00.000Z');
@@ -67,6 +67,20 @@ describe('a plan', () => {
       estimate: { calls: 2, unpriced: 2, untimed: 1, durationMs: expect.any(Number) as number },
       executes: ['ask', 'conclude'],
     });
+  });
+
+  it('is a part of the calls where the last run can’t tell what follows', () => {
+    const isPart = (last: readonly Entry[], details: Partial<PlanFacts> = {}): boolean | undefined =>
+      planRun(facts(last, details)).estimate?.isPart;
+    const two = [call('main/ask#0', 'ebb'), call('main/ask#1', 'flow')];
+    const whole = run(runRef(1), ...two);
+    const again = (text: string): Partial<PlanFacts> => ({ invalidatedKeys: new Set([callKeyOf(text)]) });
+    expect(isPart(whole)).toBe(false);
+    expect(isPart(whole, again('flow'))).toBe(false);
+    expect(isPart(whole, again('ebb'))).toBe(true);
+    expect(isPart(run(runRef(1), ...two, call('main/ask#2', 'slack', { outcome: 'failed' })))).toBe(true);
+    expect(isPart(entries(runRef(1), [started(runRef(1)), ...two.flat(), finished('paused')]))).toBe(true);
+    expect(isPart(entries(runRef(1), [started(runRef(1)), ...two.flat()]))).toBe(true);
   });
 
   it('knows what the options of a checkpoint and the mode keep from being reused', () => {

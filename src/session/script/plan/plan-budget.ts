@@ -9,27 +9,27 @@ export interface BudgetVerdict {
   /** US dollars, tokens, attempts, and milliseconds since the start of the run. */
   readonly limits: BudgetLimits;
   /**
-   * False if a limit is reached before the last call; null where a cost, what others leave of a shared budget, or what comes after the end
-   * of the last run is not known.
+   * False if a limit is reached before the last call; null where a cost or what others leave of a shared budget is not known, or where
+   * calls may follow that are not counted.
    */
   readonly suffices: boolean | null;
   /** The limit that is reached first. */
   readonly limit: LimitKind | null;
   /** The number of calls that are executed before. */
   readonly after: number | null;
-  /** A recorded run reached its end, so that the calls are known from the first to the last. */
+  /** A recorded run reached its end. Of a pipeline: it is known which stages follow. */
   readonly isWhole: boolean;
 }
 
 interface ExpectedCalls {
-  readonly estimate: Pick<Estimate, 'functions' | 'durationMs' | 'untimed'>;
+  readonly estimate: Pick<Estimate, 'functions' | 'durationMs' | 'untimed' | 'isPart'>;
   /** The functions of the calls, in their order. */
   readonly executes: readonly string[];
   /** The costs of attempts that the run will begin with, by function. */
   readonly history: ReadonlyMap<string, readonly KnownCost[]>;
   /** `maxCost` of the functions that have it. */
   readonly maxCosts: ReadonlyMap<string, Cost>;
-  /** A recorded run reached its end, so that the calls are known from the first to the last. */
+  /** A recorded run reached its end. Of a pipeline: it is known which stages follow. */
   readonly isWhole: boolean;
 }
 
@@ -42,7 +42,7 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
   const attempts = new Map(estimate.functions.map(({ fn, meanAttempts }) => [fn, meanAttempts]));
   /** Attempts beyond the first that are due, by function: a mean is no whole number. */
   const due = new Map<string, number>();
-  let isKnown = isWhole && limits.shared === undefined && (limits.ms === undefined || estimate.untimed === 0);
+  let isKnown = isWhole && !estimate.isPart && limits.shared === undefined && (limits.ms === undefined || estimate.untimed === 0);
   for (const [after, fn] of executes.entries()) {
     const elapsedMs = ((estimate.durationMs ?? 0) * after) / executes.length;
     let further = (due.get(fn) ?? 0) + (attempts.get(fn) ?? 1) - 1;
