@@ -1,5 +1,6 @@
 /** Words the commands that continue or inspect a run that is not done, each with what it does. */
 import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
+import { isIncomplete } from '../../../src/api/reports/postmortem.js';
 import { isUpload } from '../../../src/api/commands/project.js';
 import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
@@ -35,17 +36,12 @@ export function isWhole({ status, unresolved }: PostMortemReport): boolean {
   return status === 'completed' && unresolved === 0;
 }
 
-/** The pipeline's own report says how a pipeline goes on. */
-export function isIncomplete({ status, unresolved, pipeline }: PostMortemReport): boolean {
-  return status === 'completed' && unresolved > 0 && !pipeline;
-}
-
 export function isDone(report: PostMortemReport): boolean {
   return (report.status === 'completed' && !isIncomplete(report)) || report.since?.status === 'completed';
 }
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
-  const { run, workflow, checkpoint, pipeline } = report;
+  const { run, workflow, checkpoint, pipeline, resume } = report;
   if (pipeline)
     return [
       ...(isUpload(workflow) ? [[`POST /pipelines/${run}/resume`, 'continue, as a request to mlld serve'] as const] : []),
@@ -53,7 +49,7 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
       ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'continue at a node that was visited before'] as const),
       [drawCommand(report), 'draw the outcome of each node'],
     ];
-  const target = areCallsLeft(report) ? [FAILED] : [];
+  const target = resume.target === undefined ? [] : [resume.target];
   return [
     [resumeCommand(report, ...target), target.length > 0 ? 'execute the calls without a result' : 'continue'],
     [resumeCommand(report, ...target, '--plan'), 'print first what that would execute'],
@@ -62,16 +58,6 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
       : []),
   ];
 }
-
-/** Unresolved calls, and what comes after them, are all that is left: as the summary of the run says. calls.md 14.5. */
-function areCallsLeft(report: PostMortemReport): boolean {
-  const { status, unresolved, error, chain, checkpoint } = report;
-  const isOfCall = error?.code === 'CALL_FAILED' || error?.code === 'CALL_NOT_EXECUTED' || chain.some((link) => link.class !== undefined);
-  const endedByCall = status === 'failed' && unresolved > 0 && isOfCall;
-  return (isIncomplete(report) || endedByCall) && checkpoint?.reached.includes(FAILED) !== true;
-}
-
-const FAILED = 'failed';
 
 function drawCommand({ run, name, workflow }: PostMortemReport): string {
   return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);

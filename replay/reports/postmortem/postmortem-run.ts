@@ -21,6 +21,8 @@ import { causeChain, inFlight, type Step } from './in-flight-operations.js';
 import { begunByWorkers, type BegunByWorker } from './offered-calls.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
+import { callsAroundFailures } from '../../resume/failed-inside.js';
+import { FAILED, resumeTarget } from './resume-target.js';
 import { estimateResume, type Price, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { salvagedCallsOf, type SalvagedCalls } from './salvaged-calls.js';
 import { servedRunOf, type ServedRun } from './served-run.js';
@@ -69,8 +71,12 @@ export interface PostMortemReport extends CallFigures {
   readonly lanes: readonly LaneNow[];
   /** Attempts of a dead run that had reserved a cost and never settled it; null where there is none. */
   readonly unsettled: Unsettled | null;
-  /** Decided by what is recorded now, not by what was when the run ended. */
-  readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
+  /** Decided by what is recorded now, not by what was when the run ended. The calls are those of the command that continues the run. */
+  readonly resume: ResumeEstimate & {
+    readonly comparedWith: string | undefined;
+    /** The figures are those of `--resume failed`, or where it is undefined of `--resume` alone. */
+    readonly target: typeof FAILED | undefined;
+  };
   /** Workers that executed its calls or began them, and results of it that are not used. */
   readonly team: TeamRecord;
   /** The runs that have the ends of calls which were in flight when this one was sealed; empty for most. `calls`: how many. */
@@ -138,6 +144,7 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     salvaged: await salvagedCallsOf(store, file, runs),
     usual: serves === undefined ? lastComplete(runs, file) : undefined,
     now: await recordedNow(memoOf, own, state, file),
+    aroundFailures: async () => callsAroundFailures(store, own, { onDefect: () => undefined }),
     team: await recordOfTeam(store, file, state.team, async () => runs),
     begun: await begunByWorkers(store, file, runs, new Set(state.offered.values())),
     isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
@@ -181,6 +188,8 @@ interface Known {
   readonly salvaged: readonly SalvagedCalls[];
   readonly usual: RunFile | undefined;
   readonly now: RecordedNow;
+  /** Finds the calls whose results `--resume failed` invalidates. */
+  readonly aroundFailures: () => Promise<ReadonlySet<CallKey>>;
   readonly successor: RunFile | undefined;
   /** True for the run that the next one would resume. */
   readonly isPrior: boolean;
@@ -200,34 +209,41 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
   const isAtLimit = finished?.error?.code === 'PIPELINE_LIMIT';
   const { usual, successor } = known;
   const usualCalls = usual?.finished === undefined ? undefined : callsOf(usual.finished);
+  const figures = callFigures(state, status, known.salvaged);
+  const error = await errorOf(finished, known.lines);
+  // Nothing failed in what a pause ended.
+  const chain = state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines);
+  const checkpoint = state.checkpoint && lastCheckpoint(state.checkpoint, state, known.isPrior);
+  const pipeline = started?.pipeline === undefined ? undefined : pipelineProgress(state.nodes, { status, isAtLimit, untilMs });
+  const target = known.serves ? undefined : resumeTarget({ status, unresolved: figures.unresolved, error, chain, checkpoint, pipeline });
+  const now = target === undefined ? known.now : { ...known.now, invalidates: await known.aroundFailures() };
   return {
     workflow: ref.workflow,
     run: ref.run,
     name: started?.name,
     argv: started?.argv ?? [],
     status,
-    error: await errorOf(finished, known.lines),
+    error,
     startedMs: started && startOf(ref.run),
     durationMs: started && tookMs,
     events: state.lastSeq + 1,
     torn: known.torn,
-    // Nothing failed in what a pause ended.
-    chain: state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines),
-    checkpoint: state.checkpoint && lastCheckpoint(state.checkpoint, state, known.isPrior),
+    chain,
+    checkpoint,
     inFlight: inFlight(state).map((step) => pendingOf(step, state, known, untilMs)),
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],
     denials: [...state.denials.values()],
-    ...callFigures(state, status, known.salvaged),
+    ...figures,
     pause: stopOf(state.dispatch),
     lanes: [...state.dispatch.lanes.values()],
     unsettled: status === 'running' || state.dispatch.reserved.size === 0 ? null : unsettledIn(state.dispatch),
-    resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
+    resume: { ...estimateResume(state, usualCalls, now), comparedWith: usual?.ref.run, target },
     team: known.team,
     salvaged: known.salvaged.map(({ run, ops, costUsd: cost }) => ({ run, calls: ops.size, costUsd: cost })),
     ...(known.serves && { serves: known.serves }),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
-    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, { status, isAtLimit, untilMs }) }),
+    ...(pipeline && { pipeline }),
   };
 }
 

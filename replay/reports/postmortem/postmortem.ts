@@ -30,7 +30,7 @@ import type { Projection } from '../../fold/projection.js';
 
 /**
  * The reason for which a call has no reusable result. `offered`: no worker had begun it; `invalidated`: it had one when the run ended, and
- * has none now.
+ * has none now, or none as soon as the run is resumed.
  */
 export type Unresolved = 'in-flight' | 'offered' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated';
 

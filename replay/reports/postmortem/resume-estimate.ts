@@ -35,6 +35,8 @@ export interface ResumeEstimate {
 export interface RecordedNow {
   /** Returns whether a call has a reusable result. `had`: the result that the run itself had. */
   has(key: CallKey, had: ResolvedCall | undefined): boolean;
+  /** Calls whose results the resume invalidates: those around calls that failed. calls.md 15.5 */
+  readonly invalidates?: ReadonlySet<CallKey>;
   /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
   readonly since: number;
   /** The known costs of results of all runs, by function. */
@@ -51,21 +53,22 @@ export function estimateResume(
 ): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
-  const isMade = madeByResume(state, now);
+  const isReused = (key: CallKey, had: ResolvedCall | undefined): boolean => now.invalidates?.has(key) !== true && now.has(key, had);
+  const isMade = madeByResume(state, isReused);
   const left = new Map<CallKey, ResumeEstimate['unresolved'][number]>();
   let [kept, reusable] = [0, 0];
   for (const [key, call] of state.unresolved) {
     const isKept = now.has(key, undefined);
     if (isKept) kept += 1;
     if (!isMade(key)) continue;
-    if (isKept) reusable += 1;
+    if (isReused(key, undefined)) reusable += 1;
     else left.set(key, call);
   }
   for (const [key, had] of state.resolved) {
     const isKept = now.has(key, had);
     if (isKept) kept += 1;
     if (!isMade(key)) continue;
-    if (isKept) reusable += 1;
+    if (isReused(key, had)) reusable += 1;
     else left.set(key, { fn: had.fn, preview: had.preview, why: 'invalidated' });
   }
   const unresolved = [...left.values()];
@@ -89,7 +92,7 @@ export function estimateResume(
 }
 
 /** Returns whether a resume makes a call that the run made: not one that is inside calls alone whose results it reuses. */
-function madeByResume({ within, resolved }: PostMortem, now: RecordedNow): (key: CallKey) => boolean {
+function madeByResume({ within, resolved }: PostMortem, isReused: RecordedNow['has']): (key: CallKey) => boolean {
   const made = new Map<CallKey, boolean>();
   const isMade = (key: CallKey): boolean => {
     const around = within.get(key);
@@ -97,7 +100,7 @@ function madeByResume({ within, resolved }: PostMortem, now: RecordedNow): (key:
     const known = made.get(key);
     if (known !== undefined) return known;
     made.set(key, false); // a call that is inside itself is made by none
-    const result = [...around].some((outer) => !now.has(outer, resolved.get(outer)) && isMade(outer));
+    const result = [...around].some((outer) => !isReused(outer, resolved.get(outer)) && isMade(outer));
     made.set(key, result);
     return result;
   };

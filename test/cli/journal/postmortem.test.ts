@@ -6,6 +6,8 @@ import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder, resultOf, startCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
 import { call } from '../../support/written-runs.js';
+import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
+import type { RunPlan } from '../../../src/session/script/plan-script.js';
 
 const SCRIPT = `exe llm @ask(text) = js { if (text === "slack") throw new Error("429 rate limit"); return "A:" + text; }
 checkpoint "begun"
@@ -34,6 +36,24 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
     // The same as the summary of the run said, whatever error the failed call had.
     expect(/To continue\n +(.*?) +#/.exec(stdout)?.[1]).toBe("mlld run tide --place 'the pier' --resume failed");
+  });
+
+  it('counts what the command executes that it prints, also where a call went on without one inside it', async () => {
+    const script = (task: string): string =>
+      `exe llm @ask(t) = js { ${task} return "A:" + t }\nexe @count(xs) = js { return xs.filter((x) => typeof x === "string").length }\n` +
+      'exe llm @outer(t) = [\n  let @rs = for parallel(3) @i in ["a", "b", "c"] => @ask(`@t @i`)\n  => @count(@rs)\n]\nshow @outer("o")\n';
+    const cwd = await projectFolder({ 'llm/run/job.mld': script('if (t !== "o a") throw new Error("no");') });
+    expect((await callCli(['run', 'job'], { cwd })).status).toBe(4);
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
+    expect(stdout).toContain('Resuming reuses 1 result and makes at least 3 calls:\n  3 again (2 failed, 1 invalidated)\n');
+    expect(stdout).toContain('  more calls may follow: those that no run has made yet are not counted\n');
+    expect(stdout).toContain('  mlld run job --resume failed ');
+    const report = JSON.parse((await callCli(['journal', 'postmortem', '--json'], { cwd })).stdout) as PostMortemReport;
+    expect(report.resume).toMatchObject({ target: 'failed', reused: 1, kept: 2, notStarted: 0, isPart: true });
+    const plan = JSON.parse((await callCli(['run', 'job', '--resume', 'failed', '--plan', '--json'], { cwd })).stdout) as RunPlan;
+    expect(plan.estimate).toMatchObject({ calls: report.resume.unresolved.length, isPart: true });
+    await fs.writeFile(path.join(cwd, 'llm/run/job.mld'), script(''));
+    expect((await callCli(['run', 'job', '--resume', 'failed'], { cwd })).stderr).toContain('4 calls: 1 reused, 3 executed');
   });
 
   it('names the command of the summary where a function failed that the call uses', async () => {

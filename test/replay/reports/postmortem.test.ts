@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import { opPath } from '../../../journal/ids.js';
+import { opPath, type CallKey } from '../../../journal/ids.js';
 import { causeOf } from '../../../replay/reports/postmortem/failure-cause.js';
 import { causeChain, inFlight } from '../../../replay/reports/postmortem/in-flight-operations.js';
 import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
@@ -306,6 +306,19 @@ describe('the estimate of a resume', () => {
     expect(estimateResume(stateOf(...asked, [finished()]), 2)).toMatchObject({ notStarted: 0, isPart: true });
     expect(estimateResume(stateOf(...asked, [finished('failed')]), 4)).toMatchObject({ notStarted: 2, isPart: false });
     expect(estimateResume(stateOf(call('main/ask#0', 'ebb'), [finished()]), undefined)).toMatchObject({ unresolved: [], isPart: false });
+  });
+
+  it('executes the calls around failed ones where the resume invalidates their results', () => {
+    const [begin, begun, ...end] = call('main/wrap#0', 'w', { fn: 'wrap' }) as [Fact, Fact, ...Fact[]];
+    const inner = [call('main/wrap#0/ask#0', 'ebb'), call('main/wrap#0/ask#1', 'flow', { outcome: 'failed' })].flat();
+    const state = stateOf([begin, begun, ...inner, ...end, finished()]);
+    expect(estimateResume(state, undefined)).toMatchObject({ reused: 1, kept: 2, unresolved: [] });
+    const now = { has: (key: CallKey) => state.resolved.has(key), since: 0, costs: new Map<string, never>() };
+    expect(estimateResume(state, undefined, { ...now, invalidates: new Set([callKeyOf('w', 'wrap')]) })).toMatchObject({
+      reused: 1,
+      kept: 2,
+      unresolved: [{ why: 'failed' }, { fn: 'wrap', why: 'invalidated' }],
+    });
   });
 
   it('takes the cost of the coming calls from that of the earlier ones', () => {
