@@ -301,8 +301,8 @@ function resumeOf(report: PostMortemReport): string[] {
   ];
   if (isPart) {
     const isEndUnknown = comparedWith === undefined && report.status !== 'completed';
-    const why = isEndUnknown ? 'no completed run tells what comes after them: calls' : 'more calls may follow: those';
-    lines.push(`  ${why} that no run has made yet are not counted`);
+    const reason = isEndUnknown ? 'no completed run tells what comes after them: calls' : 'more calls may follow: those';
+    lines.push(`  ${reason} that no run has made yet are not counted`);
   }
   if (durationMs !== undefined) {
     lines.push(
