@@ -1,6 +1,5 @@
 /** Words the commands that continue or inspect a run that is not done, each with what it does. */
 import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
-import { isIncomplete } from '../../../src/api/reports/postmortem.js';
 import { isUpload } from '../../../src/api/commands/project.js';
 import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
@@ -34,6 +33,11 @@ function stepsOfServed({ run }: NonNullable<PostMortemReport['serves']>): (reado
 
 export function isWhole({ status, unresolved }: PostMortemReport): boolean {
   return status === 'completed' && unresolved === 0;
+}
+
+/** The pipeline's own report says how a pipeline goes on. */
+export function isIncomplete({ status, unresolved, pipeline }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved > 0 && !pipeline;
 }
 
 export function isDone(report: PostMortemReport): boolean {

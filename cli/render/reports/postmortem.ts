@@ -5,8 +5,7 @@ import type { LaneNow, DispatchStop } from '../../../replay/reports/postmortem/d
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
 import { teamLines } from '../team-calls.js';
 import { counted } from './garbage-collection.js';
-import { isIncomplete } from '../../../src/api/reports/postmortem.js';
-import { isDone, isWhole, nextSteps } from './next-steps.js';
+import { isDone, isIncomplete, isWhole, nextSteps } from './next-steps.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
