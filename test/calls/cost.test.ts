@@ -164,6 +164,9 @@ describe('the cost of several replies in one body', () => {
     const unknown = costOfReplies([untold, { ...local, costUsd: 0 }], by);
     expect(unknown).toMatchObject({ inputTokens: 300_009, costSource: 'unknown' });
     expect(unknown).not.toHaveProperty('costUsd');
+    expect(unknown).not.toHaveProperty('priceTable');
+    expect(costOfReplies([{ costUsd: 0 }, local], by)).toEqual({ ...local, costSource: 'unknown' });
+    expect(costOfReplies([{ costUsd: 0 }, { costUsd: 0 }], by)).toEqual({ costUsd: 0, costSource: 'told' });
     expect(costOfReplies([told, { inputTokens: 0, outputTokens: 0 }], by)).not.toHaveProperty('estimated');
   });
 });

@@ -32,20 +32,20 @@ export interface PricedBy {
 }
 
 /**
- * Prices each reply of an attempt by itself; undefined without one. Where some told their cost, one that has no price is left out of the
- * sum, which then is an estimate.
+ * Prices each reply of an attempt by itself; undefined without one. Where some told a cost, one that has no price is left out of the sum,
+ * which then is an estimate; a told 0 is none, so that an unknown cost never becomes 0.
  */
 export function costOfReplies(replies: readonly ReportedUsage[], by: PricedBy): CostedUsage | undefined {
   const costed = replies.map((usage) => costOf(usage, by));
   if (costed.length < 2) return costed[0];
-  const isTold = costed.some(({ costSource }) => costSource === 'told');
+  const told = costed.filter(({ costSource }) => costSource === 'told');
   const hasUnknown = costed.some((usage) => usage.costSource === 'unknown' && hasTokensIn(usage));
-  if (hasUnknown && !isTold) return { ...sumOf(replies.map(withoutCost)), costSource: 'unknown' };
+  if (hasUnknown && !told.some(({ costUsd = 0 }) => costUsd > 0)) return { ...sumOf(costed.map(withoutCost)), costSource: 'unknown' };
   const sum = sumOf(costed);
   const { priceTable, priceModel } = costed.findLast(({ costSource }) => costSource === 'table') ?? {};
   return withoutUndefined<CostedUsage>({
     ...sum,
-    costSource: priceTable !== undefined ? 'table' : isTold ? 'told' : 'unknown',
+    costSource: priceTable !== undefined ? 'table' : told.length > 0 ? 'told' : 'unknown',
     priceTable,
     priceModel,
     estimated: hasUnknown ? true : sum.estimated,
@@ -54,7 +54,9 @@ export function costOfReplies(replies: readonly ReportedUsage[], by: PricedBy): 
 
 const sumOf = (parts: readonly ReportedUsage[]): ReportedUsage => parts.reduce(addUsage);
 
-const withoutCost = ({ costUsd: _costUsd, ...usage }: ReportedUsage): ReportedUsage => usage;
+function withoutCost({ costUsd: _cost, costSource: _source, priceTable: _table, priceModel: _row, ...usage }: CostedUsage): ReportedUsage {
+  return usage;
+}
 
 /** True where a table of prices might tell what the reply did not. */
 export function lacksPrice(usage: CostedUsage, model: string | undefined): boolean {
