@@ -10,7 +10,7 @@
  * TEAM-RESULTS-4 A claim that may have been lost is claimed again before the body begins, also where the store is away then: the call may
  *    be paid for elsewhere by now. A run that must stop, or was sealed, begins nothing.
  * TEAM-RESULTS-5 The run of a worker has no memo of other runs: for a call inside an offered one, it reuses of what was recorded before
- *    what the run that it serves would, so that `--fresh` and invalidations of that run hold inside such a call as well.
+ *    what the memo of the run that it serves has as usable, so that `--fresh` and invalidations hold inside such a call as well.
  */
 import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
