@@ -11,12 +11,18 @@ const BOUND = /"\$(?:lt|gt|near)"|"maxInFlight"/;
 /** Cases whose scripts give an agent a time within which it must at least have begun. */
 const LIMITED = new Set(['js/agent-time-limit']);
 
-/** True when a check of the case is about elapsed time, or about how much happened until something else did. @returns {boolean} */
-export function dependsOnTime({ area, name, steps }) {
+/**
+ * True when a check of the case is about elapsed time, or about what happened until something else did: an agent that waits gives others
+ * the time to begin or to end, and on a busy machine that may be too little. @returns {boolean}
+ */
+export function dependsOnTime({ area, name, steps, agentsWait }) {
   if (LIMITED.has(`${area}/${name}`)) return true;
   return steps.some(
-    ({ elapsedMs, killDelayMs, ledger, provider }) =>
-      elapsedMs || killDelayMs || BOUND.test(JSON.stringify([ledger ?? null, provider ?? null])),
+    ({ elapsedMs, killDelayMs, calls, callsInOrder, callsSubsequence, ledger, provider }) =>
+      elapsedMs ||
+      killDelayMs ||
+      (agentsWait && (calls ?? callsInOrder ?? callsSubsequence)) ||
+      BOUND.test(JSON.stringify([ledger ?? null, provider ?? null])),
   );
 }
 

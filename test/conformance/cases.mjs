@@ -1,5 +1,6 @@
 // Finds the cases and describes a case.json. A case is data: adding one needs no code here.
 
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +41,7 @@ export const AREAS = ['values', 'control', 'world', 'instrumentation', 'checkpoi
  * @property {number} [killDelayMs]
  * @property {string} [signal]
  *
- * @typedef {{ area: string, name: string, folder: string, about: string, needs: string[], stubs: boolean, provider?: object, steps: Step[] }} Case
+ * @typedef {{ area: string, name: string, folder: string, about: string, needs: string[], stubs: boolean, agentsWait: boolean, provider?: object, steps: Step[] }} Case
  */
 
 /** The cases of one area, in the order of their names. @returns {Promise<Case[]>} */
@@ -51,9 +52,17 @@ export async function casesOf(area) {
     names.sort().map(async (name) => {
       const folder = join(root, name);
       const { about, needs = [], stubs = false, provider, steps } = JSON.parse(await readFile(join(folder, 'case.json'), 'utf8'));
-      return { area, name, folder, about, needs, stubs, provider, steps };
+      return { area, name, folder, about, needs, stubs, agentsWait: await agentsWait(folder), provider, steps };
     }),
   );
+}
+
+/** True when an agent of the case waits before it answers. Its `answers.json` says so, which few cases have. @returns {Promise<boolean>} */
+async function agentsWait(folder) {
+  const file = join(folder, 'answers.json');
+  if (!existsSync(file)) return false;
+  const { rules = [] } = JSON.parse(await readFile(file, 'utf8'));
+  return rules.some(({ ms }) => ms !== undefined);
 }
 
 /**
