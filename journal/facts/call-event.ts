@@ -252,9 +252,12 @@ export type CallFact =
       readonly usage?: Usage;
       /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
       readonly onlyCalls?: true;
-      /** As in `call.completed`. */
+      /** As in `call.completed`; these four are on the last attempt alone. */
       readonly callUsage?: Usage;
-      /** US dollars: what its attempts, and executions that a guard requested, cost at its worker; absent where not known. */
+      readonly insideUsd?: number;
+      readonly insideReusedUsd?: number;
+      readonly repeatedUsd?: number;
+      /** As in `call.reused`. */
       readonly workerUsd?: number;
       readonly reply?: { readonly adapter: string };
       readonly session?: string;

@@ -80,8 +80,15 @@ export class CallProgress {
     if (usage) this.callUsage = addAttempt(this.callUsage, usage as unknown as Usage);
   }
 
-  get repeatedUsd(): number | undefined {
-    return (this.repeats?.usage as Usage | undefined)?.costUsd;
+  /** Returns the costs of the calls inside, as far as they are known, for the event that ends the call. calls.md 10.6. */
+  get costsInside(): Pick<FactOf<'call.completed'>, 'insideUsd' | 'insideReusedUsd' | 'repeatedUsd'> {
+    const { usd, reusedUsd } = this.attempt?.costsInside ?? {};
+    const repeatedUsd = (this.repeats?.usage as Usage | undefined)?.costUsd;
+    return {
+      ...(usd !== undefined && { insideUsd: usd }),
+      ...(reusedUsd !== undefined && { insideReusedUsd: reusedUsd }),
+      ...(repeatedUsd !== undefined && { repeatedUsd }),
+    };
   }
 
   /** Returns what hooks and guards see, but for the options of the call. */

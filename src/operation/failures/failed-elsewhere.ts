@@ -10,6 +10,7 @@ import { acceptOrThrow, isAccepted } from './accepted-failure.js';
 import type { FactOf } from '../../../journal/event.js';
 import { wordsOfClass, type Failure, type FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
+import { paidFor } from '../../calls/price/paid-for.js';
 
 type FailedElsewhere = Extract<OfferedCallState, { kind: 'failed' }>;
 
@@ -59,7 +60,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
       exitCode: event.exitCode,
       resetsAt: event.resetsAt,
       onlyCalls: true, // its cost is the worker's
-      workerUsd: worker && (event.callUsage ?? event.usage)?.costUsd,
+      workerUsd: worker && paidFor(event),
       accepted: !dispatcher && isAccepted(error, options) ? true : undefined,
     }),
   );

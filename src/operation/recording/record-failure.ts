@@ -58,7 +58,7 @@ export function factsOfFailure(
   progress: CallProgress,
   isAccepted: boolean,
 ): FailureMembers {
-  const { failure, usage, callUsage, elapsedMs, isOpen, attempt } = progress;
+  const { failure, usage, callUsage, costsInside, elapsedMs, isOpen, attempt } = progress;
   const facts = callFailureOf(error);
   const isOwn = failure !== undefined && facts?.op === op.path;
   return withoutUndefined<FailureMembers>({
@@ -66,6 +66,7 @@ export function factsOfFailure(
       ? failedFacts(failure, progress, secrets)
       : { elapsedMs, usage, onlyCalls: isOpen && attempt?.onlyCalls ? true : undefined, class: facts?.class }),
     callUsage: callUsage === usage ? undefined : callUsage,
+    ...costsInside,
     message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
     code: error instanceof MlldError ? error.code : undefined,
     denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,

@@ -82,7 +82,7 @@ async function winningResult(call: CacheableCall, identity: CallIdentity, by: Re
 
 /** Returns what `call.completed` says about the reply of the last attempt, and about a failure that was passed on. */
 export function replyMembers(
-  { attempt, session, usage, callUsage, repeatedUsd, tries, failure, isPassedOn }: CallProgress,
+  { attempt, session, usage, callUsage, costsInside, tries, failure, isPassedOn }: CallProgress,
   secrets: Pick<SecretRegistry, 'redact'>,
 ): Partial<FactOf<'call.completed'>> {
   const reply = attempt?.reply;
@@ -90,9 +90,7 @@ export function replyMembers(
     ...(usage && { usage }),
     ...(attempt?.onlyCalls && { onlyCalls: true as const }),
     ...(callUsage !== usage && callUsage && { callUsage }),
-    ...(attempt?.costsInside?.usd !== undefined && { insideUsd: attempt.costsInside.usd }),
-    ...(attempt?.costsInside?.reusedUsd !== undefined && { insideReusedUsd: attempt.costsInside.reusedUsd }),
-    ...(repeatedUsd !== undefined && { repeatedUsd }),
+    ...costsInside,
     ...(reply &&
       (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {
         reply: { adapter: reply.adapter, ...(attempt.options.reply !== undefined && { inner: true as const }) },

@@ -57,29 +57,32 @@ describe.skipIf(noServer !== undefined)(`workers${noServer === undefined ? '' : 
   );
 
   it(
-    'are said to have cost what they paid for calls that failed, with all attempts',
+    'are said to have cost what they paid for calls that failed, with all attempts and the calls inside',
     async () => {
       const url = database.project();
       const folder = await projectFolder({
         'mlld-config.json': '{}',
         'llm/run/sick.mld':
           'exe llm @ask(q) = js { mlld.usage({ costUsd: 0.01 }); if (q !== "a") mlld.fail("overloaded", "too many boats"); return q } ' +
-          'with { retries: 1 }\nvar @all = for parallel(2) @q in ["a", "b"] => @ask(@q)\nshow "done"\n',
+          'with { retries: 1 }\nvar @all = for parallel(2) @q in ["a", "b"] => @ask(@q)\n' +
+          'exe llm @sum(q) = js { mlld.usage({ costUsd: 0.1 }); return `sum of ${q}` }\n' +
+          'exe llm @both(q) = [ let @x = @sum(@q)\n let @y = @ask(@q)\n => "@x @y" ] with { retries: 0 }\n' +
+          'var @two = for parallel(2) @q in ["c"] => @both(@q)\nshow "done"\n',
       });
       const env = { MLLD_STORE: url };
       const hut = await worker(url);
-      const run = await runCli(['run', 'sick', '--checkpoint', '--workers', '@ask'], { cwd: folder, env });
-      const counted = '2 calls: 1 executed by workers for $0.01, 1 failed (overloaded), $0.02 for what failed at workers, ';
+      const run = await runCli(['run', 'sick', '--checkpoint', '--workers', '@ask,@both'], { cwd: folder, env });
+      const counted = '3 calls: 1 executed by workers for $0.01, 2 failed (overloaded), $0.14 for what failed at workers, ';
       expect(run).toMatchObject({ status: 4, stderr: expect.stringContaining(counted) });
       hut.kill('SIGTERM');
       expect(await resultOf(hut)).toMatchObject({ status: 0 });
       const audit = await runCli(['journal', 'audit', 'sick', '--json'], { cwd: folder, env });
-      const workers = [{ name: 'hut', executed: 1, costUsd: 0.01, failed: 1, failedUsd: 0.02 }];
+      const workers = [{ name: 'hut', executed: 1, costUsd: 0.01, failed: 2, failedUsd: 0.14 }];
       expect(JSON.parse(audit.stdout)).toMatchObject({ team: { workers } });
       const { stdout } = await runCli(['journal', 'audit', 'sick'], { cwd: folder, env });
-      expect(stdout).toMatch(/2 calls at workers: hut on \S+ 1 for \$0\.01 and 1 failed for \$0\.02/);
+      expect(stdout).toMatch(/3 calls at workers: hut on \S+ 1 for \$0\.01 and 2 failed for \$0\.14/);
       const stats = JSON.parse((await runCli(['journal', 'stats', '--json'], { cwd: folder, env })).stdout) as { total: object };
-      expect(stats.total).toMatchObject({ costUsd: 0.03, attempts: 3, failed: 1 });
+      expect(stats.total).toMatchObject({ costUsd: 0.15, attempts: 7, failed: 3 });
     },
     TIMEOUT_MS,
   );

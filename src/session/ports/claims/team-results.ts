@@ -16,8 +16,7 @@ import type { ExecutingWorker } from '../../../../journal/storage/offers.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimed, ClaimRequest, Claims, RecordedResult } from '../../../../journal/storage/claims.js';
 import { JournalError } from '../../../../journal/errors.js';
-import type { EventOf, JournalEvent } from '../../../../journal/event.js';
-import { addKnownUsd, addUsd } from '../../../../journal/facts/add-usd.js';
+import type { JournalEvent } from '../../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, RunId, RunRef, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../../journal/store.js';
 import { parentOf } from '../../../../replay/fold/op-path.js';
@@ -25,6 +24,7 @@ import { UNEDITED } from '../../../../replay/memo/definitions.js';
 import type { PriorRuns } from '../../../../replay/memo/load.js';
 import type { OverlayHit } from '../../../../replay/memo/overlay.js';
 import { storedResult } from '../../../../replay/memo/stored-result.js';
+import { attemptsUsd, paidFor } from '../../../calls/price/paid-for.js';
 import type { ClaimedCall, ClaimedCallState, LostClaim, PaidWorker } from '../../../runtime/calls/result-cache.js';
 import type { TeamResults } from '../results/result-cache.js';
 import { WaitForCall } from './wait-for-call.js';
@@ -251,15 +251,4 @@ export function isNewsFor({ sizes }: Pick<PriorRuns, 'sizes'>, { run, position }
 function isServed(op: OpPath): boolean {
   const outer = parentOf(op);
   return outer !== undefined && parentOf(outer) === undefined;
-}
-
-/** Returns what was paid for a call and for those inside it; a result that was reused inside had been paid before. */
-function paidFor(event: EventOf<'call.completed'>): number | undefined {
-  const { insideUsd, insideReusedUsd = 0 } = event;
-  return addKnownUsd(attemptsUsd(event), insideUsd === undefined ? undefined : addUsd(insideUsd, -insideReusedUsd));
-}
-
-/** Returns what all attempts of a call had cost. What executions cost that a guard requested is part of what the calls inside it cost. */
-function attemptsUsd({ usage, callUsage = usage, repeatedUsd = 0 }: EventOf<'call.completed'>): number | undefined {
-  return callUsage?.costUsd === undefined ? undefined : addUsd(callUsage.costUsd, -repeatedUsd);
 }
