@@ -29,6 +29,17 @@ export interface CachePolicy {
   readonly requireComplete?: string;
 }
 
+/** Returns the option, of the run or its last checkpoint, that decides about results and is known to this run alone; else undefined. */
+export function ownLimitOfReuse(
+  { forks = [], changed = 'serve' }: PolicyFlags,
+  { ttlMs, requireComplete }: CachePolicy,
+): string | undefined {
+  if (forks.length > 0) return '--fork';
+  if (changed !== 'serve') return '--changed';
+  if (ttlMs !== undefined) return 'the ttl of its checkpoint';
+  return requireComplete === undefined ? undefined : 'the option complete of its checkpoint';
+}
+
 const OFF: CachePolicy = { records: false, reuses: 'no' };
 const RECORDS_ONLY: CachePolicy = { records: true, reuses: 'no' };
 

@@ -1,6 +1,7 @@
 /** Runs that offer calls which guards hold for, or with secrets in them, as processes on a server. team-store.md 7.2 and 9.3. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -118,6 +119,39 @@ show @reply.mx.labels.join(" ")
       // The results are found under the keys and definitions of calls that the run would have executed itself.
       const again = await runCli(['run', 'guarded', '--checkpoint', '--changed', 'ask'], { cwd: folder, env });
       expect(again).toMatchObject({ status: 0, stdout, stderr: expect.stringContaining('8 reused, 2 denied') });
+      hut.kill('SIGTERM');
+      expect(await resultOf(hut)).toMatchObject({ status: 0 });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'are not made of calls that make calls, where only the run knows which results count for these',
+    async () => {
+      const url = database.project();
+      const ledger = path.join(await emptyFolder(), 'ledger');
+      const job = (word: string, ...more: string[]): string =>
+        `exe llm @ask(q) = sh { echo "$q" >> "$LEDGER"; echo "${word} $q" }\nshow @ask("a")\n${more.join('\n')}\n`;
+      const outer = ['exe llm @wrap(q) = @ask(@q)', 'show @wrap("a")'];
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/job.mld': job('old'),
+        'llm/run/forking.mld': job('old', ...outer),
+        'llm/run/edited.mld': job('new', ...outer),
+      });
+      const env = { MLLD_STORE: url, MLLD_LEASE: '2s', LEDGER: ledger };
+      const asked = (): number => readFileSync(ledger, 'utf8').split('\n').length - 1;
+      expect(await runCli(['run', 'job', '--checkpoint'], { cwd: folder, env })).toMatchObject({ status: 0, stdout: 'old a\n' });
+      const hut = await worker(url, { LEDGER: ledger });
+      const forked = await runCli(['run', 'forking', '--fork', 'job', '--workers'], { cwd: folder, env });
+      expect(forked).toMatchObject({ status: 0, stdout: 'old a\nold a\n' });
+      expect(forked.stderr).toContain('calls of @wrap are executed here: a worker would look up the calls inside it without --fork\n');
+      expect(asked()).toBe(1);
+      await copyFile(path.join(folder, 'llm/run/edited.mld'), path.join(folder, 'llm/run/job.mld'));
+      const changed = await runCli(['run', 'job', '--changed', 'ask', '--workers', '@wrap'], { cwd: folder, env });
+      expect(changed).toMatchObject({ status: 0, stdout: 'new a\nnew a\n' });
+      expect(changed.stderr).toContain('without --changed\n');
+      expect(asked()).toBe(2);
       hut.kill('SIGTERM');
       expect(await resultOf(hut)).toMatchObject({ status: 0 });
     },

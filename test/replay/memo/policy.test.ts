@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
+import { cachePolicy, ownLimitOfReuse, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
 
 const OFF = { records: false, reuses: 'no' };
 const ALL = { records: true, reuses: 'all' };
@@ -62,3 +62,20 @@ it.each([{ changed: 'ask' }, { changed: 'serve' }, { keepFiles: true }] as const
     expect(cachePolicy({ flags, header: undefined, scope: undefined })).toMatchObject({ records: true, reuses: 'all' });
   },
 );
+
+describe('what decides about results and is known to one run alone', () => {
+  const scope: Scope = { name: 'draft', ttlMs: 60_000, complete: true };
+
+  it.each<[string | undefined, PolicyFlags, Scope | undefined]>([
+    [undefined, { checkpoint: true }, undefined],
+    ['--fork', { forks: ['collect'] }, undefined],
+    ['--changed', { changed: 'ask' }, undefined],
+    ['--changed', { changed: 'ask-guards' }, undefined],
+    [undefined, { changed: 'serve' }, undefined],
+    ['the ttl of its checkpoint', { checkpoint: true }, scope],
+    ['the option complete of its checkpoint', { checkpoint: true }, { name: 'draft', complete: true }],
+    [undefined, { resume: '' }, scope],
+  ])('is %s', (limit, flags, lastScope) => {
+    expect(ownLimitOfReuse(flags, cachePolicy({ flags, header: undefined, scope: lastScope }))).toBe(limit);
+  });
+});

@@ -55,6 +55,8 @@ interface Run {
   /** The run was sealed by another process: every statement says so, or those that make offers, which are gone then. */
   readonly isSealed?: () => boolean;
   readonly isSealedAtOffers?: () => boolean;
+  /** The option by which the run looks results up, and that workers do not know. */
+  readonly ownLimit?: string;
   /** The reason why no call may start. */
   readonly stoppedBy?: () => Stop | undefined;
 }
@@ -69,6 +71,7 @@ function offering({
   known,
   isSealed = () => false,
   isSealedAtOffers = () => false,
+  ownLimit,
   stoppedBy = () => undefined,
 }: Run) {
   const stop = new AbortController();
@@ -80,6 +83,7 @@ function offering({
   const pausesMs: number[] = [];
   const offered: OfferedCall[] = [];
   const learnt: (ExecutingWorker | undefined)[] = [];
+  let said = '';
   const outcomes = new Map(outcome && [[key, outcome]]);
   const offers: Partial<Offers> = {
     async offer({ call }) {
@@ -125,6 +129,7 @@ function offering({
     workflow: JOB,
     request: { slots },
     reusesAll: () => true,
+    ownLimit: () => ownLimit,
     payload: (value) => ({ inline: value }) as Payload,
     sources: () => [],
     budgets: [],
@@ -141,9 +146,9 @@ function offering({
     mustStop: () => signal.aborted,
     signal,
     monotonicMs: () => performance.now(),
-    stderr: () => undefined,
+    stderr: (text) => void (said += text),
   });
-  return { calls, stop, takenBack, withdrawn, givenBack, outcomes, offered, learnt, pausesMs, inFlight: () => inFlight };
+  return { calls, said: () => said, stop, takenBack, withdrawn, givenBack, outcomes, offered, learnt, pausesMs, inFlight: () => inFlight };
 }
 
 describe('a run that waits for workers', () => {
@@ -162,6 +167,33 @@ it('knows the worker of a result that came while the run wanted to execute the c
   const { calls, learnt } = offering({ known: { kind: 'answered', by: BY, worker } });
   expect(await calls.claim(CALL, undefined)).toEqual({ kind: 'answered', by: BY });
   expect(learnt).toEqual([worker]);
+});
+
+describe('a call that makes calls itself', () => {
+  const claim: RunTeamResults['claim'] = async () => ({ kind: 'claimed', replaces: undefined });
+  const describedWith = (reach: Partial<DescribedCall['inside']['reach']>): OfferableCall => ({
+    ...CALL,
+    describe: async () => ({ ...DESCRIBED, inside: { ...INSIDE, reach: { ...createReach(), ...reach } } }),
+  });
+  const OTHER = describedWith({ labels: new Set(['llm']) });
+  const ITSELF = describedWith({ functions: new Set(['ask']) });
+
+  it.each([OTHER, ITSELF])('is executed here where a worker would look these up otherwise', async (call) => {
+    const { calls, offered, said } = offering({ ownLimit: '--fork', claim });
+    expect(await calls.claim(call, undefined)).toEqual({ kind: 'claimed', replaces: undefined });
+    expect(offered).toEqual([]);
+    expect(said()).toBe('calls of @ask are executed here: a worker would look up the calls inside it without --fork\n');
+  });
+
+  it.each([
+    [OTHER, undefined],
+    [CALL, '--fork'],
+  ])('is offered else, and so is one that makes none', async (call, ownLimit) => {
+    const known = { kind: 'answered', by: BY, worker: undefined } as const;
+    const { calls, offered } = offering({ known, claim, ...(ownLimit !== undefined && { ownLimit }) });
+    expect(await calls.claim(call, undefined)).toEqual({ kind: 'answered', by: BY });
+    expect(offered).toHaveLength(1);
+  });
 });
 
 describe('OFFERED-3', () => {

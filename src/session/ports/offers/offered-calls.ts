@@ -57,6 +57,7 @@ export interface OfferPorts extends OfferWriterPorts {
   readonly workflow: Workflow;
   readonly request: WorkersRequest;
   readonly reusesAll: () => boolean;
+  readonly ownLimit: () => string | undefined;
   readonly record: (fact: Fact) => void;
   /** Called with what workers execute now, about once a second. Absent where nobody wants to know. */
   readonly onAtWorkers: ((now: CallsAtWorkers) => void) | undefined;
@@ -350,7 +351,7 @@ export class OfferedCalls implements CallOffers {
   }
 
   private async describe(call: OfferableCall): Promise<DescribedCall | NotOffered> {
-    const { request, reusesAll, budgets, monotonicMs } = this.ports;
+    const { request, reusesAll, ownLimit, budgets, monotonicMs } = this.ports;
     const isNamed = request.only?.some((name) => name.replace(/^@/, '') === call.fn) ?? false;
     const because = (text: string): NotOffered => ({ because: text });
     if (request.only !== undefined && !isNamed) return because(`--workers names ${request.only.join(', ')} only`);
@@ -361,6 +362,8 @@ export class OfferedCalls implements CallOffers {
     if ('because' in described) return described;
     if (described.readsFiles && !isNamed) return because(`it reads files of the project (--workers @${call.fn} offers it all the same)`);
     if (described.hasSecret && monotonicMs() < this.sealedHereUntilMs) return because('no worker had the key of its secrets lately');
+    const limit = makesCalls(described, call.fn) ? ownLimit() : undefined;
+    if (limit !== undefined) return because(`a worker would look up the calls inside it without ${limit}`);
     return this.writer.reasonAgainst(described) ?? described;
   }
 
@@ -369,6 +372,10 @@ export class OfferedCalls implements CallOffers {
     this.told.add(topic);
     this.ports.stderr(`${message}\n`);
   }
+}
+
+function makesCalls({ inside: { reach } }: DescribedCall, fn: string): boolean {
+  return reach.labels.has('llm') || reach.functions.has(fn);
 }
 
 interface SentOffer {

@@ -6,7 +6,14 @@ import type { RecordedResult } from '../../../../journal/storage/claims.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import { previewOf } from '../../../../replay/fold/preview.js';
 import type { Overlay, OverlayHit, ReceivedResult } from '../../../../replay/memo/overlay.js';
-import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../../replay/memo/policy.js';
+import {
+  cachePolicy,
+  ownLimitOfReuse,
+  type CachePolicy,
+  type PolicyFlags,
+  type ResumeMode,
+  type Scope,
+} from '../../../../replay/memo/policy.js';
 import { readOutputs } from '../../../../replay/memo/read-result.js';
 import { decodeResult } from '../../../operation/encode-result.js';
 import type { Awaitable } from '../../../runtime/awaitable.js';
@@ -55,6 +62,8 @@ export interface TeamResults {
 /** The part of the cache that offers need. */
 export interface OffersBase {
   readonly reusesAll: () => boolean;
+  /** Returns the option by which this run looks results up, and that a worker does not know; undefined where there is none. */
+  readonly ownLimit: () => string | undefined;
   readonly payload: (value: Json) => Awaitable<Payload>;
   /** Absent where workers can't have the key. */
   readonly sealed?: (value: Json, about: string) => Promise<Payload>;
@@ -221,6 +230,7 @@ export function createRunCache(sources: CacheSources): RunCache {
 
   const offers = sources.offers?.({
     reusesAll: () => policy.reuses === 'all',
+    ownLimit: () => ownLimitOfReuse(flags, policy),
     payload: (value) => storage.payload(value, true),
     ...(store.hasSharedKey && { sealed: (value, about) => storage.secretPayload(value, about, true) }),
   });
