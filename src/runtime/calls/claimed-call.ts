@@ -6,6 +6,8 @@ export interface ClaimedCall {
   /** The key that it is recorded under. */
   readonly key: CallKey;
   readonly fn: string;
+  /** Called when the call has to wait for another run; returns what must be called when it waits no longer. */
+  readonly onWaiting?: (() => () => void) | undefined;
 }
 
 export type ClaimedCallState =

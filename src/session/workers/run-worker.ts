@@ -32,7 +32,7 @@ import { openRecordingStore } from '../project-store.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 import { readOffer, UNREADABLE } from './read-offer.js';
 import { ServedCalls, type ServedPorts } from './served-calls.js';
-import { Slots, WAITING_MS_MAX } from './slots.js';
+import { Slots, WAITING_MS_MAX, type SlotInUse } from './slots.js';
 import { StoreOutages } from './store-outages.js';
 
 const LOOK_FIRST_MS = 100;
@@ -234,12 +234,19 @@ class Worker {
     const takenMs = monotonicMs();
     let isEnding = false;
     calls.take(offer);
-    const work = async (onEnding: () => void): Promise<void> => {
+    const work = async ({ onEnding, lend }: SlotInUse): Promise<void> => {
       if (this.lost || monotonicMs() > takenMs + WAITING_MS_MAX) return calls.leave(offer); // WORKER-3, WORKER-5
-      await calls.execute(offer, () => {
-        isEnding = true;
-        onEnding();
-        this.wake();
+      await calls.execute(offer, {
+        onEnding: () => {
+          isEnding = true;
+          onEnding();
+          this.wake();
+        },
+        lend: () => {
+          const takeBack = lend();
+          this.wake();
+          return takeBack;
+        },
       });
     };
     void this.slots

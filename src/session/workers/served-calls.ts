@@ -6,7 +6,7 @@
  *    at once.
  * SERVED-3 No guard and no hook of the script acts here: they act where the call was made.
  * SERVED-4 A call that another run has by the time its start is recorded is left to that run: a slot is not for waiting, and the run that
- *    offers finds what the other made of it.
+ *    offers finds what the other made of it. A call whose inner one another run has lends its slot while it waits. SLOTS-6
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JournalError } from '../../../journal/errors.js';
@@ -54,6 +54,7 @@ import { OfferedFunctions } from './offered-functions.js';
 import { claimsOfOffered } from './offered-claim.js';
 import { Declined, openArguments, orDecline, readOffer, UNREADABLE } from './read-offer.js';
 import { servedResults } from './served-results.js';
+import type { SlotInUse } from './slots.js';
 
 const RETRY_MS = 200;
 
@@ -244,12 +245,12 @@ export class ServedCalls {
   }
 
   /** Executes a call that was taken, or declines it. Never rejects for what a user can cause. */
-  async execute(offer: TakenOffer, onEnding: () => void): Promise<void> {
+  async execute(offer: TakenOffer, { onEnding, lend }: SlotInUse): Promise<void> {
     const { ends, endings } = this.parts;
     ends.delete(offer.key);
     endings.set(offer.key, onEnding);
     try {
-      const because = await this.tryToExecute(offer);
+      const because = await this.tryToExecute(offer, lend);
       const end = ends.get(offer.key);
       if (because === ELSEWHERE) return;
       if (end === undefined) await this.decline(offer, because ?? 'it ended without being executed');
@@ -291,12 +292,13 @@ export class ServedCalls {
   }
 
   /** Returns why it was not executed, where it was not. */
-  private async tryToExecute(offer: TakenOffer): Promise<string | typeof ELSEWHERE | undefined> {
+  private async tryToExecute(offer: TakenOffer, lendSlot: SlotInUse['lend']): Promise<string | typeof ELSEWHERE | undefined> {
     const { functions, run } = this.parts;
     const offered = readOffer(offer.call);
     if (offered === undefined) return UNREADABLE;
     let mismatch: string | undefined;
-    const claimsFor = (claims: CallClaims): CallClaims => claimsOfOffered(claims, offer, offered, (because) => (mismatch = because));
+    const onMismatch = (because: string): void => void (mismatch = because);
+    const claimsFor = (claims: CallClaims): CallClaims => claimsOfOffered(claims, offer, offered, { lendSlot, onMismatch });
     try {
       if (majorOf(offered.mlld) !== majorOf(VERSION))
         throw new Declined(`it was offered by mlld ${offered.mlld}, and the worker is ${VERSION}`);

@@ -10,6 +10,9 @@
  *    would keep it from other workers, who may be idle. One statement takes several, because nothing is asked for until half of the slots
  *    have no next call.
  * SLOTS-5 A call that has waited for half a second is left to others, and none is claimed early until a short one has ended again.
+ * SLOTS-6 A call that waits for a call inside it, which another run executes, lends its slot meanwhile: that run may wait for workers, and
+ *    all slots could be held by calls that wait for it. (Two runs and a worker once waited for each other.) When the call goes on, or where
+ *    others inside it do, one more than there are slots is in flight until the next one has ended.
  */
 const SHORT_MS_MAX = 250;
 /** Half of the shortest lease. */
@@ -45,22 +48,25 @@ export class Slots {
   }
 
   /**
-   * Executes a call as soon as there is a slot. `work` calls `onEnding` once its end is on its way to `journal`. Returns false for a call
-   * that was not executed, because it waited too long. SLOTS-5
+   * Executes a call as soon as there is a slot. Returns false for a call that was not executed, because it waited too long. `journal` is
+   * the one that its end is recorded in. SLOTS-5
    */
-  async run(name: string, journal: object, work: (onEnding: () => void) => Promise<void>): Promise<boolean> {
+  async run(name: string, journal: object, work: (slot: SlotInUse) => Promise<void>): Promise<boolean> {
     const lane = this.lanes.get(name);
     if (lane === undefined) throw new Error(`the worker has no slots in lane ${name}`);
-    const slot: Slot = { journal, state: 'held' };
+    const slot: Slot = { journal, state: 'held', waits: 0 };
     this.running++;
     try {
       const entering = enter(lane, journal);
       if (entering && !(await entering)) return false;
       const beganMs = this.monotonicMs();
       try {
-        await work(() => {
-          lane.latestMs = this.monotonicMs() - beganMs;
-          passOn(lane, slot);
+        await work({
+          onEnding: () => {
+            lane.latestMs = this.monotonicMs() - beganMs;
+            passOn(lane, slot);
+          },
+          lend: () => lend(lane, slot),
         });
       } finally {
         leave(lane, slot);
@@ -72,9 +78,19 @@ export class Slots {
   }
 }
 
+/** The slot of a call, for its work. */
+export interface SlotInUse {
+  /** To be called once the end of the call is on its way to its journal. */
+  readonly onEnding: () => void;
+  /** Lends the slot to other calls; returns what must be called when the call goes on. SLOTS-6 */
+  readonly lend: () => () => void;
+}
+
 interface Slot {
   readonly journal: object;
   state: 'held' | 'ending' | 'passed on';
+  /** The number of calls inside that wait for other runs. */
+  waits: number;
 }
 
 interface Lane {
@@ -132,7 +148,7 @@ function wait(lane: Lane, journal: object): Promise<boolean> {
 /** SLOTS-3 */
 function passOn(lane: Lane, slot: Slot): void {
   if (slot.state !== 'held') return;
-  const next = takeOf(lane.waiting, slot.journal);
+  const next = lane.used > lane.count ? undefined : takeOf(lane.waiting, slot.journal);
   slot.state = next ? 'passed on' : 'ending';
   if (next) next.begin();
   else lane.ending.push(slot);
@@ -141,9 +157,21 @@ function passOn(lane: Lane, slot: Slot): void {
 function leave(lane: Lane, slot: Slot): void {
   if (slot.state === 'passed on') return;
   if (slot.state === 'ending') lane.ending.splice(lane.ending.indexOf(slot), 1);
-  const next = lane.waiting.shift();
+  makeRoom(lane);
+}
+
+function makeRoom(lane: Lane): void {
+  const next = lane.used > lane.count ? undefined : lane.waiting.shift();
   if (next) next.begin();
   else lane.used--;
+}
+
+/** SLOTS-6 */
+function lend(lane: Lane, slot: Slot): () => void {
+  if (slot.waits++ === 0) makeRoom(lane);
+  return () => {
+    if (--slot.waits === 0) lane.used++;
+  };
 }
 
 /** Removes the first of a journal. */

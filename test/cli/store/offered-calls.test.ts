@@ -158,6 +158,40 @@ show @reply.mx.labels.join(" ")
     TIMEOUT_MS,
   );
 
+  it(
+    'are executed although the slot of the only worker has a call that waits for the run which offers them',
+    async () => {
+      const url = database.project();
+      const ledger = path.join(await emptyFolder(), 'ledger');
+      const folder = await projectFolder({
+        'mlld-config.json': '{}',
+        'llm/run/knot.mld': [
+          'exe llm @pre(q) = sh { echo "pre $q" >> "$LEDGER"; sleep 1; echo "pre $q" }',
+          'exe llm @ask(q) = sh { echo "ask $q" >> "$LEDGER"; echo "ask $q" }',
+          'exe @two(q) = [ let @p = @pre(@q)\n => @ask(@q) ]',
+          'exe llm @wrap(q) = @two(@q)',
+          'exe llm @outer(q) = [ => @wrap(@q) ]',
+          'if @payload.which == "second" [ show @outer("a") ]',
+          'checkpoint "x" with { ttl: 1h }',
+          'show @wrap("a")',
+          '',
+        ].join('\n'),
+      });
+      const env = { MLLD_STORE: url, MLLD_LEASE: '2s', LEDGER: ledger };
+      const hut = start(['worker', '--lanes', '1', '--name', 'hut'], await emptyFolder(), env);
+      const asked = (): readonly string[] => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : []);
+      const first = resultOf(start(['run', 'knot', '--which', 'first', '--checkpoint', '--workers'], folder, env));
+      await until(async () => asked().length > 0);
+      const second = resultOf(start(['run', 'knot', '--which', 'second', '--checkpoint', '--workers'], folder, env));
+      expect(await first).toMatchObject({ status: 0, stdout: 'ask a\n' });
+      expect(await second).toMatchObject({ status: 0, stdout: 'ask a\nask a\n' });
+      expect(asked()).toEqual(['pre a', 'ask a']);
+      hut.kill('SIGTERM');
+      expect(await resultOf(hut)).toMatchObject({ status: 0 });
+    },
+    TIMEOUT_MS,
+  );
+
   const TOKEN = 'tok-4711-golden-lighthouse';
   const CAPTURED = 'cap-0815-silver-gannet';
   const KEY = 'ab'.repeat(32);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Slots } from '../../../src/session/workers/slots.js';
+import { Slots, type SlotInUse } from '../../../src/session/workers/slots.js';
 
 const LONG_MS = 10_000;
 
@@ -8,15 +8,15 @@ function manual(counts: { readonly [lane: string]: number }) {
   const clock = { ms: 0 };
   const slots = new Slots(counts, () => clock.ms);
   const began: string[] = [];
-  const ends = new Map<string, { readonly onEnding: () => void; readonly end: (error?: Error) => void }>();
+  const ends = new Map<string, SlotInUse & { readonly end: (error?: Error) => void }>();
   const run = (name: string, journal: object, lane = ''): Promise<boolean> =>
     slots.run(
       lane,
       journal,
-      (onEnding) =>
+      (slot) =>
         new Promise<void>((resolve, reject) => {
           began.push(name);
-          ends.set(name, { onEnding, end: (error) => (error ? reject(error) : resolve()) });
+          ends.set(name, { ...slot, end: (error) => (error ? reject(error) : resolve()) });
         }),
     );
   return { slots, clock, began, run, of: (name: string) => ends.get(name) as NonNullable<ReturnType<typeof ends.get>> };
@@ -43,6 +43,42 @@ describe('slots', () => {
     of('second').end();
     await second;
     expect([slots.free(), slots.inFlight]).toEqual([{ '': 1 }, 0]);
+  });
+
+  it('are lent while their calls wait for other runs; nothing begins until as many have ended as went on beyond them (SLOTS-6)', async () => {
+    const { slots, clock, began, run, of } = manual({ '': 1 });
+    const [journal, other] = [{}, {}];
+    clock.ms = LONG_MS;
+    const outer = run('outer', journal);
+    const inner = run('inner', other);
+    expect([began, slots.free()]).toEqual([['outer'], {}]);
+    const takeBack = of('outer').lend();
+    await settled();
+    expect([began, slots.free(), slots.inFlight]).toEqual([['outer', 'inner'], {}, 2]);
+    takeBack();
+    const next = run('next', other);
+    of('inner').onEnding();
+    of('inner').end();
+    await inner;
+    expect([began, slots.free()]).toEqual([['outer', 'inner'], {}]);
+    clock.ms += LONG_MS;
+    of('outer').onEnding();
+    of('outer').end();
+    await outer;
+    expect(began).toEqual(['outer', 'inner', 'next']);
+    of('next').end();
+    await next;
+    expect([slots.free(), slots.inFlight]).toEqual([{ '': 1 }, 0]);
+    const alone = run('alone', journal);
+    const [one, two] = [of('alone').lend(), of('alone').lend()];
+    expect(slots.free()).toEqual({ '': 1 });
+    one();
+    expect(slots.free()).toEqual({ '': 1 });
+    two();
+    expect(slots.free()).toEqual({});
+    of('alone').end();
+    await alone;
+    expect(slots.free()).toEqual({ '': 1 });
   });
 
   it('pass on to a call of the same journal before the end is committed, whichever came first (SLOTS-3)', async () => {

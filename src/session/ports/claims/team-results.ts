@@ -72,7 +72,7 @@ export class RunTeamResults implements TeamResults {
   constructor(private readonly ports: TeamPorts) {}
 
   async claim(call: ClaimedCall, refused: EventRef | undefined): Promise<ClaimedCallState> {
-    const waiting = new WaitForCall(this.ports);
+    const waiting = new WaitForCall(this.ports, call.onWaiting);
     try {
       return await this.claimOrWait(call, refused, waiting);
     } finally {

@@ -22,7 +22,13 @@ export class WaitForCall {
   private delayMs = POLL_FIRST_MS;
   private readonly sinceMs: number;
 
-  constructor(private readonly ports: WaitPorts) {
+  private onEnd: (() => void) | undefined;
+
+  /** `onWaiting` as in `ClaimedCall`. */
+  constructor(
+    private readonly ports: WaitPorts,
+    private readonly onWaiting?: (() => () => void) | undefined,
+  ) {
     this.sinceMs = ports.monotonicMs();
   }
 
@@ -37,6 +43,7 @@ export class WaitForCall {
   async untilNextLook(): Promise<void> {
     const { claims, signal, monotonicMs } = this.ports;
     this.watch ??= claims.watch();
+    this.onEnd ??= this.onWaiting?.();
     const lookedMs = monotonicMs();
     const wasHinted = await this.watch.wait(this.delayMs, signal);
     this.delayMs = wasHinted ? POLL_FIRST_MS : Math.min(2 * this.delayMs, POLL_MAX_MS);
@@ -46,5 +53,6 @@ export class WaitForCall {
 
   end(): void {
     this.watch?.close();
+    this.onEnd?.();
   }
 }
