@@ -9,7 +9,9 @@
  *          starts, unless the user chose to run without a record.
  * CACHE-6  In the store of a team, a call is claimed before it is executed. What another run had as its result first is used instead of
  *          the own result.
- * CACHE-7  With workers, a call may be executed elsewhere. Its result is then reused like any other, and its failure is this call's.
+ * CACHE-7  With workers, a call may be executed elsewhere. Its result is then reused like any other, and its failure is this call's. Where
+ *          such a result can't be reused here (files that it wrote are missing), the run executes the call itself: the next result of a
+ *          worker would be like it, and paid for again and again.
  * CACHE-5  A call with a secret in its request is recorded under a keyed digest. It is the same call as the plain one all the same.
  */
 import { isTooDeep } from '../../journal/canonical.js';
@@ -148,12 +150,14 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
   const { key, plainKey, request } = identity;
   const lookup = { hit: false, key };
   let answer: EventRef | undefined;
+  let isForWorkers = missed.gone === undefined;
   for (;;) {
     let isOurs = false;
     const endFlight = inFlight.start(plainKey, op.path);
     try {
-      const claiming = offers?.claim(offerableCall(call, identity), answer) ?? claims?.claim({ key, fn: request.fn }, answer);
-      const claimed = claiming && (await claiming); // CACHE-6
+      const offering = isForWorkers ? offers?.claim(offerableCall(call, identity), answer) : undefined; // CACHE-7
+      const claiming = offering ?? claims?.claim({ key, fn: request.fn }, answer); // CACHE-6
+      const claimed = claiming && (await claiming);
       if (claimed?.kind === 'failed') {
         const failed = await failedElsewhere(call, identity, claimed);
         if (failed) return failed;
@@ -178,6 +182,7 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
     }
     const hit = await search(call, identity, missed);
     if (hit) return reuse(call, identity, hit);
+    isForWorkers = false;
   }
 }
 

@@ -80,6 +80,8 @@ interface Parts {
   readonly functions: OfferedFunctions;
   readonly counter: TotalsCounter;
   readonly world: World;
+  /** Keeps the files that calls write in this folder. */
+  readonly callFilesIn: (folder: string) => RunCallFiles;
   readonly ends: Map<CallKey, End>;
   /** Called when the end of a call is on its way to the journal. */
   readonly endings: Map<CallKey, () => void>;
@@ -164,6 +166,15 @@ export class ServedCalls {
       onOutage: ports.onOutage,
       onGivenUp: lost,
     });
+    const callFilesIn = (folder: string): RunCallFiles =>
+      new RunCallFiles({
+        store: retrying,
+        root: folder,
+        settings: calls.settings.files,
+        isRecorded: true,
+        onTrouble: (error) => warnings.error(error),
+        warn: (message) => io.stderr(`warning: ${message}\n`),
+      });
     const cache = createRunCache({
       team:
         claims &&
@@ -192,14 +203,7 @@ export class ServedCalls {
       flags: { checkpoint: true },
       header: undefined,
       nowMs: io.nowMs,
-      callFiles: new RunCallFiles({
-        store: retrying,
-        root: options.project.root,
-        settings: calls.settings.files,
-        isRecorded: true,
-        onTrouble: (error) => warnings.error(error),
-        warn: (message) => io.stderr(`warning: ${message}\n`),
-      }),
+      callFiles: callFilesIn(options.project.root),
       files: createOutputFiles({ store: retrying, workflows: [], keepsNewer: false, onTrouble: (error) => warnings.error(error) }),
       onTrouble: (error) => warnings.error(error),
       onGap: warnings.gap,
@@ -209,7 +213,7 @@ export class ServedCalls {
     const document = createDocument({ streaming: false, collects: false });
     const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state: undefined, signal, calls });
     const functions = new OfferedFunctions({ store, world, options, keyed: (text) => cache.digest(text), secrets });
-    return new ServedCalls(ports, { served, recorder, run, calls, functions, counter, world, ends, endings });
+    return new ServedCalls(ports, { served, recorder, run, calls, functions, counter, world, callFilesIn, ends, endings });
   }
 
   get served(): ServedRun {
@@ -308,7 +312,7 @@ export class ServedCalls {
       if (offer.refused) run.cache.decline({ from: offer.refused } as Parameters<ResultCache['decline']>[0]);
       const { settings, leave } = await this.folderFor(executable);
       try {
-        const own = { ...run, settings, cache: this.cacheFor(claimsFor) };
+        const own = { ...run, settings, cache: this.cacheFor(claimsFor, settings) };
         const frame = { ...rootFrame(own, main, execute), op: this.root };
         const inner = { ...frame, secret: offered.isSecret, context: { ...frame.context, attempt: offered.attempt ?? 1 } };
         await call(executable, args, inner, {
@@ -329,14 +333,13 @@ export class ServedCalls {
     }
   }
 
-  private cacheFor(claimsOf: (claims: CallClaims) => CallClaims): ResultCache {
-    const { cache } = this.parts.run;
-    const { claims, callFiles, ...others } = cache;
-    return {
-      ...others,
-      ...(callFiles && !this.ports.hasOwnFolders && { callFiles }),
-      ...(claims && { claims: claimsOf(claims) }),
-    };
+  /** Files of a call that works in the folder of this process can't be told from those of others. */
+  private cacheFor(claimsOf: (claims: CallClaims) => CallClaims, { projectRoot }: Settings): ResultCache {
+    const { run, callFilesIn } = this.parts;
+    const { claims, callFiles: shared, ...others } = run.cache;
+    const isOwn = projectRoot !== run.settings.projectRoot;
+    const callFiles = isOwn ? callFilesIn(projectRoot) : this.ports.hasOwnFolders ? undefined : shared;
+    return { ...others, ...(callFiles && { callFiles }), ...(claims && { claims: claimsOf(claims) }) };
   }
 
   private async folderFor(executable: Executable): Promise<{ readonly settings: Settings; readonly leave: () => void }> {
