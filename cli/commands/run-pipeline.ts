@@ -16,7 +16,7 @@ import { openProgress } from '../render/progress/open.js';
 import type { ProgressForm } from '../options/run-request.js';
 import type { Io, Signal } from '../terminal/io.js';
 import { oneLine } from '../render/one-line.js';
-import { pipelineResumeCommand } from '../render/resume-command.js';
+import { pipelineAgainCommand, pipelineResumeCommand } from '../render/resume-command.js';
 import { styleFor } from '../render/style.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
 import { renderOpenQuestion, renderQuestion } from '../render/question.js';
@@ -153,10 +153,14 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     const { renderError } = await import('../render/error.js');
     return io.stderr(renderError(error, {}));
   }
-  const next = isCompleted ? undefined : pipelineResumeCommand({ name: target, argv: recorded, pause });
+  const command = { name: target, argv: recorded, pause };
+  const isIncomplete = isCompleted && (calls?.unresolved ?? 0) + (childCalls?.unresolved ?? 0) > 0;
+  const next = isIncomplete ? pipelineAgainCommand(command) : isCompleted ? undefined : pipelineResumeCommand(command);
   if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
     const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
     io.stderr(`${stoppedBy(signal)} ${kept} ${kept === 1 ? 'result' : 'results'} kept; continue: ${next}\n`);
+    io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
+  } else if (journal && isIncomplete) {
     io.stderr(`  look at it: mlld journal postmortem ${journal.run}\n`);
   } else if (journal && next !== undefined) {
     if (!calls) io.stderr(`  resume: ${next}\n`);

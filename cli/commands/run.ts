@@ -53,6 +53,8 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
 interface NamedFile {
   readonly file: string;
   readonly name: string;
+  /** It is named by its path. */
+  readonly isPath: boolean;
   /** A program of the library, which runs without a realm. */
   readonly isProgram: boolean;
 }
@@ -77,7 +79,7 @@ async function workflowIn(io: Io, argv: readonly string[]): Promise<NamedFile | 
         hint: 'write the path of the one that is meant',
       },
     );
-  if (file !== undefined) return { file, name, isProgram: isPath && isProgram(file) };
+  if (file !== undefined) return { file, name, isPath, isProgram: isPath && isProgram(file) };
   if (isPath) throw new MlldError('FILE_NOT_FOUND', `There is no workflow script ${name}`);
   const hasWorkflows = (await listWorkflows(place, 'home too')).length > 0;
   if (hasWorkflows && (await listScripts(project, home)).length === 0) throw await unknownWorkflow(name, place);

@@ -78,6 +78,16 @@ export function pipelineResumeCommand(command: RecordedCommand, node?: string): 
   return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target, ...added]);
 }
 
+/**
+ * Runs a pipeline again from its start, and reuses all results that there are: the way on where it reached its exit although calls have
+ * none. Undefined for a run that resumed another one, whose words lack what that was started with, and for one of a server.
+ */
+export function pipelineAgainCommand({ argv }: RecordedCommand): string | undefined {
+  if (argv.length === 0 || argv.some(isNotResumed)) return undefined;
+  const kept = argv.filter((word) => word !== '--checkpoint');
+  return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--checkpoint']);
+}
+
 function isNotResumed(word: string): boolean {
   return /^--(?:resume|max-calls)(?:=|$)/.test(word);
 }

@@ -61,7 +61,7 @@ function remedyOf(stopClass: Stop['class'], leastBudget: string | undefined): st
 }
 
 const REMEDIES: { readonly [C in Stop['class']]: string } = {
-  quota: 'run it again with --resume once the allowance is there again; --wait-quota 2h waits for it',
+  quota: 'run it again with --resume once the allowance is there again; --wait-quota 2h waits where that is within two hours',
   auth: 'log in or correct the key, and run it again with --resume',
   budget: 'run it again with --resume and a larger --budget',
   stalled: 'run it again with --resume when the provider works again',

@@ -38,12 +38,14 @@ const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
 /** The endings of scripts of the language and of workflow scripts. */
 const ANY_EXTENSION = /\.(?:mld(?:\.md)?|m?js)$/;
+const WORKFLOW_DIR = path.join('.claude', 'workflows');
 /** `mlld serve` keeps each pipeline that was sent to it in a folder of its own in here. */
 const UPLOADS = path.join('.mlld', 'serve');
 
 /**
  * Returns the nearest folder with a marker, from `startDirectory` upward. Without one it is the nearest folder with a script folder, so
- * that a script has one record whether it is run by name or by path; else `startDirectory` itself. Throws CONFIG_INVALID.
+ * that a script has one record whether it is run by name or by path; else the folder that `startDirectory` has the workflow scripts of, or
+ * `startDirectory` itself. Throws CONFIG_INVALID.
  *
  * ```js
  * const { root } = await findProject('.');
@@ -52,7 +54,7 @@ const UPLOADS = path.join('.mlld', 'serve');
 export async function findProject(startDirectory: string): Promise<Project> {
   const start = path.resolve(startDirectory);
   const folders = [...upwardFrom(start)];
-  const root = folders.find(hasMarker) ?? folders.find(hasScripts) ?? start;
+  const root = folders.find(hasMarker) ?? folders.find(hasScripts) ?? workflowsOf(start) ?? start;
   return { root, config: readConfig(root) };
 }
 
@@ -70,6 +72,12 @@ function* upwardFrom(start: string): Generator<string> {
 
 const hasMarker = (folder: string): boolean => MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
 const hasScripts = (folder: string): boolean => fs.existsSync(path.join(folder, DEFAULT_SCRIPT_DIR));
+
+/** Returns `/harbour` for `/harbour/.claude/workflows` and what is below. */
+function workflowsOf(folder: string): string | undefined {
+  const at = `${folder}${path.sep}`.lastIndexOf(`${path.sep}${WORKFLOW_DIR}${path.sep}`);
+  return at > 0 ? folder.slice(0, at) : undefined;
+}
 
 /** Without the folder from which a user names scripts, that is the root. */
 export type ProjectFromFolder = Project & Partial<Pick<WorkingProject, 'workingDirectory'>>;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { opPath, seqOf, type Fingerprint, type RunId } from '../../journal/ids.js';
 import type { EventOf } from '../../journal/event.js';
 import type { CallIdentity } from '../../src/operation/cacheable-call.js';
+import { Attempt } from '../../src/calls/attempt.js';
 import { failedElsewhere } from '../../src/operation/failures/failed-elsewhere.js';
 import { callFailureOf } from '../../src/runtime/calls/call-failure.js';
 import { callKey } from '../../src/runtime/calls/call-key.js';
@@ -29,9 +30,10 @@ const event: EventOf<'call.failed'> = {
   exitCode: 7,
 };
 
-function failing(options: Partial<CallOptions> = {}, members: Partial<typeof event> = {}) {
+function failing(options: Partial<CallOptions> = {}, members: Partial<typeof event> = {}, around?: Attempt) {
   const { run, frame, facts } = bareRun();
-  const call = bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options: { lane: 'x', ...options } });
+  const bare = bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options: { lane: 'x', ...options } });
+  const call = { ...bare, around };
   const definition = { fingerprint: 'f1' as Fingerprint, parts: [] };
   const identity: CallIdentity = { key: KEY, plainKey: KEY, hasSecret: false, definition, request: REQUEST };
   const worker = { name: 'hut', host: 'db7' };
@@ -58,6 +60,15 @@ describe('a call that failed at a worker', () => {
   it('fails with the error of its body where that had ended it', async () => {
     const { failed } = failing({}, { message: 'crash: no tide', code: 'CODE_THREW' });
     await expect(failed).rejects.toMatchObject({ code: 'CODE_THREW', message: 'no tide' });
+  });
+
+  it('cost what the worker paid for it and for the calls inside, also as a part of the call around it', async () => {
+    const around = new Attempt(opPath('main/wrap#0'), { try: 1 }, {}, undefined, () => 0);
+    const usage = { costUsd: 0.02, costSource: 'told' } as const;
+    const { facts, failed } = failing({}, { usage, insideUsd: 0.05, insideReusedUsd: 0.01 }, around);
+    await expect(failed).rejects.toThrow('failed');
+    expect(facts.at(-1)).toMatchObject({ workerUsd: 0.06 });
+    expect(around.costsInside?.usd).toBe(0.06);
   });
 
   it('gives a marker where its function wants one', async () => {

@@ -15,7 +15,7 @@ const FAILURES_SHOWN = 5;
 export async function runWorkflowCommand(
   io: Io,
   argv: readonly string[],
-  { file, name }: { readonly file: string; readonly name: string },
+  { file, name, isPath }: { readonly file: string; readonly name: string; readonly isPath: boolean },
 ): Promise<number> {
   const { request, settings, isStrict } = await parseWorkflowRequest(io, argv);
   if (request.help) {
@@ -23,7 +23,8 @@ export async function runWorkflowCommand(
     printHelp(io, 'run');
     return EXIT_OK;
   }
-  const project: Project = await findProject(path.dirname(file));
+  // A name is looked up from the working directory, a path says where its project is: docs/resume.md.
+  const project: Project = await findProject(isPath ? path.dirname(file) : io.workingDirectory);
   const agents = { ...settings, home: io.environment['HOME'] };
   if (request.plan) {
     const { planWorkflow } = await import('../../../src/api/commands/workflows/plan.js');

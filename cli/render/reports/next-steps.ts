@@ -3,13 +3,13 @@ import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import { isUpload } from '../../../src/api/commands/project.js';
 import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
-import { pipelineResumeCommand, resumeCommand } from '../resume-command.js';
+import { pipelineAgainCommand, pipelineResumeCommand, resumeCommand } from '../resume-command.js';
 import { shellWords } from '../../../journal/shell-words.js';
 
 /** The most useful first; none for a run that is done. */
 export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {
   const { run, status, chain, since, serves } = report;
-  if (isDone(report)) return [];
+  if (isDone(report)) return report.pipeline && report.unresolved > 0 && report.since === null ? againSteps(report) : [];
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
     status === 'running'
@@ -42,6 +42,12 @@ export function isIncomplete({ status, unresolved, pipeline }: PostMortemReport)
 
 export function isDone(report: PostMortemReport): boolean {
   return (report.status === 'completed' && !isIncomplete(report)) || report.since?.status === 'completed';
+}
+
+/** Stages went on although calls failed: the pipeline reached its exit, and a resume finds nothing to do. */
+function againSteps(report: PostMortemReport): (readonly [string, string])[] {
+  const command = pipelineAgainCommand(report);
+  return command === undefined ? [] : [[command, 'execute the calls without a result, and what follows from them']];
 }
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {

@@ -34,6 +34,8 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
   if (identity.hasSecret) run.secrets.taint(error);
   const failure = stoppingFailure(failed);
   const dispatcher = failure && run.calls?.dispatcher;
+  const paidUsd = paidFor(event);
+  if (paidUsd !== undefined) (operation.repeat?.first ?? call.around)?.paidInside(paidUsd, undefined);
   await run.recorder.append({
     type: 'call.started',
     key,
@@ -60,7 +62,7 @@ export async function failedElsewhere(call: CacheableCall, identity: CallIdentit
       exitCode: event.exitCode,
       resetsAt: event.resetsAt,
       onlyCalls: true, // its cost is the worker's
-      workerUsd: worker && paidFor(event),
+      workerUsd: worker && paidUsd,
       accepted: !dispatcher && isAccepted(error, options) ? true : undefined,
     }),
   );

@@ -1,4 +1,5 @@
 /** Handles a parallel node: runs its branches, each a walk of its own on a copy of the context. graph-pipelines.md 7.5. */
+import { setMaxListeners } from 'node:events';
 import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/facts/pipeline-event.js';
 import type { OpPath } from '../../../journal/ids.js';
@@ -88,6 +89,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
   for (const [index, { to }] of edges.entries()) turns.arrive(paths[index] as OpPath, { of: stage.node.id, node: to }); // a path for each
   const decided = new AbortController();
   const signal = AbortSignal.any([stage.signal, decided.signal]);
+  setMaxListeners(0, signal); // each branch listens, and its attempts: Node would warn of a leak at the eleventh
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < edges.length && !decided.signal.aborted) {

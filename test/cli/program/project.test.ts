@@ -8,7 +8,7 @@ import { findProject, findScript, listScripts, scriptName, workflowFor, type Wor
 import { resolveWorkflow } from '../../../src/session/resolve-workflow.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import { callCli } from '../../support/in-process/call-cli.js';
-import { projectFolder } from '../../support/cli.js';
+import { emptyFolder, projectFolder, runCli } from '../../support/cli.js';
 
 /** In the root of an empty project. */
 async function standpoint(): Promise<WorkingProject> {
@@ -266,4 +266,22 @@ it('reads no configuration where there is none', async () => {
   await fs.rm(path.join(folder, 'mlld-config.json'));
   await fs.mkdir(path.join(folder, '.git'));
   expect(await findProject(folder)).toMatchObject({ root: folder, config: { scriptDir: 'llm/run' } });
+});
+
+it('is the folder that has workflow scripts, where nothing else marks one', async () => {
+  const folder = await emptyFolder();
+  const scripts = path.join(folder, '.claude', 'workflows');
+  await fs.mkdir(path.join(scripts, 'nightly'), { recursive: true });
+  expect(await findProject(scripts)).toMatchObject({ root: folder });
+  expect(await findProject(path.join(scripts, 'nightly'))).toMatchObject({ root: folder });
+  await fs.writeFile(path.join(scripts, 'ask.js'), "export const meta = { name: 'ask', description: 'x' }\nreturn await agent('hello')\n");
+  const io = { cwd: folder, env: { HOME: folder } };
+  for (const [name, outcome] of [
+    ['ask', 'executed'],
+    ['.claude/workflows/ask.js', 'reused'],
+  ] as const) {
+    const run = await runCli(['run', name, '--backend', 'cmd:pwd', '--resume'].slice(0, outcome === 'reused' ? 5 : 4), io);
+    expect(run).toMatchObject({ status: 0, stdout: `${await fs.realpath(folder)}\n`, stderr: expect.stringContaining(`1 ${outcome}`) });
+  }
+  expect((await runCli(['journal', 'list'], io)).stdout).toContain('ask');
 });

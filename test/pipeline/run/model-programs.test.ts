@@ -245,3 +245,34 @@ it('pays for nothing twice when it is killed in the middle of a stage', async ()
   }
   expect(project.events('call.completed').map(({ op }) => op)).toEqual(['a', 'b', 'c'].map((node) => `main/${node}#0/try#1/model#0`));
 });
+
+describe('parallel branches', () => {
+  const branches = (count: number): string =>
+    [
+      'par [shape=component]; fan [shape=tripleoctagon]; start -> par; fan -> exit',
+      ...Array.from({ length: count }, (_, n) => `s${n} [prompt="part ${n}."]; par -> s${n} -> fan`),
+    ].join('; ');
+
+  it('say how the calls of a branch that failed are executed again, and that command does it', async () => {
+    const project = await shop(branches(2), 'backend=claude');
+    const failed = await project.run({ match: [{ when: 'part 1.', then: { do: 'crash' } }] });
+    expect(failed).toMatchObject({ status: 4, stdout: expect.stringContaining('completed') });
+    expect(failed.stderr).toMatch(/look at it: mlld journal postmortem \S+\n/);
+    expect(failed.stderr).toContain('; next: mlld run p.dot --checkpoint\n');
+    const again = await project.run({}, '--checkpoint');
+    expect(again).toMatchObject({ status: 0, stderr: expect.stringContaining('2 calls: 1 reused, 1 executed') });
+    expect(again.stderr).not.toContain('next:');
+    expect(project.calls().map(({ prompt }) => /part \d/.exec(prompt)?.[0])).toEqual(
+      expect.arrayContaining(['part 0', 'part 1', 'part 1']),
+    );
+  });
+
+  it('are paused for a quota without a warning of Node, however many they are', async () => {
+    const project = await shop(branches(14), 'backend=claude; max_parallel=14');
+    const plan = { match: [{ when: 'part 3.', then: { do: 'quota' } }], default: { do: 'ok', ms: 400 } };
+    const { status, stderr } = await resultOf(await project.start(plan, '--concurrency', '20'));
+    expect(status).toBe(5);
+    expect(stderr).toContain('--wait-quota 2h waits where that is within two hours');
+    expect(stderr).not.toContain('MaxListeners');
+  });
+});
