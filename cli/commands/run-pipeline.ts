@@ -16,6 +16,7 @@ import { openProgress } from '../render/progress/open.js';
 import type { ProgressForm } from '../options/run-request.js';
 import type { Io, Signal } from '../terminal/io.js';
 import { oneLine } from '../render/one-line.js';
+import { shellWords } from '../../journal/shell-words.js';
 import { pipelineAgainCommand, pipelineResumeCommand } from '../render/resume-command.js';
 import { styleFor } from '../render/style.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
@@ -144,7 +145,7 @@ interface Ended {
 
 /** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
 async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
-  const { status, pipeline, journal, error, notice, calls, childCalls, pause, argv: recorded = argv } = report;
+  const { status, pipeline, journal, error, notice, calls, childCalls, failedBefore = 0, pause, argv: recorded = argv } = report;
   if (notice !== undefined) io.stderr(`${notice}\n`);
   const isCompleted = status === 'completed';
   if (isCompleted) io.stdout(renderCompleted(pipeline ?? target));
@@ -154,7 +155,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     return io.stderr(renderError(error, {}));
   }
   const command = { name: target, argv: recorded, pause };
-  const isIncomplete = isCompleted && (calls?.unresolved ?? 0) + (childCalls?.unresolved ?? 0) > 0;
+  const isIncomplete = isCompleted && (calls?.unresolved ?? 0) + failedBefore > 0;
   const next = isIncomplete ? pipelineAgainCommand(command) : isCompleted ? undefined : pipelineResumeCommand(command);
   if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
     const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
@@ -168,11 +169,20 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${oneLine(messageOf(error))}\n`);
   }
+  if (isCompleted && failedBefore > 0) io.stderr(leftBefore(failedBefore, target));
   const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
   if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
   else if (journal) io.stderr(renderNoCalls(elapsedMs));
   if (pause && next !== undefined) io.stderr((await import('./conclude.js')).timerCommand(io, next));
+}
+
+/** The words of a resumed run do not say with which values its first run was started. */
+function leftBefore(count: number, target: string): string {
+  const calls =
+    count === 1 ? '1 call of the runs that it continues has no result' : `${count} calls of the runs that it continues have no result`;
+  const again = shellWords(['mlld', 'run', target, '--checkpoint']);
+  return `  ${calls}: ${again}, with the --set of the first run, executes ${count === 1 ? 'it' : 'them'} again\n`;
 }
 
 function refuseBackend(written: string): void {

@@ -81,6 +81,7 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
     } else requireSecrets(beginning.set, secrets);
     let allCalls: PipelineReport['calls'];
     let childCalls: PipelineReport['calls'];
+    const failedBefore = beginning.resumed?.failedBefore || undefined;
     let before: PipelineReport | undefined;
     const onChildEnded = (child: PipelineReport): void => {
       childCalls = addRunCalls(addRunCalls(childCalls, child.calls), child.childCalls);
@@ -90,7 +91,7 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
       const { restart, ...report } = await runOnce(single).catch((error: unknown) => takenBetween(error, before));
       before = report;
       allCalls = addRunCalls(allCalls, report.calls);
-      if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls, childCalls });
+      if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls, childCalls, failedBefore });
       beginning = { ...restart, number: beginning.number + 1 }; // PIPELINE-3
     }
   } finally {

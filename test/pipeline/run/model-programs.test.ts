@@ -267,6 +267,18 @@ describe('parallel branches', () => {
     );
   });
 
+  it('leave a pipeline incomplete that is resumed behind them, until their calls are made again', async () => {
+    const project = await shop(`${branches(2)}; late [prompt="late."]`.replace('fan -> exit', 'fan -> late -> exit'), 'backend=claude');
+    const crash = { when: 'part 1.', then: { do: 'crash' } };
+    const paused = await project.run({ match: [crash, { when: 'late.', then: { do: 'quota' } }] });
+    expect(paused.status).toBe(5);
+    const resumed = await project.run({ match: [crash] }, '--resume');
+    expect(resumed).toMatchObject({ status: 4, stderr: expect.stringContaining('1 call: 1 executed') });
+    expect(resumed.stderr).toContain('1 call of the runs that it continues has no result: mlld run p.dot --checkpoint, with the --set');
+    expect(await project.run({ match: [crash] }, '--resume', 'late')).toMatchObject({ status: 4 });
+    expect(await project.run({}, '--resume', 'par')).toMatchObject({ status: 0, stderr: expect.not.stringContaining('no result') });
+  });
+
   it('are paused for a quota without a warning of Node, however many they are', async () => {
     const project = await shop(branches(14), 'backend=claude; max_parallel=14');
     const plan = { match: [{ when: 'part 3.', then: { do: 'quota' } }], default: { do: 'ok', ms: 400 } };

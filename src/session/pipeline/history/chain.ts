@@ -7,7 +7,8 @@
  * CHAIN-2  Nothing here changes a run.
  */
 import { firstEvent } from '../../../../replay/fold/fold-run.js';
-import type { EventOf } from '../../../../journal/event.js';
+import type { EventOf, JournalEvent } from '../../../../journal/event.js';
+import { emptyLedger, followCall } from '../../../../replay/fold/calls/call-ledger.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
@@ -31,6 +32,8 @@ export interface Chain {
   readonly damage: readonly DamagedRun[];
   /** Calls whose results are recorded after the last event that counts: the same calls, when made again, reuse them. */
   readonly replies: ReadonlySet<CallKey>;
+  /** Counts the failed calls of nodes that have finished: a run that goes on behind them does not make these again. calls.md 17.3 */
+  readonly failedBefore: number;
 }
 
 export interface DamagedRun extends RunDamage {
@@ -38,7 +41,7 @@ export interface DamagedRun extends RunDamage {
 }
 
 /** The state with which a resumed run begins. */
-export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies'> {
+export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies' | 'failedBefore'> {
   readonly from: EventRef;
   readonly enterAt?: string;
   /** Calls whose recorded results may not be reused any more. */
@@ -129,11 +132,12 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
  * @param stuckAt names a node at which the walk would fail at once
  */
 export function resumePoint(
-  { state, segments, damage, replies }: Chain,
+  { state, segments, damage, replies, failedBefore }: Chain,
   stuckAt?: (state: PipelineState) => string | undefined,
 ): ResumePoint {
   const enterAt = state.main.enterAt ?? (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
-  return withoutUndefined<ResumePoint>({ state, damage, replies, from: endOf(state, segments), enterAt, invalidated: [], refused: [] });
+  const from = endOf(state, segments);
+  return withoutUndefined<ResumePoint>({ state, damage, replies, failedBefore, from, enterAt, invalidated: [], refused: [] });
 }
 
 /** Returns the point before the node was last started on the main path, for `--resume NODE`. Throws RESUME_NODE. */
@@ -164,11 +168,12 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const kept = segments.slice(0, start.segment + 1);
   const until = (start.seq - 1) as Seq;
   const { ref } = segments[start.segment] as Segment; // it was found there
-  const { state, damage } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
+  const { state, damage, failedBefore } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
   const behind = calls.filter(({ segment, seq }) => segment > start.segment || (segment === start.segment && seq > until));
   const invalidated = [...new Set(behind.map(({ key }) => key))];
   const refused = [...new Set(behind.filter(({ isForked }) => isForked).map(({ key }) => key))];
-  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, invalidated, refused };
+  const from = { run: ref.run, seq: until };
+  return { state, damage, failedBefore, replies: new Set(), from, enterAt: node, invalidated, refused };
 }
 
 async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
@@ -176,8 +181,13 @@ async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'
   return first && isPipelineRun(first) ? first : undefined;
 }
 
-async function readSegments(store: JournalStore, segments: readonly Segment[]): Promise<Pick<Chain, 'state' | 'damage' | 'replies'>> {
+async function readSegments(
+  store: JournalStore,
+  segments: readonly Segment[],
+): Promise<Pick<Chain, 'state' | 'damage' | 'replies' | 'failedBefore'>> {
   const state = pipelineState.initial();
+  const ledger = emptyLedger();
+  let failedBefore = 0;
   const damage: DamagedRun[] = [];
   const replies = new Set<CallKey>();
   for (const { ref, until } of segments) {
@@ -186,13 +196,22 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
     const visit: Parameters<JournalStore['scan']>[1] = (event, position) => {
       // These events don't count, but the results among them can be reused.
       if (until !== undefined && event.seq > until) run.leave(event);
-      else run.apply(event, { ref, position });
+      else if (run.apply(event, { ref, position })) {
+        followCall(ledger, event);
+        if (isBehindNode(event)) failedBefore = ledger.total.unresolved;
+      }
     };
     await store.scan(ref, visit, { onDefect: ({ kind }) => void (isDamaged ||= kind !== 'torn-tail') });
     if (isDamaged) damage.push({ run: ref.run, ...run.damage });
     for (const key of run.replies.values()) replies.add(key);
   }
-  return { state, damage, replies };
+  return { state, damage, replies, failedBefore };
+}
+
+/** True where the walk has done with a node of the main path: a resume does not enter it again. */
+function isBehindNode(event: JournalEvent): boolean {
+  if (event.type === 'node.finished') return event.branch === undefined && event.status !== 'fail';
+  return event.type === 'edge.selected' && event.branch === undefined;
 }
 
 function endOf({ journalRun, seq }: PipelineState, segments: readonly Segment[]): EventRef {

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
-import { emptyFolder, projectFolder, resultOf, runCli } from '../../support/cli.js';
-import { commandsOfTests } from './started-commands.js';
+import { makeDatabase, noServer, type TestDatabase } from '../../../journal/postgres/database.js';
+import { emptyFolder, projectFolder, resultOf, runCli } from '../../../support/cli.js';
+import { commandsOfTests } from '../started-commands.js';
 
 const TIMEOUT_MS = 240_000;
 
