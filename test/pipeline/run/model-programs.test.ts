@@ -253,9 +253,12 @@ describe('parallel branches', () => {
       ...Array.from({ length: count }, (_, n) => `s${n} [prompt="part ${n}."]; par -> s${n} -> fan`),
     ].join('; ');
 
+  // oxlint-disable-next-line no-thenable -- the stand-ins call it so, and rules are never awaited
+  const rule = (when: string, what: string): object => ({ when, then: { do: what } });
+
   it('say how the calls of a branch that failed are executed again, and that command does it', async () => {
     const project = await shop(branches(2), 'backend=claude');
-    const failed = await project.run({ match: [{ when: 'part 1.', then: { do: 'crash' } }] });
+    const failed = await project.run({ match: [rule('part 1.', 'crash')] });
     expect(failed).toMatchObject({ status: 4, stdout: expect.stringContaining('completed') });
     expect(failed.stderr).toMatch(/look at it: mlld journal postmortem \S+\n/);
     expect(failed.stderr).toContain('; next: mlld run p.dot --checkpoint\n');
@@ -269,8 +272,8 @@ describe('parallel branches', () => {
 
   it('leave a pipeline incomplete that is resumed behind them, until their calls are made again', async () => {
     const project = await shop(`${branches(2)}; late [prompt="late."]`.replace('fan -> exit', 'fan -> late -> exit'), 'backend=claude');
-    const crash = { when: 'part 1.', then: { do: 'crash' } };
-    const paused = await project.run({ match: [crash, { when: 'late.', then: { do: 'quota' } }] });
+    const crash = rule('part 1.', 'crash');
+    const paused = await project.run({ match: [crash, rule('late.', 'quota')] });
     expect(paused.status).toBe(5);
     const resumed = await project.run({ match: [crash] }, '--resume');
     expect(resumed).toMatchObject({ status: 4, stderr: expect.stringContaining('1 call: 1 executed') });
@@ -281,8 +284,8 @@ describe('parallel branches', () => {
 
   it('are paused for a quota without a warning of Node, however many they are', async () => {
     const project = await shop(branches(14), 'backend=claude; max_parallel=14');
-    const plan = { match: [{ when: 'part 3.', then: { do: 'quota' } }], default: { do: 'ok', ms: 400 } };
-    const { status, stderr } = await resultOf(await project.start(plan, '--concurrency', '20'));
+    const plan = { match: [rule('part 3.', 'quota')], default: { do: 'ok', ms: 400 } };
+    const { status, stderr } = await resultOf(project.start(plan, '--concurrency', '20'));
     expect(status).toBe(5);
     expect(stderr).toContain('--wait-quota 2h waits where that is within two hours');
     expect(stderr).not.toContain('MaxListeners');
