@@ -11,7 +11,8 @@
  *          the own result.
  * CACHE-7  With workers, a call may be executed elsewhere. Its result is then reused like any other, and its failure is this call's. Where
  *          such a result can't be reused here (files that it wrote are missing), the run executes the call itself: the next result of a
- *          worker would be like it, and paid for again and again.
+ *          worker would be like it, and paid for again and again. So it does where the worker could not let a call inside begin (a
+ *          shared budget is used up), and pauses for the same reason.
  * CACHE-5  A call with a secret in its request is recorded under a keyed digest. It is the same call as the plain one all the same.
  */
 import { isTooDeep } from '../../journal/canonical.js';
@@ -158,6 +159,10 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
       const offering = isForWorkers ? offers?.claim(offerableCall(call, identity), answer) : undefined; // CACHE-7
       const claiming = offering ?? claims?.claim({ key, fn: request.fn }, answer); // CACHE-6
       const claimed = claiming && (await claiming);
+      if (claimed?.kind === 'failed' && claimed.event.code === 'INTERRUPTED') {
+        isForWorkers = false;
+        continue;
+      }
       if (claimed?.kind === 'failed') {
         const failed = await failedElsewhere(call, identity, claimed);
         if (failed) return failed;

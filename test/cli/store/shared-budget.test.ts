@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli, startCli } from '../../support/cli.js';
+import { emptyFolder, projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
 import { makeDatabase, noServer, type TestDatabase } from '../../journal/postgres/database.js';
 
 /** Each execution of the model leaves a line in the ledger before it replies. */
@@ -101,6 +101,32 @@ describe.skipIf(noServer !== undefined)(`a shared budget${noServer === undefined
     endModel(cwd);
     await expect.poll(() => budget(), { timeout: 60_000 }).toMatchObject({ spent: 0.25, reserved: 0 });
     expect(await budget()).toMatchObject({ spent: 0.25, reserved: 0 });
+  });
+
+  it('pauses the run where it does not let a call begin inside one that a worker executes', async () => {
+    const cwd = await projectFolder({
+      'mlld-config.json': '{}',
+      'llm/run/nested.mld':
+        'exe llm @ask(q) = js { mlld.usage({ costUsd: 0.1 }); return q } with { maxCost: 0.1usd }\n' +
+        'exe llm @outer(q) = [ let @x = @ask(`@q one`)\n let @y = @ask(`@q two`)\n => "@x, @y" ]\nshow @outer("a")\n',
+    });
+    const env = { MLLD_STORE: database.project(), MLLD_LEASE: '2s' };
+    const run = (...words: string[]) => runCli(words, { cwd, env });
+    await run('store', 'budget', 'team', '0.15usd');
+    const hut = startCli(['worker', '--lanes', '1', '--name', 'hut'], { cwd: await emptyFolder(), env });
+    try {
+      const paused = await run('run', 'nested', '--checkpoint', '--workers', '--budget', 'team');
+      expect(paused).toMatchObject({ status: 5, stderr: expect.stringContaining('the shared budget team of $0.15 is used up') });
+      expect(paused.stderr).toContain('mlld store budget team');
+      await run('store', 'budget', 'team', '1usd');
+      const resumed = await run('run', 'nested', '--workers', '--budget', 'team', '--resume');
+      expect(resumed).toMatchObject({ status: 0, stdout: 'a one, a two\n' });
+      const budget = JSON.parse((await run('store', 'budget', 'team', '--json')).stdout) as object;
+      expect(budget).toMatchObject({ spent: 0.2, reserved: 0 });
+    } finally {
+      hut.kill('SIGTERM');
+      await resultOf(hut);
+    }
   });
 
   it('is refused where nothing can hold to it', async () => {
