@@ -43,12 +43,15 @@ export async function runWorkflowCommand(
   });
   const failed = report?.agents?.failed ?? [];
   if (failed.length === 0) return status;
-  io.stderr(`${failed.length} of ${report?.agents?.calls} agents failed:\n`);
+  // Of a paused run, agents that never began count as asked, and its resume asks these as well.
+  const isPaused = report?.status === 'paused';
+  const ofAll = isPaused ? '' : ` of ${report?.agents?.calls}`;
+  io.stderr(`${failed.length}${ofAll} ${isPaused && failed.length === 1 ? 'agent' : 'agents'} failed:\n`);
   const lines = request.verbose ? failed.map(({ name: each, reason }) => `${each}: ${reason}`) : byReason(failed);
   const shown = request.verbose ? lines.length : FAILURES_SHOWN;
   for (const line of lines.slice(0, shown)) io.stderr(`  ${oneLine(line)}\n`);
   if (lines.length > shown) io.stderr(`  and ${lines.length - shown} more reasons\n`);
-  if (report?.journal)
+  if (report?.journal && !isPaused)
     io.stderr(`ask just these again: ${oneLine(nextCommand({ name, argv, pause: report.pause }, report.resume ?? 'failed'))}\n`);
   return isStrict && status === EXIT_OK ? EXIT_FAILED : status;
 }

@@ -85,3 +85,19 @@ it('plans the first run of a fork by what its source has', async () => {
   const { stdout } = await callCli(['run', 'y.js', ...backend, '--fork', 'x.js', '--plan'], { cwd });
   expect(stdout).toMatch(/^y\.js: 1 reused, 0 to execute, if it makes the calls of its fork sources; it has no recorded run/);
 });
+
+it('lists the failed agents of a paused run, whose resume asks more than these', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': '{"agent":{"retryMs":1}}',
+    'x.js': `export const meta = { name: 'x', description: 'tides' };
+await agent('ebb');
+return parallel([1, 2, 3, 4, 5].map((n) => () => agent('pier ' + n)));
+`,
+  });
+  const backend = 'cmd:read -r p; case $p in ebb) exit 3;; "pier 1") echo usage limit reached >&2; exit 77;; esac';
+  const { status, stderr } = await callCli(['run', 'x.js', '--parallel', '1', '--backend', backend], { cwd });
+  expect(status).toBe(5);
+  expect(stderr).toMatch(/^1 agent failed:\n {2}ebb: crash: exit status 3\n/m);
+  expect(stderr).not.toContain('ask just these again');
+  expect(stderr).toMatch(/; next: mlld run x\.js .* --resume\n/);
+});
