@@ -43,7 +43,7 @@ export async function runWorkflowCommand(
   });
   const failed = report?.agents?.failed ?? [];
   if (failed.length === 0) return status;
-  // Of a paused run, agents that never began count as asked, and its resume asks these as well.
+  // Agents that a pause kept from beginning count as asked, and the resume of the run asks these as well.
   const isPaused = report?.status === 'paused';
   const ofAll = isPaused ? '' : ` of ${report?.agents?.calls}`;
   io.stderr(`${failed.length}${ofAll} ${isPaused && failed.length === 1 ? 'agent' : 'agents'} failed:\n`);

@@ -28,8 +28,13 @@ export function noStageRetries<F>(): StageRetries<F> {
 /** `main/pump#0/try#2/model#0` is in the attempt `main/pump#0/try#2` of the node `main/pump#0`. */
 const IN_ATTEMPT = /^((.*)\/try#\d+)(?:\/|$)/;
 
+/** Returns the path of the node whose attempt makes the call; undefined for a call of a script. */
+export function stageOf(op: OpPath): string | undefined {
+  return IN_ATTEMPT.exec(op)?.[2];
+}
+
 export function failInStage<F>({ failures }: StageRetries<F>, op: OpPath, key: CallKey, failed: F): void {
-  const node = IN_ATTEMPT.exec(op)?.[2];
+  const node = stageOf(op);
   if (node === undefined) return;
   const known = failures.get(node);
   if (known) known.push({ key, failed });

@@ -39,6 +39,8 @@ export interface FailureGroups {
   readonly failures: Map<string, FailureGroup>;
   /** The groups of the failures of calls that have no result; a group once for each failure. */
   readonly failedCalls: Map<CallKey, string[]>;
+  /** The failure of the last attempt of a stage, by the path of its node. */
+  readonly failedStages: Map<string, { readonly key: CallKey; readonly group: string }>;
 }
 
 const GROUPS_MAX = 200;
@@ -65,6 +67,18 @@ export function countFailure(
 export function forgetFailures({ failures, failedCalls }: FailureGroups, key: CallKey): void {
   for (const name of failedCalls.get(key) ?? []) forgetFailure(failures, name);
   failedCalls.delete(key);
+}
+
+/** Takes out the failure of the attempt before: where a stage is tried again, its calls are the attempts of one. calls.md 14.1 */
+export function forgetAttemptBefore({ failures, failedCalls, failedStages }: FailureGroups, stage: string): void {
+  const before = failedStages.get(stage);
+  if (before === undefined) return;
+  failedStages.delete(stage);
+  const groups = failedCalls.get(before.key);
+  const at = groups?.indexOf(before.group) ?? -1;
+  if (at < 0) return; // its key has a result by now
+  groups?.splice(at, 1);
+  forgetFailure(failures, before.group);
 }
 
 /** Takes one failure out of the group of this name. */

@@ -9,11 +9,13 @@ import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import { emptyLedger, followCall, type CallLedger, type CountedCall } from '../../fold/calls/call-ledger.js';
+import { isRepeated, stageOf } from '../../fold/calls/stage-retries.js';
 import { isEndOfCall } from '../../fold/calls/ended-call.js';
 import { flawOf } from '../../fold/calls/failure-class.js';
 import {
   beginningOf,
   countFailure,
+  forgetAttemptBefore,
   forgetFailure,
   forgetFailures,
   SAID_UNITS_MAX,
@@ -91,6 +93,7 @@ export const postMortem: Projection<PostMortem> = {
     counted: new Set(),
     failures: new Map(),
     failedCalls: new Map(),
+    failedStages: new Map(),
     hookFailures: new Map(),
     denials: new Map(),
     checkpoint: undefined,
@@ -236,7 +239,15 @@ function withdrawCall(state: PostMortem, { op, key, try: tried = 1 }: EventOf<'c
   if (tried === 1 && fn !== undefined) countInLoops(state, op, fn, { by: -1 });
 }
 
+/** Returns the stage that makes the call; where that is tried again, the failure of its attempt before counts no more. */
+function stageAgain(state: PostMortem, op: OpPath): string | undefined {
+  const stage = stageOf(op);
+  if (stage !== undefined && isRepeated(state.ledger.stages, op)) forgetAttemptBefore(state, stage);
+  return stage;
+}
+
 function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
+  stageAgain(state, event.op);
   const { op, key, elapsedMs, unusable, result, seq, onlyCalls } = event;
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
@@ -262,7 +273,9 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   const step = state.steps.get(op);
   const open = state.unresolved.get(key);
   const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
-  countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : ended?.cause);
+  const stage = stageAgain(state, op);
+  const group = countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : ended?.cause);
+  if (stage !== undefined && group !== undefined) state.failedStages.set(stage, { key, group });
   for (const command of step?.call?.failedCommands ?? []) forgetFailure(state.failures, command);
   const why = denied === true ? 'denied' : ended?.outcome === 'not-executed' ? 'not-executed' : 'failed';
   if (open !== undefined) open.why = why;

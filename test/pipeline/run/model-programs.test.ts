@@ -8,6 +8,7 @@ import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder, resultOf, startCli } from '../../support/cli.js';
 
 const STUBS = fileURLToPath(new URL('../../conformance/stubs', import.meta.url));
+const BAD_JSON = { do: 'bad-json' };
 const REPORT = '\n{"outcome": "success"}';
 
 interface Called {
@@ -290,4 +291,14 @@ describe('parallel branches', () => {
     expect(stderr).toContain('--wait-quota 2h waits where that is within two hours');
     expect(stderr).not.toContain('MaxListeners');
   });
+});
+
+it.each([
+  ['every attempt fails', { default: BAD_JSON }, 1, [['bad-reply', 1]]],
+  ['the second attempt gives a result', { calls: [BAD_JSON] }, 0, []],
+])('counts a call once in a post-mortem, however often its stage was tried: %s', async (_, plan, status, failures) => {
+  const project = await shop('a [prompt="chart", max_retries=2]; start -> a -> exit', 'backend=claude');
+  expect(await project.run(plan)).toMatchObject({ status });
+  const report = (await project.json('postmortem', 'p.dot')) as { readonly failures: readonly { cause: string; count: number }[] };
+  expect(report.failures.map((group) => [group.cause, group.count])).toEqual(failures);
 });
