@@ -180,7 +180,9 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
 /** The words of a resumed run do not say with which values its first run was started. */
 function leftBefore(count: number, target: string): string {
   const calls =
-    count === 1 ? '1 call of the runs that it continues has no result' : `${count} calls of the runs that it continues have no result`;
+    count === 1
+      ? '1 call of the runs that this one continues has no result'
+      : `${count} calls of the runs that this one continues have no result`;
   const again = shellWords(['mlld', 'run', target, '--checkpoint']);
   return `  ${calls}: ${again}, with the --set of the first run, executes ${count === 1 ? 'it' : 'them'} again\n`;
 }

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { findProject, findScript, listScripts, type Project } from '../../src/api/commands/project.js';
+import { findProject, findScript, listScripts, WORKFLOW_DIR, type Project } from '../../src/api/commands/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { clip, oneLine } from '../render/one-line.js';
 import type { Io } from '../terminal/io.js';
@@ -98,7 +98,7 @@ async function isScriptName(project: Project, name: string, home: string | undef
 
 /** Looked at first, so that a script of the language loads nothing of workflow scripts. */
 function hasWorkflowFile({ root, config }: Project, name: string): boolean {
-  const folders = [path.resolve(root, config.scriptDir), path.join(root, '.claude', 'workflows')];
+  const folders = [path.resolve(root, config.scriptDir), path.join(root, WORKFLOW_DIR)];
   return folders.some((folder) => ['.js', '.mjs'].some((extension) => fs.existsSync(path.join(folder, name + extension))));
 }
 

@@ -38,7 +38,8 @@ const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
 /** The endings of scripts of the language and of workflow scripts. */
 const ANY_EXTENSION = /\.(?:mld(?:\.md)?|m?js)$/;
-const WORKFLOW_DIR = path.join('.claude', 'workflows');
+/** Workflow scripts of a project, and of a user in the home folder, lie in here. */
+export const WORKFLOW_DIR = path.join('.claude', 'workflows');
 /** `mlld serve` keeps each pipeline that was sent to it in a folder of its own in here. */
 const UPLOADS = path.join('.mlld', 'serve');
 

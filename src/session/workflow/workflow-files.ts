@@ -10,10 +10,9 @@ import { checkWorkflow, type ValidatedWorkflow } from '../../workflows/check-wor
 import { readWorkflow } from '../../workflows/text/read-script.js';
 import type { WorkflowSource } from '../../workflows/run/ports.js';
 import { displayPath } from '../../language/paths.js';
-import type { Project } from '../project.js';
+import { WORKFLOW_DIR, type Project } from '../project.js';
 
 const EXTENSIONS = ['.js', '.mjs'];
-const CLAUDE = path.join('.claude', 'workflows');
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface WorkflowPlace {
@@ -66,7 +65,7 @@ export async function unknownWorkflow(word: string, place: WorkflowPlace): Promi
       near !== undefined
         ? `did you mean ${near}?`
         : known.length === 0
-          ? `put one at ${CLAUDE}/${word}.js`
+          ? `put one at ${WORKFLOW_DIR}/${word}.js`
           : `there are: ${known.join(', ')}`,
   });
 }
@@ -77,7 +76,7 @@ export async function listWorkflows(
   where: 'project' | 'home too',
 ): Promise<readonly WorkflowListing[]> {
   // The project may be the home folder.
-  const folders = new Set([...ownFolders(project), ...(where === 'home too' && home ? [path.join(home, CLAUDE)] : [])]);
+  const folders = new Set([...ownFolders(project), ...(where === 'home too' && home ? [path.join(home, WORKFLOW_DIR)] : [])]);
   const found: WorkflowListing[] = [];
   for (const file of [...folders].flatMap((folder) => entriesOf(folder).map((name) => path.join(folder, name)))) {
     const text = EXTENSIONS.includes(path.extname(file)) ? readText(file) : undefined;
@@ -135,7 +134,7 @@ export async function calledWorkflow(
 }
 
 function ownFolders({ root, config }: Project): readonly string[] {
-  return [...new Set([path.resolve(root, config.scriptDir), path.join(root, CLAUDE)])];
+  return [...new Set([path.resolve(root, config.scriptDir), path.join(root, WORKFLOW_DIR)])];
 }
 
 /** The definition of a custom agent: of the project, else of the user. */

@@ -278,7 +278,9 @@ describe('parallel branches', () => {
     expect(paused.status).toBe(5);
     const resumed = await project.run({ match: [crash] }, '--resume');
     expect(resumed).toMatchObject({ status: 4, stderr: expect.stringContaining('1 call: 1 executed') });
-    expect(resumed.stderr).toContain('1 call of the runs that it continues has no result: mlld run p.dot --checkpoint, with the --set');
+    expect(resumed.stderr).toContain(
+      '1 call of the runs that this one continues has no result: mlld run p.dot --checkpoint, with the --set',
+    );
     expect(await project.run({ match: [crash] }, '--resume', 'late')).toMatchObject({ status: 4 });
     expect(await project.run({}, '--resume', 'par')).toMatchObject({ status: 0, stderr: expect.not.stringContaining('no result') });
   });
