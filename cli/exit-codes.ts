@@ -27,20 +27,20 @@ interface Ended {
   readonly status: RunReport['status'];
   readonly calls?: { readonly unresolved: number };
   /** As in the report of a pipeline. */
-  readonly failedBefore?: number;
+  readonly unresolvedBefore?: number;
   readonly error?: unknown;
 }
 
 /** Returns the exit status of a run; of several that apply, the first in the table of calls.md 14.4. */
 export function exitStatusOf(
-  { status, calls, failedBefore = 0, error }: Ended,
+  { status, calls, unresolvedBefore = 0, error }: Ended,
   signal: Signal | undefined,
   allowFailures: boolean,
 ): number {
   if (status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   if (status === 'paused') return isTaken(error) ? EXIT_TAKEN : EXIT_PAUSED;
   if (status !== 'completed') return EXIT_FAILED;
-  return (calls?.unresolved ?? 0) + failedBefore > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
+  return (calls?.unresolved ?? 0) + unresolvedBefore > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
 /** True for a pause whose reason is that the store takes nothing of this run any more. */

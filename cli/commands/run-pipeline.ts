@@ -145,7 +145,7 @@ interface Ended {
 
 /** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
 async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
-  const { status, pipeline, journal, error, notice, calls, childCalls, failedBefore = 0, pause, argv: recorded = argv } = report;
+  const { status, pipeline, journal, error, notice, calls, childCalls, unresolvedBefore = 0, pause, argv: recorded = argv } = report;
   if (notice !== undefined) io.stderr(`${notice}\n`);
   const isCompleted = status === 'completed';
   if (isCompleted) io.stdout(renderCompleted(pipeline ?? target));
@@ -155,7 +155,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     return io.stderr(renderError(error, {}));
   }
   const command = { name: target, argv: recorded, pause };
-  const isIncomplete = isCompleted && (calls?.unresolved ?? 0) + failedBefore > 0;
+  const isIncomplete = isCompleted && (calls?.unresolved ?? 0) + unresolvedBefore > 0;
   const next = isIncomplete ? pipelineAgainCommand(command) : isCompleted ? undefined : pipelineResumeCommand(command);
   if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
     const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
@@ -169,7 +169,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${oneLine(messageOf(error))}\n`);
   }
-  if (isCompleted && failedBefore > 0) io.stderr(leftBefore(failedBefore, target));
+  if (isCompleted && unresolvedBefore > 0) io.stderr(leftBefore(unresolvedBefore, target));
   const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
   if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));

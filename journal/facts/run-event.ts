@@ -57,6 +57,8 @@ export interface RunTotals {
   readonly attempts?: number;
   /** Failed calls that were not accepted, and those that were not executed. */
   readonly unresolved?: number;
+  /** As in `run.started`. */
+  readonly unresolvedBefore?: number;
   /** Failed calls whose function says what to do about it. */
   readonly accepted?: number;
   readonly denied?: number;
@@ -176,6 +178,11 @@ export type RunFact =
       readonly restartOf?: RunId;
       /** The number of restarts before this run in its logical run, from 1: its calls are others than those of the runs before. */
       readonly restarts?: number;
+      /**
+       * Unresolved calls of stages that the runs before this one in its logical run have left: this run does not make them again. Absent:
+       * none, or not counted.
+       */
+      readonly unresolvedBefore?: number;
       /** The node at which the walk begins, if not at the entry or behind what finished last. */
       readonly enterAt?: string;
       /**

@@ -96,6 +96,7 @@ const MEMBERS: { readonly [Type in FactType]: { readonly [Member in Exclude<keyo
     resume: optional(eventRef),
     restartOf: maybeText,
     restarts: maybeNumber,
+    unresolvedBefore: maybeNumber,
     enterAt: maybeText,
     parent: optional(withMembers({ run: text, node: maybeText, op: text })),
   },

@@ -60,7 +60,7 @@ export type { CallOutcome, EndedCall, EndOfCall } from '../../replay/fold/calls/
 export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
 export type { FailedInStage, StageRetries } from '../../replay/fold/calls/stage-retries.js';
 export type { CallCause } from '../../replay/fold/calls/failure-class.js';
-export type { CountedStatus, ReportedStatus } from '../../replay/fold/reported-status.js';
+export type { CountedStatus, ReportedStatus, UnresolvedCalls } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
 export type { WaitingQuestion } from '../../replay/pipeline/waiting-question.js';
 export type { Visit } from '../../replay/pipeline/node-visits.js';

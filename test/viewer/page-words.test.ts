@@ -46,6 +46,10 @@ describe('the page of a run', () => {
     const handled = { ...verdict, status: 'completed' as const, unresolved: 0 };
     expect(troubleOf(handled)).toEqual({ title: 'Failures that the run dealt with', isCalm: true });
     expect(troubleOf({ ...handled, unresolved: 1 })).toEqual({ title: 'What went wrong', isCalm: false });
+    expect(troubleOf({ ...handled, unresolvedBefore: 1 })).toEqual({ title: 'What went wrong', isCalm: false });
+    expect(sentenceOf({ ...model.data, verdict: { ...handled, unresolvedBefore: 2 } })).toContain(
+      '. 2 calls of the runs that it goes on with have no result.',
+    );
     expect(troubleOf({ ...handled, status: 'failed' })).toEqual({ title: 'What went wrong', isCalm: false });
     expect(troubleOf({ ...handled, status: 'interrupted' })).toEqual({ title: 'Stopped before its end', isCalm: true });
   });

@@ -3,7 +3,7 @@ import { duration, money, time } from '../../cli/render/units.js';
 import type { Following } from './app.js';
 import { changedLines } from './model/side-by-side.js';
 import type { Model, PageData } from './model/page-model.js';
-import { callsOfRun, hitRate, number, openQuestions, sentenceOf } from './model/verdict-words.js';
+import { callsOfRun, hitRate, isIncomplete, number, openQuestions, sentenceOf } from './model/verdict-words.js';
 import { Figures, type Figure } from './parts/figures.js';
 
 interface HeadProps {
@@ -45,7 +45,7 @@ export function Head({ model: { report, data }, following, isFirstView }: HeadPr
       </p>
       <h1>
         {following ? following.name : report.name}{' '}
-        {!following && <span class={`pill ${data.verdict.unresolved > 0 && status === 'completed' ? 'incomplete' : shown}`}>{shown}</span>}
+        {!following && <span class={`pill ${isIncomplete(data.verdict) ? 'incomplete' : shown}`}>{shown}</span>}
       </h1>
       {following?.actions}
       <p class="sentence">{sentenceOf(data)}</p>

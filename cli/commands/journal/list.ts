@@ -197,7 +197,8 @@ async function listedRun(
   }
   const report = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
   const isServing = isOfWorker(file);
-  const { durationMs = null, status, inFlight, questions, executed, reused, failed, accepted, denied, notExecuted, unresolved } = report;
+  const { durationMs = null, status, inFlight, questions, executed, reused, failed, accepted, denied, notExecuted } = report;
+  const { unresolved, unresolvedBefore } = report;
   const { attempts, retries, model, inputTokens, outputTokens, costUsd, unpriced, savedUsd } = report;
   const answerable = isAnsweredFromElsewhere(report);
   const calls = inFlight.map(({ fn, preview = null, phase, durationMs: ms }) => ({
@@ -219,6 +220,7 @@ async function listedRun(
     denied,
     notExecuted,
     unresolved,
+    unresolvedBefore,
     attempts,
     retries,
     model,
@@ -240,6 +242,7 @@ const UNKNOWN_COUNTS = {
   denied: null,
   notExecuted: null,
   unresolved: null,
+  unresolvedBefore: null,
   attempts: null,
   retries: null,
   model: null,

@@ -3,7 +3,7 @@ import type { JournalEvent, Json, Payload } from '../../../journal/event.js';
 import type { RunId } from '../../../src/api/ids.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
 import type { CallFigures } from '../../../replay/fold/calls/call-counts.js';
-import type { CountedStatus } from '../../../replay/fold/reported-status.js';
+import type { CountedStatus, UnresolvedCalls } from '../../../replay/fold/reported-status.js';
 import type { OpenQuestion } from '../../../replay/pipeline/progress.js';
 import type { VerifyReport } from '../../../src/api/reports/verify.js';
 import { COUNT_COLUMNS, csvLine, USAGE_COLUMNS } from '../csv.js';
@@ -18,7 +18,7 @@ import { costOrDash, durationOrDash, money, moneyOrDash, time } from '../units.j
 type UnlessUnreadable<Counts> = { readonly [name in keyof Counts]: Counts[name] | null };
 
 /** A row of `journal list`; the shape that `--json` prints. */
-export interface ListedRun extends UnlessUnreadable<CallFigures> {
+export interface ListedRun extends UnlessUnreadable<CallFigures & UnresolvedCalls> {
   readonly run: RunId;
   readonly script: string;
   readonly workflow: string;
@@ -112,7 +112,10 @@ function rowOf(run: ListedRun, ofTeam: boolean, style: Style): readonly Cell[] {
     ...(ofTeam ? [run.person ?? '-'] : []),
     time(Date.parse(run.started)),
     durationOrDash(run.durationMs),
-    { text: status === 'incomplete' ? `incomplete (${run.unresolved})` : status, style: colourOf(status, style) },
+    {
+      text: status === 'incomplete' ? `incomplete (${(run.unresolved ?? 0) + (run.unresolvedBefore ?? 0)})` : status,
+      style: colourOf(status, style),
+    },
     run.model ?? '-',
     ...[run.executed, run.reused, run.failed].map((calls) => calls?.toString() ?? '-'),
     costOrDash(run),

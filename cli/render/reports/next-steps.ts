@@ -9,7 +9,9 @@ import { shellWords } from '../../../journal/shell-words.js';
 /** The most useful first; none for a run that is done. */
 export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {
   const { run, status, chain, since, serves } = report;
-  if (isDone(report)) return report.pipeline && report.unresolved > 0 && report.since === null ? againSteps(report) : [];
+  if (isDone(report))
+    return report.pipeline && !isWhole(report) && report.since === null ? [...againSteps(report), ...stepsBefore(report)] : [];
+  if (report.pipeline && since?.status === 'incomplete') return againSteps(report);
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
     status === 'running'
@@ -31,8 +33,8 @@ function stepsOfServed({ run }: NonNullable<PostMortemReport['serves']>): (reado
   return run === undefined ? [] : [[`mlld journal postmortem ${run}`, 'the run whose calls it holds, and how to continue that']];
 }
 
-export function isWhole({ status, unresolved }: PostMortemReport): boolean {
-  return status === 'completed' && unresolved === 0;
+export function isWhole({ status, unresolved, unresolvedBefore }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved + unresolvedBefore === 0;
 }
 
 /** The pipeline's own report says how a pipeline goes on. */
@@ -48,6 +50,12 @@ export function isDone(report: PostMortemReport): boolean {
 function againSteps(report: PostMortemReport): (readonly [string, string])[] {
   const command = pipelineAgainCommand(report);
   return command === undefined ? [] : [[command, 'execute the calls without a result, and what follows from them']];
+}
+
+/** The words of a run that resumed another one lack what that was started with. */
+function stepsBefore({ unresolvedBefore, continues }: PostMortemReport): (readonly [string, string])[] {
+  if (unresolvedBefore === 0 || continues === null) return [];
+  return [[`mlld journal postmortem ${continues}`, 'how the calls are executed again that the runs before it have left']];
 }
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {

@@ -69,7 +69,7 @@ export function renderStopped(stopped: string, run: string, report: PostMortemRe
 }
 
 function headOf(report: PostMortemReport, style: Style): string[] {
-  const { workflow, run, status, startedMs, durationMs, error, torn, events, serves, salvaged } = report;
+  const { workflow, run, status, startedMs, durationMs, error, torn, events, serves, salvaged, unresolvedBefore } = report;
   const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
   const took = durationMs === undefined ? '' : `, after ${duration(durationMs)}`;
   const colour = isWhole(report) ? style.green : status === 'running' || status === 'completed' ? style.yellow : style.red;
@@ -85,6 +85,12 @@ function headOf(report: PostMortemReport, style: Style): string[] {
   }
   lines.push(...costOf(report), ...teamLines(report.team).map((line) => `  ${line}`));
   for (const each of salvaged) lines.push(`  ${salvagedLine(each)}`);
+  if (unresolvedBefore > 0)
+    lines.push(
+      style.yellow(
+        `  ${counted(unresolvedBefore, 'call')} of the runs that it goes on with ${unresolvedBefore === 1 ? 'has' : 'have'} no result`,
+      ),
+    );
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
   return lines;
 }

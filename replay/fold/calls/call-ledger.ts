@@ -58,10 +58,20 @@ export interface CallLedger {
   /** Failed calls whose keys have no result. */
   readonly failures: Map<CallKey, FailedCall[]>;
   readonly stages: StageRetries<FailedCall>;
+  /** The unresolved calls that the runs before it in its chain have left. They are in no other count. */
+  unresolvedBefore: number;
 }
 
 export function emptyLedger(): CallLedger {
-  return { total: noCalls(), functions: new Map(), models: new Map(), attempts: new Map(), failures: new Map(), stages: noStageRetries() };
+  return {
+    total: noCalls(),
+    functions: new Map(),
+    models: new Map(),
+    attempts: new Map(),
+    failures: new Map(),
+    stages: noStageRetries(),
+    unresolvedBefore: 0,
+  };
 }
 
 /**
@@ -100,8 +110,12 @@ export function followCall(
     case 'edge.selected':
       acceptStage(ledger, event.op, event.from);
       return undefined;
+    case 'run.started':
+      ledger.unresolvedBefore = event.unresolvedBefore ?? 0;
+      return undefined;
     case 'run.finished':
       if (event.status === 'restarted') leaveByRestart(ledger, event.node);
+      ledger.unresolvedBefore = event.totals.unresolvedBefore ?? ledger.unresolvedBefore;
       return undefined;
     default:
       return undefined;

@@ -328,7 +328,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
   return {
     workflow: ref.workflow,
     run: ref.run,
-    status: countedStatus(status, { unresolved }),
+    status: countedStatus(status, { unresolved, unresolvedBefore: state.ledger.unresolvedBefore }),
     error: state.error?.message ?? null,
     calls: state.calls.size,
     executed,

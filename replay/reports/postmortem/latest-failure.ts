@@ -89,9 +89,11 @@ function note(later: Later, file: RunFile, head: Head | undefined): void {
   if (end !== undefined && previous !== undefined && !continued.has(previous)) continued.set(previous, end);
 }
 
-/** It reached its end, and no call is unresolved. */
+/** It reached its end, and no call is unresolved, here or in the runs that it goes on with. */
 export function isWhole({ finished }: RunFile): boolean {
-  return finished?.status === 'completed' && (finished.totals.unresolved ?? 0) === 0;
+  if (finished?.status !== 'completed') return false;
+  const { unresolved = 0, unresolvedBefore = 0 } = finished.totals;
+  return unresolved + unresolvedBefore === 0;
 }
 
 function previousOf({ resume, restartOf }: Head): RunId | undefined {

@@ -81,6 +81,10 @@ export interface PostMortemReport extends CallFigures {
   readonly team: TeamRecord;
   /** The runs that have the ends of calls which were in flight when this one was sealed; empty for most. `calls`: how many. */
   readonly salvaged: readonly { readonly run: string; readonly calls: number; readonly costUsd: number | null }[];
+  /** The unresolved calls that the runs before it in its chain have left; only pipelines leave any. */
+  readonly unresolvedBefore: number;
+  /** The run that it resumed or was restarted from; null where there is none. */
+  readonly continues: string | null;
   /** Only of a run that a worker made, or a sealed one: it can't be resumed. */
   readonly serves?: ServedRun;
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
@@ -241,6 +245,8 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     resume: { ...estimateResume(state, usualCalls, now), comparedWith: usual?.ref.run, target },
     team: known.team,
     salvaged: known.salvaged.map(({ run, ops, costUsd: cost }) => ({ run, calls: ops.size, costUsd: cost })),
+    unresolvedBefore: state.ledger.unresolvedBefore,
+    continues: started?.resume?.run ?? started?.restartOf ?? null,
     ...(known.serves && { serves: known.serves }),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(pipeline && { pipeline }),

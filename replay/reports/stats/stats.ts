@@ -173,13 +173,14 @@ function measured(
   const { ref, liveness } = file;
   const status = reportedStatus(counts.status, liveness);
   if (status !== 'running') endRun(counts.ledger, salvaged);
+  const { unresolvedBefore } = counts.ledger;
   return {
     isServing: servesAnotherRun(file),
     serves,
     ref,
     day: new Date(startOf(ref.run)).toISOString().slice(0, 10),
     durationMs: recordedMs(counts),
-    status: countedStatus(status, { ...counts.ledger.total, unresolved: counts.ledger.total.unresolved + counts.failedAtWorkers.size }),
+    status: countedStatus(status, { unresolved: counts.ledger.total.unresolved + counts.failedAtWorkers.size, unresolvedBefore }),
     counts,
   };
 }

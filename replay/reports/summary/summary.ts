@@ -12,7 +12,7 @@ import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 import { openQuestions, type OpenQuestion } from '../../pipeline/progress.js';
 import { callPhases } from '../../workflows/call-phases.js';
-import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
+import { reportedStatus, type ReportedStatus, type UnresolvedCalls } from '../../fold/reported-status.js';
 import { runDurationMs, runningForMs, sinceMs } from '../../fold/run-duration.js';
 
 export interface InFlight {
@@ -180,7 +180,7 @@ export const summary: Projection<RunSummary> = {
 };
 
 /** A summary as plain data, for `--json` and lists. Times are milliseconds since 1970, durations milliseconds. */
-export interface RunReport extends CallFigures {
+export interface RunReport extends CallFigures, UnresolvedCalls {
   readonly workflow: string;
   readonly run: string;
   readonly name: string | undefined;
@@ -235,6 +235,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     denied: state.denied,
     notExecuted: state.notExecuted,
     unresolved: state.unresolved,
+    unresolvedBefore: state.ledger.unresolvedBefore,
     attempts: state.attempts,
     retries: state.retries,
     failedByClass: { ...state.failedByClass },

@@ -78,7 +78,7 @@ export function followFigures(store: Pick<JournalStore, 'scan'>, ref: RunRef): R
       const isRunning = reported === 'running';
       if (!isRunning) endRun(ledger, salvaged);
       return {
-        status: countedStatus(reported, ledger.total),
+        status: countedStatus(reported, { unresolved: ledger.total.unresolved, unresolvedBefore: ledger.unresolvedBefore }),
         lastTs: lastTs ?? null,
         ...countsIn(ledger, atWorkers),
         inFlight: isRunning ? ledger.attempts.size : 0,

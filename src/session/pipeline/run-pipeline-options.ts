@@ -110,7 +110,7 @@ export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
    * Counts the failed calls of the runs that this one continues, where their stages were left all the same: nothing makes them again here,
    * and `calls` has none of them. Absent: there are none.
    */
-  readonly failedBefore?: number;
+  readonly unresolvedBefore?: number;
   /** The recorded words of the command line, with marks in the place of secrets. */
   readonly argv?: readonly string[];
   /** The error that ended the run; a user can cause it. Without `onFindings` it is the first finding of lint. */

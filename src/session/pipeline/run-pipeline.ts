@@ -74,14 +74,14 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
   try {
     const found = options.resume === undefined ? undefined : await findResumption(recordable, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
-    let beginning: RunBeginning = { set: recordable.set, ...found, number: 1 };
+    let beginning: RunBeginning = { set: recordable.set, unresolvedBefore: 0, ...found, number: 1 };
+    const { unresolvedBefore } = beginning;
     if (beginning.resumed) {
       requireSecrets(beginning.resumed.state.given, secrets);
       await refuseForeignFolder(options, beginning.resumed.state, world);
     } else requireSecrets(beginning.set, secrets);
     let allCalls: PipelineReport['calls'];
     let childCalls: PipelineReport['calls'];
-    const failedBefore = beginning.resumed?.failedBefore || undefined;
     let before: PipelineReport | undefined;
     const onChildEnded = (child: PipelineReport): void => {
       childCalls = addRunCalls(addRunCalls(childCalls, child.calls), child.childCalls);
@@ -91,8 +91,15 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
       const { restart, ...report } = await runOnce(single).catch((error: unknown) => takenBetween(error, before));
       before = report;
       allCalls = addRunCalls(allCalls, report.calls);
-      if (!restart) return withoutUndefined<PipelineReport>({ ...report, calls: allCalls, childCalls, failedBefore });
-      beginning = { ...restart, number: beginning.number + 1 }; // PIPELINE-3
+      if (!restart)
+        return withoutUndefined<PipelineReport>({
+          ...report,
+          calls: allCalls,
+          childCalls,
+          unresolvedBefore: unresolvedBefore || undefined,
+        });
+      const left = unresolvedBefore + (allCalls?.unresolved ?? 0);
+      beginning = { ...restart, unresolvedBefore: left, number: beginning.number + 1 }; // PIPELINE-3
     }
   } finally {
     await unlock();
@@ -208,7 +215,12 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const { signal: callerSignal } = options;
   const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number });
   if (end.restartAt !== undefined) journal.restarts(currentNode(keeper.state));
-  const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
+  const totals = {
+    ...journal.totals(),
+    ...pipelineTotals(keeper.state),
+    ...(beginning.unresolvedBefore > 0 && { unresolvedBefore: beginning.unresolvedBefore }),
+    elapsedMs: Math.round(io.monotonicMs() - startedMs),
+  };
   const more = { ...positionAtEnd(keeper.state, end), totals };
   // A pipeline is resumed at its nodes, and not by a target.
   const { resume: _, ...report } = await endRun({ options, run: frame.run, journal, status: end.status, error: end.error, more });

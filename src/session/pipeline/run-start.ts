@@ -26,6 +26,8 @@ export interface Restart {
 /** Describes how a run begins. */
 export interface RunBeginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 'set'> {
   readonly resumed?: ResumePoint;
+  /** As in `run.started`. */
+  readonly unresolvedBefore: number;
   /** Counts the runs of this command: 1, or more after restarts. */
   readonly number: number;
 }
@@ -37,7 +39,7 @@ interface Starting {
 }
 
 export function startFacts({ options, plan, beginning }: Starting, ref: RunRef): Partial<FactOf<'run.started'>> {
-  const { resumed, restartOf, number } = beginning;
+  const { resumed, restartOf, number, unresolvedBefore } = beginning;
   // A resumed run makes the calls of the run before, whichever program began that.
   const { restarts, within } = resumed?.state ?? { restarts: beginning.restarts ?? 0, within: options.parent?.within };
   const enterAt = resumed?.enterAt ?? beginning.enterAt;
@@ -52,6 +54,7 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
     resume: resumed?.from,
     restartOf,
     restarts: restarts === 0 ? undefined : restarts,
+    unresolvedBefore: unresolvedBefore || undefined,
     enterAt,
     parent:
       parent &&

@@ -32,6 +32,7 @@ async function shop(body: string, attributes = '', config: object = {}) {
     run: (plan: object, ...argv: string[]) => callCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
     start: (plan: object, ...argv: string[]) => startCli(['run', 'p.dot', ...argv], { cwd, env: env(plan) }),
     json: async (...argv: string[]) => JSON.parse((await callCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown,
+    text: async (...argv: string[]) => (await callCli(['journal', ...argv], { cwd })).stdout,
     replay: () => callCli(['journal', 'replay', 'p.dot'], { cwd }),
     /** Calls of the programs that have begun. */
     calls: () => ledger(cwd).filter(({ event }) => event === 'start'),
@@ -281,8 +282,37 @@ describe('parallel branches', () => {
     expect(resumed.stderr).toContain(
       '1 call of the runs that this one continues has no result: mlld run p.dot --checkpoint, with the --set',
     );
+    const [first, last] = [paused, resumed].map(({ stderr }) => /mlld journal postmortem (\S+)/.exec(stderr)?.[1] ?? '');
+    expect(await project.json('list')).toMatchObject([
+      { run: last, status: 'incomplete', executed: 1, failed: 0, unresolved: 0, unresolvedBefore: 1 },
+      { run: first, status: 'paused' },
+    ]);
+    expect(await project.json('stats')).toMatchObject({ statuses: { paused: 1, incomplete: 1 } });
+    expect(await project.text('list')).toContain('incomplete (1)');
+    const report = await project.text('postmortem');
+    expect(report).toContain(`run ${last}`);
+    expect(report).toContain('1 call of the runs that it goes on with has no result');
+    expect(report).toContain(`mlld journal postmortem ${first}`);
+    expect(await project.text('postmortem', first as string)).toMatch(/mlld run p\.dot --checkpoint +# execute the calls without a result/);
+    expect(await project.replay()).toMatchObject({ status: 0 });
     expect(await project.run({ match: [crash] }, '--resume', 'late')).toMatchObject({ status: 4 });
     expect(await project.run({}, '--resume', 'par')).toMatchObject({ status: 0, stderr: expect.not.stringContaining('no result') });
+  });
+
+  it('leave the run of a restart incomplete, and one that resumes that', async () => {
+    const once = 'once [shape=parallelogram, max_retries=0, tool_command="test -e done || { touch done; exit 1; }"]';
+    const flow = `${branches(2)}; ${once}; late [prompt="late."]`.replace(
+      'fan -> exit',
+      'fan -> once; once -> par [condition="outcome=fail", loop_restart=true]; once -> late [condition="outcome=success"]; late -> exit',
+    );
+    const project = await shop(flow, 'backend=claude');
+    expect(await project.run({ match: [rule('part 1.', 'crash'), rule('late.', 'quota')] })).toMatchObject({ status: 5 });
+    expect(await project.run({}, '--resume')).toMatchObject({ status: 4 });
+    expect(await project.json('list')).toMatchObject([
+      { status: 'incomplete', unresolved: 0, unresolvedBefore: 2 },
+      { status: 'paused', unresolvedBefore: 1 },
+      { status: 'restarted', unresolved: 1, unresolvedBefore: 0 },
+    ]);
   });
 
   it('are paused for a quota without a warning of Node, however many they are', async () => {

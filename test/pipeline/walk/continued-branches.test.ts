@@ -196,7 +196,7 @@ describe('after a failure', () => {
 it('refuses other branches in an inner node that a resume which was stopped had not entered', async () => {
   place = workshop(
     pipeline(
-      `fan [shape=component, join_policy=first_success, max_parallel=1]; z [prompt="last"]; in [shape=component, error_policy=fail_fast]
+      `fan [shape=component, join_policy=first_success, max_parallel=1]; z [prompt="last"]; in [shape=component, error_policy=fail_fast, max_parallel=1]
        x [prompt="x"]; y [prompt="y"]; both [shape=tripleoctagon]; meet [shape=tripleoctagon]; start -> fan; fan -> z -> meet; fan -> in
        in -> x -> both; in -> y -> both; both -> meet; meet -> exit`,
     ),

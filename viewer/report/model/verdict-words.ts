@@ -46,13 +46,25 @@ export function sentenceOf(data: PageData): string {
   const { total, durationMs, status } = report;
   // Nothing happens while a person is waited for, and so nothing brings the page up to date.
   const ending = openQuestions(data).length > 0 ? 'Waiting for a person' : `${ENDINGS[status] ?? status} after ${duration(durationMs)}`;
-  return `${ending}: ${callWords(data)}.${costWords(total, data.verdict.team)}${waitingWords(data)}${laterWords(verdict)}`;
+  const words = `${callWords(data)}.${beforeWords(verdict)}${costWords(total, data.verdict.team)}`;
+  return `${ending}: ${words}${waitingWords(data)}${laterWords(verdict)}`;
+}
+
+/** True for a run that reached its end although calls of it, or of the runs that it goes on with, have no result. */
+export function isIncomplete({ status, unresolved, unresolvedBefore }: PageData['verdict']): boolean {
+  return status === 'completed' && unresolved + unresolvedBefore > 0;
+}
+
+function beforeWords({ unresolvedBefore: count }: PageData['verdict']): string {
+  if (count === 0) return '';
+  return ` ${count === 1 ? '1 call' : `${number(count)} calls`} of the runs that it goes on with ${count === 1 ? 'has' : 'have'} no result.`;
 }
 
 /** Names the failures of a run as a whole. A branch of the script or an edge of the pipeline may have dealt with them. */
-export function troubleOf({ status, unresolved, error, hookErrors }: PageData['verdict']): Trouble {
+export function troubleOf(verdict: PageData['verdict']): Trouble {
+  const { status, error, hookErrors } = verdict;
   if (status === 'interrupted') return { title: 'Stopped before its end', isCalm: true };
-  const isHandled = status === 'completed' && unresolved === 0 && error === undefined && hookErrors.length === 0;
+  const isHandled = status === 'completed' && !isIncomplete(verdict) && error === undefined && hookErrors.length === 0;
   return isHandled ? { title: 'Failures that the run dealt with', isCalm: true } : { title: 'What went wrong', isCalm: false };
 }
 

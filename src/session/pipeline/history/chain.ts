@@ -32,8 +32,8 @@ export interface Chain {
   readonly damage: readonly DamagedRun[];
   /** Calls whose results are recorded after the last event that counts: the same calls, when made again, reuse them. */
   readonly replies: ReadonlySet<CallKey>;
-  /** Counts the failed calls of nodes that have finished: a run that goes on behind them does not make these again. calls.md 17.3 */
-  readonly failedBefore: number;
+  /** Counts the unresolved calls of nodes that have finished: a run that goes on behind them does not make these again. calls.md 17.3 */
+  readonly unresolvedBefore: number;
 }
 
 export interface DamagedRun extends RunDamage {
@@ -41,7 +41,7 @@ export interface DamagedRun extends RunDamage {
 }
 
 /** The state with which a resumed run begins. */
-export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies' | 'failedBefore'> {
+export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies' | 'unresolvedBefore'> {
   readonly from: EventRef;
   readonly enterAt?: string;
   /** Calls whose recorded results may not be reused any more. */
@@ -132,12 +132,12 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
  * @param stuckAt names a node at which the walk would fail at once
  */
 export function resumePoint(
-  { state, segments, damage, replies, failedBefore }: Chain,
+  { state, segments, damage, replies, unresolvedBefore }: Chain,
   stuckAt?: (state: PipelineState) => string | undefined,
 ): ResumePoint {
   const enterAt = state.main.enterAt ?? (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
   const from = endOf(state, segments);
-  return withoutUndefined<ResumePoint>({ state, damage, replies, failedBefore, from, enterAt, invalidated: [], refused: [] });
+  return withoutUndefined<ResumePoint>({ state, damage, replies, unresolvedBefore, from, enterAt, invalidated: [], refused: [] });
 }
 
 /** Returns the point before the node was last started on the main path, for `--resume NODE`. Throws RESUME_NODE. */
@@ -168,12 +168,12 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const kept = segments.slice(0, start.segment + 1);
   const until = (start.seq - 1) as Seq;
   const { ref } = segments[start.segment] as Segment; // it was found there
-  const { state, damage, failedBefore } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
+  const { state, damage, unresolvedBefore } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
   const behind = calls.filter(({ segment, seq }) => segment > start.segment || (segment === start.segment && seq > until));
   const invalidated = [...new Set(behind.map(({ key }) => key))];
   const refused = [...new Set(behind.filter(({ isForked }) => isForked).map(({ key }) => key))];
   const from = { run: ref.run, seq: until };
-  return { state, damage, failedBefore, replies: new Set(), from, enterAt: node, invalidated, refused };
+  return { state, damage, unresolvedBefore, replies: new Set(), from, enterAt: node, invalidated, refused };
 }
 
 async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
@@ -184,13 +184,14 @@ async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'
 async function readSegments(
   store: JournalStore,
   segments: readonly Segment[],
-): Promise<Pick<Chain, 'state' | 'damage' | 'replies' | 'failedBefore'>> {
+): Promise<Pick<Chain, 'state' | 'damage' | 'replies' | 'unresolvedBefore'>> {
   const state = pipelineState.initial();
   const ledger = emptyLedger();
-  let failedBefore = 0;
+  let beforeAll = 0;
+  let unresolvedBefore = 0;
   const damage: DamagedRun[] = [];
   const replies = new Set<CallKey>();
-  for (const { ref, until } of segments) {
+  for (const [index, { ref, until }] of segments.entries()) {
     const run = foldOfRun(state);
     let isDamaged = false;
     const visit: Parameters<JournalStore['scan']>[1] = (event, position) => {
@@ -198,19 +199,22 @@ async function readSegments(
       if (until !== undefined && event.seq > until) run.leave(event);
       else if (run.apply(event, { ref, position })) {
         followCall(ledger, event);
-        if (isBehindNode(event)) failedBefore = ledger.total.unresolved;
+        // The first run of a chain may have begun at a restart.
+        if (index === 0 && event.type === 'run.started') beforeAll = unresolvedBefore = ledger.unresolvedBefore;
+        if (isBehindNode(event)) unresolvedBefore = beforeAll + ledger.total.unresolved;
       }
     };
     await store.scan(ref, visit, { onDefect: ({ kind }) => void (isDamaged ||= kind !== 'torn-tail') });
     if (isDamaged) damage.push({ run: ref.run, ...run.damage });
     for (const key of run.replies.values()) replies.add(key);
   }
-  return { state, damage, replies, failedBefore };
+  return { state, damage, replies, unresolvedBefore };
 }
 
 /** True where the walk has done with a node of the main path: a resume does not enter it again. */
 function isBehindNode(event: JournalEvent): boolean {
   if (event.type === 'node.finished') return event.branch === undefined && event.status !== 'fail';
+  if (event.type === 'run.finished') return event.status === 'restarted';
   return event.type === 'edge.selected' && event.branch === undefined;
 }
 

@@ -26,7 +26,11 @@ export async function findResumption(
   options: PipelineRunOptions,
   store: JournalStore,
   plan: CompiledPipeline,
-): Promise<Pick<RunBeginning, 'resumed' | 'continues'> | Restart | { readonly notice: string }> {
+): Promise<
+  | Pick<RunBeginning, 'resumed' | 'continues' | 'unresolvedBefore'>
+  | (Restart & Pick<RunBeginning, 'unresolvedBefore'>)
+  | { readonly notice: string }
+> {
   const { name, resume: node = '', parent, io } = options;
   const workflow = workflowFor(options.project, options.file);
   const chain = parent ? (await childToContinue(store, workflow, parent))?.chain : await newestChain(store, workflow);
@@ -39,7 +43,8 @@ export async function findResumption(
     });
   }
   if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
-  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt, latest);
+  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined)
+    return { ...restartOf(state, state.restartAt, latest), unresolvedBefore: chain.unresolvedBefore };
   refuseWithoutFirstEvent(chain, name);
   for (const line of ignoredOptions(options, state)) io.stderr(`${line}\n`);
   if (node === '') await addSalvagedReplies(store, chain);
@@ -48,7 +53,7 @@ export async function findResumption(
   // `nodeToReenter` needs a graph that contains the nodes of the walk.
   const resumed = node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended;
   if (node === '' && resumed.enterAt !== undefined) checkFailedBranches(plan, state.main, resumed.enterAt);
-  return { resumed, continues: latest };
+  return { resumed, continues: latest, unresolvedBefore: resumed.unresolvedBefore };
 }
 
 /**
