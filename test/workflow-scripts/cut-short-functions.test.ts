@@ -1,4 +1,4 @@
-/** An agent whose function makes several calls pays for none of them again after it was killed. workflows-js.md 7. */
+/** An agent whose function makes several calls pays for none of them again after it was killed, or one of them failed. workflows-js.md 7. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,4 +68,20 @@ it('says how calls inside are made anew whose function was edited', { timeout: 6
   expect(stderr).toContain('@first: 2 results reused from before its body was edited; a run without --resume runs them again\n');
   expect((await resume()).stderr).not.toContain('reused from before');
   expect(paid()).toBe('first first first first second second second second second second');
+});
+
+it('executes the calls without a result alone where a call inside had failed', { timeout: 60_000 }, async () => {
+  const failing = ASK.replace('until test -e go; do sleep 0.02; done', 'test -e go || exit 1');
+  const job = JOB.replace('.map(() =>', '.map((n) =>').replace("'same'", "'part ' + n");
+  const cwd = await projectFolder({ 'job.js': job, 'ask.mld': failing, 'paid.txt': '' });
+  const run = (...words: string[]): ReturnType<typeof runCli> => runCli([...WORDS, ...words], { cwd });
+  expect((await run()).stderr).toContain('8 calls: 2 executed, 6 failed');
+  // The run before completed with null for both agents, and this one does, too.
+  expect((await run('--resume', 'failed')).stderr).toContain('2 reused, 6 failed');
+  writeFileSync(join(cwd, 'go'), '');
+  const { stdout, stderr } = await run('--resume', 'failed');
+  expect(stderr).toContain('--resume failed: 6 calls have no result and will be executed; 2 results are reused\n');
+  expect(stderr).toContain('8 calls: 2 reused, 6 executed');
+  expect(new Set(JSON.parse(stdout) as string[]).size).toBe(2);
+  expect(readFileSync(join(cwd, 'paid.txt'), 'utf8').match(/first/g)).toHaveLength(2);
 });

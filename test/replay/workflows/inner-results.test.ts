@@ -8,6 +8,7 @@ import { entries, finished, key, runRef, started } from '../../support/written-r
 
 const AGENT = 'main/parallel#0[1]/agent~1f2e3d4c#0';
 const FIRST = `${AGENT}/ask#0/first#0`;
+const SECOND = `${AGENT}/ask#0/second#0`;
 const DEEP = `${FIRST}/deep#0`;
 
 const completed = (path: string): Fact => ({
@@ -50,6 +51,9 @@ describe('results inside an agent', () => {
     ['it ended', [completed(AGENT)]],
     ['it failed', [failed(AGENT, { class: 'crash' })]],
     ['it is tried again', [failed(AGENT, { class: 'quota', retryInMs: 1 })]],
+    ['it failed although a call inside got its result', [failed(SECOND, {}), completed(SECOND), failed(AGENT, { class: 'crash' })]],
+    ['it dealt with what failed inside', [failed(SECOND, { accepted: true }), failed(AGENT, { class: 'schema' })]],
+    ['it is tried again after a failure inside', [failed(SECOND, {}), failed(AGENT, { class: 'crash', retryInMs: 1 })]],
     ['they were rejected', [{ type: 'memo.invalidated', selector: '@x', keys: [key(FIRST)] } satisfies Fact]],
     ['the run completed', [finished()]],
   ])('are not left where %s, in the same run or a later one', async (_why, facts: readonly Fact[]) => {
@@ -63,6 +67,26 @@ describe('results inside an agent', () => {
     ['the budget was spent', failed(AGENT, { class: 'budget' })],
   ])('are left where %s', async (_why, fact) => {
     expect(await left([completed(FIRST), fact, finished('paused')])).toEqual([`${FIRST} of run 1`]);
+  });
+
+  describe('where a call inside had failed', () => {
+    const failure = [failed(SECOND, { class: 'crash' }), failed(AGENT, { class: 'crash' })];
+
+    it('are left, also by a run that completed, and by those before it', async () => {
+      expect(await left([completed(FIRST), ...failure])).toEqual([`${FIRST} of run 1`]);
+      expect(await left([completed(FIRST), ...failure, finished()])).toEqual([`${FIRST} of run 1`]);
+      expect(await left([completed(FIRST)], [...failure, finished()], [...failure, finished()])).toEqual([`${FIRST} of run 1`]);
+    });
+
+    it('are not left where a run in between completed without it', async () => {
+      expect(await left([completed(FIRST), ...failure], [finished()], [...failure, finished()])).toEqual([]);
+    });
+
+    it('are left inside the failed one, where it failed because of calls inside it', async () => {
+      const deeper = failed(`${FIRST}/deeper#0`, { class: 'crash' });
+      expect(await left([completed(DEEP), deeper, failed(FIRST, {}), failed(AGENT, {})])).toEqual([`${DEEP} of run 1`]);
+      expect(await left([completed(DEEP), failed(FIRST, {}), failed(AGENT, {})])).toEqual([]);
+    });
   });
 
   describe('of equal calls', () => {
