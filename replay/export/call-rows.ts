@@ -1,8 +1,9 @@
 /** Lists the calls of a run, or their attempts, as rows of a table, for spreadsheets and scripts. */
 import type { RunRef } from '../../journal/ids.js';
+import { addUsage } from '../fold/add-usage.js';
 import { costOfCall } from '../reports/timeline/call-cost.js';
 import { outcomeOf, timeAtWorkerMs } from './call-at-worker.js';
-import { callsOf, type Timeline } from '../reports/timeline/timeline.js';
+import { callsOf, type Timeline, type TimelineCall } from '../reports/timeline/timeline.js';
 
 export const CALL_COLUMNS = [
   'run',
@@ -38,7 +39,10 @@ export type CallRow = { readonly [C in (typeof CALL_COLUMNS)[number]]: string | 
  * has its attempts; its time is that from the offer to the result.
  */
 export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> {
-  for (const { span, call } of callsOf(state)) {
+  const repeated = repeatedCalls(state);
+  for (const { span, call: last } of callsOf(state)) {
+    if (repeated.has(last)) continue;
+    const call = withAttemptsBefore(last);
     const { costUsd, unpriced } = costOfCall(call);
     yield {
       run,
@@ -66,6 +70,23 @@ export function* callRows({ run }: RunRef, state: Timeline): Generator<CallRow> 
       workerUsd: call.worker?.costUsd,
     };
   }
+}
+
+/** The failed calls of stages that further attempts of these make again. */
+function repeatedCalls(state: Timeline): ReadonlySet<TimelineCall> {
+  const repeated = new Set<TimelineCall>();
+  for (const { call } of callsOf(state)) if (call.repeats !== undefined) repeated.add(call.repeats);
+  return repeated;
+}
+
+/** Returns the call as one that began with the first attempt of its stage. */
+function withAttemptsBefore(call: TimelineCall): TimelineCall {
+  let whole = call;
+  for (let before = call.repeats; before !== undefined; before = before.repeats) {
+    const { seq, startedMs, attempts, usage } = before;
+    whole = { ...whole, seq, startedMs, attempts: [...attempts, ...whole.attempts], usage: addUsage(usage, whole.usage) };
+  }
+  return whole;
 }
 
 export const ATTEMPT_COLUMNS = [
@@ -108,14 +129,16 @@ export type AttemptRow = { readonly [C in (typeof ATTEMPT_COLUMNS)[number]]: str
 export function* attemptRows({ run }: RunRef, state: Timeline): Generator<AttemptRow> {
   for (const { span, call } of callsOf(state)) {
     if (call.worker) continue;
+    const whole = withAttemptsBefore(call);
+    const before = whole.attempts.length - call.attempts.length;
     for (const { seq, startedMs, usage, cause, ...attempt } of call.attempts) {
       yield {
         run,
         seq,
         op: span.op,
         fn: call.fn,
-        call: call.seq,
-        try: attempt.try,
+        call: whole.seq,
+        try: before + attempt.try,
         outcome: attempt.outcome,
         class: cause,
         status: attempt.status,

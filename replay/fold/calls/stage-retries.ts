@@ -8,6 +8,7 @@ import type { CallKey, OpPath } from '../../../journal/ids.js';
 
 /** A call of a stage that failed, and may be made again by the next attempt of the stage. */
 export interface FailedInStage<F> {
+  readonly op: OpPath;
   readonly key: CallKey;
   readonly failed: F;
 }
@@ -15,14 +16,14 @@ export interface FailedInStage<F> {
 export interface StageRetries<F> {
   /** By the path of the node. */
   readonly failures: Map<string, FailedInStage<F>[]>;
-  /** Paths of attempts of stages that repeat failed calls. */
-  readonly repeated: Set<string>;
+  /** Paths of attempts of stages that repeat failed calls, with the attempt that made these. */
+  readonly repeated: Map<string, string>;
   /** Paths of the visits that failed and that no transition followed yet, by the path of their walk and their node. */
   readonly failedVisits: Map<string, OpPath>;
 }
 
 export function noStageRetries<F>(): StageRetries<F> {
-  return { failures: new Map(), repeated: new Set(), failedVisits: new Map() };
+  return { failures: new Map(), repeated: new Map(), failedVisits: new Map() };
 }
 
 /** `main/pump#0/try#2/model#0` is in the attempt `main/pump#0/try#2` of the node `main/pump#0`. */
@@ -37,8 +38,8 @@ export function failInStage<F>({ failures }: StageRetries<F>, op: OpPath, key: C
   const node = stageOf(op);
   if (node === undefined) return;
   const known = failures.get(node);
-  if (known) known.push({ key, failed });
-  else failures.set(node, [{ key, failed }]);
+  if (known) known.push({ op, key, failed });
+  else failures.set(node, [{ op, key, failed }]);
 }
 
 /** Returns the failed calls that the coming attempt makes again: for a parallel node those of the stages that it cut off. */
@@ -47,8 +48,9 @@ export function retryStage<F>(state: StageRetries<F>, { op, attempt }: EventOf<'
   if (failures.size === 0) return [];
   const ended = [...failedVisits.values()].filter((visit) => isInBranch(visit, op));
   const again = [...failures].filter(([node]) => node === op || (isInBranch(node, op) && !ended.some((visit) => isOf(node, visit))));
-  for (const [node] of again) {
-    repeated.add(node === op ? `${op}/try#${attempt + 1}` : `${op}${nextVisits(node.slice(op.length))}/try#1`);
+  for (const [node, calls] of again) {
+    const before = attemptOf(calls.at(-1)?.op);
+    repeated.set(node === op ? `${op}/try#${attempt + 1}` : `${op}${nextVisits(node.slice(op.length))}/try#1`, before);
     failures.delete(node);
   }
   return again.flatMap(([, failed]) => failed);
@@ -69,7 +71,18 @@ function nextVisits(path: string): string {
 }
 
 export function isRepeated<F>({ repeated }: StageRetries<F>, op: OpPath): boolean {
-  return repeated.size > 0 && repeated.has(IN_ATTEMPT.exec(op)?.[1] ?? '');
+  return repeated.size > 0 && repeated.has(attemptOf(op));
+}
+
+/** Returns the path at which the attempt before of the stage made the same call; undefined where there is none. */
+export function callBefore<F>({ repeated }: StageRetries<F>, op: OpPath): OpPath | undefined {
+  const attempt = attemptOf(op);
+  const before = repeated.get(attempt);
+  return before === undefined ? undefined : (`${before}${op.slice(attempt.length)}` as OpPath);
+}
+
+function attemptOf(op: OpPath | undefined): string {
+  return IN_ATTEMPT.exec(op ?? '')?.[1] ?? '';
 }
 
 /** Keeps the failed calls of a visit that failed, in case the graph leads on from it. Nothing deals with those of another one any more. */

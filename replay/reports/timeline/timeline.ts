@@ -11,6 +11,7 @@ import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
 import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
+import { callBefore } from '../../fold/calls/stage-retries.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
@@ -37,6 +38,8 @@ export interface TimelineCall {
   endedSeq: Seq | undefined;
   /** Empty for a reused result. */
   readonly attempts: TimelineAttempt[];
+  /** The failed call that an attempt before of the stage had made, and of which this one is a further attempt: calls.md 17.3. */
+  readonly repeats: TimelineCall | undefined;
   outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
   /** As the last attempt measured it. */
@@ -170,7 +173,7 @@ export const timeline: Projection<Timeline> = {
         close(state, event, atMs, event.status === 'fail' ? 'failed' : 'ok', event.outcome.failure_reason || undefined);
         break;
       case 'call.started':
-        startAttempt(spanOf(state, event, atMs, { name: event.fn, site: event.site }), event, { atMs, position });
+        startAttempt(state, event, { atMs, position });
         break;
       case 'call.reused': {
         const span = spanOf(state, event, atMs, { name: event.fn, site: event.site });
@@ -305,20 +308,28 @@ function phaseOf({ countsOfPhases, phase = 'before the first checkpoint' }: Time
 }
 
 function startAttempt(
-  span: Span,
+  state: Timeline,
   event: EventOf<'call.started'>,
   { atMs, position }: { readonly atMs: number; readonly position: Position },
 ): void {
+  const span = spanOf(state, event, atMs, { name: event.fn, site: event.site });
   const { calls } = span;
-  const { seq, key, fn, attempt, args, preview = previewOf(args), lane, waitedMs, try: tried = 1 } = event;
+  const { op, seq, key, fn, attempt, args, preview = previewOf(args), lane, waitedMs, try: tried = 1 } = event;
   let call = calls.findLast(({ outcome }) => outcome === 'unfinished');
   if (tried === 1 || call?.key !== key) {
     const worker = workerIn(event, undefined);
-    call = { ...callBegun(event, fn, worker ? offeredMs(span) : atMs), attempt, preview, worker, startedAt: position };
+    const repeats = calls.length === 0 ? failedBefore(state, op) : undefined;
+    call = { ...callBegun(event, fn, worker ? offeredMs(span) : atMs), attempt, preview, worker, repeats, startedAt: position };
     calls.push(call);
   }
   const begun = { seq, try: tried, lane, waitedMs, startedMs: atMs, endedMs: undefined };
   call.attempts.push({ ...begun, outcome: 'unfinished', ...NO_ATTEMPT_ENDED, ...NO_REPLY });
+}
+
+function failedBefore({ ledger, byPath }: Timeline, op: OpPath): TimelineCall | undefined {
+  const before = callBefore(ledger.stages, op);
+  const call = before && byPath.get(before)?.calls.at(-1);
+  return call?.outcome === 'failed' ? call : undefined;
 }
 
 /** Its body did not begin. A call of which no attempt is left was not made here. */
@@ -359,6 +370,7 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
     endedAt: undefined,
     endedSeq: undefined,
     attempts: [],
+    repeats: undefined,
     outcome: 'unfinished',
     endedMs: undefined,
     ...NOTHING_ENDED,

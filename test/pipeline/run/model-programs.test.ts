@@ -326,11 +326,28 @@ describe('parallel branches', () => {
 });
 
 it.each([
-  ['every attempt fails', { default: BAD_JSON }, 1, [['bad-reply', 1]]],
-  ['the second attempt gives a result', { calls: [BAD_JSON] }, 0, []],
-])('counts a call once in a post-mortem, however often its stage was tried: %s', async (_, plan, status, failures) => {
+  ['every attempt fails', { default: BAD_JSON }, 1, [['bad-reply', 1]], ['failed', 3]],
+  ['the second attempt gives a result', { calls: [BAD_JSON] }, 0, [], ['executed', 2]],
+])('counts a call once in a post-mortem and a table, however often its stage was tried: %s', async (_, plan, status, failures, row) => {
   const project = await shop('a [prompt="chart", max_retries=2]; start -> a -> exit', 'backend=claude');
   expect(await project.run(plan)).toMatchObject({ status });
   const report = (await project.json('postmortem', 'p.dot')) as { readonly failures: readonly { cause: string; count: number }[] };
   expect(report.failures.map((group) => [group.cause, group.count])).toEqual(failures);
+
+  const table = async (...argv: string[]): Promise<readonly string[][]> =>
+    (await project.text('export', 'p.dot', '--format', 'csv', ...argv))
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+  const [columns = [], ...calls] = await table();
+  const [, attempts] = row;
+  const cells = ['outcome', 'attempts', 'costUsd'].map((name) => calls[0]?.[columns.indexOf(name)]);
+  const [listed] = (await project.json('list')) as readonly { readonly costUsd: number | null }[];
+  expect(calls).toHaveLength(1);
+  expect(cells).toEqual([...row.map(String), String(listed?.costUsd ?? '')]);
+  const [names = [], ...tries] = await table('--attempts');
+  const called = calls[0]?.[columns.indexOf('seq')];
+  expect(tries.map((each) => ['call', 'try'].map((name) => each[names.indexOf(name)]))).toEqual(
+    Array.from({ length: Number(attempts) }, (_each, index) => [called, String(index + 1)]),
+  );
 });
