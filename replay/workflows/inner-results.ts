@@ -2,8 +2,8 @@
  * Folds the results of calls that functions had made as backends of agents which had not ended when the process died, or which failed
  * because a call inside them did. workflows-js.md 7.
  *
- * INNER-1  An execution that was cut short, or that a failed call inside it made fail, goes on with the results that it had. One that ended,
- *          or failed by itself, is made anew with all its calls, as is the next attempt.
+ * INNER-1  An execution that was cut short, or that failed because a call inside it did, goes on with the results that it had. One that
+ *          ended, or failed by itself, is made anew with all its calls, as is the next attempt.
  * INNER-2  A run that completed leaves behind only what agents had that failed: what it had not asked is asked by nobody, or anew.
  */
 import type { EventOf } from '../../journal/event.js';
@@ -110,8 +110,8 @@ function isStop({ class: failureClass, code, retryInMs }: EventOf<'call.failed'>
 }
 
 /**
- * Reads the runs since the last one that completed, latest first, and those before it where agents had failed there. Damage was reported when
- * they were loaded.
+ * Reads the runs since the last one that completed, latest first, and those before it where agents had failed in it. Damage was reported
+ * when they were loaded.
  */
 export async function loadInnerResults(store: JournalStore, runs: readonly RunFile[]): Promise<Map<OpPath, InnerResult>> {
   const found = new Map<OpPath, InnerResult>();

@@ -1,4 +1,4 @@
-/** An agent whose function makes several calls pays for none of them again after it was killed, or one of them failed. workflows-js.md 7. */
+/** An agent whose function makes several calls pays for no result again after it was killed, or one of them failed. workflows-js.md 7. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
