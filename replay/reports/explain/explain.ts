@@ -84,6 +84,7 @@ export interface Explanation {
   readonly reusedFrom: Map<CallKey, Hit['from']>;
   // The run that is being folded.
   current: RunId | undefined;
+  startedMs: number;
   ended: boolean;
   flags: CacheFlags;
   header: ResumeMode | undefined;
@@ -109,6 +110,7 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       refusals: new Map(),
       reusedFrom: new Map(),
       current: undefined,
+      startedMs: 0,
       ended: false,
       flags: {},
       header: undefined,
@@ -241,6 +243,7 @@ function editSince(
 function follow(state: Explanation, event: JournalEvent, run: RunId): void {
   switch (event.type) {
     case 'run.started':
+      state.startedMs = Date.parse(event.ts);
       state.flags = event.flags;
       state.header = event.header;
       state.isPipeline = event.pipeline !== undefined;
@@ -393,5 +396,7 @@ function whyNotServed(
     const edit = editSince(fingerprint, event.fingerprint, state.index, forkSources);
     if (isRefused(edit, changed)) return { why: 'edited', changed, changes: edit.changes, ...where };
   }
-  return { why: isInside ? 'inside' : 'damaged', ...where };
+  if (isInside) return { why: 'inside', ...where };
+  // Runs that go on beside each other look for results when they begin.
+  return { why: isEarlier && answer.endedMs >= state.startedMs ? 'later' : 'damaged', ...where };
 }

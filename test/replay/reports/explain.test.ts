@@ -125,8 +125,11 @@ describe('why a call was executed', () => {
     ]);
   });
 
-  it('says that a result is there and can’t be read', () => {
-    expect(misses(run(runRef(1), call('main/ask#0', 'ebb')))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
+  it('tells a result that can’t be read from one of a run beside it that was not there yet', () => {
+    const minute = ({ event, ...more }: Entry): Entry => ({ ...more, event: { ...event, ts: event.ts.replace(/T(\d\d):00/, 'T$1:01') } });
+    const first = run(runRef(1), call('main/ask#0', 'ebb'));
+    expect(misses(first, ebbAgain.map(minute))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
+    expect(misses(first)).toEqual([{ why: 'later', run: FIRST, seq: 3 }]);
   });
 
   it('says of a call inside a stage or an agent what became of its own result, though an equal call beside it was executed first', () => {
