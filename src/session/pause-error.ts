@@ -43,17 +43,16 @@ function isSpilled(error: unknown): boolean {
   return error instanceof JournalError && error.code === 'STORE_SPILLED';
 }
 
-function dispatchStopped({
-  class: stopClass,
-  lane,
-  message,
-  resetsAtMs,
-  leastBudget,
-  hint = remedyOf(stopClass, leastBudget),
-}: Stop): MlldError {
+function dispatchStopped(stop: Stop): MlldError {
+  const all = [stop, ...(stop.others ?? [])];
+  const hints = new Set(all.map(({ class: stopClass, leastBudget, hint = remedyOf(stopClass, leastBudget) }) => hint));
+  return new MlldError('PAUSED', `paused: ${all.map(wordsOf).join('; also ')}`, { hint: [...hints].join('; ') });
+}
+
+function wordsOf({ class: stopClass, lane, message, resetsAtMs }: Stop): string {
   const where = lane === undefined ? '' : ` in lane ${lane}`;
   const reset = resetsAtMs === undefined ? '' : `; resets ${localTime(fullMinute(resetsAtMs))}`;
-  return new MlldError('PAUSED', `paused: ${stopClass}${where}: ${message}${reset}`, { hint });
+  return `${stopClass}${where}: ${message}${reset}`;
 }
 
 function remedyOf(stopClass: Stop['class'], leastBudget: string | undefined): string {

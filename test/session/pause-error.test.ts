@@ -29,3 +29,20 @@ it('rounds the time of a reset up to the minute: a run that is started then woul
   const resetsAtMs = 90_000;
   expect(minuteOf(pausedError({ pausedBy: { class: 'quota', message: 'used up', resetsAtMs } }).message)).toBe('02');
 });
+
+it('names all lanes that were stopped, and each remedy once', () => {
+  const [quota, auth] = [{ class: 'quota', message: 'used up' } as const, { class: 'auth', message: 'no key' } as const];
+  const error = pausedError({
+    pausedBy: {
+      ...quota,
+      lane: 'claude',
+      others: [
+        { ...quota, lane: 'codex' },
+        { ...auth, lane: 'gemini' },
+      ],
+    },
+  });
+  expect(error.message).toBe('paused: quota in lane claude: used up; also quota in lane codex: used up; also auth in lane gemini: no key');
+  expect(error.hint?.match(/allowance is there again/g)).toHaveLength(1);
+  expect(error.hint).toMatch(/; log in or correct the key, /);
+});

@@ -16,6 +16,8 @@ export interface Stop {
   readonly hint?: string;
   /** A budget that is enough for one call, where that of the run is not, as `--budget` takes it. */
   readonly leastBudget?: string;
+  /** Further lanes that were stopped, later. */
+  readonly others?: readonly Stop[];
   /** The error of the journal. */
   readonly error?: Error;
   /** The run is not this process's any more: it ends when no attempt is in flight, whatever else it does or waits for. */

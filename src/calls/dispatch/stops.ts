@@ -19,7 +19,8 @@ interface StopPorts extends Pick<DispatcherPorts, 'settings' | 'isServing' | 'no
 
 export class Stops {
   private ofAll: Stop | undefined;
-  private firstOfLane: Stop | undefined;
+  /** In the order in which they came. */
+  private readonly ofLanes: Stop[] = [];
   /** The attempts whose end stops their lane, or all lanes, and is not recorded yet. */
   private readonly expected = new Map<OpPath, Lane<Started> | 'all'>();
 
@@ -32,14 +33,18 @@ export class Stops {
 
   /** The first stop that is still one. */
   get first(): Stop | undefined {
-    return this.ofAll ?? this.firstOfLane;
+    return this.ofAll ?? this.ofLanes[0];
   }
 
   /** The reason of a pause. */
   get reason(): Stop | undefined {
     const { spending, settings } = this.ports;
     const { budget, hasEnded } = spending;
-    return this.first && budget && !hasEnded ? stopOfWaiting(this.first, settings.budget ?? {}, budget.spent.calls) : this.first;
+    const { first } = this;
+    if (first === undefined) return undefined;
+    const others = this.ofAll ? [] : this.ofLanes.slice(1);
+    const reason = others.length > 0 ? { ...first, others } : first;
+    return budget && !hasEnded ? stopOfWaiting(reason, settings.budget ?? {}, budget.spent.calls) : reason;
   }
 
   isClosed(lane: Lane<Started>): boolean {
@@ -119,7 +124,7 @@ export class Stops {
 
   private stopLane(op: OpPath, lane: Lane<Started>, stop: Stop): void {
     lane.stop = stop;
-    this.firstOfLane ??= stop;
+    this.ofLanes.push(stop);
     this.ports.record(stopFact(stop, op));
   }
 }

@@ -123,6 +123,16 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
     expect(dispatcher.pausedBy).toMatchObject({ class: 'quota', lane: 'claude' });
   });
 
+  it('names every lane that was stopped, in a run with a budget too', async () => {
+    for (const settings of [{}, { budget: { calls: 5 } }]) {
+      const { dispatcher, start } = fixture(settings);
+      dispatcher.finish(await start('a'), { failure: QUOTA, cost: {} });
+      expect(dispatcher.pausedBy).not.toHaveProperty('others');
+      dispatcher.finish(await start('x', 'codex'), { failure: { ...QUOTA, class: 'auth', message: 'no key' }, cost: {} });
+      expect(dispatcher.pausedBy).toMatchObject({ class: 'quota', lane: 'claude', others: [{ class: 'auth', lane: 'codex' }] });
+    }
+  });
+
   it('stops a lane whose reset is past where nothing says to wait for one', async () => {
     const { dispatcher, start } = fixture();
     dispatcher.finish(await start('a'), { failure: { ...QUOTA, resetsAtMs: Date.now() - 1 }, cost: {} });
