@@ -57,7 +57,7 @@ export function diffNodes(left: NodeVisits, right: NodeVisits): NodesDiff {
     changed,
     onlyLeft: without(left.visits, right.visits),
     onlyRight: without(right.visits, left.visits),
-    inputs: contextChanges(left.inputs, right.inputs),
+    inputs: inputChanges(left, right),
     unmet: { left: unmetOf(left), right: unmetOf(right) },
   };
 }
@@ -79,7 +79,7 @@ export interface NodesFork {
 /** Time plays no part: branches side by side are taken in the order of the pipeline. */
 export function forkOfNodes(left: NodeVisits, right: NodeVisits): NodesFork {
   const [ours, theirs] = [inExecutionOrder([...left.visits.values()]), inExecutionOrder([...right.visits.values()])];
-  const inputs = contextChanges(left.inputs, right.inputs);
+  const inputs = inputChanges(left, right);
   let common = 0;
   while (inputs.length === 0 && isSameVisit(ours[common], theirs[common])) common++;
   const [last, one, other] = [ours[common - 1], ours[common], theirs[common]];
@@ -121,6 +121,11 @@ function contextChanges(left: Visit['updates'], right: Visit['updates']): readon
   return keys
     .map((key) => ({ key, left: left[key], right: right[key] }))
     .filter(({ left: ours, right: theirs }) => JSON.stringify(ours) !== JSON.stringify(theirs));
+}
+
+/** A run that resumed another one goes on with what that was started with, and records nothing of it. */
+function inputChanges({ inputs: left }: NodeVisits, { inputs: right }: NodeVisits): readonly ContextChange[] {
+  return 'graph.goal' in left === 'graph.goal' in right ? contextChanges(left, right) : [];
 }
 
 function unmetOf({ gates }: NodeVisits): readonly string[] {

@@ -166,5 +166,8 @@ describe('the point at which two walks part', () => {
       common: 0,
       inputs: [{ key: 'depth', left: '1 m', right: '2 m' }],
     });
+    // A run that resumed the first one goes on with its inputs, and does not record them.
+    const first: NodeVisits = { ...walk([plan]), inputs: { 'graph.goal': 'chart', depth: '1 m' } };
+    expect(diffNodes(first, walk([plan])).inputs).toEqual([]);
   });
 });
