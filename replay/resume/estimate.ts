@@ -140,14 +140,23 @@ export function pricesOf(
   const counts = new Map<string, number>();
   for (const fn of executes) counts.set(fn, (counts.get(fn) ?? 0) + 1);
   return [...counts].map(([fn, calls]) => {
-    const costs = sorted(
-      sources
-        .find((source) => source.has(fn))
-        ?.get(fn)
-        ?.slice(-COSTS_MAX) ?? [],
-    );
-    return { fn, calls, medianUsd: quantile(costs, 0.5), p95Usd: quantile(costs, 0.95) };
+    const costs = costsOf(fn, sources);
+    return { fn, calls, medianUsd: medianUsd(costs), p95Usd: quantile(latestSorted(costs), 0.95) };
   });
+}
+
+/** Returns the costs of a function in the first source that has some. */
+export function costsOf(fn: string, sources: readonly CostsByFunction[]): readonly number[] {
+  return sources.map((source) => source.get(fn) ?? []).find((costs) => costs.length > 0) ?? [];
+}
+
+/** The latest ones count. Null without any. */
+export function medianUsd(costs: readonly number[]): number | null {
+  return quantile(latestSorted(costs), 0.5);
+}
+
+function latestSorted(costs: readonly number[]): readonly number[] {
+  return sorted(costs.slice(-COSTS_MAX));
 }
 
 function meanAttempts({ costs }: LatestRun, fn: string): number {

@@ -29,7 +29,7 @@ import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
 import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
-import type { Miss } from './miss.js';
+import { whereItWent, type Miss } from './miss.js';
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -348,17 +348,6 @@ function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSou
   // The later of the two is the reason.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
   return fate ?? whereItWent(state.reusedFrom.get(key), state.current);
-}
-
-/**
- * Explains a call of which only a reuse is recorded. Runs that go on beside each other reuse results both ways: one of this run, or of a
- * later one, was not there when this one began.
- */
-function whereItWent(from: Hit['from'] | undefined, current: RunId | undefined): Miss {
-  if (from === undefined) return { why: 'new' };
-  const { workflow, run, seq } = from;
-  if (workflow === undefined && current !== undefined && run >= current) return { why: 'new' };
-  return workflow === undefined ? { why: 'collected', run, seq } : { why: 'not-forked', workflow, run, seq };
 }
 
 function isLater(left: EventRef, right: EventRef): boolean {

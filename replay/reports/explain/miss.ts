@@ -1,5 +1,5 @@
 /** Names the reasons for which a call was executed. */
-import type { OpPath, RunId, Seq, Workflow } from '../../../journal/ids.js';
+import type { EventRef, OpPath, RunId, Seq, Workflow } from '../../../journal/ids.js';
 import type { DefinitionChange } from '../../memo/definitions.js';
 
 /** The reason for which no result was reused. `run` is the run in which that happened. */
@@ -52,3 +52,14 @@ export type Miss =
   | { readonly why: 'collected'; readonly run: RunId; readonly seq: Seq }
   /** An earlier run reused the forked result; this one does not fork `workflow`. */
   | { readonly why: 'not-forked'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
+
+/**
+ * Explains a call of which only a reuse is recorded. Runs that go on beside each other reuse results both ways: one of this run, or of a
+ * later one, was not there when this one began.
+ */
+export function whereItWent(from: (EventRef & { readonly workflow?: Workflow }) | undefined, current: RunId | undefined): Miss {
+  if (from === undefined) return { why: 'new' };
+  const { workflow, run, seq } = from;
+  if (workflow === undefined && current !== undefined && run >= current) return { why: 'new' };
+  return workflow === undefined ? { why: 'collected', run, seq } : { why: 'not-forked', workflow, run, seq };
+}

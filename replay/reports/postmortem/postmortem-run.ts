@@ -1,7 +1,6 @@
 /** Reports why one recorded run did not complete and what a resume would take: reads that run and the source lines it names. */
 import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
-import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { startOf, type CallKey, type Workflow } from '../../../journal/ids.js';
 import { withCallsAround } from '../../memo/calls-around.js';
@@ -23,7 +22,8 @@ import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress
 import { postMortem, type PostMortem } from './postmortem.js';
 import { callsAroundFailures } from '../../resume/failed-inside.js';
 import { FAILED, resumeTarget } from './resume-target.js';
-import { estimateResume, type Price, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
+import { costsOfResults } from '../../resume/estimate.js';
+import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { salvagedCallsOf, type SalvagedCalls } from './salvaged-calls.js';
 import { servedRunOf, type ServedRun } from './served-run.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
@@ -164,16 +164,14 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
   for (const { forkSource } of resolved.values()) if (forkSource !== undefined) forkSources.set(forkSource, await memoOf(forkSource));
   const isMade = (key: CallKey): boolean => resolved.has(key) || unanswered.has(key);
   let since = 0;
-  const costs = new Map<string, Price>();
-  for (const [key, { fn, result }] of usable(own)) {
+  for (const [key, { result }] of usable(own)) {
     // A call inside one that a worker executed is in the journal of the worker alone, and not one that was left to make.
     if (result.ref.run > run && ![...withCallsAround([own], [key])].some(isMade)) since += 1;
-    const { priced, costUsd } = costs.get(fn) ?? { priced: 0, costUsd: 0 };
-    if (result.costUsd !== undefined) costs.set(fn, { priced: priced + 1, costUsd: addUsd(costUsd, result.costUsd) });
   }
+  const results = [...own.entries.values()].map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs }));
   return {
     since,
-    costs,
+    costs: costsOfResults(results),
     has(key, call) {
       if (usableEntry(own, key) !== undefined) return true;
       const source = call?.forkSource === undefined ? undefined : forkSources.get(call.forkSource);

@@ -5,7 +5,6 @@
  * POSTMORTEM-4 memory in proportion to what is in flight and to the calls made, not to events
  */
 import { teamCalls, type TeamCalls } from '../team/team-calls.js';
-import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import { emptyLedger, followCall, type CallLedger, type CountedCall } from '../../fold/calls/call-ledger.js';
@@ -48,8 +47,8 @@ export interface ResolvedCall {
 export interface Rate {
   calls: number;
   durationMs: number;
-  priced: number;
-  costUsd: number;
+  /** The costs of its results in their order, each with all attempts of its call, as far as they are known. */
+  readonly costs: number[];
   /** Those that did nothing but make calls, whose cost is theirs. */
   onlyCalls: number;
 }
@@ -256,10 +255,7 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended
   rate.calls += 1;
   rate.durationMs += elapsedMs;
   if (onlyCalls === true) rate.onlyCalls += 1;
-  if (ended?.totalUsd !== undefined) {
-    rate.priced += 1;
-    rate.costUsd = addUsd(rate.costUsd, ended.totalUsd);
-  }
+  if (ended?.totalUsd !== undefined) rate.costs.push(ended.totalUsd);
   const open = state.unresolved.get(key);
   if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, forkSource: undefined });
   if (open !== undefined) open.why = 'unusable';
@@ -312,6 +308,6 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
 
 function rateOf(state: PostMortem, fn: string): Rate {
   let rate = state.rates.get(fn);
-  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, durationMs: 0, priced: 0, costUsd: 0, onlyCalls: 0 }));
+  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, durationMs: 0, costs: [], onlyCalls: 0 }));
   return rate;
 }

@@ -2,6 +2,7 @@
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
+import { costsOf, medianUsd, type CostsByFunction } from '../../resume/estimate.js';
 import { isInside } from '../../fold/op-path.js';
 import { causeChain, countOpenAsPaused } from './in-flight-operations.js';
 import { callsAhead, knowsRestOfPaused, type LoopCount } from './loop-counts.js';
@@ -25,7 +26,7 @@ export interface ResumeEstimate {
   readonly durationMs: number | undefined;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number | undefined;
-  /** The means of the functions, of results in this run, else of all recorded ones. Undefined where none is known. */
+  /** For each call the median cost of its function's results, recorded ones or else those of this run. Undefined: none is known. */
   readonly costUsd: number | undefined;
   /** Calls, not in the cost, of functions no result of which reported one. */
   readonly unpriced: number;
@@ -39,11 +40,8 @@ export interface RecordedNow {
   readonly invalidates?: ReadonlySet<CallKey>;
   /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
   readonly since: number;
-  /** The known costs of results of all runs, by function. */
-  readonly costs: ReadonlyMap<string, Price>;
+  readonly costs: CostsByFunction;
 }
-
-export type Price = Pick<Rate, 'priced' | 'costUsd'>;
 
 /** `usualCalls`: how many calls a complete run of the workflow made. */
 export function estimateResume(
@@ -147,8 +145,8 @@ function withoutCallers(
   const left = new Map(ahead);
   let callers = 0;
   for (const [key, { fn }] of unresolved) {
-    const { onlyCalls = 0, costUsd = 0 } = rates.get(fn) ?? {};
-    if (onlyCalls === 0 || costUsd > 0) continue;
+    const { onlyCalls = 0, costs = [] } = rates.get(fn) ?? {};
+    if (onlyCalls === 0 || costs.some((usd) => usd > 0)) continue;
     if (!around.has(key)) callers += 1;
     left.set(fn, (left.get(fn) ?? 0) - 1);
   }
@@ -174,31 +172,25 @@ function timed({ rates, concurrency }: PostMortem, { ahead, others }: CallsAhead
   return { durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)), callsMs: Math.round(callsMs) };
 }
 
-/** The price of a function is never that of others. Only calls of which no function is known take the mean of this run. */
+/** The price of a function is never that of others. Only calls of which no function is known take the median of this run. */
 function priced(
   rates: ReadonlyMap<string, Rate>,
-  recorded: ReadonlyMap<string, Price>,
+  recorded: CostsByFunction,
   { ahead, others, callers = 0 }: CallsAhead,
 ): Pick<ResumeEstimate, 'costUsd' | 'unpriced'> {
-  const all = { priced: 0, costUsd: 0 };
-  for (const rate of rates.values()) {
-    all.priced += rate.priced;
-    all.costUsd = addUsd(all.costUsd, rate.costUsd);
-  }
+  const here = new Map([...rates].map(([fn, { costs }]) => [fn, costs] as const));
+  const all = [...here.values()].flat();
   let costUsd = 0;
   let [known, unpriced] = [0, callers];
-  const add = (calls: number, price: Price | undefined): void => {
-    if (price === undefined || price.priced === 0) unpriced += calls;
+  const add = (calls: number, usd: number | null): void => {
+    if (usd === null) unpriced += calls;
     else {
       known += calls;
-      costUsd = addUsd(costUsd, (calls * price.costUsd) / price.priced);
+      costUsd = addUsd(costUsd, calls * usd);
     }
   };
-  add(others, all);
-  for (const [fn, calls] of ahead) {
-    const own = rates.get(fn);
-    add(calls, own !== undefined && own.calls > 0 ? own : recorded.get(fn));
-  }
-  if (known === 0 && all.priced === 0) return { costUsd: undefined, unpriced: 0 };
+  add(others, medianUsd(all));
+  for (const [fn, calls] of ahead) add(calls, medianUsd(costsOf(fn, [recorded, here])));
+  if (known === 0 && all.length === 0) return { costUsd: undefined, unpriced: 0 };
   return { costUsd: known === 0 && unpriced > 0 ? undefined : costUsd, unpriced: Math.round(unpriced) };
 }
