@@ -4,6 +4,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
 import {
   countedStatus,
+  resumedToTheirEnd,
   crashedRuns,
   recordedCounts,
   runDurationMs,
@@ -62,12 +63,13 @@ export async function listRuns(io: Io, script: string | undefined, options: List
     const itsFiles = files.filter(({ ref }) => ref.workflow === name);
     for (const [run, report] of await crashedRuns(store, name, itsFiles)) crashed.set(run, report);
   }
+  const resumed = options.failed === true ? await resumedToTheirEnd(store, files) : undefined;
   const last = options.last ?? (format === 'table' && io.stdoutColumns() !== undefined ? LAST_ON_TERMINAL : Infinity);
   const listed: Omit<ListedRun, 'person'>[] = [];
   const shown: RunFile[] = [];
   let more = false;
   for (const file of files.toReversed()) {
-    if (!isWanted.run(file)) continue;
+    if (!isWanted.run(file) || resumed?.has(file.ref.run) === true) continue;
     const run = await listedRun(io, { store, project }, file, { crashed: crashed.get(file.ref.run), worker: workers.get(file.ref.run) });
     if (!isWanted.listed(run)) continue;
     if (listed.length >= last) {

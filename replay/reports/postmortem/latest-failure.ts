@@ -34,7 +34,7 @@ export async function latestFailure(store: JournalStore, runs: readonly RunFile[
   const latestCompleted = new Map<Workflow, RunFile>();
   for (const file of runs.toReversed()) {
     const { workflow } = file.ref;
-    if (file.bytes === 0 || file.isOfUnknownVersion || isRecordOfUpkeep(file)) continue;
+    if (isNoRun(file)) continue;
     const head = await startOfRun(store, file.ref);
     if (head?.parent !== undefined) continue;
     if (file.liveness === 'running') {
@@ -55,6 +55,28 @@ export async function latestFailure(store: JournalStore, runs: readonly RunFile[
     if (failures.size > 0) return file;
   }
   return undefined;
+}
+
+/** Returns the runs that ended badly and were resumed to their end since. `runs`: oldest first. */
+export async function resumedToTheirEnd(store: JournalStore, runs: readonly RunFile[]): Promise<ReadonlySet<RunId>> {
+  const resumed = new Set<RunId>();
+  const byWorkflow = new Map<Workflow, Later>();
+  const affected = new Set(runs.filter((file) => !isWhole(file)).map(({ ref }) => ref.workflow));
+  for (const file of runs.toReversed()) {
+    const { run, workflow } = file.ref;
+    if (!affected.has(workflow) || isNoRun(file) || file.liveness === 'running') continue;
+    const head = await startOfRun(store, file.ref);
+    if (head?.parent !== undefined) continue;
+    const later = byWorkflow.get(workflow) ?? noneLater();
+    byWorkflow.set(workflow, later);
+    if (!isWhole(file) && successorIn(later, file, head) !== undefined) resumed.add(run);
+    note(later, file, head);
+  }
+  return resumed;
+}
+
+function isNoRun(file: RunFile): boolean {
+  return file.bytes === 0 || file.isOfUnknownVersion || isRecordOfUpkeep(file);
 }
 
 /** The run that resumed this one to its end; else the latest that continues it or had the same payload. `runs`: of its workflow. */

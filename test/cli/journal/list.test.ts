@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder } from '../../support/cli.js';
@@ -32,6 +34,21 @@ describe('mlld journal list', () => {
     expect(await statuses('--since', '1h')).toHaveLength(3);
     expect(await statuses('--since', '2999-01-01')).toEqual([]);
     expect((await list('good', '--failed')).stdout).toBe('No recorded run is like that.\n');
+  });
+
+  it('leaves out of those that need somebody a run that was resumed to its end since, and not one with another payload', async () => {
+    const folder = await projectFolder({
+      'job.mld': 'exe llm @ask(q) = sh { cat a.txt }\nshow @ask("ebb")\n',
+    });
+    const failed = async () => JSON.parse((await callCli(['journal', 'list', '--failed', '--json'], { cwd: folder })).stdout) as object[];
+    await callCli(['job.mld', '--checkpoint'], { cwd: folder });
+    await callCli(['job.mld', '--checkpoint', '--place', 'north'], { cwd: folder });
+    expect(await failed()).toHaveLength(2);
+    await writeFile(join(folder, 'a.txt'), 'flow');
+    expect(await callCli(['job.mld', '--resume'], { cwd: folder })).toMatchObject({ status: 0 });
+    expect(await failed()).toMatchObject([{ status: 'failed' }]);
+    expect(await callCli(['job.mld', '--resume', '--place', 'north'], { cwd: folder })).toMatchObject({ status: 0 });
+    expect(await failed()).toEqual([]);
   });
 
   it.each([
