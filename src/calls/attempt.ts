@@ -11,7 +11,7 @@ import type { CallOptions } from './options.js';
 import type { SessionTotals } from './price/session-totals.js';
 import { continuedSession } from './replies/program.js';
 import { addUsage, withoutExcess } from './usage.js';
-import { readReply, type ReadReply } from './replies/read-reply.js';
+import { namesKnownProgram, readReply, type ReadReply } from './replies/read-reply.js';
 import type { Reply, ReportedUsage } from './replies/reply.js';
 
 /** Classes in which a command of a recognised program inside a body fails the call around it. calls.md 7.4. */
@@ -50,6 +50,8 @@ export class Attempt {
   private bodyUsage: ReportedUsage | undefined;
   /** The usage that each command inside the body had. */
   private readonly innerUsages: ReportedUsage[] = [];
+  /** Recognised replies of commands inside the body. */
+  private innerReplies: Set<string> | undefined;
   private innerHeaders: Headers | undefined;
   private innerSession: string | undefined;
 
@@ -135,6 +137,7 @@ export class Attempt {
       ...(commandLine === undefined ? {} : { commandLine }),
       nowMs: this.nowMs(),
     });
+    if (read.usage) this.isPassedOn(reply, read, commandLine);
     this.reply = this.ownCost(read, commandLine);
     return this.reply;
   }
@@ -143,12 +146,26 @@ export class Attempt {
   readInner(reply: Reply, commandLine: string): Failure | undefined {
     const read = readReply(reply, { commandLine, nowMs: this.nowMs() });
     const { adapter, failure, usage, session, headers } = this.ownCost(read, commandLine);
-    if (usage) this.innerUsages.push(usage);
+    if (usage && !this.isPassedOn(reply, read, commandLine)) this.innerUsages.push(usage);
     if (headers) this.reportHeaders(headers);
     if (adapter === 'text' && failure?.evidence !== 'text') return undefined;
     this.innerSession = session ?? this.innerSession;
     if (failure && FAILS_THE_CALL.has(failure.class)) this.failedInside ??= failure;
     return this.failedInside;
+  }
+
+  /** Returns what the failure of a command in the body was, by its output and status. */
+  failureIn(reply: Reply, commandLine: string | undefined): Failure | undefined {
+    return readReply(reply, { ...(commandLine === undefined ? {} : { commandLine }), nowMs: this.nowMs() }).failure;
+  }
+
+  /** Notes a reply of a model. True where another command of the body had printed it, and this one passes it on: it was paid for once. */
+  private isPassedOn({ stdout }: Reply, { adapter, session, text, usage }: ReadReply, commandLine: string | undefined): boolean {
+    const same = [stdout.trim(), ...(session === undefined ? [] : [JSON.stringify([adapter, session, text, usage])])];
+    const known = (this.innerReplies ??= new Set());
+    const isKnown = same.some((each) => known.has(each));
+    for (const each of same) known.add(each);
+    return isKnown && !namesKnownProgram(commandLine);
   }
 
   private ownCost(reply: ReadReply, commandLine: string | undefined): ReadReply {

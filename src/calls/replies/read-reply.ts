@@ -82,7 +82,7 @@ function envelopeIn(output: string, chosen: ReplyContext['adapter']): Envelope |
 }
 
 /** Returns true where a model program printed the output, which is no HTTP reply: a result may begin with a status line. */
-function namesKnownProgram(commandLine: string | undefined): boolean {
+export function namesKnownProgram(commandLine: string | undefined): boolean {
   return commandLine !== undefined && PROGRAMS.some((name) => namesProgram(commandLine, name));
 }
 

@@ -3,6 +3,7 @@ import type { Code, Expression } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
+import type { Failure } from '../../calls/failure.js';
 import type { Reply } from '../../calls/replies/reply.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import { isSecret } from '../../runtime/secrets/secret-registry.js';
@@ -139,6 +140,9 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
   const isBody = isBodyOfCall(node, frame);
   readReply(frame, isBody, language === 'cmd' ? code : undefined, { stdout, stderr, exitCode });
   if (exitCode !== 0) {
+    if (!isBody && stageOfBody(node, frame) !== undefined && isInBodyOfCall(frame)) {
+      throw new AttemptFailed(failedStage({ stdout, stderr, exitCode }, language === 'cmd' ? code : undefined, frame));
+    }
     const place = placeInOutput(language, stderr, code);
     const at = placeInScript(place, node, frame) ?? node.at;
     const hasSecret = used.some(isSecret);
@@ -156,8 +160,15 @@ async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): 
 }
 
 /** True for the command that is the body of the innermost call around, also where functions of one call lead to it. */
-function isBodyOfCall(node: Code, { attempt, bodyCode, stack }: Frame): boolean {
-  if (!attempt || (bodyCode !== node && stack !== attempt.around)) return false;
+function isBodyOfCall(node: Code, frame: Frame): boolean {
+  const { attempt, bodyCode, stack } = frame;
+  if (!attempt || (bodyCode !== node && stack !== attempt.around && stageOfBody(node, frame) !== 'only')) return false;
+  return isInBodyOfCall(frame);
+}
+
+/** True in the body of the innermost call around, also where functions of one call lead to it. */
+function isInBodyOfCall({ attempt, stack }: Frame): boolean {
+  if (!attempt) return false;
   let at = stack;
   if (at === attempt.around) return true; // `var llm @x = cmd { … }`
   while (at && at.parent !== attempt.around) {
@@ -167,6 +178,16 @@ function isBodyOfCall(node: Code, { attempt, bodyCode, stack }: Frame): boolean 
   return at !== undefined;
 }
 
+/** Returns whether the code is a stage of the pipeline that is the body of the function: `@t | sh { … }`. calls.md 7.4. */
+function stageOfBody({ at }: Code, { stack }: Frame): 'only' | 'one of several' | undefined {
+  const body = stack?.executable.body;
+  if (body?.kind !== 'pipeline') return undefined;
+  const { source, stages } = body;
+  const codes = [source, ...stages].flatMap((step) => (step.kind === 'code' ? [step] : step.kind === 'command-stage' ? [step.code] : []));
+  if (!codes.some((code) => code.at === at)) return undefined;
+  return codes.length === 1 && stages.at(-1)?.kind === 'command-stage' ? 'only' : 'one of several';
+}
+
 /** Hands the reply of a command to the attempt around. Throws when it fails the call there and then. calls.md 7.3 and 7.4. */
 function readReply({ attempt }: Frame, isBody: boolean, commandLine: string | undefined, reply: Reply): void {
   if (isBody) attempt?.readOwn(reply, commandLine);
@@ -174,6 +195,12 @@ function readReply({ attempt }: Frame, isBody: boolean, commandLine: string | un
     const failure = attempt?.readInner(reply, commandLine);
     if (failure) throw new AttemptFailed(failure);
   }
+}
+
+/** A stage of a body that fails is no input of the next one. */
+function failedStage(reply: Reply, commandLine: string | undefined, { attempt }: Frame): Failure {
+  const message = `a stage ended with status ${reply.exitCode}`;
+  return attempt?.failureIn(reply, commandLine) ?? { class: 'crash', evidence: 'none', message };
 }
 
 /** Keeps a JSON text with its quotes for the schema of the call around, which reads JSON from what was printed. calls.md 8.2. */
