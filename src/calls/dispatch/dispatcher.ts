@@ -179,9 +179,9 @@ export class Dispatcher {
     if (this.stops.stopsAll(cost)) this.stops.expect(op, 'all');
   }
 
-  /** False when the lane of an attempt that was let go was stopped before the attempt began. */
+  /** False when an attempt that was let go may not begin any more, because its lane was stopped since. */
   mayBegin({ lane }: Started): boolean {
-    return !this.isClosed(this.lanes.open(lane));
+    return !this.isOver && this.stops.mayBegin(this.lanes.open(lane));
   }
 
   private isClosed(lane: Lane<Started>): boolean {

@@ -20,6 +20,8 @@ export interface Stop {
   readonly others?: readonly Stop[];
   /** The error of the journal. */
   readonly error?: Error;
+  /** Attempts that were let go before hold what they reserved, and begin. */
+  readonly sparesAdmitted?: true;
   /** The run is not this process's any more: it ends when no attempt is in flight, whatever else it does or waits for. */
   readonly endsRun?: true;
 }
@@ -35,9 +37,12 @@ const LIMIT_WORDS: { readonly [L in LimitKind]: (limit: number) => string } = {
 export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: { readonly fn: string; readonly needs: number }): Stop {
   const words = LIMIT_WORDS[limit];
   const allowed = `the budget of ${words(budget[limit] ?? 0)}`;
-  if (tooLarge === undefined) return { class: 'budget', message: `${allowed} is reached` };
+  // A run whose attempts are all let go at once would else begin none of them, also each time that it is resumed.
+  const spares = limit === 'ms' ? {} : ({ sparesAdmitted: true } as const);
+  if (tooLarge === undefined) return { class: 'budget', message: `${allowed} is reached`, ...spares };
   return {
     class: 'budget',
+    ...spares,
     message: `${allowed} is less than a call of @${tooLarge.fn} is expected to cost: ${words(tooLarge.needs)}`,
     leastBudget: budgetText({ ...budget, [limit]: roundedUp(tooLarge.needs, limit === 'usd' ? LEAST_USD : 1) }),
   };

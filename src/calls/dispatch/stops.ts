@@ -51,6 +51,11 @@ export class Stops {
     return this.ofAll !== undefined || lane.isClosed || this.isExpectedFor(lane);
   }
 
+  /** True for an attempt of the lane that was let go before. */
+  mayBegin(lane: Lane<Started>): boolean {
+    return (this.ofAll === undefined || this.ofAll.sparesAdmitted === true) && !lane.isClosed && !this.isExpectedFor(lane);
+  }
+
   private isExpectedFor(lane: Lane<Started>): boolean {
     if (this.expected.size === 0) return false;
     return [...this.expected.values()].some((closed) => closed === 'all' || closed === lane);

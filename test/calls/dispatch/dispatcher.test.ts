@@ -387,6 +387,13 @@ describe('a budget', () => {
     expect(facts.at(-1)).toMatchObject({ type: 'dispatch.stopped', class: 'budget', message: 'the budget of 1 call is reached' });
   });
 
+  it('begins what it had let go when it is reached: a resume that asks for everything at once would else begin nothing, each time', async () => {
+    const { dispatcher, start } = fixture({ budget: { calls: 1 } });
+    const first = await start('a');
+    void Promise.resolve(start('b')).catch(() => undefined);
+    expect([dispatcher.stoppedBy?.class, dispatcher.mayBegin(first)]).toEqual(['budget', true]);
+  });
+
   it.each([
     ['no usage', { usd: 5 }, undefined, true],
     ['tokens without a price', { usd: 5 }, { tokens: 100 }, true],
