@@ -27,8 +27,8 @@ export type MalformedSelector = Selector & { readonly kind: 'malformed' };
 
 const FUNCTION_TARGET =
   /^@(?<name>[\p{L}_$][\p{L}\p{N}_$-]*)(?::(?<site>\d{1,9}))?(?:\((?<exactly>\s*=\s*)?(?<quote>["'`])(?<argument>[^]*)\k<quote>\))?$/u;
-/** The paths of operations begin at the run itself, `main`: `main/for#0[137]/review#0`. */
-const PATH = /^main\/[^/#]+#\d/u;
+/** The paths of operations begin at the run itself, `main`: `main/for#0[137]/review#0`, `main[g0]/review#0` in a parallel group. */
+const PATH = /^main(?:\[\w+\])*\/[^/#]+#\d/u;
 const QUOTED = /^(["'`])([^]*)\1$/;
 
 /** `''` and undefined are a bare `--resume`. */

@@ -6,6 +6,7 @@ import { Signal, type Outcome } from '../../runtime/completion.js';
 import { markerOf } from '../../runtime/calls/call-failure.js';
 import { endsTheRun, locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { OpNode } from '../../runtime/op-node.js';
 import { FailureWarnings } from '../loops/failure-warnings.js';
 import { createPace, limitsOf, runPool } from '../loops/worker-pool.js';
 
@@ -19,6 +20,7 @@ export async function runGroup(
   run: (member: Member, frame: Frame) => Promise<Outcome>,
 ): Promise<Value> {
   frame.context.errors.list = [];
+  const place = frame.op.group();
   const { cap, paceMs } = await limitsOf(group.limits ?? {}, frame, group.at);
   const results: Value[] = [];
   const warnings = new FailureWarnings(frame.run.isVerbose);
@@ -29,7 +31,7 @@ export async function runGroup(
     pace: createPace(paceMs, frame),
     isDone: () => false,
     async start(index) {
-      results[index] = await runMember({ group, index, piped, frame, warnings }, run);
+      results[index] = await runMember({ group, op: place.at(index, 'g'), index, piped, frame, warnings }, run);
     },
   });
   warnings.report('parallel group', group.members.length, frame.run.warn);
@@ -38,6 +40,7 @@ export async function runGroup(
 
 interface MemberPlace {
   readonly group: GroupStage;
+  readonly op: OpNode;
   readonly index: number;
   readonly piped: Value;
   readonly frame: Frame;
@@ -45,11 +48,10 @@ interface MemberPlace {
 }
 
 async function runMember(
-  { group, index, piped, frame, warnings }: MemberPlace,
+  { group, op, index, piped, frame, warnings }: MemberPlace,
   run: (member: Member, frame: Frame) => Promise<Outcome>,
 ): Promise<Value> {
   const member = group.members[index] as Member;
-  const op = frame.op.at(index, 'g');
   try {
     const outcome = await run(member, { ...frame, op, context: { ...frame.context, errors: { list: [] } } });
     if (outcome instanceof Signal && outcome.word === 'retry') {
