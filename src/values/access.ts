@@ -5,7 +5,7 @@
 import { messageOf, MlldError } from '../errors.js';
 import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './value.js';
 import { looseEquals } from './equality.js';
-import { partOf } from './failures.js';
+import { missingMember, partOf } from './failures.js';
 import { firstInk } from './formats/json-text.js';
 import { aKind, kindOf } from './kinds/kind.js';
 import { canKeep, kept } from './keep-metadata.js';
@@ -28,8 +28,9 @@ export function readField(base: Value, name: string, context: Access): Value {
   if (isTextItself(base, name)) return partOf(flow(base.data, [base]), base);
   const text = name === 'length' && !Array.isArray(dataOf(base)) ? loadedText(base, name) : undefined;
   if (text !== undefined) return partOf(flow(text.length, [base]), base);
-  if (base instanceof Annotated) return partOf(flow(fieldOf(base.data, name, context), [base]), base);
-  return fieldOf(base ?? null, name, context);
+  const value = fieldOf((base instanceof Annotated ? base.data : base) ?? null, name, context);
+  const found = value === null ? (missingMember(base, name) ?? null) : value;
+  return base instanceof Annotated ? partOf(flow(found, [base]), base) : found;
 }
 
 /** Reads `.keep` of something loaded, unless it has a member of that name. */
@@ -105,7 +106,9 @@ function elementOf(data: Data, index: Data | undefined, context: Access): Value 
   if (Array.isArray(data) && typeof index === 'string' && Number.isInteger(Number(index)) && index.trim() !== '') {
     return numberedElement(data, Number(index), context);
   }
-  return fieldOf(data, textOf(index), context);
+  const key = textOf(index);
+  const value = fieldOf(data, key, context);
+  return value === null ? (missingMember(data, key) ?? null) : value;
 }
 
 function numberedElement(data: Data, index: number, context: Access): Value {

@@ -5,6 +5,7 @@
  * FAILURES-2 A failure is in a marker, in what holds one, and in text, data and sums that the language made of such a value
  *    (`Metadata.failures`). It is not in what code or a command returned: results begin without this metadata.
  * FAILURES-3 Each list and object is searched once, because values are never changed in place (VALUE-2).
+ * FAILURES-4 A member that a marker lacks would be one of the result that the call did not give: it is null with the failure in it.
  */
 import { isErrorMarker, markedCall } from './kinds/marker.js';
 import { annotate, Annotated, dataOf, LazyData, type FailedCall, type Metadata, type Value } from './value.js';
@@ -70,7 +71,15 @@ export class CollectedFailures {
 /** Returns a part of `whole`, or another view of it, which has the failures in it that the whole was made of. */
 export function partOf(part: Value, whole: Value): Value {
   const failures = whole instanceof Annotated ? whole.metadata.failures : undefined;
-  return failures === undefined || !canHold(part) ? part : withFailures(part, failures);
+  return failures === undefined || !(canHold(part) || dataOf(part) === null) ? part : withFailures(part, failures);
+}
+
+/** Returns the null that a member is which the marker of a failed call lacks; undefined for everything else. FAILURES-4 */
+export function missingMember(base: Value, name: string): Value {
+  const data = dataOf(base);
+  if (typeof data !== 'object' || data === null || Object.hasOwn(data, name)) return undefined;
+  const call = markedCall(data);
+  return call && annotate(null, { failures: [call] });
 }
 
 function withFailures(value: Value, failures: readonly FailedCall[]): Value {

@@ -20,6 +20,7 @@ export async function evaluateArray(node: ArrayLiteral, frame: Frame): Promise<V
 
 export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise<Value> {
   const members: Value[] = [];
+  const spread: Value[] = [];
   const object: Record<string, Value> = {};
   for (const entry of node.entries) {
     if ('spread' in entry) {
@@ -31,6 +32,7 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
         });
       }
       members.push(value);
+      spread.push(value);
       for (const [key, member] of Object.entries(data as DataObject)) put(object, key, partOf(member, value));
       continue;
     }
@@ -39,7 +41,8 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
     members.push(value);
     put(object, entry.key, memberOf(value));
   }
-  return collect(members, object);
+  const made = collect(members, object);
+  return spread.length === 0 ? made : frame.run.failures.carry(made, spread);
 }
 
 /** Drops the metadata of a loaded file: a literal keeps its data only. world.md 5.1. */

@@ -53,6 +53,13 @@ const WITH_FAILURE: readonly (readonly [what: string, value: string])[] = [
   ['a sum', '@rs[1] + 1'],
   ['a product of a difference', '2 * (@rs[1] - 1)'],
   ['a number that a loop added up', '@total(@rs)'],
+  ['a member that the result would have', '@rs[1].finding'],
+  ['a member below that', '@rs[1].finding.line'],
+  ['that member by its name', '@rs[1] . ["finding"]'],
+  ['a text of it', 'for @r in [@rs[1]] => `- @r.finding` . .join("+")'],
+  ['a sum of it', '@rs[1].mark + 1'],
+  ['an object with it', '{ a: @rs[1].finding }'],
+  ['an object into which it was spread', 'for @r in [@rs[1]] => { ...@r, more: 1 }'],
 ];
 
 it.each(WITH_FAILURE)('executes no call whose argument is %s with a failed call in it', async (_, value) => {
@@ -68,6 +75,8 @@ const WHOLE: readonly (readonly [what: string, value: string, shown: string])[] 
   ['a slice without the failure', '@rs.slice(0, 1).join("+")', 'C:R:one'],
   ['another element of an array of texts', '[`x @rs[1]`, "b"] . [1]', 'C:b'],
   ['what failed, to call it otherwise', '@rs[1].value', 'C:two'],
+  ['a member that says what failed', '@rs[1].class', 'C:overloaded'],
+  ['what stands for a member of no result', '@rs[1].finding ?? "none"', 'C:none'],
   ['the length of the array', '@rs.length', 'C:2'],
   ['a comparison', '@rs[1] == "x"', 'C:false'],
 ];
