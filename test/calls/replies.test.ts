@@ -221,6 +221,12 @@ describe('gemini', () => {
 describe('opencode', () => {
   const event = (type: string, more: object): object => ({ type, sessionID: 'ses_1', ...more });
 
+  it('has failed where its one event is that of an error', () => {
+    const error = { type: 'error', sessionID: 'o1', error: { name: 'ProviderAuthError', data: { message: 'no key' } } };
+    const found = read(JSON.stringify(error), { commandLine: 'opencode run --format json x' });
+    expect(found).toMatchObject({ adapter: 'opencode', failure: { class: 'auth', message: 'no key' } });
+  });
+
   it('adds its steps', () => {
     const step = event('step_finish', {
       part: { cost: 0.002, tokens: { input: 100, output: 20, reasoning: 5, cache: { read: 30, write: 10 } } },
@@ -292,6 +298,11 @@ describe('providers', () => {
     };
     expect(read(response)).toMatchObject({ adapter: 'openai', text: 'calm' });
     expect(read({ choices: [{ message: { content: null, refusal: 'no' } }] }).failure).toMatchObject({ class: 'content' });
+  });
+
+  it('is a failure where the content filter of OpenAI ended the response', () => {
+    const reply = { object: 'response', status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [], usage: {} };
+    expect(read({ ...reply, id: 'r', model: 'gpt-5' }, { adapter: 'openai' }).failure).toMatchObject({ class: 'content' });
   });
 
   it('reads a message of Anthropic, and the input of a tool where there is no text', () => {
@@ -374,6 +385,27 @@ describe('without a reply that is recognised', () => {
     expect(read(text, { commandLine: 'curl -si http://localhost/' }).failure).toMatchObject({ class: 'auth', status: 401 });
   });
 
+  it.each([
+    'HTTP/1.1 401 Unauthorized is what a server sends when the key is wrong.\n',
+    'HTTP/1.1 429 Too Many Requests\nmeans that you wait.\n',
+    'HTTP/1.1 503 is one of them.\n\nAnother is 529.\n',
+  ])('takes no sentence for an HTTP reply: %j', (text) => {
+    expect(read(text, { commandLine: './ask.sh' })).toEqual({ adapter: 'text', text });
+    expect(read(text, { adapter: 'text' }).failure).toBeUndefined();
+  });
+
+  it('passes over warnings of a model program that was told to print JSON', () => {
+    const failed = JSON.stringify({ ...CLAUDE, is_error: true, api_error_status: 529, result: 'API Error: 529 Overloaded' });
+    for (const commandLine of ['claude -p --output-format json', 'claude -p --output-format=stream-json --verbose x']) {
+      expect(read(`Warning: update available\n${failed}`, { commandLine })).toMatchObject({
+        adapter: 'claude',
+        failure: { class: 'overloaded' },
+        session: 's-1',
+      });
+    }
+    expect(read(`So it says:\n${failed}`, { commandLine: 'claude -p "quote an envelope"' }).failure).toBeUndefined();
+  });
+
   it('leaves the output as it is, also where it speaks of a rate limit', () => {
     expect(read('Too many requests: 429, they said.\n')).toEqual({ adapter: 'text', text: 'Too many requests: 429, they said.\n' });
   });
@@ -406,6 +438,13 @@ describe('without a reply that is recognised', () => {
 });
 
 describe('with an adapter that was chosen', () => {
+  it.each(['claude', 'codex', 'gemini', 'opencode'] as const)(
+    'has a bad reply, and no cut stream, in one object that is none of its: %s',
+    (adapter) => {
+      expect(read('{"mark": 3}', { adapter }).failure).toMatchObject({ class: 'bad-reply' });
+    },
+  );
+
   it.each([
     ['a reply without an envelope', 'claude', 'Sure! Here it is', 'bad-reply'],
     ['an empty result', 'claude', { ...CLAUDE, result: ' ' }, 'bad-reply'],

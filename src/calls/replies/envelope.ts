@@ -41,7 +41,10 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/** Undefined for a text that does not begin with a status line. Responses that lead to another one (100, redirections) are passed over. */
+/**
+ * Undefined for a text that does not begin with a status line and headers: a result may begin with the words of the former. Responses that
+ * lead to another one (100, redirections) are passed over.
+ */
 export function httpReplyOf(text: string): HttpReply | undefined {
   const head = /^HTTP\/[\d.]+ (\d{3})[^\n]*\n/.exec(text);
   if (!head) return undefined;
@@ -50,12 +53,16 @@ export function httpReplyOf(text: string): HttpReply | undefined {
   const body = end ? text.slice(end.index + end[0].length) : '';
   const next = httpReplyOf(body);
   if (next) return next;
-  const headers = headText.split(/\r?\n/).map((line): [string, string] => {
+  const lines = headText.split(/\r?\n/).filter((line) => line !== '');
+  if (lines.length === 0 ? !head[0].endsWith('\r\n') || end === null : !lines.every((line) => HEADER.test(line))) return undefined;
+  const headers = lines.map((line): [string, string] => {
     const at = line.indexOf(':');
     return [line.slice(0, Math.max(0, at)).trim().toLowerCase(), line.slice(at + 1).trim()];
   });
   return { status: Number(head[1]), headers: Object.fromEntries(headers), body };
 }
+
+const HEADER = /^(?:[\w!#$%&'*+.^`|~-]+:|[ \t])/;
 
 function parsed(text: string): Json | undefined {
   try {

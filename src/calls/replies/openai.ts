@@ -51,6 +51,8 @@ function readResponse(reply: JsonObject): Reading {
     .flatMap((message) => objectsAt(message, 'content'));
   const refusal = parts.find(({ type }) => type === 'refusal');
   if (refusal) return { failure: { class: 'content', message: textAt(refusal, 'refusal') ?? 'refusal' } };
+  if (objectAt(reply, 'incomplete_details').reason === 'content_filter')
+    return { failure: { class: 'content', message: 'the response was ended by the content filter' } };
   if (reply.status === 'failed') return { failure: { class: 'crash', message: 'the response failed' } };
   const texts = parts.filter(({ type }) => type === 'output_text').map((part) => textAt(part, 'text') ?? '');
   return { ...(texts.length > 0 ? { text: texts.join('') } : {}), ...(reply.status === 'incomplete' ? { truncated: true as const } : {}) };

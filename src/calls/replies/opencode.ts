@@ -12,7 +12,9 @@ const EVENTS: ReadonlySet<unknown> = new Set(['step_start', 'step_finish', 'text
 export const opencode: Adapter = {
   name: 'opencode',
   fits({ form, objects }) {
-    return form === 'lines' && objects.every(({ type, sessionID }) => EVENTS.has(type) && typeof sessionID === 'string');
+    // A stream of one event is that of an error: the session did not begin a step.
+    const isStream = form === 'lines' || (objects[0]?.type === 'error' && isObject(objects[0].error));
+    return isStream && objects.every(({ type, sessionID }) => EVENTS.has(type) && typeof sessionID === 'string');
   },
   read({ objects }, nowMs): Reading {
     const steps = objects.filter(({ type }) => type === 'step_finish').map((event) => objectAt(event, 'part'));

@@ -56,8 +56,11 @@ export interface ReadReply {
 export function readReply(reply: Reply, context: ReplyContext): ReadReply {
   const http = namesKnownProgram(context.commandLine) ? undefined : httpReplyOf(reply.stdout);
   const output = http ? http.body : reply.stdout;
-  const envelope = envelopeIn(output, context.adapter);
   const program = context.commandLine === undefined ? undefined : programOf(context.commandLine);
+  const envelope = envelopeIn(
+    output,
+    context.adapter ?? (asksForJson(context.commandLine) ? PROGRAMS.find((name) => name === program) : undefined),
+  );
   const adapter = adapterFor(context.adapter, program, envelope);
   const reading = adapter && envelope ? adapter.read(envelope, context.nowMs) : undefined;
   const read = withoutUndefined<Omit<ReadReply, 'adapter' | 'failure'>>({
@@ -68,11 +71,23 @@ export function readReply(reply: Reply, context: ReplyContext): ReadReply {
     truncated: reading?.truncated,
     headers: http?.headers,
   });
-  const failure = failureOf({ reply, output, http, reading, program, hasAdapter: context.adapter !== undefined }, context);
+  const isStream =
+    envelope !== undefined && adapter !== undefined && (envelope.form === 'lines' || adapter.fits({ ...envelope, form: 'lines' }));
+  const failure = failureOf({ reply, output, http, reading, isStream, program, hasAdapter: context.adapter !== undefined }, context);
   return { adapter: adapter?.name ?? 'text', ...read, ...(failure ? { failure } : {}) };
 }
 
-/** A program may print warnings around its reply. They are passed over only where the option says that there is one. calls.md 7.2. */
+/** True where the command line has a model program print its reply as JSON. */
+function asksForJson(commandLine: string | undefined): boolean {
+  return (
+    commandLine !== undefined && /(?:^|\s)(?:(?:--output-format|--format|-o)(?:\s+|=)(?:stream-)?json|--json)(?:\s|$)/.test(commandLine)
+  );
+}
+
+/**
+ * A program may print warnings around its reply. They are passed over only where the option, or an option of the program, says that there
+ * is one. calls.md 7.2.
+ */
 function envelopeIn(output: string, chosen: ReplyContext['adapter']): Envelope | undefined {
   if (chosen === 'text') return undefined;
   const strict = envelopeOf(output);
@@ -112,6 +127,8 @@ interface Evidences {
   readonly output: string;
   readonly http: HttpReply | undefined;
   readonly reading: Reading | undefined;
+  /** True where the reply is a stream, whole or cut. */
+  readonly isStream: boolean;
   readonly program: string | undefined;
   /** An adapter was chosen, so that a reply which it can't read is a bad one. */
   readonly hasAdapter: boolean;
@@ -168,12 +185,12 @@ function statusFailure({ reply: { exitCode, stderr, stdout }, program, reading }
 }
 
 /** Beside a status of 0: a stream that is cut, and with a chosen adapter a reply without a result. */
-function unreadable({ reading, output, hasAdapter }: Evidences, { adapter }: ReplyContext): Failure | undefined {
+function unreadable({ reading, isStream, output, hasAdapter }: Evidences, { adapter }: ReplyContext): Failure | undefined {
   if (!hasAdapter) return undefined;
-  if (reading?.cut) return { class: 'network', evidence: 'envelope', message: 'the stream ended before its last event' };
+  if (reading?.cut && isStream) return { class: 'network', evidence: 'envelope', message: 'the stream ended before its last event' };
   const text = adapter === 'text' ? output : reading?.text;
   if (reading?.data !== undefined || (text !== undefined && text.trim() !== '')) return undefined;
-  const message = reading ? 'the reply has no result' : `the reply is not what the adapter ${adapter ?? 'text'} reads`;
+  const message = reading && !reading.cut ? 'the reply has no result' : `the reply is not what the adapter ${adapter ?? 'text'} reads`;
   return { class: 'bad-reply', evidence: 'envelope', message: adapter === 'text' ? 'the reply is empty' : message };
 }
 
