@@ -2,7 +2,7 @@
 import { MlldError } from '../../src/errors.js';
 import { isUpload } from '../../src/api/commands/project.js';
 import { parseRecordedWords, resumeArguments } from '../options/run-request.js';
-import { shellWords } from '../../journal/shell-words.js';
+import { shownWords } from '../../journal/shell-words.js';
 
 export interface RecordedCommand {
   readonly name: string | undefined;
@@ -18,8 +18,8 @@ export interface RecordedCommand {
 export function resumeCommand(command: RecordedCommand, ...more: readonly string[]): string {
   const { name, argv, workflow } = command;
   const [kept, added] = withLeastBudget(command);
-  if (argv.length === 0 && workflow !== undefined) return shellWords(['mlld', workflow, '--resume', ...more, ...added]);
-  return shellWords(['mlld', ...words(name ?? '', kept, [...more, ...added])]);
+  if (argv.length === 0 && workflow !== undefined) return shownWords(['mlld', workflow, '--resume', ...more, ...added]);
+  return shownWords(['mlld', ...words(name ?? '', kept, [...more, ...added])]);
 }
 
 /**
@@ -70,12 +70,12 @@ export function pipelineResumeCommand(command: RecordedCommand, node?: string): 
   if (argv.length === 0 && workflow !== undefined) {
     // A server's questions are answered by other processes.
     const people = isUpload(workflow) ? ['--ask', 'remote'] : [];
-    return shellWords(['mlld', 'run', workflow, '--resume', ...target, ...people, ...added]);
+    return shownWords(['mlld', 'run', workflow, '--resume', ...target, ...people, ...added]);
   }
   const isValue = (word: string, before: string | undefined): boolean =>
     (before === '--resume' && !word.startsWith('-') && word !== name) || before === '--max-calls';
   const kept = argv.filter((word, index) => !isNotResumed(word) && !isValue(word, argv[index - 1]));
-  return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target, ...added]);
+  return shownWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target, ...added]);
 }
 
 /**
@@ -85,7 +85,7 @@ export function pipelineResumeCommand(command: RecordedCommand, node?: string): 
 export function pipelineAgainCommand({ argv }: RecordedCommand): string | undefined {
   if (argv.length === 0 || argv.some(isNotResumed)) return undefined;
   const kept = argv.filter((word) => word !== '--checkpoint');
-  return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--checkpoint']);
+  return shownWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--checkpoint']);
 }
 
 function isNotResumed(word: string): boolean {

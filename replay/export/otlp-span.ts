@@ -67,12 +67,13 @@ export function eventObject(name: string, atMs: number, about: Attributes): obje
 const nanoseconds = (ms: number): string => (BigInt(Math.round(ms)) * 1_000_000n).toString();
 
 export function attributes(about: Attributes): object[] {
-  return Object.entries(about).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: attributeValue(value) }]));
+  return Object.entries(about).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: attributeValue(key, value) }]));
 }
 
-function attributeValue(value: NonNullable<Attribute>): object {
+/** Back ends take the type of an attribute from the first value: a sum of money has the type of those that are not whole. */
+function attributeValue(key: string, value: NonNullable<Attribute>): object {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value !== 'number') return { arrayValue: { values: value.map((each) => ({ stringValue: each })) } };
-  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  return Number.isSafeInteger(value) && !key.endsWith('_usd') ? { intValue: String(value) } : { doubleValue: value };
 }

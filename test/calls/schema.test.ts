@@ -46,6 +46,12 @@ describe('the problems of a result', () => {
     ]);
   });
 
+  it('are in time, whatever a pattern makes of the text', { timeout: 60_000 }, async () => {
+    const schema = await compileSchema({ type: 'string', pattern: '^(a+)+$' });
+    expect(schema.problemsIn('aaaa')).toEqual([]);
+    expect(schema.problemsIn(`${'a'.repeat(60)}!`)).toEqual([expect.stringMatching(/took longer than 5 s|must match pattern/)]);
+  });
+
   it('are five at most', async () => {
     const schema = await compileSchema({ items: { type: 'number' } });
     expect(schema.problemsIn(['a', 'b', 'c', 'd', 'e', 'f'])).toHaveLength(5);

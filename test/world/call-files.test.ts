@@ -72,6 +72,12 @@ describe('a path', () => {
     fs.symlinkSync('nowhere', at('dangling'));
     const stays = (name: string): Promise<boolean> => staysIn(folder, at(name));
     expect([await stays('a.txt'), await stays('new/deep/x'), await stays('within/x')]).toEqual([true, true, true]);
+    fs.mkdirSync(at('in/.git'));
+    fs.symlinkSync('in/.git', at('repository'));
+    expect([await staysIn(folder, at('repository/hooks/x'), ['.git']), await staysIn(folder, at('within/x'), ['.git'])]).toEqual([
+      false,
+      true,
+    ]);
     expect([await stays('out/x'), await stays('out/new/x'), await staysIn(at('in'), at('a.txt'))]).toEqual([false, false, false]);
   });
 });

@@ -4,7 +4,7 @@ import { isUpload } from '../../../src/api/commands/project.js';
 import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
 import { pipelineAgainCommand, pipelineResumeCommand, resumeCommand } from '../resume-command.js';
-import { shellWords } from '../../../journal/shell-words.js';
+import { shownWords } from '../../../journal/shell-words.js';
 
 /** The most useful first; none for a run that is done. */
 export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {
@@ -24,7 +24,7 @@ export function nextSteps(report: PostMortemReport): readonly (readonly [string,
             ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
             : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to continue']];
   if (inner !== undefined)
-    steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
+    steps.push([shownWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   return steps;
 }
 
@@ -78,7 +78,7 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
 }
 
 function drawCommand({ run, name, workflow }: PostMortemReport): string {
-  return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
+  return shownWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
 }
 
 /** A command for each choice, so that each can be copied as it is. */
@@ -86,7 +86,7 @@ function answersOf(report: PostMortemReport): (readonly [string, string])[] {
   if (!isAnsweredFromElsewhere(report)) return [];
   return (report.pipeline?.questions ?? []).flatMap((question) => {
     const answers = answersTo(question);
-    const commandOf = (answer: string): string => shellWords(['mlld', 'answer', report.run, answer, '--question', question.id]);
+    const commandOf = (answer: string): string => shownWords(['mlld', 'answer', report.run, answer, '--question', question.id]);
     if (answers.length === 0 || answers.length > CHOICES_SHOWN) return [[commandOf('CHOICE'), 'answer it'] as const];
     return answers.map((answer, place) => [commandOf(answer), `answer ${choiceLine(question.options[place] as Option)}`] as const);
   });

@@ -11,7 +11,7 @@ export interface NamedFilesRequest {
 }
 
 /** Mlld and git keep their own files there, which are nobody's result. */
-const CLOSED_FOLDERS: readonly string[] = ['.mlld', '.git'];
+export const CLOSED_FOLDERS: readonly string[] = ['.mlld', '.git'];
 
 /** Returns paths relative to the project, with slashes, in the order of the arguments. */
 export function namedFiles(args: readonly Json[], { root, bases }: NamedFilesRequest): readonly string[] {

@@ -2,6 +2,8 @@
 import type { ErrorObject } from 'ajv';
 import { canonicalJson, sha256 } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
+import { MlldError } from '../../errors.js';
+import { search } from '../../values/methods/regex.js';
 
 export interface ResultSchema {
   /** Is the same for schemas of the same content. */
@@ -20,17 +22,32 @@ export async function compileSchema(schema: Json): Promise<ResultSchema> {
   if (isAsync !== undefined) throw new Error('`$async` is not a keyword of JSON Schema'); // ajv would return promises
   const [{ Ajv2020 }, formats] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')]);
   // Keywords that JSON Schema does not know are annotations (`example`), so only the meta-schema decides what a schema is.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false });
+  const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false, code: { regExp: limitedPattern } });
   formats.default.default(ajv);
   const validate = ajv.compile(schema);
   return {
     digest: sha256(canonicalJson(schema)),
     problemsIn(value) {
-      if (validate(value)) return [];
+      try {
+        if (validate(value)) return [];
+      } catch (error) {
+        if (!(error instanceof MlldError) || error.code !== 'PATTERN_TOO_SLOW') throw error;
+        return [error.message.slice(0, PROBLEM_UNITS_MAX)];
+      }
       return [...new Set((validate.errors ?? []).map(problemOf))].slice(0, PROBLEMS_MAX);
     },
   };
 }
+
+/** Some patterns take very long for some texts, and a model's reply may be one: nothing else would run meanwhile. */
+const limitedPattern = Object.assign(
+  (source: string, flags: string): RegExp => {
+    const pattern = new RegExp(source, flags);
+    const test = (text: string): boolean => search(pattern, text.length, () => RegExp.prototype.test.call(pattern, text));
+    return Object.assign(pattern, { test });
+  },
+  { code: 'new RegExp' }, // of programs that ajv writes to files, and these are not
+);
 
 /** `/mark must be <= 6` */
 function problemOf({ instancePath, message = 'does not fit', params }: ErrorObject): string {

@@ -56,11 +56,15 @@ export async function readUpTo(path: string, maxBytes: number): Promise<Buffer |
   }
 }
 
-/** Returns whether a path is in a folder, also when the links above it are followed. The path itself need not exist. */
-export async function staysIn(folder: string, path: string): Promise<boolean> {
+/**
+ * Returns whether a path is in a folder, and in none of a closed name inside it, also when the links above it are followed. The path itself
+ * need not exist.
+ */
+export async function staysIn(folder: string, path: string, closed: readonly string[] = []): Promise<boolean> {
   try {
     const from = relative(await realpath(folder), await realOf(dirname(path)));
-    return from === '' || (from !== '..' && !from.startsWith(`..${sep}`));
+    const parts = from.split(sep);
+    return parts[0] !== '..' && !parts.some((part) => closed.includes(part));
   } catch {
     return false;
   }

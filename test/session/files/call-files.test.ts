@@ -206,7 +206,7 @@ describe('the files of a reused call', () => {
     expect(await reuse(files(), recorded, call(1))).toEqual(['absent']);
     expect(warnings).toEqual([
       "sub/a, which @draw wrote, can't be restored: a part of the path is not a directory",
-      "sub/a, which @draw wrote, can't be restored: a link above it leads out of the project",
+      "sub/a, which @draw wrote, can't be restored: a link above it leads out of the project, or into a folder of git or mlld",
     ]);
   });
 

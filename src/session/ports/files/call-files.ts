@@ -12,6 +12,7 @@ import { sha256 } from '../../../../journal/canonical.js';
 import type { ReusedOutput, WrittenFile } from '../../../../journal/facts/call-event.js';
 import type { BlobId, EventRef, OpPath } from '../../../../journal/ids.js';
 import type { JournalStore } from '../../../../journal/store.js';
+import { CLOSED_FOLDERS } from '../../../calls/files/named-files.js';
 import type { CallSettings } from '../../../calls/options.js';
 import type { CallFiles, FilesBefore, FoundFiles, KeepRules, ReusedCall } from '../../../runtime/calls/call-files.js';
 import { putBack, readUpTo, stateOf, staysIn, type FileState } from '../../../world/files/call-files.js';
@@ -75,7 +76,7 @@ export class RunCallFiles implements CallFiles {
       const state = await stateOf(this.absolute(name));
       if (typeof state === 'string' || (state.stamp === was.stamp && was.digest === undefined)) continue;
       if (state.stamp === was.stamp && ((await this.digestOf(name, this.sources.settings.eachBytes)) ?? '') === was.digest) continue;
-      if (!(await staysIn(this.sources.root, this.absolute(name)))) continue;
+      if (!(await staysIn(this.sources.root, this.absolute(name), CLOSED_FOLDERS))) continue;
       this.left.delete(name);
       const file = await this.keptFile(name, state, rules, room);
       if (file.blob !== undefined) {
@@ -163,7 +164,8 @@ export class RunCallFiles implements CallFiles {
       return 'absent';
     };
     if (blob === undefined || content === undefined) return cannot('its content is not in the journal');
-    if (!(await staysIn(root, this.absolute(name)))) return cannot('a link above it leads out of the project');
+    if (!(await staysIn(root, this.absolute(name), CLOSED_FOLDERS)))
+      return cannot('a link above it leads out of the project, or into a folder of git or mlld');
     try {
       await putBack(this.absolute(name), content, mode);
     } catch (error) {

@@ -1,0 +1,26 @@
+/** Commands in messages stay on one line, and a shell reads their words as they were. */
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { shownWords } from '../../../journal/shell-words.js';
+
+it('leaves words without control characters as a shell takes them', () => {
+  expect(shownWords(['mlld', 'run', 'a b', "it's"])).toBe(String.raw`mlld run 'a b' 'it'\''s'`);
+});
+
+it('is read by a shell as the same words, on one line', () => {
+  // A word of a command line has no NUL.
+  const word = fc.string({ unit: fc.constantFrom('a', "'", '\\', '$', '"', ' ', '\n', '\t', '\r', '\u001B', '\u0007', '\u0085', 'é') });
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
+      const shown = shownWords(words);
+      expect(shown).not.toMatch(/[\n\r\u001B]/);
+      const read = execFileSync('bash', ['-c', `printf '%s\\0' ${shown}`], {
+        encoding: 'utf8',
+        env: { ...process.env, LC_ALL: 'C.UTF-8' },
+      });
+      expect(read.split('\0').slice(0, -1)).toEqual(words);
+    }),
+    { numRuns: 30 },
+  );
+});
