@@ -21,9 +21,9 @@ export interface Estimate {
   readonly callsMs: number | null;
   /** Calls, not in these times, of functions none of whose results is recorded. */
   readonly untimed: number;
-  /** The median cost of a result, for each call whose function has one; null where none has. */
+  /** The mean cost of a result, for each call whose function has one: medians leave out the few that cost most. Null where none has. */
   readonly costUsd: number | null;
-  /** The same with the 95th percentile. */
+  /** The sum of the 95th percentiles instead. */
   readonly p95Usd: number | null;
   /** Calls of functions none of whose results has a known cost. */
   readonly unpriced: number;
@@ -37,6 +37,7 @@ export interface FunctionEstimate {
   readonly calls: number;
   readonly medianUsd: number | null;
   readonly p95Usd: number | null;
+  readonly meanUsd: number | null;
   /** The mean number of attempts that a call of it took in the last run; 1 where that executed none. */
   readonly meanAttempts: number;
 }
@@ -124,7 +125,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
     durationMs: isUntimed ? null : wallTime(callsMs, longestMs, concurrencyOf(measured)),
     callsMs: isUntimed ? null : Math.round(callsMs),
     untimed,
-    costUsd: sumOf(functions, ({ medianUsd }) => medianUsd),
+    costUsd: sumOf(functions, ({ meanUsd }) => meanUsd),
     p95Usd: sumOf(functions, ({ p95Usd }) => p95Usd),
     unpriced: functions.reduce((sum, { calls, medianUsd }) => sum + (medianUsd === null ? calls : 0), 0),
     functions,
@@ -141,7 +142,8 @@ export function pricesOf(
   for (const fn of executes) counts.set(fn, (counts.get(fn) ?? 0) + 1);
   return [...counts].map(([fn, calls]) => {
     const costs = costsOf(fn, sources);
-    return { fn, calls, medianUsd: medianUsd(costs), p95Usd: quantile(latestSorted(costs), 0.95) };
+    const known = latestSorted(costs);
+    return { fn, calls, medianUsd: quantile(known, 0.5), p95Usd: quantile(known, 0.95), meanUsd: meanUsd(costs) };
   });
 }
 
@@ -151,8 +153,9 @@ export function costsOf(fn: string, sources: readonly CostsByFunction[]): readon
 }
 
 /** The latest ones count. Null without any. */
-export function medianUsd(costs: readonly number[]): number | null {
-  return quantile(latestSorted(costs), 0.5);
+export function meanUsd(costs: readonly number[]): number | null {
+  const known = costs.slice(-COSTS_MAX);
+  return known.length === 0 ? null : known.reduce(addUsd, 0) / known.length;
 }
 
 function latestSorted(costs: readonly number[]): readonly number[] {

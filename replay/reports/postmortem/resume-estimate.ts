@@ -2,7 +2,7 @@
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
-import { costsOf, medianUsd, type CostsByFunction } from '../../resume/estimate.js';
+import { costsOf, meanUsd, type CostsByFunction } from '../../resume/estimate.js';
 import { isInside } from '../../fold/op-path.js';
 import { causeChain, countOpenAsPaused } from './in-flight-operations.js';
 import { callsAhead, knowsRestOfPaused, type LoopCount } from './loop-counts.js';
@@ -26,7 +26,7 @@ export interface ResumeEstimate {
   readonly durationMs: number | undefined;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number | undefined;
-  /** For each call the median cost of its function's results, recorded ones or else those of this run. Undefined: none is known. */
+  /** For each call the mean cost of its function's results, recorded ones or else those of this run. Undefined: none is known. */
   readonly costUsd: number | undefined;
   /** Calls, not in the cost, of functions no result of which reported one. */
   readonly unpriced: number;
@@ -172,7 +172,7 @@ function timed({ rates, concurrency }: PostMortem, { ahead, others }: CallsAhead
   return { durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)), callsMs: Math.round(callsMs) };
 }
 
-/** The price of a function is never that of others. Only calls of which no function is known take the median of this run. */
+/** The price of a function is never that of others. Only calls of which no function is known take the mean of this run. */
 function priced(
   rates: ReadonlyMap<string, Rate>,
   recorded: CostsByFunction,
@@ -189,8 +189,8 @@ function priced(
       costUsd = addUsd(costUsd, calls * usd);
     }
   };
-  add(others, medianUsd(all));
-  for (const [fn, calls] of ahead) add(calls, medianUsd(costsOf(fn, [recorded, here])));
+  add(others, meanUsd(all));
+  for (const [fn, calls] of ahead) add(calls, meanUsd(costsOf(fn, [recorded, here])));
   if (known === 0 && all.length === 0) return { costUsd: undefined, unpriced: 0 };
   return { costUsd: known === 0 && unpriced > 0 ? undefined : costUsd, unpriced: Math.round(unpriced) };
 }

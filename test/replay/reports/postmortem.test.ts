@@ -350,7 +350,7 @@ describe('the estimate of a resume', () => {
     expect(estimateResume(state, undefined)).toMatchObject({ costUsd: 0.5, unpriced: 1 });
     const costs = new Map([['note', [0.1, 0.2, 0.9]]]);
     expect(estimateResume(state, undefined, { has: (key) => state.resolved.has(key), since: 0, costs })).toMatchObject({
-      costUsd: 0.7,
+      costUsd: 0.9,
       unpriced: 0,
     });
   });

@@ -188,10 +188,10 @@ describe('a plan', () => {
     const failed = [call('main/ask#9', 'flow', { outcome: 'failed' }), call('main/free#0', 'flow', { fn: 'free', outcome: 'failed' })];
     const plan = planRun(facts(run(runRef(1), ...priced, ...failed), { invalidatedKeys: new Set([callKeyOf('0')]) }));
     expect(plan.executes).toEqual(['ask', 'ask', 'free']);
-    expect(plan.estimate).toMatchObject({ calls: 3, costUsd: 0.6, p95Usd: 5, unpriced: 1 });
+    expect(plan.estimate).toMatchObject({ calls: 3, costUsd: 1.4, p95Usd: 5, unpriced: 1 });
     expect(plan.estimate?.functions).toEqual([
-      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5, meanAttempts: 1 },
-      { fn: 'free', calls: 1, medianUsd: null, p95Usd: null, meanAttempts: 1 },
+      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5, meanUsd: 0.7, meanAttempts: 1 },
+      { fn: 'free', calls: 1, medianUsd: null, p95Usd: null, meanUsd: null, meanAttempts: 1 },
     ]);
     expect(plan.savedUsd).toBeCloseTo(3.4); // all but the invalidated one
   });
@@ -200,7 +200,7 @@ describe('a plan', () => {
     const last = run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'failed' }));
     expect(planRun(facts(last))).toMatchObject({ savedUsd: null, estimate: { calls: 1, costUsd: null, p95Usd: null, unpriced: 1 } });
     const earlierCosts = new Map([['ask', [0.25, 0.5]]]);
-    expect(planRun(facts(last, { earlierCosts })).estimate).toMatchObject({ costUsd: 0.25, p95Usd: 0.5, unpriced: 0 });
+    expect(planRun(facts(last, { earlierCosts })).estimate).toMatchObject({ costUsd: 0.375, p95Usd: 0.5, unpriced: 0 });
   });
 
   it('counts the attempts of a result that failed before', () => {

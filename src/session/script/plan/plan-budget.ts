@@ -1,6 +1,5 @@
 /** Says, for a plan, if a budget will do for the calls that are expected, by the rule with which the run will start them. calls.md 13.2. */
 import type { KnownCost } from '../../../../replay/fold/call-history.js';
-import { quantile, sorted } from '../../../../replay/fold/quantile.js';
 import type { Estimate } from '../../../../replay/resume/estimate.js';
 import { Budget, type Cost } from '../../../calls/budget/budget.js';
 import type { BudgetLimits, LimitKind } from '../../../calls/budget/limits.js';
@@ -33,11 +32,11 @@ interface ExpectedCalls {
   readonly isWhole: boolean;
 }
 
-/** Executes the calls one after the other in thought: each costs the median of its function, and has as many attempts as in the past. */
+/** Executes the calls one after the other in thought: each costs the mean of its function, and has as many attempts as in the past. */
 export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | undefined): BudgetVerdict {
   if (expected === undefined) return { limits, suffices: null, limit: null, after: null, isWhole: false };
   const { estimate, executes, history, maxCosts, isWhole } = expected;
-  const usual = new Map(estimate.functions.map(({ fn, medianUsd }) => [fn, usualCost(medianUsd, history.get(fn))]));
+  const usual = new Map(estimate.functions.map(({ fn, meanUsd }) => [fn, usualCost(meanUsd, history.get(fn))]));
   const budget = new Budget(limits, history);
   const attempts = new Map(estimate.functions.map(({ fn, meanAttempts }) => [fn, meanAttempts]));
   /** Attempts beyond the first that are due, by function: a mean is no whole number. */
@@ -63,7 +62,8 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
   return { limits, suffices: isKnown ? true : null, limit: null, after: null, isWhole };
 }
 
-function usualCost(medianUsd: number | null, history: readonly KnownCost[] = []): Cost {
-  const tokens = quantile(sorted(history.flatMap(({ tokens: known }) => known ?? [])), 0.5);
-  return { ...(medianUsd !== null && { usd: medianUsd }), ...(tokens !== null && { tokens }) };
+function usualCost(usd: number | null, history: readonly KnownCost[] = []): Cost {
+  const tokens = history.flatMap(({ tokens: known }) => known ?? []);
+  const sum = tokens.reduce((total, each) => total + each, 0);
+  return { ...(usd !== null && { usd }), ...(tokens.length > 0 && { tokens: Math.round(sum / tokens.length) }) };
 }
