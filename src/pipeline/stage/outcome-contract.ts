@@ -1,6 +1,7 @@
 /** Tells a model how to report the outcome of its stage, and reads the report from the end of its reply. graph-pipelines.md 7.3. */
 import type { CompiledPipeline } from '../model/compiled-pipeline.js';
-import { statusReport, type StatusReport } from './status-file.js';
+import { isObject } from '../../../journal/json-object.js';
+import { statusReport, STATUSES, type StatusReport } from './status-file.js';
 
 const REPORT = 'the report at the end of the reply';
 
@@ -22,8 +23,21 @@ export function outcomeInReply(reply: string): StatusReport | undefined {
   const text = withoutFence(reply.trim());
   const report = text.slice(lastObjectAt(text));
   if (!/"outcome"\s*:/.test(report)) return undefined;
-  return statusReport(parsed(report), REPORT);
+  const whole = parsed(report);
+  return whole === undefined && isOther(report) ? undefined : statusReport(whole, REPORT);
 }
+
+/** True for an object with more text behind it, whose outcome is no word of a report: the reply shows it, as it may show any JSON. */
+function isOther(text: string): boolean {
+  for (let at = text.indexOf('}'), tries = 0; at >= 0 && tries < ENDS_MAX; at = text.indexOf('}', at + 1), tries++) {
+    const object = parsed(text.slice(0, at + 1));
+    if (isObject(object)) return !STATUSES.includes(String(object.outcome));
+  }
+  return false;
+}
+
+/** An object with more braces is taken for a report that can't be used. */
+const ENDS_MAX = 100;
 
 /** Returns where the last line begins that opens an object; the length of the text if there is none. */
 function lastObjectAt(text: string): number {

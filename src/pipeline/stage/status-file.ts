@@ -4,7 +4,7 @@ import { isObject } from '../../../journal/json-object.js';
 import { messageOf } from '../../errors.js';
 import { StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 
-const STATUSES: readonly string[] = ['success', 'partial_success', 'retry', 'fail'] satisfies StageStatus[];
+export const STATUSES: readonly string[] = ['success', 'partial_success', 'retry', 'fail'] satisfies StageStatus[];
 
 export interface StatusReport {
   readonly status: StageStatus;

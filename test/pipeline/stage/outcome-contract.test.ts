@@ -36,6 +36,20 @@ describe('the report at the end of a reply', () => {
     expect(outcomeInReply(reply)).toEqual(fail);
   });
 
+  it.each([
+    'The API returns:\n```json\n{"outcome": "delivered"}\n```\nThat is documented.',
+    'It answers\n{"outcome": {"code": 3}, "more": {"a": 1}}\nin all cases.',
+  ])('is no JSON that the reply shows in its middle: %j', (reply) => {
+    expect(outcomeInReply(reply)).toBeUndefined();
+  });
+
+  it.each(['{"outcome": "fail"}\nDone.', '{"outcome": "fail", "failure_reason": "no', '{"outcome": "delivered"}', '{"outcome": "fail",}'])(
+    'can’t be used, and is none the less one: %j',
+    (reply) => {
+      expect(() => outcomeInReply(`I tried.\n${reply}`)).toThrow('the report at the end of the reply');
+    },
+  );
+
   it('chooses an edge and leaves values for later stages', () => {
     expect(outcomeInReply('Done.\n{"outcome": "success", "preferred_label": "Go on", "context_updates": {"berth": 4}}')).toMatchObject({
       status: 'success',
