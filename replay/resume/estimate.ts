@@ -66,6 +66,8 @@ interface EstimateFacts {
   readonly predicted: ReadonlySet<CallKey>;
   /** For functions of which neither a result nor the last run has a cost. */
   readonly earlierCosts: CostsByFunction;
+  /** An edited function is executed that makes calls: it may make others now. */
+  readonly editsCallers?: boolean;
   /** Calls that the unfinished loops of the last run had ahead, by function. */
   readonly aheadInLoops: ReadonlyMap<string, number>;
 }
@@ -74,7 +76,7 @@ interface EstimateFacts {
  * `executes`: the functions of the calls, in their order; `notExecuted`: the part that the last run did not execute because of others;
  * `later`: reused results of calls that the last run made when it had the result of a call that is executed now.
  */
-export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops }: EstimateFacts): {
+export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops, editsCallers = false }: EstimateFacts): {
   readonly estimate: Estimate;
   readonly executes: readonly string[];
   readonly notExecuted: readonly string[];
@@ -121,7 +123,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops 
   const estimate = {
     calls: executes.length,
     notStarted: notStarted.length,
-    isPart: !latest.isCompleted || isResultMissing || later.size + notExecuted.length > 0,
+    isPart: !latest.isCompleted || isResultMissing || editsCallers || later.size + notExecuted.length > 0,
     durationMs: isUntimed ? null : wallTime(callsMs, longestMs, concurrencyOf(measured)),
     callsMs: isUntimed ? null : Math.round(callsMs),
     untimed,

@@ -118,6 +118,9 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
   const now = new Map<CallKey, CallNow>();
   const reused: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
   let savedUsd: number | null = null;
+  let callers: ReadonlySet<CallKey> | undefined;
+  const isCaller = (key: CallKey): boolean => (callers ??= callersIn(facts)).has(key);
+  let editsCallers = false;
   const decisions = new Map<CallKey, Decision>();
   for (const [key, entry] of everyEntry(facts)) decisions.set(key, decideReuse(key, entry, facts));
   const predicted = predictCalls(
@@ -164,11 +167,12 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       continue;
     }
     entry.again++;
+    editsCallers ||= decision.why === 'edited' && isCaller(key);
     entry.reasons[decision.why] = (entry.reasons[decision.why] ?? 0) + 1;
     example(entry, key, preview, decision.why);
   }
   const { latest, earlierCosts = new Map<string, never>(), aheadInLoops = new Map<string, never>() } = facts;
-  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops });
+  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops, editsCallers });
   for (const { key, entry } of reused) if (expected?.later.has(key) === true) entry.later++;
   for (const fn of expected?.notExecuted ?? []) entryOf(fn).notExecuted++;
   const all = [...functions.values()].filter(({ usable, unresolved, notExecuted }) => usable + unresolved + notExecuted > 0);
@@ -185,6 +189,15 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     estimate: expected?.estimate,
     executes: expected?.executes,
   };
+}
+
+/** Returns the calls that have made others. */
+function callersIn({ before, forks }: PlanFacts): ReadonlySet<CallKey> {
+  const callers = new Set<CallKey>();
+  for (const { within } of [before.memo, ...forks.map(({ memo }) => memo)]) {
+    for (const around of within.values()) for (const key of around) callers.add(key);
+  }
+  return callers;
 }
 
 /** One's own, then what only fork sources know. */

@@ -50,6 +50,15 @@ describe('the price in a plan', () => {
     );
   });
 
+  it('is the least where an edited function makes calls: it may make others now', async () => {
+    const job = (text: string): string => `${PRICED('ask', '0.25')}exe llm @two(q) = [\n  => @ask(\`${text} @q\`)\n]\nshow @two("a")\n`;
+    const { run, plan, write } = await project(job('first'));
+    await run('--checkpoint');
+    write(job('second'));
+    const changed = await plan('--changed', 'ask', '--budget', '0.1usd');
+    expect(changed).toMatchObject({ again: 1, estimate: { calls: 1, isPart: true }, budget: { suffices: null } });
+  });
+
   it('is found in an earlier run where the last one has no result left', async () => {
     const { run, plan, write } = await project(`${PRICED('ask', '0.5')}show @ask("a")\n`);
     await run('--checkpoint');
