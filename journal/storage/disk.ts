@@ -26,6 +26,8 @@ export interface Disk {
   read(file: number, into: Uint8Array, start: number, length: number, position: number): number;
   sizeOf(file: number): number;
   cut(file: number, size: number): void;
+  /** True for an open file that has no name any more. Some file systems say so of every file. */
+  isNameless(file: number): boolean;
   /** Calls fdatasync. */
   sync(file: number, done: (error: Error | null) => void): void;
   close(file: number): void;
@@ -72,6 +74,7 @@ export const realDisk: Disk = {
   read: (file, into, start, length, position) => fs.readSync(file, into, start, length, position),
   sizeOf: (file) => fs.fstatSync(file).size,
   cut: (file, size) => fs.ftruncateSync(file, size),
+  isNameless: (file) => fs.fstatSync(file).nlink === 0,
   sync: (file, done) => fs.fdatasync(file, done),
   close: (file) => fs.closeSync(file),
   async readWhole(path) {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
@@ -174,4 +174,22 @@ it('leaves no temporary files behind when a blob cannot be stored', async () => 
       break;
     }
   }
+});
+
+it('takes a journal that is deleted while it is written for one that can’t be written', async () => {
+  const root = temporaryFolder();
+  const journal = await openFileStore(root).create(runRef(1), { waitMs: 40 });
+  await journal.append(started);
+  rmSync(root, { recursive: true });
+  await expect(journal.append(callCompleted(0))).rejects.toMatchObject({ message: expect.stringContaining('was deleted while') as string });
+  await journal.close().catch(() => undefined);
+});
+
+it('asks a file system for no names that it does not count', async () => {
+  const root = temporaryFolder();
+  const journal = await openFileStore(root, { disk: { ...realDisk, isNameless: () => true } }).create(runRef(1), { waitMs: 40 });
+  await journal.append(started);
+  await journal.append(callCompleted(0));
+  await journal.close();
+  expect((await readRun(openFileStore(root), runRef(1))).events).toHaveLength(2);
 });

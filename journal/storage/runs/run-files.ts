@@ -4,6 +4,8 @@
  *
  * RUN-FILE-1 The lock exists before the first file: a process that sees the run sees that it is alive.
  * RUN-FILE-2 After the rename of a new segment nothing is written to the file before it any more: readers don't read it.
+ * RUN-FILE-3 A file that was deleted while it is written takes everything and keeps nothing: each sync looks if it has a name, and fails
+ *    without one.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -26,6 +28,8 @@ export class RunFiles implements RunSink {
   /** The offset in the file at which its lines begin. */
   private head = 0;
   private isNameDurable = false;
+  /** The file system counts the names of the file. */
+  private countsNames = false;
   /** The offset in the run up to which the file holds it, durable or not; after a failed sync, up to which it can be trusted to. */
   private written = 0;
   /** The offset in the run up to which whole lines were written, trusted or not. They may be all that is left of a result, so they stay. */
@@ -67,6 +71,7 @@ export class RunFiles implements RunSink {
     }
     if (!this.isNameDurable) await this.disk.syncFolder(dirname(this.path));
     this.isNameDurable = true;
+    this.countsNames ||= !this.disk.isNameless(this.file);
   }
 
   get hasBegun(): boolean {
@@ -86,7 +91,19 @@ export class RunFiles implements RunSink {
   }
 
   sync(done: (error: Error | null) => void): void {
-    this.disk.sync(this.opened(), done);
+    const file = this.opened();
+    this.disk.sync(file, (error) => done(error ?? this.deleted(file)));
+  }
+
+  /** RUN-FILE-3 */
+  private deleted(file: number): Error | null {
+    if (!this.countsNames || file !== this.file) return null;
+    try {
+      if (!this.disk.isNameless(file)) return null;
+    } catch (error) {
+      return error as Error;
+    }
+    return Object.assign(new Error(`ENOENT: ${this.path} was deleted while the run is recorded in it`), { code: 'ENOENT' });
   }
 
   /** Must be called after a failed sync: the system may have lost what was written since the last one, so it is written again. */

@@ -65,6 +65,7 @@ export function failingDisk(n: number, trouble: Trouble): FailingDisk {
     read: sync(realDisk.read),
     sizeOf: sync(realDisk.sizeOf),
     cut: sync(realDisk.cut),
+    isNameless: sync(realDisk.isNameless),
     sync(file, done) {
       if (strike(false)) {
         const failure = error();
