@@ -1,26 +1,10 @@
 /** Adds up the runs that count as one, where a resume made failed calls again or went on behind them. */
 import { expect, it } from 'vitest';
+import { noCalls } from '../../../replay/fold/calls/call-counts.js';
 import type { EndCounts } from '../../../replay/fold/recorded-counts.js';
 import { addRun } from '../../../src/session/pipeline/history/chain-counts.js';
 
-const NONE: EndCounts = {
-  executed: 0,
-  reused: 0,
-  failed: 0,
-  accepted: 0,
-  denied: 0,
-  notExecuted: 0,
-  unresolved: 0,
-  unresolvedBefore: 0,
-  attempts: 0,
-  retries: 0,
-  inputTokens: null,
-  outputTokens: null,
-  costUsd: null,
-  unpriced: 0,
-  savedUsd: null,
-  model: null,
-};
+const NONE: EndCounts = { ...noCalls(), unresolvedBefore: 0, model: null };
 
 const first = { ...NONE, executed: 3, failed: 2, unresolved: 2, attempts: 5, costUsd: 0.5 };
 
