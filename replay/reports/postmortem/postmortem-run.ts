@@ -163,6 +163,8 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
   const forkSources = new Map<Workflow, Memo>();
   for (const { forkSource } of resolved.values()) if (forkSource !== undefined) forkSources.set(forkSource, await memoOf(forkSource));
   const isMade = (key: CallKey): boolean => resolved.has(key) || unanswered.has(key);
+  // With `--changed ask` the run began a call although an edited function had a result of it, and so does the command that continues it.
+  const { changed = 'serve' } = state.started?.flags ?? {};
   let since = 0;
   for (const [key, { result }] of usable(own)) {
     // A call inside one that a worker executed is in the journal of the worker alone, and not one that was left to make.
@@ -173,7 +175,8 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
     since,
     costs: costsOfResults(results),
     has(key, call) {
-      if (usableEntry(own, key) !== undefined) return true;
+      const entry = usableEntry(own, key);
+      if (entry !== undefined) return changed === 'serve' || call !== undefined || entry.result.ref.run >= run;
       const source = call?.forkSource === undefined ? undefined : forkSources.get(call.forkSource);
       return source !== undefined && !own.refused.has(key) && usableEntry(source, key) !== undefined;
     },

@@ -105,6 +105,14 @@ describe('advice and estimate', () => {
     expect(ended.stdout).not.toContain('To continue');
   });
 
+  it('count a call again that an edited function was to make, whatever it had made before', async () => {
+    const cwd = await projectFolder({ 'job.mld': '' });
+    await record(cwd, 1, [...call('main/ask#0', 'a'), ...call('main/ask#1', 'b'), finished()]);
+    const flags = { flags: { checkpoint: true, changed: 'ask' } };
+    const { run } = await record(cwd, 2, [...call('main/ask#0', 'a'), ...call('main/ask#1', 'b', { outcome: 'killed' })], flags);
+    expect((await postMortem(cwd, run))?.resume).toMatchObject({ reused: 1, unresolved: [{ preview: 'b', why: 'in-flight' }] });
+  });
+
   it('say nothing is reused after `clean`', async () => {
     const cwd = await projectFolder({ 'job.mld': '' });
     const { run } = await record(cwd, 1, [...crashed]);
