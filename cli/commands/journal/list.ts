@@ -4,7 +4,6 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
 import {
   countedStatus,
-  resumedToTheirEnd,
   crashedRuns,
   recordedCounts,
   runDurationMs,
@@ -63,7 +62,8 @@ export async function listRuns(io: Io, script: string | undefined, options: List
     const itsFiles = files.filter(({ ref }) => ref.workflow === name);
     for (const [run, report] of await crashedRuns(store, name, itsFiles)) crashed.set(run, report);
   }
-  const resumed = options.failed === true ? await resumedToTheirEnd(store, files) : undefined;
+  const resumed =
+    options.failed === true ? await (await import('../../../src/api/reports/postmortem.js')).resumedToTheirEnd(store, files) : undefined;
   const last = options.last ?? (format === 'table' && io.stdoutColumns() !== undefined ? LAST_ON_TERMINAL : Infinity);
   const listed: Omit<ListedRun, 'person'>[] = [];
   const shown: RunFile[] = [];

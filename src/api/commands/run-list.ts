@@ -1,7 +1,6 @@
 /** Returns status and counts of many runs without reading those that ended in order: `mlld journal list`. */
 export { startOf } from '../../../journal/ids.js';
 export { recordedCounts } from '../../../replay/fold/recorded-counts.js';
-export { resumedToTheirEnd } from '../../../replay/reports/postmortem/latest-failure.js';
 export { countedStatus } from '../../../replay/fold/reported-status.js';
 export { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
 export { runDurationMs } from '../../../replay/fold/run-duration.js';

@@ -7,6 +7,7 @@ import { allRuns } from '../../session/recorded-run.js';
 import { hostDefaults } from '../../world/host-defaults.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
+export { resumedToTheirEnd } from '../../../replay/reports/postmortem/latest-failure.js';
 export type { ServedRun } from '../../../replay/reports/postmortem/served-run.js';
 export type { ChainLink, Pending, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
 
