@@ -68,15 +68,21 @@ const REMEDIES: { readonly [C in Stop['class']]: string } = {
   store: 'run it again with --resume',
 };
 
-/** Returns the line for a run that waits until an allowance is there again (`--wait-quota`). calls.md 12.7. */
-export function quotaWait({ lane, resetsAtMs, nowMs, isRecorded }: QuotaWait): string {
+/**
+ * Returns the line for a run that waits until an allowance is there again (`--wait-quota`), or for as long as a provider asks for.
+ * calls.md 12.4 and 12.7.
+ */
+export function laneWait({ lane, untilMs, why, nowMs, isRecorded }: LaneWait): string {
+  const what = why === 'quota' ? `for the quota of ${onOneLine(lane)}` : `in the lane ${onOneLine(lane)}, as its provider asks,`;
   const stopping = isRecorded ? 'Ctrl-C stops the run, and --resume continues it' : 'Ctrl-C ends the run, of which nothing is recorded';
-  return `waits for the quota of ${onOneLine(lane)} until ${localTime(fullMinute(resetsAtMs))}, for ${duration(resetsAtMs - nowMs)}; ${stopping}\n`;
+  return `waits ${what} until ${localTime(fullMinute(untilMs))}, for ${duration(untilMs - nowMs)}; ${stopping}\n`;
 }
 
-interface QuotaWait {
+interface LaneWait {
   readonly lane: string;
-  readonly resetsAtMs: number;
+  /** Milliseconds since 1970. */
+  readonly untilMs: number;
+  readonly why: 'quota' | 'asked';
   readonly nowMs: number;
   readonly isRecorded: boolean;
 }

@@ -1,7 +1,7 @@
 /** A run says what helps when it can't record any more, and for what it waits until a quota is there again. calls.md 12.7 and 14.3. */
 import { expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
-import { pausedError, quotaWait } from '../../src/session/pause-error.js';
+import { pausedError, laneWait } from '../../src/session/pause-error.js';
 
 const hintFor = (code: string): string | undefined =>
   pausedError({ pausedBy: { class: 'journal', message: 'made up', error: new JournalError(code, 'made up') } }).hint;
@@ -20,7 +20,7 @@ it.each(['STORE_DENIED', 'STORE_UNREACHABLE', 'STORE_SPILLED', 'STORE_SEALED', '
 );
 
 it('says on one line for which lane it waits, whatever an argument has put into its name', () => {
-  const line = quotaWait({ lane: 'north\nall results are lost', resetsAtMs: 120_000, nowMs: 60_000, isRecorded: true });
+  const line = laneWait({ lane: 'north\nall results are lost', untilMs: 120_000, why: 'quota', nowMs: 60_000, isRecorded: true });
   expect(line).toMatch(/^waits for the quota of north all results are lost until 1970-.*, for 1m00s; Ctrl-C .* continues it\n$/);
 });
 
@@ -45,4 +45,11 @@ it('names all lanes that were stopped, and each remedy once', () => {
   expect(error.message).toBe('paused: quota in lane claude: used up; also quota in lane codex: used up; also auth in lane gemini: no key');
   expect(error.hint?.match(/allowance is there again/g)).toHaveLength(1);
   expect(error.hint).toMatch(/; log in or correct the key, /);
+});
+
+it('says that a provider asks for the wait', () => {
+  const line = laneWait({ lane: 'claude', untilMs: 3_660_000, why: 'asked', nowMs: 60_000, isRecorded: true });
+  expect(line).toMatch(
+    /^waits in the lane claude, as its provider asks, until 1970-.*, for 1h\S*; Ctrl-C stops the run, and --resume continues it\n$/,
+  );
 });

@@ -57,7 +57,7 @@ export class Dispatcher {
       ...ports,
       spending: this.spending,
       record: (fact) => this.journal?.record(fact),
-      waits: (lane, resetsAtMs) => this.journal?.waits?.(lane, resetsAtMs),
+      waits: (lane, untilMs, why) => this.journal?.waits?.(lane, untilMs, why),
       sleep: (ms) => this.sleep(ms),
       opened: () => this.pumpAll(),
     });

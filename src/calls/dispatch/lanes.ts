@@ -4,8 +4,12 @@ import { announcedLimits } from '../lanes/announced-limits.js';
 import { laneFact, openLane, type Lane, type LanePorts, type Lesson } from './lane.js';
 import type { DispatchRecord, LearnedPace, RecordedChange, Started } from './ports.js';
 
+/** A person is told of waits that are as long, and begins to wonder. */
+const LONG_WAIT_MS = 60_000;
+
 export class Lanes {
   private readonly lanes = new Map<string, Lane<Started>>();
+  private readonly toldUntilMs = new Map<string, number>();
   /** Set when the journal is open. */
   journal: DispatchRecord | undefined;
   /** Holds the limits that earlier runs learned. */
@@ -46,10 +50,19 @@ export class Lanes {
   }
 
   teach(lane: Lane<Started>, lesson: Lesson): void {
+    if ((lesson.retryAfterMs ?? 0) >= LONG_WAIT_MS && lesson.outcome !== 'other') this.tellWait(lane.name, lesson.retryAfterMs ?? 0);
     const change = lane.learn(lesson, this.ports.monotonicMs());
     if (!change) return;
     this.record(lane, change);
     this.journal?.sharing?.changed(lane.name);
+  }
+
+  /** Says it once: several attempts are rejected at the same time. */
+  private tellWait(name: string, leftMs: number): void {
+    const untilMs = this.ports.nowMs() + leftMs;
+    if (untilMs - (this.toldUntilMs.get(name) ?? 0) < LONG_WAIT_MS) return;
+    this.toldUntilMs.set(name, untilMs);
+    this.journal?.waits?.(name, untilMs, 'asked');
   }
 
   announce(lane: Lane<Started>, headers: Headers, nowMs: number): void {

@@ -74,8 +74,11 @@ export interface LearnedPace {
 /** The lessons of earlier runs, and the recorder of changes. Given once the journal is open. */
 export interface DispatchRecord {
   readonly record: (fact: Extract<CallFact, { type: 'lane.changed' | 'dispatch.stopped' | 'dispatch.resumed' }>) => void;
-  /** Called when attempts of a lane begin to wait for its allowance, which is there again at `resetsAtMs` (since 1970). */
-  readonly waits?: (lane: string, resetsAtMs: number) => void;
+  /**
+   * Called when attempts of a lane begin to wait until `untilMs` (since 1970): for its allowance, or for as long as its provider asks for,
+   * which is a minute at least.
+   */
+  readonly waits?: (lane: string, untilMs: number, why: 'quota' | 'asked') => void;
   /** Called before the first attempt. What can't be read is learned anew. */
   readonly learn: () => Promise<LearnedPace>;
   /** Present where all processes of a project share their lanes. */

@@ -110,7 +110,7 @@ export class Stops {
     if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
     lane.waitForReset(leftMs);
     record(stopFact(stop, op));
-    if (leftMs > 0) waits(lane.name, nowMs() + leftMs);
+    if (leftMs > 0) waits(lane.name, nowMs() + leftMs, 'quota');
     lane.limiter.holdUntil(monotonicMs() + leftMs);
     void sleep(leftMs).then(
       () => {

@@ -10,7 +10,7 @@ import type { Journal, JournalStore } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';
 import { summary, type RunSummary } from '../../../replay/reports/summary/summary.js';
-import { quotaWait } from '../pause-error.js';
+import { laneWait } from '../pause-error.js';
 import { recordedCallSettings } from '../script/call-settings.js';
 import { learnedPace } from '../script/learned-pace.js';
 import { openSharedLanes } from '../script/limits/shared-lanes.js';
@@ -75,8 +75,8 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
   const sharing = journal && (await openSharedLanes({ store, run: ref, io: options.io, redact }));
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(concealFact(fact, ports.secrets)), // a recorder that only counts conceals nothing
-    waits: (lane, resetsAtMs) =>
-      options.io.stderr(quotaWait({ lane: redact(lane), resetsAtMs, nowMs: options.io.nowMs(), isRecorded: journal !== undefined })),
+    waits: (lane, untilMs, why) =>
+      options.io.stderr(laneWait({ lane: redact(lane), untilMs, why, nowMs: options.io.nowMs(), isRecorded: journal !== undefined })),
     sharing,
     async learn() {
       const nowMs = options.io.nowMs();

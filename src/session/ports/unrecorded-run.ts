@@ -1,7 +1,7 @@
 /** Opens what a run has in the place of a journal where nothing is recorded: its calls are counted, and none is reused. */
 import { runIdAt, type RunRef, type Workflow } from '../../../journal/ids.js';
 import type { LearnedPace } from '../../calls/dispatch/ports.js';
-import { quotaWait } from '../pause-error.js';
+import { laneWait } from '../pause-error.js';
 import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import type { RunOptions } from '../script/run-options.js';
 import { UnrecordedProgress } from '../unrecorded-progress.js';
@@ -22,8 +22,8 @@ export function unrecordedRun(
   const recorder = countingRecorder(counter, options, { workflow: '' as Workflow, run: runIdAt(0, '0000') });
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(concealFact(fact, ports.secrets)),
-    waits: (lane, resetsAtMs) =>
-      options.io.stderr(quotaWait({ lane: ports.secrets.redact(lane), resetsAtMs, nowMs: options.io.nowMs(), isRecorded: false })),
+    waits: (lane, untilMs, why) =>
+      options.io.stderr(laneWait({ lane: ports.secrets.redact(lane), untilMs, why, nowMs: options.io.nowMs(), isRecorded: false })),
     learn: async () => NOTHING_LEARNED,
   });
   return {

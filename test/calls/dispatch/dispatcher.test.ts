@@ -32,7 +32,7 @@ function fixture(settings: Partial<CallSettings> = {}, isServing = false, around
   });
   dispatcher.open({
     record: (fact) => facts.push(fact),
-    waits: (lane, resetsAtMs) => waits.push([lane, resetsAtMs - Date.now()]),
+    waits: (lane, untilMs) => waits.push([lane, untilMs - Date.now()]),
     learn: async () => ({ lanes: new Map(), costs: new Map() }),
   });
   return {
@@ -121,6 +121,15 @@ describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
     expect([pauses(), await refused]).toEqual([1, 'INTERRUPTED']);
     expect(facts.filter((fact) => !('why' in fact))).toMatchObject([{ type: 'dispatch.stopped', class: 'quota', lane: 'claude', op: 'a' }]);
     expect(dispatcher.pausedBy).toMatchObject({ class: 'quota', lane: 'claude' });
+  });
+
+  it('says of a wait that a provider asks for, where it takes a minute, and once for all that are rejected together', async () => {
+    const { dispatcher, waits, start } = fixture();
+    const attempts = [await start('a'), await start('b'), await start('c')];
+    const rejected = { class: 'rate-limit', evidence: 'envelope', message: 'slow down' } as const;
+    for (const [index, attempt] of attempts.entries())
+      dispatcher.finish(attempt, { failure: { ...rejected, retryAfterMs: index === 0 ? 59_000 : 3_600_000 + index }, cost: {} });
+    expect(waits).toEqual([['claude', 3_600_001]]);
   });
 
   it('names every lane that was stopped, in a run with a budget too', async () => {
