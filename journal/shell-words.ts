@@ -13,22 +13,6 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : singleQuoted(word);
 }
 
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-
-/** As `shellWords`, on one line whatever the words hold: for commands in messages, which shells with `$'…'` read as the same words. */
-export function shownWords(words: readonly string[]): string {
-  return words.map((word) => (CONTROLS.test(word) ? escapedWord(word) : shellWord(word))).join(' ');
-}
-
-function escapedWord(word: string): string {
-  const escaped = word.replaceAll(/[\\'\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {
-    if (character === '\\' || character === "'") return `\\${character}`;
-    if (character === '\n') return String.raw`\n`;
-    return character === '\t' ? String.raw`\t` : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-  return `$'${escaped}'`;
-}
-
 /** Inside single quotes only the quote itself has a meaning to the shell. */
 export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

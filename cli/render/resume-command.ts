@@ -2,7 +2,7 @@
 import { MlldError } from '../../src/errors.js';
 import { isUpload } from '../../src/api/commands/project.js';
 import { parseRecordedWords, resumeArguments } from '../options/run-request.js';
-import { shownWords } from '../../journal/shell-words.js';
+import { shownWords } from './shown-words.js';
 
 export interface RecordedCommand {
   readonly name: string | undefined;

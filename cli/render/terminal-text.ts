@@ -8,7 +8,7 @@
  */
 
 /** All control characters but line ends and tabs, and those that change the direction of the text behind them. */
-const CONTROLS = /(?!\r\n)[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
+export const CONTROLS = /(?!\r\n)[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
 const EVERY_CONTROL = new RegExp(CONTROLS, 'g');
 
 /** Noncharacters: no text has them, Unicode leaves them to the inside of a program. */
@@ -35,7 +35,7 @@ export const EVERY_MARK = /[\uFDD0-\uFDD6]/g;
 
 /** Control characters written out; line ends and tabs stay. */
 export function visible(text: string): string {
-  return CONTROLS.test(text) ? text.replaceAll(EVERY_CONTROL, written) : text;
+  return CONTROLS.test(text) ? text.replaceAll(EVERY_CONTROL, writtenOut) : text;
 }
 
 /** The same, and the colour marks of a report as what a terminal understands. `colours: false`: the text has no marks of ours. */
@@ -44,6 +44,7 @@ export function terminalText(text: string, { colours }: { readonly colours: bool
   return colours ? safe.replaceAll(EVERY_MARK, (mark) => SGR[mark] ?? mark) : safe;
 }
 
-function written(control: string): string {
+/** As JSON writes it: `\u001b`. */
+export function writtenOut(control: string): string {
   return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

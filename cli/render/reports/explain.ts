@@ -131,7 +131,7 @@ function because(miss: Miss, run: string, { op, resembles, attempt }: ReportedCa
         ? 'an equal call in this run has a result, which calls inside a stage or an agent do not share'
         : `there is a result in run ${miss.run}, and the stage or agent around the call was executed anew`;
     case 'later':
-      return `its result in run ${miss.run} was recorded when this run had begun`;
+      return `its result in run ${miss.run} was recorded after this run had begun`;
     case 'damaged':
       return `its result ${inRun(miss)} can't be read`;
     case 'redacted':

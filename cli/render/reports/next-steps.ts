@@ -4,7 +4,7 @@ import { isUpload } from '../../../src/api/commands/project.js';
 import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
 import { pipelineAgainCommand, pipelineResumeCommand, resumeCommand } from '../resume-command.js';
-import { shownWords } from '../../../journal/shell-words.js';
+import { shownWords } from '../shown-words.js';
 
 /** The most useful first; none for a run that is done. */
 export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {

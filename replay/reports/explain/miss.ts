@@ -42,7 +42,7 @@ export type Miss =
   | { readonly why: 'schema' | 'reply'; readonly run: RunId; readonly seq: Seq }
   /** The result belongs to another call: one inside a stage or an agent is offered only that of its own place, if that was cut short. */
   | { readonly why: 'inside'; readonly run: RunId; readonly seq: Seq }
-  /** There is a result, and it was recorded when this run had begun. */
+  /** There is a result, and it was recorded after this run had begun. */
   | { readonly why: 'later'; readonly run: RunId; readonly seq: Seq }
   /** There is a result, and it could not be read. */
   | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq }
