@@ -23,6 +23,7 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'lane.changed': 'ordered',
   'dispatch.stopped': 'written',
   'dispatch.resumed': 'written',
+  'result.received': 'synced',
   'result.rejected': 'synced',
   'result.restored': 'synced',
   'effect.performed': 'ordered',

@@ -78,6 +78,48 @@ export interface WrittenFile {
   readonly inner?: true;
 }
 
+/** The result of a call, with all that is known of it. */
+export type CallResult = {
+  readonly key: CallKey;
+  readonly op: OpPath;
+  readonly result: Payload;
+  readonly form?: ResultForm;
+  // The following members restore on a reused result what its data, arguments and function do not say.
+  /** A list of `ResultMetadata`. */
+  readonly notes?: Payload;
+  /** Labels beyond those of arguments and function, which its body met or a guard added. */
+  readonly labels?: readonly string[];
+  /** Source markers beyond those of arguments and function. */
+  readonly sources?: readonly string[];
+  /** Labels of arguments or function that a guard removed. */
+  readonly removed?: readonly string[];
+  /** The time of the attempt, in milliseconds. */
+  readonly elapsedMs: number;
+  /** The usage of the attempt; absent when nothing is known. */
+  readonly usage?: Usage;
+  /** The body did nothing but make calls, or was not executed (`received`): the attempt cost nothing itself. */
+  readonly onlyCalls?: true;
+  /** The usage of all attempts added, and of executions that a guard requested, where the last attempt does not have all of it. */
+  readonly callUsage?: Usage;
+  /** The cost of the calls inside this one, in US dollars, each result once; absent where none is known. It is part of no usage. */
+  readonly insideUsd?: number;
+  /** The part of `insideUsd` that was not paid for this call: results that were reused inside had cost it. Absent: none. */
+  readonly insideReusedUsd?: number;
+  /** The part of `insideUsd` that is in `callUsage`, too: executions that a guard requested. Absent: none. */
+  readonly repeatedUsd?: number;
+  /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
+  readonly reply?: { readonly adapter: string; readonly inner?: true };
+  /** The session of the model's program, which a later call may continue. */
+  readonly session?: string;
+  readonly try?: number;
+  /** The result was cut at its limit of tokens. */
+  readonly truncated?: true;
+  /** Files that the call wrote and its arguments name. */
+  readonly files?: readonly WrittenFile[];
+  /** Declared output files as they were when the call had ended, in the order of their declaration. */
+  readonly outputs?: readonly OutputFile[];
+};
+
 export type CallFact =
   /** The kernel has it before the body of an attempt starts: a kill can't hide an attempt that may have cost money. */
   | {
@@ -109,6 +151,8 @@ export type CallFact =
       readonly gone?: readonly string[];
       /** In the store of a team: the result of this call that was recorded then, and that the new one replaces. */
       readonly refused?: EventRef;
+      /** The `result.received` whose result the guards judge now: the body is not executed, and the attempt costs nothing. */
+      readonly received?: EventRef;
       /** The event of another run that began the attempt: of a sealed run, or of the run of a worker. Nothing began here. */
       readonly begun?: EventRef;
       /** With `begun`: the name of the worker that executed the call for this run, and its machine. */
@@ -116,46 +160,8 @@ export type CallFact =
       readonly workerHost?: string;
     }
   /** On disk before the script sees the result. */
-  | {
+  | (CallResult & {
       readonly type: 'call.completed';
-      readonly key: CallKey;
-      readonly op: OpPath;
-      readonly result: Payload;
-      readonly form?: ResultForm;
-      // The following members restore on a reused result what its data, arguments and function do not say.
-      /** A list of `ResultMetadata`. */
-      readonly notes?: Payload;
-      /** Labels beyond those of arguments and function, which its body met or a guard added. */
-      readonly labels?: readonly string[];
-      /** Source markers beyond those of arguments and function. */
-      readonly sources?: readonly string[];
-      /** Labels of arguments or function that a guard removed. */
-      readonly removed?: readonly string[];
-      /** The time of the attempt, in milliseconds. */
-      readonly elapsedMs: number;
-      /** The usage of the attempt; absent when nothing is known. */
-      readonly usage?: Usage;
-      /** The body did nothing but make calls: the attempt cost nothing itself, because their cost is theirs. */
-      readonly onlyCalls?: true;
-      /** The usage of all attempts added, and of executions that a guard requested, where the last attempt does not have all of it. */
-      readonly callUsage?: Usage;
-      /** The cost of the calls inside this one, in US dollars, each result once; absent where none is known. It is part of no usage. */
-      readonly insideUsd?: number;
-      /** The part of `insideUsd` that was not paid for this call: results that were reused inside had cost it. Absent: none. */
-      readonly insideReusedUsd?: number;
-      /** The part of `insideUsd` that is in `callUsage`, too: executions that a guard requested. Absent: none. */
-      readonly repeatedUsd?: number;
-      /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
-      readonly reply?: { readonly adapter: string; readonly inner?: true };
-      /** The session of the model's program, which a later call may continue. */
-      readonly session?: string;
-      readonly try?: number;
-      /** The result was cut at its limit of tokens. */
-      readonly truncated?: true;
-      /** Files that the call wrote and its arguments name. */
-      readonly files?: readonly WrittenFile[];
-      /** Declared output files as they were when the call had ended, in the order of their declaration. */
-      readonly outputs?: readonly OutputFile[];
       /** The reason why the result is used once and never reused (a command that ended with another status than 0). */
       readonly unusable?: string;
       /** The class in which a call failed whose function passes on what was printed (`onFailure: "value"`). */
@@ -164,7 +170,12 @@ export type CallFact =
       readonly exitCode?: number;
       /** A guard denied what it does, and its own `denied` branch returned the value, which is unusable too. */
       readonly denied?: true;
-    }
+    })
+  /**
+   * On disk before the guards behind a call judge its result, because they may take time, make calls, or be stopped: it is paid for. The
+   * end of the call follows, in this run or in a later one, whose guards judge the same result.
+   */
+  | (CallResult & { readonly type: 'result.received' })
   /** In the store of a team: the run waits for a worker. A `call.reused` follows, or the call's own events. */
   | {
       readonly type: 'call.offered';
@@ -263,6 +274,8 @@ export type CallFact =
       readonly session?: string;
       /** The rules of the schema that the result broke: the next attempt is told them. */
       readonly problem?: readonly string[];
+      /** It waited for a call inside it, or for one that a guard made, when the run ended: the call has not failed. */
+      readonly waited?: true;
       /** The function says what to do about it (`onFailure`), so that the run counts it as accepted. */
       readonly accepted?: true;
       /** Class `upstream`: the calls whose failures its arguments have in them. */

@@ -4,7 +4,7 @@
  */
 import type { RunRef } from '../../journal/ids.js';
 import type { CallCounts } from '../fold/calls/call-counts.js';
-import { attemptsInFlight } from '../fold/calls/call-ledger.js';
+import { unpricedInFlight } from '../fold/calls/call-ledger.js';
 import { sumUsd } from '../../journal/facts/add-usd.js';
 import { costOfCall } from '../reports/timeline/call-cost.js';
 import { callsOf, endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
@@ -76,7 +76,7 @@ function countsOf(state: Timeline): Counts & { readonly atWorkers?: number; read
     ...counts,
     executed: executed + atWorkers,
     reused: reused - atWorkers,
-    unpriced: unpriced + attemptsInFlight(state.ledger),
+    unpriced: unpriced + unpricedInFlight(state.ledger),
     ...(atWorkers > 0 && { atWorkers, atWorkersUsd }),
   };
 }

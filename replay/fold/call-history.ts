@@ -53,7 +53,7 @@ export const callHistory: Projection<CallHistory> = {
         return state;
       }
       case 'call.started':
-        state.running.set(event.op, event.fn);
+        if (event.received === undefined) state.running.set(event.op, event.fn); // else its cost is that of the earlier execution
         return state;
       case 'call.completed':
       case 'call.failed': {

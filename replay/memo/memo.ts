@@ -11,7 +11,7 @@
  *        folded first
  * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
  *        llm calls is predicted if the last completed run or a later one made it, or waited for a worker to execute it
- * MEMO-10 a superseded result is not usable: the one that is used instead is in another run of the store
+ * MEMO-10 a superseded result is not usable (another run of the store has the one that is used), nor one that no guard has judged
  * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
 import { addUsd } from '../../journal/facts/add-usd.js';
@@ -21,7 +21,8 @@ import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
 import type { KeyedStates } from './keyed-states.js';
-import { storedResult, type StoredResult } from './stored-result.js';
+import { cameLater, storedResult, type StoredResult } from './stored-result.js';
+import { forgetUnjudged, judgedWithoutResult, receivedCost, receiveResult, type UnjudgedResults } from './unjudged-results.js';
 import { forgetRejections, rejectResult, restoreResult, type Rejection } from './rejected-results.js';
 
 /** A call of the workflow; entries are in the order in which the calls were first made. */
@@ -58,6 +59,7 @@ export interface Memo {
   readonly refused: Set<CallKey>;
   /** Results that were rejected and not replaced since (MEMO-9). */
   readonly rejected: Map<CallKey, Rejection>;
+  readonly unjudged: UnjudgedResults;
   /** Every function that was ever called, and the latest run that did. */
   readonly called: Map<string, RunRef>;
   /** The run that recorded `clean`: it and all runs before it no longer count. */
@@ -89,6 +91,7 @@ export const memo: Projection<Memo> = {
     entries: new Map(),
     refused: new Set(),
     rejected: new Map(),
+    unjudged: new Map(),
     called: new Map(),
     cleanedBy: undefined,
     outlasting: new Set(),
@@ -124,7 +127,11 @@ export const memo: Projection<Memo> = {
       case 'call.reused':
         return reuseCall(state, event);
       case 'call.failed':
+        judgedWithoutResult(state.unjudged, event);
         return failCall(state, event);
+      case 'result.received':
+        receiveResult(state.unjudged, event, place, state.pending.get(event.op)?.failedUsd);
+        return state;
       case 'checkpoint.reached':
         state.scope = event.name;
         return state;
@@ -200,7 +207,7 @@ function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
     inside: insideOf(state, event.op, known?.inside),
     result: undefined,
   };
-  const failedUsd = event.try === undefined ? undefined : state.pending.get(event.op)?.failedUsd;
+  const failedUsd = event.try === undefined ? receivedCost(state.unjudged, event) : state.pending.get(event.op)?.failedUsd;
   state.pending.set(event.op, { key: event.key, entry, ...(failedUsd !== undefined && { failedUsd }) });
   // Its place in the order is that of its start (MEMO-4): an outer call ends after the calls inside it.
   if (known === undefined) state.entries.set(event.key, entry);
@@ -232,8 +239,9 @@ function offerCall(state: Memo, event: EventOf<'call.offered'>): Memo {
 function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Place): Memo {
   const pending = state.pending.get(event.op);
   state.pending.delete(event.op);
-  if (event.unusable !== undefined) return state;
   const { key, result } = event;
+  state.unjudged.delete(key);
+  if (event.unusable !== undefined) return state;
   state.rejected.delete(key);
   // MEMO-6
   if ('redacted' in result) return removeResult(state, key);
@@ -316,6 +324,7 @@ function noteInside(state: Memo, key: CallKey, known: MemoEntry, inside: readonl
 function invalidate(state: Memo, event: EventOf<'memo.invalidated'>): Memo {
   const { keys, borrowed, during } = event;
   forgetRejections(state, event);
+  forgetUnjudged(state.unjudged, event, during);
   for (const key of keys) {
     if (borrowed === true) {
       state.refused.add(key);
@@ -333,6 +342,7 @@ function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: 
   } else forgetAllBut(state, during);
   state.refused.clear();
   state.rejected.clear();
+  forgetUnjudged(state.unjudged, { keys: [...state.unjudged.keys()] }, during);
   if (reason === 'clean') {
     state.outlasting.clear();
     for (const { run } of during ?? []) state.outlasting.add(run);
@@ -350,12 +360,6 @@ function forgetAllBut(state: Memo, during: readonly EventRef[]): void {
     state.calledIn.delete(key);
   }
   for (const around of state.within.values()) for (const key of around) if (!state.entries.has(key)) around.delete(key);
-}
-
-/** MEMO-7: returns whether a result was recorded later by a run that was in flight at the invalidation. */
-export function cameLater({ ref, seq }: Pick<StoredResult, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
-  const end = during?.find(({ run }) => run === ref.run);
-  return end !== undefined && seq > end.seq;
 }
 
 /** The ordinary functions around an operation, joined with those known already. One array per distinct set. */

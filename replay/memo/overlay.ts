@@ -38,6 +38,8 @@ export interface OverlayHit {
 export interface Overlay {
   /** Returns the result that the policy lets a call reuse; undefined is a miss. */
   lookup(call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
+  /** Returns the result of the call that came back in an earlier execution and that no guard has judged, by the same policy. */
+  unjudged(call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
   /** Skips a result that could not be reused: from now on `lookup` returns the next one. */
   decline(result: EventRef): void;
 }
@@ -69,32 +71,41 @@ export function createOverlay({
       ? undefined
       : entry;
   };
+  const editOf = (entry: UsableEntry, { fingerprint, parts }: CallQuery): Edit =>
+    editBetween(entry.fingerprint, fingerprint, (each) => {
+      if (each === fingerprint) return completeDefinition(parts);
+      return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
+    });
+  const mayReuse = (entry: UsableEntry, call: CallQuery, policy: CachePolicy, nowMs: number): boolean =>
+    isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry, call), changed));
+  const ownHit = (entry: UsableEntry, call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined => {
+    const isOfThisRun = entry.result.ref.run === run;
+    if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry, call, policy, nowMs))) return undefined;
+    return { entry, forkSource: undefined, edit: editOf(entry, call) };
+  };
   return {
     decline(result) {
       declined.add(textOfRef(result));
     },
-    lookup({ key, fingerprint, parts, received }, policy, nowMs) {
+    unjudged(call, policy, nowMs) {
+      const result = policy.reuses === 'no' || own.unjudged.size === 0 ? undefined : own.unjudged.get(call.key);
+      const entry = result && own.entries.get(call.key);
+      return entry && ownHit({ ...entry, result }, call, policy, nowMs);
+    },
+    lookup(call, policy, nowMs) {
       if (policy.reuses === 'no') return undefined;
-      const editOf = (entry: UsableEntry): Edit =>
-        editBetween(entry.fingerprint, fingerprint, (each) => {
-          if (each === fingerprint) return completeDefinition(parts);
-          return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
-        });
-      const mayReuse = (entry: UsableEntry): boolean =>
-        isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry), changed));
-
+      const { key, received } = call;
       if (!received && !own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
           const entry = known(memo, key);
-          if (entry !== undefined && mayReuse(entry)) return { entry, forkSource: workflow, edit: editOf(entry) };
+          if (entry !== undefined && mayReuse(entry, call, policy, nowMs))
+            return { entry, forkSource: workflow, edit: editOf(entry, call) };
         }
       }
       const latest = known(own, key);
       if (latest === undefined) return undefined; // `received`, if any, was invalidated or rejected
       const entry = received ? { ...latest, fingerprint: received.fingerprint ?? latest.fingerprint, result: received.result } : latest;
-      const isOfThisRun = entry.result.ref.run === run;
-      if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry))) return undefined;
-      return { entry, forkSource: undefined, edit: editOf(entry) };
+      return ownHit(entry, call, policy, nowMs);
     },
   };
 }

@@ -1,21 +1,21 @@
 /** Reads recorded results from where they lie: the memo holds their places only. */
-import type { EventOf, OutputFile } from '../../journal/event.js';
+import type { OutputFile } from '../../journal/event.js';
 import type { WrittenFile } from '../../journal/facts/call-event.js';
 import type { CallKey } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { StoredBlob } from '../../journal/storage/blob-writer.js';
 import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/payloads.js';
 import { resolveResult, type RecordedResult } from '../fold/recorded-result.js';
-import type { StoredResult } from './stored-result.js';
+import { holdsResult, type ResultEvent, type StoredResult } from './stored-result.js';
 
 /** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
 export async function readResult(
   store: JournalStore,
   key: CallKey,
   { ref, position, seq }: StoredResult,
-): Promise<{ readonly result: RecordedResult; readonly event: EventOf<'call.completed'> } | undefined> {
+): Promise<{ readonly result: RecordedResult; readonly event: ResultEvent } | undefined> {
   const event = await store.readAt(ref, position);
-  if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
+  if (!holdsResult(event) || event.key !== key || event.seq !== seq) return undefined;
   const result = await resolveResult(store, event);
   return result && { result, event };
 }
@@ -28,7 +28,7 @@ export async function readExceeding(
 ): Promise<StoredBlob | undefined> {
   if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
   const event = await store.readAt(ref, position);
-  return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
+  return holdsResult(event) && event.key === key ? textTooLarge(event.result) : undefined;
 }
 
 /** Reads the files that the call of a result wrote and its arguments name; undefined when there are none, or it can't be read. */
@@ -37,11 +37,11 @@ export async function readFiles(
   { ref, position, seq, hasFiles }: StoredResult,
 ): Promise<readonly WrittenFile[] | undefined> {
   const event = hasFiles ? await store.readAt(ref, position) : undefined;
-  return event?.type === 'call.completed' && event.seq === seq ? event.files : undefined;
+  return holdsResult(event) && event.seq === seq ? event.files : undefined;
 }
 
 /** Reads the declared output files of a result; undefined when its call declared none, or when it can't be read. */
 export async function readOutputs(store: JournalStore, { ref, position, seq }: StoredResult): Promise<readonly OutputFile[] | undefined> {
   const event = await store.readAt(ref, position);
-  return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;
+  return holdsResult(event) && event.seq === seq ? event.outputs : undefined;
 }

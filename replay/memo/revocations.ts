@@ -7,8 +7,7 @@ import type { JournalStore, RunFile } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';
 import { isRecordOfUpkeep } from '../fold/record-of-upkeep.js';
 import type { Place, Projection } from '../fold/projection.js';
-import { cameLater } from './memo.js';
-import type { StoredResult } from './stored-result.js';
+import { cameLater, type StoredResult } from './stored-result.js';
 
 interface Revocation {
   readonly at: EventRef;

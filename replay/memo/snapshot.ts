@@ -29,7 +29,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 16;
+const VERSION = 17;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -47,6 +47,7 @@ export const ONLY_OF_MEMO: ReadonlySet<FactType> = new Set<FactType>([
   'call.completed',
   'call.reused',
   'call.failed',
+  'result.received',
 ]);
 
 export const index: Projection<Index> = {
@@ -95,6 +96,7 @@ interface Head {
   readonly covered: readonly Covered[];
   readonly refused: readonly CallKey[];
   readonly rejected: readonly (readonly [CallKey, Rejection])[];
+  readonly unjudged: readonly (readonly [CallKey, StoredResult])[];
   readonly complete: readonly (readonly [string, boolean])[];
   readonly definitions: readonly (readonly [Fingerprint, RecordedDefinition])[];
   readonly called: readonly (readonly [string, RunRef])[];
@@ -133,6 +135,7 @@ export function captureIndex(
     covered: [...covered],
     refused: [...state.refused],
     rejected: [...state.rejected],
+    unjudged: [...state.unjudged],
     complete: [...complete],
     definitions: [...defined],
     processes: packProcesses(started),
@@ -256,6 +259,7 @@ function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpack
     const whole = result && wholeResult(result);
     state.rejected.set(key, { from, ...(whole && { result: whole }) });
   }
+  for (const [key, result] of head.unjudged) state.unjudged.set(key, wholeResult(result));
   for (const [key, result] of head.replaced) state.replaced.set(key, wholeResult(result));
   for (const [fn, run] of head.called) state.called.set(fn, run);
   for (const [op, fn] of head.open) state.inFlight.set(op, fn);

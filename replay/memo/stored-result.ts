@@ -1,11 +1,18 @@
 /** The place of a result in the journal, and what is known of it without reading it. */
 import { addKnownUsd } from '../../journal/facts/add-usd.js';
-import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
-import type { RunRef, Seq } from '../../journal/ids.js';
+import type { EventOf, JournalEvent, Payload, ResultForm } from '../../journal/event.js';
+import type { EventRef, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 import type { Place } from '../fold/projection.js';
 
-/** The place of the `call.completed` that holds a result. */
+/** An event that holds a result. */
+export type ResultEvent = EventOf<'call.completed' | 'result.received'>;
+
+export function holdsResult(event: JournalEvent | undefined): event is ResultEvent {
+  return event?.type === 'call.completed' || event?.type === 'result.received';
+}
+
+/** The place of the event that holds a result. */
 export interface StoredResult {
   readonly ref: RunRef;
   readonly seq: Seq;
@@ -35,7 +42,7 @@ export function savedBy({ costUsd, insideUsd }: Pick<StoredResult, 'costUsd' | '
 }
 
 /** `failedUsd` is what the earlier attempts of the call had cost. */
-export function storedResult(event: EventOf<'call.completed'>, place: Place, failedUsd: number | undefined): StoredResult {
+export function storedResult(event: ResultEvent, place: Place, failedUsd: number | undefined): StoredResult {
   const { result, notes } = event;
   return {
     ref: place.ref,
@@ -62,4 +69,10 @@ export function storedResult(event: EventOf<'call.completed'>, place: Place, fai
 
 function isSealed(payload: Payload): boolean {
   return 'sealed' in payload || ('blob' in payload && payload.keyId !== undefined);
+}
+
+/** MEMO-7: returns whether a result was recorded later by a run that was in flight at the invalidation. */
+export function cameLater({ ref, seq }: Pick<StoredResult, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
+  const end = during?.find(({ run }) => run === ref.run);
+  return end !== undefined && seq > end.seq;
 }

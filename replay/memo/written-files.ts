@@ -1,6 +1,7 @@
 /** Folds the blobs that the calls of a run wrote to their declared output files. */
 import type { BlobId } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
+import { holdsResult } from './stored-result.js';
 
 /** By path. */
 export type WrittenFiles = Map<string, Set<BlobId>>;
@@ -9,7 +10,7 @@ export type WrittenFiles = Map<string, Set<BlobId>>;
 export const writtenFiles: Projection<WrittenFiles> = {
   initial: () => new Map(),
   apply(state, event) {
-    if (event.type !== 'call.completed') return state;
+    if (!holdsResult(event)) return state;
     for (const output of event.outputs ?? []) {
       if ('blob' in output) state.set(output.path, (state.get(output.path) ?? new Set()).add(output.blob));
     }

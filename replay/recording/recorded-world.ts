@@ -43,6 +43,10 @@ export interface RecordedCall {
   /** Set for a call that a worker executed, and that failed: the event of its run that began the attempt. */
   readonly begun?: EventRef;
   readonly worker?: { readonly name: string; readonly host: string } | undefined;
+  /** Set where guards judged a result of an earlier execution, and the body was not executed: the event that holds it. */
+  readonly received?: EventRef;
+  /** The place of its result as the guards got it. */
+  judged?: Place;
 }
 
 export interface RecordedCompletion {
@@ -142,6 +146,7 @@ export const recording: Projection<Recording> = {
           ...(earlier && { earlier }),
           ...(event.type === 'call.reused' ? { from: event.from } : {}),
           ...(event.type === 'call.started' && event.begun && { begun: event.begun, worker: workerIn(event) }),
+          ...(event.type === 'call.started' && event.received && { received: event.received }),
         });
         return handOver(state, event, op);
       }
@@ -155,6 +160,11 @@ export const recording: Projection<Recording> = {
       case 'call.completed': {
         const call = state.calls.get(event.op);
         if (call) call.completed = { seq: event.seq, place, form: event.form };
+        return handOver(state, event, event.op);
+      }
+      case 'result.received': {
+        const call = state.calls.get(event.op);
+        if (call) call.judged = place;
         return handOver(state, event, event.op);
       }
       case 'call.superseded': {

@@ -109,6 +109,14 @@ export function decideReuse(key: CallKey, entry: MemoEntry, facts: ReuseFacts): 
   return decision.kind === 'none' ? rejectedDecision(key, entry, facts) : decision;
 }
 
+/** Returns whether a result of the call waits for the guards behind it, which judge it before anything is executed again. */
+export function waitsForGuards(key: CallKey, entry: MemoEntry, facts: ReuseFacts): boolean {
+  const result = facts.before.memo.unjudged.get(key);
+  if (result === undefined || whyOwnIsInvalid(facts.invalidatedKeys.has(key), facts.flags) !== undefined) return false;
+  const usable = { ...entry, result };
+  return whyNotReused(usable, true, editOf(usable, facts), facts) === undefined;
+}
+
 function whyUnfit(result: StoredResult, { unfit, outdated }: ReuseFacts): WhyNotReused | undefined {
   return unfit?.get(result) ?? outdated.get(result);
 }

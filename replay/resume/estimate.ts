@@ -47,6 +47,8 @@ export interface CallNow {
   /** True also for a call that is not predicted. */
   readonly isReused: boolean;
   readonly hasResult: boolean;
+  /** Its result came back, and waits for the guards behind it: it is neither executed nor paid for again. */
+  readonly isUnjudged?: boolean;
   readonly elapsedMs: number | undefined;
   /** Time at which the recorded result was made, milliseconds since 1970; not finite where the journal does not have it. */
   readonly endedMs: number | undefined;
@@ -98,9 +100,10 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops,
     const known = now.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.isReused === true) continue;
-    executes.push(fn);
     firstEnd = Math.min(firstEnd, last.get(key)?.endedSeq ?? firstEnd);
     isResultMissing ||= known?.hasResult !== true;
+    if (known?.isUnjudged) continue;
+    executes.push(fn);
     addTime(known?.elapsedMs ?? means.get(fn));
   }
   const later = new Set([...predicted].filter((key) => now.get(key)?.isReused === true && (last.get(key)?.lastSeq ?? -1) > firstEnd));

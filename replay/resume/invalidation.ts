@@ -6,7 +6,8 @@ import type { CallKey, OpPath } from '../../journal/ids.js';
 import { usedBefore, type Checkpoints, type ReachedCheckpoint } from '../memo/checkpoints.js';
 import type { CallRef, FunctionCall, FunctionHistory } from '../memo/history.js';
 import { callsAround } from '../memo/calls-around.js';
-import { usable, type Memo } from '../memo/memo.js';
+import { usable, usableEntry, type Memo } from '../memo/memo.js';
+import { unjudgedAmong } from '../memo/unjudged-results.js';
 import { indexWithin, isInside } from '../fold/op-path.js';
 import { inExecutionOrder } from '../fold/execution-order.js';
 import { callsWithArgument, type ExactSelector } from './exact-argument.js';
@@ -58,7 +59,7 @@ export interface Declarations {
 }
 
 export interface Invalidation {
-  /** Usable results of the workflow itself, in the order in which their calls were first made. */
+  /** Usable results of the workflow itself, in the order in which their calls were first made; then those that wait for guards. */
   readonly keys: readonly CallKey[];
   /** Results of fork sources that may not be reused any more. */
   readonly forkedKeys: readonly CallKey[];
@@ -289,6 +290,7 @@ function afterCheckpoint(selector: CheckpointSelector, facts: SelectorFacts): In
   const kept = usedBefore(prior, findCheckpoint(selector, prior));
   const selected = new Set<CallKey>();
   for (const source of [facts.memo, ...facts.forks]) for (const [key] of usable(source)) if (!kept.has(key)) selected.add(key);
+  for (const key of facts.memo.unjudged.keys()) if (!kept.has(key)) selected.add(key);
   return invalidate(facts, selected);
 }
 
@@ -304,9 +306,10 @@ function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints):
 
 // ---- shared
 
-/** Invalidates only results that are usable now, those of the workflow and of each fork source separately. */
+/** Invalidates only results that are usable now, or wait for guards, those of the workflow and of each fork source separately. */
 function invalidate({ memo, forks }: SelectorFacts, selected: ReadonlySet<CallKey>, forked = selected): Invalidation {
-  const keys = [...usable(memo)].flatMap(([key]) => (selected.has(key) ? [key] : []));
+  const results = [...usable(memo)].flatMap(([key]) => (selected.has(key) ? [key] : []));
+  const keys = [...results, ...unjudgedAmong(memo.unjudged, (key) => selected.has(key) && usableEntry(memo, key) === undefined)];
   const forkedKeys = new Set<CallKey>();
   for (const source of forks) {
     for (const [key] of usable(source)) if (forked.has(key) && !memo.refused.has(key)) forkedKeys.add(key);

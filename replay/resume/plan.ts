@@ -7,7 +7,7 @@ import type { CallKey } from '../../journal/ids.js';
 import { isSameChange, type DefinitionChange } from '../memo/definitions.js';
 import type { MemoEntry } from '../memo/memo.js';
 import { savedBy } from '../memo/stored-result.js';
-import { decideReuse, NO_RESULT, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
+import { decideReuse, NO_RESULT, waitsForGuards, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
 import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
 import { predictCalls } from './predict-calls.js';
 
@@ -22,6 +22,8 @@ export interface PlannedFunction {
   unresolved: number;
   /** The part of the unresolved ones that a guard denied in the last run. */
   denied: number;
+  /** The part of the unresolved ones whose results came back: guards judge these, and nothing is executed for them. */
+  unjudged: number;
   /** Calls that the last run did not execute because of others. */
   notExecuted: number;
   /** Results from before an edit that are reused all the same. */
@@ -42,7 +44,11 @@ export interface PlannedFunction {
   /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
   readonly declared: boolean;
   /** A few of the calls that will be executed again or have no result, in the order in which they were first made. */
-  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: WhyNotReused | 'unresolved' | 'denied' }[];
+  readonly examples: {
+    readonly key: CallKey;
+    readonly preview: string | null;
+    readonly why: WhyNotReused | 'unresolved' | 'denied' | 'unjudged';
+  }[];
 }
 
 export interface Plan {
@@ -93,6 +99,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       reasons: {},
       unresolved: 0,
       denied: 0,
+      unjudged: 0,
       notExecuted: 0,
       stale: 0,
       forwarded: 0,
@@ -128,14 +135,17 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     facts.forks.map(({ memo }) => memo),
     (key) => decisions.get(key)?.kind === 'reused',
   );
-  for (const [key, { fn, preview }] of everyEntry(facts)) {
+  for (const [key, call] of everyEntry(facts)) {
+    const { fn, preview } = call;
     const entry = entryOf(fn);
     const decision = decisions.get(key) ?? NO_RESULT;
     const isPredicted = predicted.has(key);
+    const isUnjudged = decision.kind === 'none' && waitsForGuards(key, call, facts);
     now.set(key, {
       fn,
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
       hasResult: decision.kind !== 'none',
+      isUnjudged,
       elapsedMs: decision.kind === 'none' ? undefined : decision.result.elapsedMs,
       endedMs: decision.kind === 'none' ? undefined : decision.result.endedMs,
       costUsd: decision.kind === 'none' ? undefined : decision.result.costUsd,
@@ -145,7 +155,8 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       entry.unresolved++;
       const isDenied = facts.latest?.calls.get(key)?.isDenied === true;
       if (isDenied) entry.denied++;
-      example(entry, key, preview, isDenied ? 'denied' : 'unresolved');
+      if (isUnjudged) entry.unjudged++;
+      example(entry, key, preview, isUnjudged ? 'unjudged' : isDenied ? 'denied' : 'unresolved');
       continue;
     }
     if (!isPredicted) {

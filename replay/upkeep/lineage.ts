@@ -70,6 +70,9 @@ export const lineage: Projection<Lineage> = {
         ties.results.add(event.key);
         noteInside(state, event.key, place, namesIn(state.alone, event.key));
         break;
+      case 'result.received':
+        ties.results.add(event.key);
+        break;
       case 'call.reused':
         ties.reusedFrom.set(event.from.run, event.from.workflow);
         break;

@@ -65,6 +65,8 @@ function hits(text: string, match: RegExp): boolean {
 
 type Members = { readonly [name: string]: Json };
 
+const HAVE_FILES: ReadonlySet<Json | undefined> = new Set(['call.completed', 'result.received']);
+
 class Redactor {
   changes = 0;
 
@@ -78,7 +80,7 @@ class Redactor {
         // A source: its text is gone, its path stays.
         if (!this.takesBlob(member as BlobId)) kept.push([name, member]);
         else this.changes++;
-      } else if (isEvent && name === 'files' && members['type'] === 'call.completed') {
+      } else if (isEvent && name === 'files' && HAVE_FILES.has(members['type'])) {
         kept.push([name, (member as readonly Members[]).flatMap((file) => this.file(file))]);
       } else if (isName(name, member) && !(name === 'name' && isCheckpoint)) kept.push([name, member]);
       else kept.push([this.nameOf(name, isEvent), this.value(member)]);

@@ -13,7 +13,15 @@ export type {
   QuestionOption,
   Routing,
 } from '../../journal/facts/pipeline-event.js';
-export type { CallFact, FailureEvidence, FailureClass, Reservation, StopClass, WrittenFile } from '../../journal/facts/call-event.js';
+export type {
+  CallFact,
+  CallResult,
+  FailureEvidence,
+  FailureClass,
+  Reservation,
+  StopClass,
+  WrittenFile,
+} from '../../journal/facts/call-event.js';
 export type {
   CacheFlags,
   ForkRef,

@@ -45,6 +45,8 @@ export class Attempt {
   hadCalls = false;
   /** The body ran a command or code outside of such calls. */
   ranOwn = false;
+  /** The body is not executed: its result came back in an earlier execution. */
+  isReceived = false;
   /** The last text in quotes that code of the body printed or returned; its value is the text inside the quotes. */
   quoted: { readonly written: string; readonly text: string } | undefined;
   private bodyUsage: ReportedUsage | undefined;
@@ -90,9 +92,9 @@ export class Attempt {
   /** The span of the attempt, for the programs that it starts; undefined where nobody traces the run. */
   traceparent: string | undefined;
 
-  /** The body reported nothing, and did nothing but make calls: their cost is theirs. calls.md 13.4. */
+  /** The body reported nothing, and did nothing but make calls, whose cost is theirs (calls.md 13.4), or nothing at all. */
   get onlyCalls(): boolean {
-    return this.hadCalls && !this.ranOwn && this.usages.length === 0;
+    return this.isReceived || (this.hadCalls && !this.ranOwn && this.usages.length === 0);
   }
 
   /** Receives what code and programs of the body report. */

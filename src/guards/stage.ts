@@ -54,6 +54,10 @@ class OperationGuards implements GuardWatch {
     this.tries = operation.repeat?.tries ?? [];
   }
 
+  judges(received: Operation): boolean {
+    return this.registry.matching('after', this.byOperation.after, received, this.count).length > 0;
+  }
+
   async before(frame: Frame, received: Operation): Promise<readonly Value[]> {
     let current: Current = received;
     const refusals = new Refusals();

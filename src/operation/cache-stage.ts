@@ -23,13 +23,14 @@ import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { ExecutedElsewhere } from '../runtime/calls/executed-elsewhere.js';
+import type { UnjudgedResult } from '../runtime/calls/result-cache.js';
 import type { FormedCall } from '../runtime/calls/llm-call.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { FailedCall } from '../values/value.js';
 import type { CacheableCall, CacheRun, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { acceptOrThrow } from './failures/accepted-failure.js';
 import { executeAndRecord, executeUnrecorded, UNRECORDED } from './execute-call.js';
-import { findReusable, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
+import { findReusable, findUnjudged, reuse, type GoneFiles, type Hit, type Search } from './find-result.js';
 import { definitionFor } from './interceptors.js';
 import { failedElsewhere } from './failures/failed-elsewhere.js';
 import { countNotExecuted, failuresBefore, notExecuted, recordNotExecuted } from './failures/not-executed.js';
@@ -171,8 +172,10 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
       if (claimed?.kind !== 'answered') {
         isOurs = true;
         warnMissed(run, request.fn, missed);
-        const passed = passedOver(missed, claimed?.replaces);
-        return await executeAndRecord(call, identity, passed, lookup, (around) => execute(lookup, around));
+        const finding = findUnjudged(call, identity);
+        const unjudged = finding && (await finding);
+        const found = { lookup, passedOver: passedOver(missed, claimed?.replaces, unjudged), unjudged };
+        return await executeAndRecord(call, identity, found, (around) => execute(lookup, around));
       }
       answer = claimed.by;
     } catch (error) {
@@ -192,12 +195,14 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
 }
 
 /** `replaces` is the result in the store of a team that the new one replaces. */
-function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | undefined): PassedOver {
+function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | undefined, unjudged: UnjudgedResult | undefined): PassedOver {
   return {
     ...(outdated && { outdated: outdated.files }),
     ...(unfit && { unfit }),
     ...(gone && { gone: gone.gone }),
     ...(replaces && { refused: { run: replaces.run, seq: replaces.seq } }),
+    ...(unjudged && { received: unjudged.from }),
+    ...(unjudged?.editedSince !== undefined && { fingerprint: unjudged.editedSince }),
   };
 }
 

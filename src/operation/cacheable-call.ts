@@ -53,6 +53,8 @@ export interface CacheableCall {
   readonly around?: Attempt | undefined;
   /** Runs the before-guards; absent where none holds. Called ahead of an offer: they decide once. */
   readonly guardsBefore?: ((lookup: Lookup) => Promise<readonly Value[]>) | undefined;
+  /** Says whether guards judge the result of the call; absent where none looks at it. */
+  readonly isJudged?: (() => boolean) | undefined;
   /** Puts a declared output file back, as an effect of the call. */
   readonly restore: (file: EffectRequest<'file.restore'>) => Promise<unknown>;
 }

@@ -5,6 +5,7 @@ import { callFailureOf } from '../runtime/calls/call-failure.js';
 import { ExecutedElsewhere } from '../runtime/calls/executed-elsewhere.js';
 import type { Body } from '../runtime/ports.js';
 import { labelsOfResult, withResultLabels } from '../runtime/calls/result-labels.js';
+import type { UnjudgedResult } from '../runtime/calls/result-cache.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
@@ -13,11 +14,12 @@ import { withoutMessage } from './attempts/failed-attempt.js';
 import { OwnClaim } from './attempts/own-claim.js';
 import { acceptOrThrow, isAccepted } from './failures/accepted-failure.js';
 import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
+import { insteadOfAttempts } from './attempts/unjudged-call.js';
 import { CallFileWatch } from './files/call-files.js';
 import type { CacheableCall, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
 import { withMeasured } from './measured-result.js';
 import { factsOfFailure, isInterruption, recordFailure } from './recording/record-failure.js';
-import { measuredBy, recordResult, replyMembers } from './recording/record-result.js';
+import { failureMembers, measuredBy, receivedBefore, recordResult, replyMembers } from './recording/record-result.js';
 import { recordStart, type PassedOver } from './recording/record-start.js';
 
 export const UNRECORDED: Lookup = { hit: false, key: null };
@@ -52,6 +54,7 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
     op: op.path,
     elapsedMs: progress.elapsedMs,
     ...replyMembers(progress, run.secrets),
+    ...failureMembers(progress),
     ...(run.deniedInside.has(op) && { denied: true }),
   });
   const { inputs } = operation;
@@ -72,11 +75,17 @@ export function showToGuards(call: CacheableCall, options: CallOptions): void {
   show(call, options, new CallProgress());
 }
 
+interface Missed {
+  readonly lookup: Lookup;
+  readonly passedOver: PassedOver;
+  /** The result of the call that came back in an earlier execution: the guards judge it, and the body is not executed. */
+  readonly unjudged: UnjudgedResult | undefined;
+}
+
 export async function executeAndRecord(
   call: CacheableCall,
   identity: CallIdentity,
-  passedOver: PassedOver,
-  lookup: Lookup,
+  { lookup, passedOver, unjudged }: Missed,
   execute: (around: (body: Body) => Body) => Promise<Outcome>,
 ): Promise<Found> {
   const { llm, operation } = call;
@@ -106,7 +115,9 @@ export async function executeAndRecord(
   try {
     let executed: Outcome;
     try {
-      executed = await execute(inAttempts(call, options, progress, record));
+      const attempts = inAttempts(call, options, progress, record);
+      const around = call.isJudged?.() ? receivedBefore(attempts, { call, identity, progress, watch: files }) : attempts;
+      executed = await execute(unjudged ? () => insteadOfAttempts({ call, options, progress, record, unjudged }) : around);
     } catch (error) {
       if (error instanceof ExecutedElsewhere) throw error; // no attempt of it began
       progress.takeRepeats(call);
@@ -115,7 +126,7 @@ export async function executeAndRecord(
       return await acceptOrThrow(call, error, lookup, options);
     }
     if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
-    return { result: await recordResult(call, identity, executed, { progress, watch: files }), lookup };
+    return { result: await recordResult(call, identity, executed, { progress, watch: files, unjudged }), lookup };
   } finally {
     progress.isRecorded(); // also when something between broke
   }

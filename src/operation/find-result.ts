@@ -4,7 +4,7 @@ import type { SessionCost } from '../calls/price/session-totals.js';
 import type { MeasuredCall } from '../values/value.js';
 import type { ReusedOutput } from '../../journal/event.js';
 import type { Awaitable } from '../runtime/awaitable.js';
-import type { CachedResult } from '../runtime/calls/result-cache.js';
+import type { CachedResult, CacheQuery, UnjudgedResult } from '../runtime/calls/result-cache.js';
 import { withResultLabels } from '../runtime/calls/result-labels.js';
 import { withMeasured } from './measured-result.js';
 import { findFiles, type ReusableFiles } from './files/call-files.js';
@@ -45,9 +45,12 @@ export function findReusable(call: CacheableCall, identity: CallIdentity): Await
   return { kind: 'hit', known, outputs: [], files: [], outdated: undefined };
 }
 
-function lookUp({ run, op }: CacheableCall, identity: CallIdentity): Awaitable<CachedResult | undefined> {
-  const { plainKey, hasSecret, definition, request } = identity;
-  return run.cache.lookup({ key: plainKey, fn: request.fn, definition, hasSecret, op: op.path });
+function lookUp(call: CacheableCall, identity: CallIdentity): Awaitable<CachedResult | undefined> {
+  return call.run.cache.lookup(queryOf(call, identity));
+}
+
+function queryOf({ op }: CacheableCall, { plainKey, hasSecret, definition, request }: CallIdentity): CacheQuery {
+  return { key: plainKey, fn: request.fn, definition, hasSecret, op: op.path };
 }
 
 /** Finds the first result that fits the options and whose declared files are there. Another forked one is declined for the whole run. */
@@ -76,6 +79,30 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
     if (known.from.workflow === undefined) return { kind: 'miss', outdated, unfit, gone };
     run.cache.decline(known);
   }
+}
+
+/** Returns a result of the call that no guard has judged, where it fits the options and its files are there, and puts these back. */
+export function findUnjudged(call: CacheableCall, identity: CallIdentity): Promise<UnjudgedResult | undefined> | undefined {
+  const finding = call.run.cache.unjudged?.(queryOf(call, identity));
+  return finding && unjudgedNow(call, identity, finding);
+}
+
+async function unjudgedNow(
+  call: CacheableCall,
+  identity: CallIdentity,
+  finding: Awaitable<UnjudgedResult | undefined>,
+): Promise<UnjudgedResult | undefined> {
+  const { run, op, llm, operation } = call;
+  const known = await finding;
+  if (!known) return undefined;
+  const options = await llm.options(operation.inputs);
+  const warn = (_topic: string, message: string): void => run.warn(`@${llm.fn}: ${message}`);
+  const now = await resultNow(known, options, { nowMs: run.calls?.nowMs() ?? 0, place: { op, isRecorded: true, warn } });
+  if (now.kind !== 'fits') return undefined;
+  const files = await findFiles(call, identity, known, options);
+  if (files.gone.length > 0 || (await reuseOutputs(call, llm.fn, known)).kind !== 'reusable') return undefined;
+  await files.restore();
+  return { ...now.known, fact: known.fact };
 }
 
 /** Records that a result is reused, and returns it as a fresh one would be. */

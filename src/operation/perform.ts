@@ -130,7 +130,8 @@ async function stages(
     let result: Outcome;
     if (llm) {
       const ahead = guards && ((lookup: Lookup) => guards.before(afterLookup(frame, lookup), received));
-      const call = cacheableCall(frame, received, llm, { sight, guardsBefore: ahead });
+      const isJudged = guards && (() => guards.judges(received));
+      const call = cacheableCall(frame, received, llm, { sight, guardsBefore: ahead, isJudged });
       const finding = callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
       const found = finding instanceof Promise ? await finding : finding;
       result = found.result;
@@ -189,7 +190,7 @@ function cacheableCall(
   frame: Frame,
   operation: Operation,
   llm: LlmCall,
-  { sight, guardsBefore }: Pick<CacheableCall, 'sight' | 'guardsBefore'>,
+  { sight, guardsBefore, isJudged }: Pick<CacheableCall, 'sight' | 'guardsBefore' | 'isJudged'>,
 ): CacheableCall {
   const { run, op, secret, context, attempt } = frame;
   const restore: CacheableCall['restore'] = (file) => performEffect(frame, 'file.restore', file);
@@ -204,6 +205,7 @@ function cacheableCall(
     loop: context.for,
     around: attempt,
     guardsBefore,
+    isJudged,
     restore,
   };
 }

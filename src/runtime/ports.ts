@@ -199,6 +199,8 @@ export interface GuardStage {
 export interface GuardWatch {
   /** The denial of this operation, once there is one. */
   readonly denial: Denial | undefined;
+  /** Returns whether guards judge the result of the operation. */
+  judges(received: Operation): boolean;
   /** Returns the inputs as the guards left them. */
   before(frame: Frame, received: Operation): Promise<readonly Value[]>;
   /** Returns the output as the guards left it. `allowed.inputs` are those that the before-guards left. */

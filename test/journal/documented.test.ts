@@ -21,7 +21,9 @@ function declaredMembers(type: string): string[] {
     .replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
   const begin = source.indexOf(`readonly type: '${type}'`);
   const text = source.slice(begin, source.indexOf('\n  |', begin));
-  const flat = text.slice(0, text.search(/;\n\nexport|$/)).replaceAll(/: [^;{}]*\{[^{}]*\}/g, ': object');
+  const start = source.slice(source.lastIndexOf('\n  |', begin), begin);
+  const [shared = ''] = start.includes('CallResult &') ? (/type CallResult = \{[\s\S]*?\n\}/.exec(source) ?? []) : [];
+  const flat = (shared + text.slice(0, text.search(/;\n\nexport|$/))).replaceAll(/: [^;{}]*\{[^{}]*\}/g, ': object');
   return [...flat.matchAll(/readonly (\w+)(\??):/g)].map(([, name, mark]) => `${name}${mark}`).filter((name) => !ENVELOPE.includes(name));
 }
 

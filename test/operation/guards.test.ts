@@ -50,6 +50,7 @@ function refusing(times: number, log: Operation[] = [], end?: () => Denial): Int
       watch(operation): GuardWatch {
         const watch: { denial: Denial | undefined } & GuardWatch = {
           denial: undefined,
+          judges: () => true,
           before: async () => (log.push(operation), operation.inputs),
           async after(_frame, allowed, output) {
             if ((allowed.repeat?.tries.length ?? 0) < times) throw new GuardRetry('after', `not ${String(output)}`);

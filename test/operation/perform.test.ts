@@ -44,6 +44,7 @@ function watched(steps: string[], parts: { hooks?: Partial<HookWatch>; guards?: 
       watch: () =>
         parts.guards && {
           denial: undefined,
+          judges: () => true,
           before: async (_frame, { inputs }) => inputs.map((input) => mark('guard', input)),
           after: async (_frame, _operation, output) => mark('after-guard', output),
           ...parts.guards,

@@ -126,6 +126,8 @@ function because(miss: Miss, run: string, { op, resembles, attempt }: ReportedCa
       return `its result ${inRun(miss)} does not fit the schema of the function`;
     case 'reply':
       return `its result ${inRun(miss)} does not go with the option reply of the function`;
+    case 'unjudged':
+      return `its result had come back ${inRun(miss)}, and was judged without executing it again`;
     case 'inside':
       return miss.run === run
         ? 'an equal call in this run has a result, which calls inside a stage or an agent do not share'

@@ -90,12 +90,14 @@ export function ahead({ estimate }: Pick<RunPlan, 'estimate'>): string {
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {
-  const { fn, usable, again, unresolved, denied, notExecuted, forwarded, later, declared } = entry;
+  const { fn, usable, again, unresolved, denied, unjudged, notExecuted, forwarded, later, declared } = entry;
   const reused = usable - again - forwarded;
   const parts = [later === 0 ? `${reused} reused` : `${reused} reused (${later} of them if their arguments are the same)`];
   if (forwarded > 0) parts.push(style.yellow(`${forwarded} reused only if it forwards what it did`));
   if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
-  if (unresolved > denied) parts.push(style.yellow(`${unresolved - denied} without a result`));
+  const open = unresolved - denied - unjudged;
+  if (open > 0) parts.push(style.yellow(`${open} without a result`));
+  if (unjudged > 0) parts.push(`${unjudged} received, ${unjudged === 1 ? 'its' : 'their'} guards judge ${unjudged === 1 ? 'it' : 'them'}`);
   if (denied > 0) parts.push(style.yellow(`${denied} denied before`));
   if (notExecuted > 0) parts.push(style.yellow(`${notExecuted} not executed before, because of failed ones`));
   const lines = [`${style.bold(`@${fn}`)}: ${parts.join(', ')}`];
@@ -108,13 +110,15 @@ function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): str
   }
   if (entry.unknown.length > 0) lines.push(`  only the run will tell: ${entry.unknown.map((name) => `@${name}`).join(', ')}`);
   for (const { preview, why } of entry.examples) {
-    const what = why === 'unresolved' ? 'execute' : why === 'denied' ? 'denied before' : 'again';
+    const what = WHAT[why as keyof typeof WHAT] ?? 'again';
     lines.push(`  ${what}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`);
   }
   const others = again + unresolved - entry.examples.length;
   if (others > 0) lines.push(`  and ${others} more`);
   return lines;
 }
+
+const WHAT = { unresolved: 'execute', denied: 'denied before', unjudged: 'guards judge' };
 
 const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   invalidated: ({ resume }) => `--resume ${resume}`,

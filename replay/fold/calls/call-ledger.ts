@@ -9,15 +9,16 @@
  *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt. One of a stage that failed is accepted once
  *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
+ *    Its result may have come back, and guards were to judge it: then its cost is known.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  * COUNTS-5 A start that was withdrawn counts as no attempt: its body did not begin.
  * COUNTS-6 An attempt whose end a salvage run has counts in that run alone, where several runs are added up. team-store.md 4.5.
  */
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
-import type { FactOf, JournalEvent } from '../../../journal/event.js';
+import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
-import { endedCall, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
+import { endedCall, measuresOf, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
 import { isUnpriced, type CallCause } from './failure-class.js';
 import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
@@ -40,6 +41,8 @@ export interface AttemptInFlight {
   spentUsd: number | undefined;
   /** It failed, and another one was to follow: the call has not ended. */
   hasFailed: boolean;
+  /** Its result came back, and guards judge it: its cost is counted already. */
+  isPriced?: true;
 }
 
 export interface FailedCall {
@@ -74,6 +77,21 @@ export function emptyLedger(): CallLedger {
   };
 }
 
+/** The types of the events that say something about calls, and about how the failed ones of a pipeline's stages count. */
+export const COUNTED: ReadonlySet<string> = new Set<JournalEvent['type']>([
+  'call.started',
+  'result.received',
+  'call.completed',
+  'call.failed',
+  'call.withdrawn',
+  'call.reused',
+  'retry.scheduled',
+  'node.finished',
+  'edge.selected',
+  'run.started',
+  'run.finished',
+]);
+
 /**
  * Counts an event, and returns the call that it ends. `groups`: further counts that the call belongs to (a phase, a filter); those of its
  * first event hold for all of it.
@@ -90,6 +108,9 @@ export function followCall(
     case 'call.completed':
     case 'call.failed':
       return endAttempt(ledger, event, groups);
+    case 'result.received':
+      receive(ledger, event);
+      return undefined;
     case 'call.withdrawn':
       withdrawAttempt(ledger, event);
       return undefined;
@@ -127,10 +148,10 @@ export function leaveByRestart(ledger: CallLedger, node: string | undefined): vo
   if (node !== undefined) acceptStage(ledger, 'main' as OpPath, node);
 }
 
-/** Returns the number of attempts that have started and not ended. */
-export function attemptsInFlight({ attempts }: CallLedger): number {
+/** Returns the number of attempts that have started and not ended, and whose cost is not known for that. */
+export function unpricedInFlight({ attempts }: CallLedger): number {
   let count = 0;
-  for (const { hasFailed } of attempts.values()) if (!hasFailed) count += 1;
+  for (const { hasFailed, isPriced } of attempts.values()) if (!hasFailed && !isPriced) count += 1;
   return count;
 }
 
@@ -139,8 +160,8 @@ export function attemptsInFlight({ attempts }: CallLedger): number {
  * whose attempts count in salvage runs (COUNTS-6).
  */
 export function endRun({ attempts }: CallLedger, salvaged?: ReadonlySet<OpPath>): void {
-  for (const [op, { hasFailed, isRetry, groups }] of attempts) {
-    if (hasFailed) continue;
+  for (const [op, { hasFailed, isPriced, isRetry, groups }] of attempts) {
+    if (hasFailed || isPriced) continue;
     if (salvaged?.has(op) === true) countAttempt(groups, isRetry, -1);
     else for (const counts of groups) counts.unpriced += 1;
   }
@@ -165,11 +186,12 @@ export function usualModel({ models }: Pick<CallLedger, 'models'>): string | nul
 }
 
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
-  const { op, key, fn, lane, try: tried = 1 } = event;
+  const { op, key, fn, lane, try: tried = 1, received } = event;
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
   const isRetry = tried > 1 || isRepeated(ledger.stages, op);
-  ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : 0, hasFailed: false });
+  const receivedUsd = received === undefined ? 0 : undefined; // its cost is that of an earlier execution
+  ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : receivedUsd, hasFailed: false });
   countAttempt(groups, isRetry, 1);
 }
 
@@ -186,12 +208,13 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   const end = endedCall(event);
   const fn = attempt?.fn ?? (event.type === 'call.failed' ? event.fn : undefined) ?? '';
   const groups = attempt?.groups ?? groupsOf(ledger, fn, further);
-  if (attempt?.hasFailed !== true) countCost(ledger, groups, { end, attempt });
+  if (attempt?.hasFailed !== true && !attempt?.isPriced) countCost(ledger, groups, { end, attempt });
   if (event.type === 'call.failed' && event.retryInMs !== undefined) {
     if (attempt) attempt.hasFailed = true;
     return undefined;
   }
   ledger.attempts.delete(event.op);
+  if (event.type === 'call.failed' && event.waited) return undefined;
   if (end.outcome === 'executed') resolve(ledger, event.key);
   if (end.outcome === 'failed' || end.outcome === 'not-executed') {
     const failed = { end, groups };
@@ -202,6 +225,14 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   }
   countEnd(groups, end, 1);
   return { fn, key: event.key, totalUsd: attempt?.spentUsd, ...end };
+}
+
+/** The result is paid for, whatever the guards make of it. */
+function receive(ledger: CallLedger, event: EventOf<'result.received'>): void {
+  const attempt = ledger.attempts.get(event.op);
+  if (!attempt) return;
+  attempt.isPriced = true;
+  countCost(ledger, attempt.groups, { end: { outcome: 'executed', ...measuresOf(event) }, attempt });
 }
 
 /** Adds the time and the cost of an attempt that has ended. */

@@ -4,7 +4,7 @@ import { causeOfCall, flawOf, type CallCause } from './failure-class.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
 
-export type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>;
+export type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try' | 'received'>;
 type Completion = Pick<
   FactOf<'call.completed'>,
   'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'class' | 'exitCode' | 'denied' | 'unusable'
@@ -32,9 +32,10 @@ export interface EndedCall {
   readonly isAccepted?: true | undefined;
 }
 
-/** Returns whether the event ends a call: a failure that another attempt follows does not. */
-export function isEndOfCall(event: JournalEvent): event is EndOfCall {
-  return event.type === 'call.completed' || event.type === 'call.reused' || (event.type === 'call.failed' && event.retryInMs === undefined);
+/** Returns whether the event ends a call: a failure that another attempt follows does not, nor does the end of a run in which it waited. */
+export function isEndOfCall(event: JournalEvent | CountedFact): event is EndOfCall {
+  if (event.type !== 'call.failed') return event.type === 'call.completed' || event.type === 'call.reused';
+  return event.retryInMs === undefined && event.waited === undefined;
 }
 
 /** Returns the outcome of a call from the event that ended it. */
@@ -61,6 +62,11 @@ export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall 
   }
 }
 
-function measuresOf({ elapsedMs, usage, onlyCalls }: AttemptEnd): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
+/** Returns what the event says about the time and the cost of its attempt. */
+export function measuresOf({
+  elapsedMs,
+  usage,
+  onlyCalls,
+}: Pick<AttemptEnd, 'elapsedMs' | 'usage' | 'onlyCalls'>): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
   return { durationMs: elapsedMs, usage, onlyCalls };
 }

@@ -136,6 +136,7 @@ interface CallInFlight {
   readonly lane?: string;
   readonly worker?: string;
   readonly workerHost?: string;
+  readonly usage?: Usage;
 }
 
 export interface AuditTrail {
@@ -184,6 +185,9 @@ export function auditTrail({ keepResults }: { readonly keepResults: boolean }): 
         case 'call.started':
           startCall(state, event);
           break;
+        case 'result.received':
+          receive(state, event);
+          break;
         case 'call.withdrawn':
           state.inFlight.delete(event.op);
           break;
@@ -227,12 +231,12 @@ export function auditTrail({ keepResults }: { readonly keepResults: boolean }): 
 
 /** Returns the calls that had not ended when the events ended (AUDIT-3). */
 export function unended(state: AuditTrail): readonly AuditedCall[] {
-  return [...state.inFlight.values()].map((call) => ({
+  return [...state.inFlight.values()].map(({ usage, ...call }) => ({
     entry: 'call',
     ...call,
     ...labelled(state, call.op),
     outcome: 'unfinished',
-    ...priceOf(undefined),
+    ...priceOf(usage),
   }));
 }
 
@@ -251,6 +255,12 @@ function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
     ...(worker !== undefined && { worker }),
     ...(workerHost !== undefined && { workerHost }),
   });
+}
+
+/** The cost of an attempt is known before it ends where guards judge what came back. */
+function receive({ inFlight }: AuditTrail, { op, usage }: EventOf<'result.received'>): void {
+  const begun = inFlight.get(op);
+  if (begun !== undefined && usage !== undefined) inFlight.set(op, { ...begun, usage });
 }
 
 function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {

@@ -17,6 +17,7 @@ import type { Defect, JournalStore, Position } from '../../../journal/store.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { follow, type Projection } from '../../fold/projection.js';
 import { index } from '../../memo/snapshot.js';
+import type { ResultEvent } from '../../memo/stored-result.js';
 import { summary } from '../summary/summary.js';
 
 export interface Violation {
@@ -81,10 +82,11 @@ export const legality: Projection<Legality> = {
         break;
       case 'call.completed':
         endCall(state, event, complain);
-        namePayload(state, event.result, event.seq);
-        if (event.notes !== undefined) namePayload(state, event.notes, event.seq);
-        for (const output of event.outputs ?? []) if ('blob' in output) nameBlob(state, output.blob, event.seq);
-        for (const { blob } of event.files ?? []) if (blob !== undefined) nameBlob(state, blob, event.seq);
+        nameResult(state, event);
+        break;
+      case 'result.received':
+        if (state.calls.get(event.op) !== event.key) complain('V3', `result.received in ${event.op}, where the call is not in flight`);
+        nameResult(state, event);
         break;
       case 'call.failed':
         failCall(state, event, complain);
@@ -233,6 +235,13 @@ function endCall(state: Legality, { op, key, type }: EventOf<'call.completed' | 
   else if (started !== key) complain('V3', `${type} in ${op} has another call key than the call that started there`);
   state.calls.delete(op);
   state.inside.delete(op);
+}
+
+function nameResult(state: Legality, { result, notes, outputs = [], files = [], seq }: ResultEvent): void {
+  namePayload(state, result, seq);
+  if (notes !== undefined) namePayload(state, notes, seq);
+  for (const output of outputs) if ('blob' in output) nameBlob(state, output.blob, seq);
+  for (const { blob } of files) if (blob !== undefined) nameBlob(state, blob, seq);
 }
 
 function namePayload(state: Legality, payload: Payload, seq: Seq): void {

@@ -20,7 +20,7 @@ import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } 
 import { readResult } from '../../memo/read-result.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
 import type { CallFigures } from '../../fold/calls/call-counts.js';
-import { attemptsInFlight } from '../../fold/calls/call-ledger.js';
+import { unpricedInFlight } from '../../fold/calls/call-ledger.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { endCrashedRun } from '../postmortem/salvaged-calls.js';
@@ -341,7 +341,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
     durationMs: recordedMs(state),
     callsMs,
     costUsd,
-    unpriced: unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),
+    unpriced: unpriced + (status === 'running' ? 0 : unpricedInFlight(state.ledger)),
   };
 }
 

@@ -22,7 +22,8 @@ import {
 import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
-import { usableEntry, cameLater, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
+import { cameLater } from '../../memo/stored-result.js';
+import { usableEntry, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
 import type { ForkSource } from '../../memo/overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
@@ -267,6 +268,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       else takeFate(state, event.key);
       return;
     case 'call.failed': {
+      if (event.waited) interrupt(state, event, run);
       if (!isEndOfCall(event)) return;
       const denied = event.denied === true;
       finishCall(state, event);
@@ -297,6 +299,12 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     default:
   }
+}
+
+/** The run ended while the call waited for one inside it. */
+function interrupt({ fates, pending }: Explanation, { key, op, seq }: EventOf<'call.failed'>, run: RunId): void {
+  fates.set(key, { why: 'interrupted', run, seq });
+  pending.delete(op);
 }
 
 function takeFate({ fates, replaced }: Explanation, key: CallKey): void {
@@ -337,7 +345,8 @@ const INSIDE = /\/(?:try#\d+\/model#0|agent~[^/]+#\d+)\/./;
 
 /** Returns the first reason that holds, in the order in which a result is looked up. */
 function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSources: readonly ForkSource[]): Miss {
-  const { key } = event;
+  const { key, received } = event;
+  if (received) return { why: 'unjudged', run: received.run, seq: received.seq };
   const own = usableEntry(state.index.memo, key);
   const lent = forkSources.map(({ memo }: { memo: Memo }) => usableEntry(memo, key)).find((entry) => entry !== undefined);
   const refusal = state.refusals.get(key);

@@ -40,6 +40,8 @@ export type Miss =
   | { readonly why: 'file gone'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
   /** There is a result, and it does not fit the schema of now; or it can't be read by the adapter of now, or needs the one of then. */
   | { readonly why: 'schema' | 'reply'; readonly run: RunId; readonly seq: Seq }
+  /** Its result had come back, and the guards behind the call judged it: its body was not executed. */
+  | { readonly why: 'unjudged'; readonly run: RunId; readonly seq: Seq }
   /** The result belongs to another call: one inside a stage or an agent is offered only that of its own place, if that was cut short. */
   | { readonly why: 'inside'; readonly run: RunId; readonly seq: Seq }
   /** There is a result, and it was recorded after this run had begun. */

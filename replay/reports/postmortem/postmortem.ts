@@ -31,9 +31,9 @@ import type { Projection } from '../../fold/projection.js';
 
 /**
  * The reason for which a call has no reusable result. `offered`: no worker had begun it; `invalidated`: it had one when the run ended, and
- * has none now, or none as soon as the run is resumed.
+ * has none now, or none as soon as the run is resumed; `unjudged`: its result came back, and the guards behind it have not judged it.
  */
-export type Unresolved = 'in-flight' | 'offered' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated';
+export type Unresolved = 'in-flight' | 'offered' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated' | 'unjudged';
 
 /** A call that had a result when the run ended. */
 export interface ResolvedCall {
@@ -72,6 +72,8 @@ export interface PostMortem extends InFlightOperations {
   readonly dispatch: DispatchState;
   readonly resolved: Map<CallKey, ResolvedCall>;
   readonly unresolved: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unresolved }>;
+  /** The calls whose results came back, and that no guard has judged: a resume does not pay for them again. */
+  readonly unjudged: Set<CallKey>;
   /** The calls around those that were made inside others alone: a resume needs none of what is inside a reused one. */
   readonly within: Map<CallKey, Set<CallKey>>;
   readonly rates: Map<string, Rate>;
@@ -102,6 +104,7 @@ export const postMortem: Projection<PostMortem> = {
     dispatch: dispatchState.initial(),
     resolved: new Map(),
     unresolved: new Map(),
+    unjudged: new Set(),
     offered: new Map(),
     within: new Map(),
     rates: new Map(),
@@ -150,7 +153,11 @@ export const postMortem: Projection<PostMortem> = {
         if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn, { isReused: true });
         break;
       case 'call.failed':
+        if (event.denied) state.unjudged.delete(event.key);
         if (isEndOfCall(event)) failCall(state, event, ended);
+        break;
+      case 'result.received':
+        state.unjudged.add(event.key);
         break;
       case 'effect.performed':
         noteExitStatus(state, event);
@@ -288,6 +295,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
 
 function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
   state.resolved.set(key, had);
+  state.unjudged.delete(key);
   state.unresolved.delete(key);
   forgetFailures(state, key);
 }

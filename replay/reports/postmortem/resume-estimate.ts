@@ -60,7 +60,7 @@ export function estimateResume(
     if (isKept) kept += 1;
     if (!isMade(key)) continue;
     if (isReused(key, undefined)) reusable += 1;
-    else left.set(key, call);
+    else left.set(key, state.unjudged.has(key) && now.invalidates?.has(key) !== true ? { ...call, why: 'unjudged' } : call);
   }
   for (const [key, had] of state.resolved) {
     const isKept = now.has(key, had);
@@ -70,7 +70,7 @@ export function estimateResume(
     else left.set(key, { fn: had.fn, preview: had.preview, why: 'invalidated' });
   }
   const unresolved = [...left.values()];
-  for (const { fn } of unresolved) add(fn, 1);
+  for (const { fn, why } of unresolved) if (why !== 'unjudged') add(fn, 1); // it is paid for
   const inLoopsBy = aheadInLoops(state);
   const inLoops = [...inLoopsBy.values()].reduce((sum, calls) => sum + calls, 0);
   const seen = state.resolved.size + state.unresolved.size;
@@ -139,12 +139,13 @@ interface CallsAhead {
 function withoutCallers(
   { rates, within }: PostMortem,
   { ahead, others }: CallsAhead,
-  unresolved: ReadonlyMap<CallKey, { readonly fn: string }>,
+  unresolved: ReadonlyMap<CallKey, { readonly fn: string; readonly why: Unresolved }>,
 ): CallsAhead {
   const around = new Set([...unresolved.keys()].flatMap((key) => [...(within.get(key) ?? [])]));
   const left = new Map(ahead);
   let callers = 0;
-  for (const [key, { fn }] of unresolved) {
+  for (const [key, { fn, why }] of unresolved) {
+    if (why === 'unjudged') continue;
     const { onlyCalls = 0, costs = [] } = rates.get(fn) ?? {};
     if (onlyCalls === 0 || costs.some((usd) => usd > 0)) continue;
     if (!around.has(key)) callers += 1;

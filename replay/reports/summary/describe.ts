@@ -34,8 +34,8 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `${kind}${name === undefined ? '' : ` ${name}`} started${group === undefined ? '' : ` in phase "${group}"`}${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
   'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
   'call.offered': ({ fn, lane }) => `@${fn} offered to workers${lane === undefined ? '' : ` with slots for the lane ${lane}`}`,
-  'call.started': ({ fn, args, preview, attempt, try: tried, worker, workerHost }) =>
-    `@${fn} ${worker === undefined ? 'called' : `executed by the worker ${atHost(worker, workerHost)}: called`}${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}`,
+  'call.started': ({ fn, args, preview, attempt, try: tried, worker, workerHost, received }) =>
+    `@${fn} ${worker === undefined ? 'called' : `executed by the worker ${atHost(worker, workerHost)}: called`}${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}${received === undefined ? '' : `; its body is not executed: guards judge the result that event ${received.seq} of ${received.run} has`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
     `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
   'call.withdrawn': ({ to }) =>
@@ -50,6 +50,8 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'dispatch.stopped': ({ class: stopClass, lane, message, resetsAt }) =>
     `no attempt is started any more${lane === undefined ? '' : ` in lane ${lane}`} (${stopClass})${because(message)}${resetsAt === undefined ? '' : `, resets at ${resetsAt}`}`,
   'dispatch.resumed': ({ lane }) => `lane ${lane} starts attempts again`,
+  'result.received': ({ elapsedMs, result, usage }) =>
+    `received ${payload(result)} in ${duration(elapsedMs)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}; guards judge it`,
   'result.rejected': ({ from, op, reason }) => `the result of ${op} in ${from.run} is rejected${because(reason)}`,
   'result.restored': ({ from, op }) => `the result of ${op} in ${from.run} is usable again`,
   'effect.performed': ({ kind, subject, error }) => `${kind} ${subject}${because(error)}`,

@@ -5,7 +5,7 @@ import type { RunStatus } from '../../../journal/facts/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { RunLiveness } from '../../../journal/store.js';
 import { noCalls, type CallCounts, type CallFigures } from '../../fold/calls/call-counts.js';
-import { attemptsInFlight, emptyLedger, followCall, usualModel, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { unpricedInFlight, emptyLedger, followCall, usualModel, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { isEndOfCall } from '../../fold/calls/ended-call.js';
 import { iterationOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
@@ -143,6 +143,7 @@ export const summary: Projection<RunSummary> = {
         if (isEndOfCall(event)) draft.inFlight.delete(event.op);
         count(draft, event);
         break;
+      case 'result.received':
       case 'retry.scheduled':
       case 'node.finished':
       case 'edge.selected':
@@ -245,7 +246,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     outputTokens: state.outputTokens,
     costUsd: state.costUsd,
     // An attempt that is in flight when its run ends has a cost that nobody will know.
-    unpriced: state.unpriced + (status === 'running' ? 0 : attemptsInFlight(state.ledger)),
+    unpriced: state.unpriced + (status === 'running' ? 0 : unpricedInFlight(state.ledger)),
     savedUsd: state.savedUsd,
     checkpoints: [...state.checkpoints],
     inFlight: [...state.inFlight.values()].map(({ startedMs, ...call }) => ({ ...call, durationMs: sinceMs(startedMs, untilMs) })),

@@ -1,6 +1,7 @@
 /** Reads what the events of a call say about one execution of it: an attempt of the run itself, or the worker that executed the call. */
 import type { EventOf, Usage } from '../../../journal/event.js';
 import type { Seq } from '../../../journal/ids.js';
+import { addUsage } from '../../fold/add-usage.js';
 import type { CallOutcome } from '../../fold/calls/ended-call.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
 
@@ -62,6 +63,17 @@ export function replyOf(event: EventOf<'call.completed' | 'call.failed'>): Reply
   }
   const finishReason = event.truncated ? 'length' : reply && event.class === undefined ? 'stop' : undefined;
   return { ...common, retryInMs: undefined, status: undefined, finishReason };
+}
+
+/** The cost of an attempt is known before it ends where guards judge what came back. */
+export function receiveResult(
+  call: { readonly attempts: readonly TimelineAttempt[]; usage: Usage | undefined } | undefined,
+  { usage, elapsedMs }: EventOf<'result.received'>,
+): void {
+  const attempt = call?.attempts.at(-1);
+  if (attempt?.outcome !== 'unfinished' || call === undefined) return;
+  Object.assign(attempt, { usage, durationMs: elapsedMs });
+  call.usage = addUsage(call.usage, usage);
 }
 
 export function workerIn(event: EventOf<'call.started' | 'call.reused'>, costUsd: number | undefined): CallAtWorker | undefined {

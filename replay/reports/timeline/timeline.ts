@@ -8,14 +8,14 @@ import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../../../
 import type { Position } from '../../../journal/store.js';
 import { addUsage } from '../../fold/add-usage.js';
 import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
-import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { COUNTED, emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
 import { callBefore } from '../../fold/calls/stage-retries.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
-import { NO_REPLY, replyOf, workerIn, type CallAtWorker, type TimelineAttempt } from './timeline-attempt.js';
+import { NO_REPLY, receiveResult, replyOf, workerIn, type CallAtWorker, type TimelineAttempt } from './timeline-attempt.js';
 
 export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
 
@@ -142,7 +142,7 @@ export const timeline: Projection<Timeline> = {
     state.startedMs ??= atMs;
     state.lastMs = atMs;
     state.lastSeq = event.seq;
-    if (event.type.startsWith('call.') || OF_STAGES.has(event.type)) followCall(state.ledger, event, phaseOf(state, event));
+    if (COUNTED.has(event.type)) followCall(state.ledger, event, phaseOf(state, event));
     switch (event.type) {
       case 'run.started':
         state.name = event.name;
@@ -197,6 +197,9 @@ export const timeline: Projection<Timeline> = {
       case 'call.withdrawn':
         withdrawAttempt(spanOf(state, event, atMs, {}));
         break;
+      case 'result.received':
+        receiveResult(nearest(state, event.op)?.calls.at(-1), event);
+        break;
       case 'call.completed':
       case 'call.failed': {
         const span = spanOf(state, event, atMs, {});
@@ -219,9 +222,6 @@ export const timeline: Projection<Timeline> = {
     return state;
   },
 };
-
-/** They decide how the failed calls of a pipeline's stages count. */
-const OF_STAGES: ReadonlySet<string> = new Set<JournalEvent['type']>(['retry.scheduled', 'node.finished', 'edge.selected', 'run.finished']);
 
 /** When the span ended, or how far the run got while it was open. */
 export function endOf({ endedMs, startedMs }: Span | TimelineCall, { lastMs }: Timeline): number {
@@ -348,8 +348,8 @@ function offeredMs({ calls, startedMs }: Span): number {
 function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.failed'>, atMs: number): void {
   const { errorCode, outcome, durationMs, usage, message, cause } = endedCall(event);
   const attempt = call.attempts.findLast((each) => each.outcome === 'unfinished');
+  if (attempt ? attempt.usage === undefined : call.attempts.length === 0) call.usage = addUsage(call.usage, usage);
   if (attempt) Object.assign(attempt, { outcome, durationMs, usage, message, cause, endedMs: atMs, ...replyOf(event) });
-  if (attempt || call.attempts.length === 0) call.usage = addUsage(call.usage, usage);
   if (isEndOfCall(event)) Object.assign(call, { outcome, durationMs, message, cause, errorCode, endedMs: atMs });
 }
 

@@ -103,6 +103,11 @@ class StillWaiting extends MlldError {
   }
 }
 
+/** Returns whether the error is that of what waited when the run ended: nothing failed. */
+export function isStillWaiting(error: unknown): boolean {
+  return error instanceof StillWaiting;
+}
+
 export function interrupted(): MlldError {
   return new StillWaiting();
 }

@@ -28,6 +28,7 @@ export function decidingOnce(guards: GuardWatch): GuardWatch {
     get denial() {
       return guards.denial;
     },
+    judges: (received) => guards.judges(received),
     before: (frame, received) => (deciding ??= guards.before(frame, received)),
     after: (frame, allowed, output) => guards.after(frame, allowed, output),
   };

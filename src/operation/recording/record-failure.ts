@@ -1,5 +1,6 @@
 /** Records the end of a call that has no result: it failed, was denied or was interrupted. */
 import type { FactOf } from '../../../journal/event.js';
+import { isStillWaiting } from '../../calls/dispatch/stop.js';
 import { MlldError } from '../../errors.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import { Denial } from '../../runtime/denial.js';
@@ -70,6 +71,7 @@ export function factsOfFailure(
     message: facts && isOwn ? secrets.redact(facts.message) : secrets.messageOf(error),
     code: error instanceof MlldError ? error.code : undefined,
     denied: error instanceof Denial || error instanceof GuardRetry ? true : undefined,
+    waited: isStillWaiting(error) ? true : undefined,
     accepted: isAccepted || error instanceof CalledOff ? true : undefined,
   });
 }

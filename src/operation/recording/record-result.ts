@@ -4,8 +4,9 @@ import type { FactOf, Json, Payload } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
 import { Signal, valueIn, type Outcome } from '../../runtime/completion.js';
-import type { Encoded } from '../../runtime/calls/result-cache.js';
-import { labelsOfResult, membersOf, withResultLabels } from '../../runtime/calls/result-labels.js';
+import type { Encoded, UnjudgedResult } from '../../runtime/calls/result-cache.js';
+import { labelsOfResult, membersOf, withResultLabels, type ResultLabels } from '../../runtime/calls/result-labels.js';
+import type { Body } from '../../runtime/ports.js';
 import { isSecret, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { metadataOf, type MeasuredCall } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
@@ -18,26 +19,89 @@ import { keepOutputs } from '../outputs.js';
 import { withShortCommand } from '../result-metadata.js';
 import { PAID } from './recorded-arguments.js';
 
+interface Ending {
+  readonly progress: CallProgress;
+  readonly watch: CallFileWatch;
+  /** The result is that of an earlier execution, whose files are there. */
+  readonly unjudged?: UnjudgedResult | undefined;
+}
+
 /** Returns the result as the script gets it. */
-export async function recordResult(
-  call: CacheableCall,
-  identity: CallIdentity,
-  executed: Outcome,
-  { progress, watch }: { readonly progress: CallProgress; readonly watch: CallFileWatch },
-): Promise<Outcome> {
-  const { run, op, operation, llm, secret } = call;
-  const { cache, deniedInside, recorder, secrets } = run;
+export async function recordResult(call: CacheableCall, identity: CallIdentity, executed: Outcome, ending: Ending): Promise<Outcome> {
+  const { progress } = ending;
+  const { run, op, operation, llm } = call;
+  const { cache, deniedInside, recorder } = run;
   const { key, plainKey, request } = identity;
+  progress.takeRepeats(call);
+  run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
+  const recordedMeasure = cache.recordedMeasure && (await cache.recordedMeasure(op.path));
+  const measured = recordedMeasure ? () => recordedMeasure : measuredBy(progress);
+  const { made, encoded, resultLabels, flaw, unusable, members } = await storeResult(call, identity, executed, ending);
+  const value = withMeasured(withResultLabels(made, operation.inputs, llm, resultLabels), measured);
+  const recording = recorder.append({
+    type: 'call.completed',
+    ...members,
+    ...failureMembers(progress),
+    ...(unusable !== undefined && { unusable }),
+    ...(deniedInside.has(op) && { denied: true }),
+  });
+  progress.isRecorded();
+  const recorded = await recording;
+  if (recorded?.supersededBy) return (await winningResult(call, identity, recorded.supersededBy)) ?? value;
+  if (!recorded || flaw !== undefined || 'redacted' in members.result || value instanceof Signal) return value;
+  if (unusable === undefined) return cache.recall(recorded, encoded, { key, fn: request.fn }, value);
+  const isInner = progress.attempt?.options.reply !== undefined;
+  const { outputs } = members;
+  cache.hold(plainKey, recorded, { key, encoded, resultLabels, outputs, measured, ...(isInner && { isInner }) });
+  return value;
+}
+
+/**
+ * Wraps the attempts of a call whose result guards judge: what came back is on disk before they begin, because it is paid for, and they
+ * may take time, make calls, or be stopped.
+ */
+export function receivedBefore(
+  attempts: (body: Body) => Body,
+  { call, identity, ...ending }: Ending & { readonly call: CacheableCall; readonly identity: CallIdentity },
+): (body: Body) => Body {
+  return (body) => {
+    const attempt = attempts(body);
+    return async (frame, inputs) => {
+      const executed = await attempt(frame, inputs);
+      const { unusable, members } = await storeResult(call, identity, executed, ending);
+      if (unusable === undefined) await call.run.recorder.append({ type: 'result.received', ...members });
+      return executed;
+    };
+  };
+}
+
+type ResultMembers = Omit<FactOf<'result.received'>, 'type'>;
+
+interface StoredOutcome {
+  readonly made: Outcome;
+  readonly encoded: Encoded;
+  readonly resultLabels: ResultLabels;
+  /** The reason for which it may not be reused; also in `unusable`, where it could not be stored, too. */
+  readonly flaw: string | undefined;
+  readonly unusable: string | undefined;
+  /** The members of the event that records it. */
+  readonly members: ResultMembers;
+}
+
+/** Stores a result and what is known beside it, so that an event can name it. */
+async function storeResult(
+  call: CacheableCall,
+  { key }: CallIdentity,
+  executed: Outcome,
+  { progress, watch, unjudged }: Ending,
+): Promise<StoredOutcome> {
+  const { run, op, operation, llm, secret } = call;
+  const { cache, secrets } = run;
   const made = withShortCommand(executed);
   const encoded = encodeResult(made);
   const { json, form } = encoded;
   const isSealed = secret || isSecret(valueIn(made)) || secrets.contains(json);
   const resultLabels = labelsOfResult(made, operation.inputs, llm, isSealed);
-  progress.takeRepeats(call);
-  run.usage.callEnded(progress.isPassedOn ? 'failed' : 'executed');
-  const recordedMeasure = cache.recordedMeasure && (await cache.recordedMeasure(op.path));
-  const measured = recordedMeasure ? () => recordedMeasure : measuredBy(progress);
-  const value = withMeasured(withResultLabels(made, operation.inputs, llm, resultLabels), measured);
   const storing = isSealed ? cache.secretPayload(json, key, PAID) : cache.payload(json, PAID);
   const result = storing instanceof Promise ? await storing : storing;
   const flaw = unusableBecause(call, made, encoded, progress);
@@ -45,11 +109,11 @@ export async function recordResult(
   const notes = isStored && encoded.notes.length > 0 ? await storeMetadata(call, executed, encoded, isSealed, key) : undefined;
   // A reused result without its metadata would differ from the fresh one.
   const unusable = flaw ?? notStored(result) ?? (notes && notStored(notes));
+  const value = withResultLabels(made, operation.inputs, llm, resultLabels);
   const outputs = flaw === undefined && llm.writes ? await keepOutputs(call, llm.writes, value) : undefined;
-  const keeping = flaw === undefined ? watch.end(isSealed, outputs, progress.attempt) : undefined;
+  const keeping = flaw === undefined ? (unjudged ? unjudged.files : watch.end(isSealed, outputs, progress.attempt)) : undefined;
   const files = keeping instanceof Promise ? await keeping : keeping; // CALL-FILE-1
-  const recording = recorder.append({
-    type: 'call.completed',
+  const members: ResultMembers = {
     key,
     op: op.path,
     result,
@@ -60,17 +124,8 @@ export async function recordResult(
     ...replyMembers(progress, secrets),
     ...(files && { files }),
     ...(outputs && { outputs }),
-    ...(unusable !== undefined && { unusable }),
-    ...(deniedInside.has(op) && { denied: true }),
-  });
-  progress.isRecorded();
-  const recorded = await recording;
-  if (recorded?.supersededBy) return (await winningResult(call, identity, recorded.supersededBy)) ?? value;
-  if (!recorded || flaw !== undefined || 'redacted' in result || value instanceof Signal) return value;
-  if (unusable === undefined) return cache.recall(recorded, encoded, { key, fn: request.fn }, value);
-  const isInner = progress.attempt?.options.reply !== undefined;
-  cache.hold(plainKey, recorded, { key, encoded, resultLabels, outputs, measured, ...(isInner && { isInner }) });
-  return value;
+  };
+  return { made, encoded, resultLabels, flaw, unusable, members };
 }
 
 /** Returns the result that another run had first, as a reused one would be; undefined when it can't be used here. CACHE-6 */
@@ -80,11 +135,11 @@ async function winningResult(call: CacheableCall, identity: CallIdentity, by: Re
   return known && withMeasured(withResultLabels(known.value(), operation.inputs, llm, known.resultLabels), known.measured);
 }
 
-/** Returns what `call.completed` says about the reply of the last attempt, and about a failure that was passed on. */
+/** Returns what `call.completed` says about the reply of the last attempt. */
 export function replyMembers(
-  { attempt, session, usage, callUsage, costsInside, tries, failure, isPassedOn }: CallProgress,
+  { attempt, session, usage, callUsage, costsInside, tries }: CallProgress,
   secrets: Pick<SecretRegistry, 'redact'>,
-): Partial<FactOf<'call.completed'>> {
+): Partial<ResultMembers> {
   const reply = attempt?.reply;
   return {
     ...(usage && { usage }),
@@ -98,6 +153,12 @@ export function replyMembers(
     ...(session !== undefined && { session: secrets.redact(session) }),
     ...(tries > 1 && { try: tries }),
     ...(reply?.truncated && { truncated: true as const }),
+  };
+}
+
+/** Returns what `call.completed` says about a failure that was passed on. */
+export function failureMembers({ attempt, failure, isPassedOn }: CallProgress): Partial<FactOf<'call.completed'>> {
+  return {
     ...(isPassedOn && failure && { class: failure.class }),
     ...(isPassedOn && attempt?.exitCode !== undefined && { exitCode: attempt.exitCode }),
   };

@@ -7,8 +7,12 @@ import type { Started } from '../../calls/dispatch/ports.js';
 import { sitesOf, type CacheableCall, type CallIdentity } from '../cacheable-call.js';
 import { recordedArguments } from './recorded-arguments.js';
 
-/** Says why a recorded result was not reused. */
-export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused'>;
+/**
+ * Says why a recorded result was not reused, or which one the guards are to judge; `fingerprint`: the definition that this one was made
+ * with, where that is another than now.
+ */
+export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused' | 'received'> &
+  Partial<Pick<FactOf<'call.started'>, 'fingerprint'>>;
 
 interface Begin {
   readonly view: AttemptView;

@@ -1,6 +1,6 @@
 /** The port to the results that are paid for already. `session/` builds it from the folds. */
 import type { ExecutingWorker } from '../../../journal/storage/offers.js';
-import type { Json, OutputFile, Payload } from '../../../journal/event.js';
+import type { FactOf, Json, OutputFile, Payload } from '../../../journal/event.js';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
@@ -33,6 +33,11 @@ export interface ResultCache {
   readonly offers?: CallOffers;
   /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
+  /**
+   * Finds the result of the call that came back in an earlier execution, and that the guards behind it have not judged: it is paid for.
+   * Absent where nothing is recorded.
+   */
+  readonly unjudged?: (query: CacheQuery) => Awaitable<UnjudgedResult | undefined>;
   /**
    * Finds the result of a call inside another one, which had not ended when the process died: that of this very operation, once.
    * Absent where nothing is recorded.
@@ -129,6 +134,11 @@ export interface CachedResult {
   readonly measured?: (() => MeasuredCall | undefined) | undefined;
   /** A large one is read from the journal when a script looks at it. */
   value(): Outcome;
+}
+
+/** A result that came back and was not judged. */
+export interface UnjudgedResult extends CachedResult {
+  readonly fact: Omit<FactOf<'result.received'>, 'result'>;
 }
 
 export interface HeldResult {

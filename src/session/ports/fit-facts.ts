@@ -23,6 +23,7 @@ export const WITHOUT_TEXT: ReadonlySet<FactType> = new Set<TypeWithoutText>([
   'call.started',
   'call.completed',
   'call.reused',
+  'result.received',
 ]);
 
 /** Returns the fact itself if nothing is too long, which is nearly always the case. */

@@ -5,7 +5,7 @@ import type { Payload } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { usable, type Memo } from '../../../replay/memo/memo.js';
-import type { StoredResult } from '../../../replay/memo/stored-result.js';
+import { holdsResult, type StoredResult } from '../../../replay/memo/stored-result.js';
 
 const REMIND_EVERY_MS = 60_000;
 
@@ -108,7 +108,7 @@ export function createOtherKeyWarning({ store, ref, memos, stderr }: OtherKeyOpt
       if (result.ref.run === ref.run) continue;
       const event = await store.readAt(result.ref, result.position);
       const ours = (await store.knownSecrets())?.keyId;
-      const theirs = event?.type === 'call.completed' ? (keyOf(event.result) ?? keyOf(event.notes)) : undefined;
+      const theirs = holdsResult(event) ? (keyOf(event.result) ?? keyOf(event.notes)) : undefined;
       if (theirs === undefined || theirs === ours || isReported) continue;
       isReported = true;
       const own = ours === undefined ? 'this run has no key' : `this run has the key ${ours}`;

@@ -7,7 +7,7 @@ import type { RunTotals } from '../../../journal/facts/run-event.js';
 import type { CallCause } from '../../../replay/fold/calls/failure-class.js';
 import { addCounts, noCalls } from '../../../replay/fold/calls/call-counts.js';
 import {
-  attemptsInFlight,
+  unpricedInFlight,
   emptyLedger,
   followCall,
   leaveByRestart,
@@ -48,7 +48,7 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
     return {
       total,
       ...counts,
-      unpriced: counts.unpriced + attemptsInFlight(ledger),
+      unpriced: counts.unpriced + unpricedInFlight(ledger),
       unresolvedByClass: unresolvedByClass(ledger),
       model: usualModel(ledger),
       ...ofTeam(reportTeam(team)),

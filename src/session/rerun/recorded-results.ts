@@ -1,17 +1,15 @@
 /** Reads results of other runs that a recorded run used. */
-import type { EventOf } from '../../../journal/event.js';
 import type { RunId, Seq } from '../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
+import { holdsResult, type ResultEvent } from '../../../replay/memo/stored-result.js';
 
-export type Completed = EventOf<'call.completed'>;
-
-/** Finds completed calls of other runs by their sequence numbers; reads each run once. */
-export function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promise<Completed | undefined> {
+/** Finds results of calls in other runs by their sequence numbers; reads each run once. */
+export function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promise<ResultEvent | undefined> {
   const read = new Map<RunId, Promise<ReadonlyMap<Seq, Position>>>();
   const positionsIn = async (run: RunId): Promise<ReadonlyMap<Seq, Position>> => {
     const positions = new Map<Seq, Position>();
     const ref = await store.find(run);
-    if (ref) await store.scan(ref, ({ type, seq }, position) => void (type === 'call.completed' && positions.set(seq, position)));
+    if (ref) await store.scan(ref, (event, position) => void (holdsResult(event) && positions.set(event.seq, position)));
     return positions;
   };
   return async (run, seq) => {
@@ -20,6 +18,6 @@ export function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promis
     const position = (await known).get(seq);
     const ref = position && (await store.find(run));
     const event = ref && (await store.readAt(ref, position));
-    return event?.type === 'call.completed' ? event : undefined;
+    return holdsResult(event) ? event : undefined;
   };
 }

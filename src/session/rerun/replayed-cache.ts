@@ -3,20 +3,21 @@ import path from 'node:path';
 import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
 import { textTooLarge } from '../../../journal/payloads.js';
 import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal/event.js';
-import type { CallKey } from '../../../journal/ids.js';
+import type { CallKey, EventRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { cachePolicy, type Scope } from '../../../replay/memo/policy.js';
+import type { ResultEvent } from '../../../replay/memo/stored-result.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
 import { recordedResultLabels } from '../../runtime/calls/result-labels.js';
 import { measuredIn } from '../../operation/measured-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
-import type { ResultCache, CachedResult } from '../../runtime/calls/result-cache.js';
+import type { ResultCache, CachedResult, UnjudgedResult } from '../../runtime/calls/result-cache.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import type { EffectResult } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
-import { resultsOf, type Completed } from './recorded-results.js';
+import { resultsOf } from './recorded-results.js';
 import type { ReplayOrder } from './replay-order.js';
 import { endOfReplay } from './replayed-world.js';
 
@@ -46,10 +47,10 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
   const results = resultsOf(store);
   let scope: Scope | undefined;
 
-  async function sourceOf(call: RecordedCall): Promise<Completed> {
-    const { from, seq, op, fn, place } = call;
+  async function sourceOf(call: RecordedCall, from = call.from): Promise<ResultEvent> {
+    const { seq, op, fn, place } = call;
     const event = from && (await results(from.run, from.seq));
-    if (event?.type === 'call.completed') return event;
+    if (event) return event;
     diverge({
       reason: 'unreadable',
       op,
@@ -81,31 +82,47 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     }
   }
 
-  async function reusedResult(call: RecordedCall): Promise<CachedResult> {
-    const completed = await sourceOf(call);
+  async function resultIn(call: RecordedCall, completed: ResultEvent, from: EventRef): Promise<CachedResult> {
     const exceeding = textTooLarge(completed.result);
     const result = await resolveResult(store, completed);
     if (result === undefined && !exceeding) {
       diverge({ reason: 'unreadable', op: call.op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
       throw endOfReplay();
     }
-    const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
-    const { outputs } = completed;
-    const savedUsd = event?.savedUsd;
-    await placeFiles(event?.outputs ?? [], outputs ?? []);
-    const from = call.from as NonNullable<RecordedCall['from']>; // the run reused it
     return {
       key: call.key,
       resultLabels: recordedResultLabels(completed),
       ...(completed.reply?.inner && { isInner: true as const }),
       from,
-      ...(savedUsd !== undefined && { costUsd: savedUsd }),
       measured: () => measuredIn(completed),
-      outputs: async () => outputs,
+      outputs: async () => completed.outputs,
       value: () => {
         if (!result) throw new OutputExceedsText(exceeding as StoredBlob); // one of them is there
         return decodeResult(result, root);
       },
+    };
+  }
+
+  async function reusedResult(call: RecordedCall): Promise<CachedResult> {
+    const completed = await sourceOf(call);
+    const from = call.from as NonNullable<RecordedCall['from']>; // the run reused it
+    const known = await resultIn(call, completed, from);
+    const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
+    const savedUsd = event?.savedUsd;
+    await placeFiles(event?.outputs ?? [], completed.outputs ?? []);
+    return { ...known, ...(savedUsd !== undefined && { costUsd: savedUsd }) };
+  }
+
+  async function unjudgedResult(call: RecordedCall, from: EventRef): Promise<UnjudgedResult | undefined> {
+    const event = await sourceOf(call, from);
+    if (event.type !== 'result.received') return undefined;
+    const known = await resultIn(call, event, from);
+    const { costUsd } = event.callUsage ?? event.usage ?? {};
+    return {
+      ...known,
+      fact: event,
+      ...(costUsd !== undefined && { costUsd }),
+      ...(event.insideUsd !== undefined && { insideUsd: event.insideUsd }),
     };
   }
 
@@ -138,6 +155,10 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       await order.waitFor(call.seq);
       const release = order.hold();
       return reusedResult(call).finally(release);
+    },
+    unjudged({ op }) {
+      const call = recording.calls.get(op);
+      return call?.received && unjudgedResult(call, call.received);
     },
     offers: {
       async claim({ op }) {

@@ -70,7 +70,7 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
         const inside = async (index: number): Promise<readonly EndInside[]> => endsInside(failed?.[index]?.inside ?? []);
         return failed && { earlier: failed.map(failureAt), inside, hasStarted: false, waits: true, waitForGood };
       }
-      const { earlier = [], failed, completed } = call;
+      const { earlier = [], failed, completed, judged } = call;
       const isOwn = failed !== undefined && failed.by !== 'inside';
       return {
         earlier: earlier.map(failureAt),
@@ -87,7 +87,9 @@ export function createReplayedCalls({ store, recording, order, onStuck }: Replay
               if (event?.type !== 'call.completed') throw new Error('the result of a call is not where it was recorded');
               const by = completed.supersededBy;
               const winner = by && (await results(by.run, by.seq));
-              return { fact: event, result: await resolveResult(store, winner ?? event), ...(winner && { isOther: true as const }) };
+              const received = judged && (await store.readAt(judged.ref, judged.position));
+              const given = winner ?? (received?.type === 'result.received' ? received : event);
+              return { fact: event, result: await resolveResult(store, given), ...(winner && { isOther: true as const }) };
             } finally {
               release();
             }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, FactOf, Usage } from '../../../journal/event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
-import { attemptsInFlight, emptyLedger, endRun, followCall, usualModel, type CallLedger } from '../../../replay/fold/calls/call-ledger.js';
+import { unpricedInFlight, emptyLedger, endRun, followCall, usualModel, type CallLedger } from '../../../replay/fold/calls/call-ledger.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
 import { callKeyOf, entries, FINGERPRINT, runRef } from '../../support/written-runs.js';
 
@@ -134,7 +134,7 @@ describe('the count of calls', () => {
 
   it('counts an attempt that is in flight when its run ends as unpriced', () => {
     const ledger = count(start('main/ask#0', 'ebb'), start('main/ask#1', 'flow'), fail('main/ask#1', 'flow', { retryInMs: 1000 }));
-    expect(attemptsInFlight(ledger)).toBe(1);
+    expect(unpricedInFlight(ledger)).toBe(1);
     endRun(ledger);
     expect(ledger.total).toMatchObject({ attempts: 2, unpriced: 1, failed: 0, executed: 0 });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
-import { emptyLedger, attemptsInFlight, followCall } from '../../../replay/fold/calls/call-ledger.js';
+import { emptyLedger, unpricedInFlight, followCall } from '../../../replay/fold/calls/call-ledger.js';
 import { measureConcurrency, noConcurrency } from '../../../replay/fold/call-concurrency.js';
 import { fold, type Projection } from '../../../replay/fold/projection.js';
 import { functionHistory } from '../../../replay/memo/history.js';
@@ -99,7 +99,7 @@ describe.each(HISTORIES)('a withdrawn start %s', (_what, withdrawn, without) => 
     const of = (facts: readonly Fact[]) => {
       const ledger = emptyLedger();
       for (const { event } of entries(runRef(1), around(facts))) followCall(ledger, event);
-      return { total: ledger.total, inFlight: attemptsInFlight(ledger) };
+      return { total: ledger.total, inFlight: unpricedInFlight(ledger) };
     };
     expect(of(withdrawn)).toEqual(of(without));
     const concurrency = noConcurrency();

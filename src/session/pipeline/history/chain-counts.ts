@@ -3,12 +3,12 @@
  * one executes it again, unless it went on behind the stage of the call; a run that a `loop_restart` edge followed has ended, and counts
  * with all it came to.
  */
-import { attemptsInFlight, usualModel, type CallLedger } from '../../../../replay/fold/calls/call-ledger.js';
+import { unpricedInFlight, usualModel, type CallLedger } from '../../../../replay/fold/calls/call-ledger.js';
 import type { EndCounts, RecordedCounts } from '../../../../replay/fold/recorded-counts.js';
 
 export function countsIn(ledger: CallLedger, isRunning: boolean): EndCounts {
   const { callsMs: _, failedByClass: __, ...counts } = ledger.total;
-  const unpriced = counts.unpriced + (isRunning ? 0 : attemptsInFlight(ledger));
+  const unpriced = counts.unpriced + (isRunning ? 0 : unpricedInFlight(ledger));
   return { ...counts, unpriced, model: usualModel(ledger), unresolvedBefore: ledger.unresolvedBefore };
 }
 

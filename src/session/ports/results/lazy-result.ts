@@ -2,6 +2,7 @@
 import type { Json, ResultMetadata } from '../../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../../../journal/store.js';
+import { holdsResult } from '../../../../replay/memo/stored-result.js';
 import { MlldError } from '../../../errors.js';
 import { decodeValue } from '../../../operation/encode-result.js';
 import type { Encoded } from '../../../runtime/calls/result-cache.js';
@@ -53,7 +54,7 @@ class RecordedData {
 /** The result was whole when it was reused. Throws RESULT_LOST for damage since then. */
 function readResult(reads: ImmediateReads, { ref, key, position, form, fn }: RecordedPlace): Value {
   const event = reads.readAt(ref, position);
-  const json: Json | undefined = event?.type === 'call.completed' ? reads.resolve(event.result, key) : undefined;
+  const json: Json | undefined = holdsResult(event) ? reads.resolve(event.result, key) : undefined;
   if (json === undefined) {
     throw new MlldError('RESULT_LOST', `The recorded result of @${fn} can't be read any more`, {
       hint: `the journal of run ${ref.run} was damaged during this run; run again to make this call again`,

@@ -3,7 +3,7 @@ import type { CallKey } from '../../../../journal/ids.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import type { UsableEntry } from '../../../../replay/memo/memo.js';
 import { readExceeding, readResult } from '../../../../replay/memo/read-result.js';
-import type { StoredResult } from '../../../../replay/memo/stored-result.js';
+import { holdsResult, type StoredResult } from '../../../../replay/memo/stored-result.js';
 import { decodeResult } from '../../../operation/encode-result.js';
 import { measuredIn } from '../../../operation/measured-result.js';
 import { metadataFrom } from '../../../operation/result-metadata.js';
@@ -46,7 +46,7 @@ export function readableResult(
   if (!stored.hasUsage) return { value: () => lazyResult(immediate, place), labels: NO_RESULT_LABELS };
   const measured = (): MeasuredCall | undefined => {
     const event = immediate.readAt(ref, position);
-    return event?.type === 'call.completed' ? measuredIn(event) : undefined;
+    return holdsResult(event) ? measuredIn(event) : undefined;
   };
   return {
     value: () => lazyResult(immediate, place, { labels: NO_LABELS, sources: NO_LABELS, measured }),

@@ -29,6 +29,7 @@ import type {
   LostClaim,
   OutputFiles,
   ResultCache,
+  UnjudgedResult,
   PaidWorker,
 } from '../../../runtime/calls/result-cache.js';
 import { metadataOf, NO_METADATA, type Metadata } from '../../../values/value.js';
@@ -189,6 +190,22 @@ export function createRunCache(sources: CacheSources): RunCache {
     return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(query.key), query));
   };
 
+  const unjudgedHit = ({ key: plain, definition }: CacheQuery): Candidate | undefined => {
+    for (const key of [plain, knownSecrets()?.callKey(plain)]) {
+      const hit = key && overlay.unjudged({ key, ...definition }, policy, nowMs());
+      if (hit) return { key, hit };
+    }
+    return undefined;
+  };
+  const readUnjudged = async (found: Candidate, fn: string): Promise<UnjudgedResult | undefined> => {
+    const { ref, position } = found.hit.entry.result;
+    const read = await readableResult(sources, found.key, found.hit.entry);
+    const event = read && (await store.readAt(ref, position));
+    if (read && event?.type === 'result.received') return { ...cacheHit(store, found, read), fact: event };
+    sources.onUnreadable(fn, 'the call is executed again');
+    return undefined;
+  };
+
   /** Tries candidates until one can be read, beginning with `first` and what was already read of it. */
   async function search(
     query: CacheQuery,
@@ -251,6 +268,10 @@ export function createRunCache(sources: CacheSources): RunCache {
       const read = found && readableResult(sources, found.key, found.hit.entry);
       if (found && read && !(read instanceof Promise)) return hitOf(found, read);
       return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
+    },
+    unjudged(query) {
+      const hit = allowed.reuses ? unjudgedHit(query) : undefined;
+      return hit && readUnjudged(hit, query.fn);
     },
     async lookupInside(query) {
       const { op, key: plain, definition } = query;

@@ -1,0 +1,193 @@
+/** A result that guards judge is paid for before they begin: the next run has them judge it, and executes nothing again. calls.md 17.4. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { globSync } from 'tinyglobby';
+import { expect, it } from 'vitest';
+import type { JournalEvent } from '../../../journal/event.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
+
+const DRAFT =
+  'exe llm @draft(n) = node { require("fs").appendFileSync("drafts", n); mlld.usage({ model: "m", inputTokens: 1, costUsd: 2 }); return "D:" + n } with { maxCost: 2usd }\n';
+/** Says what the file `verdict` holds; `quota` and `crash` are failures. */
+const JUDGE = `exe llm @judge(t) = node {
+  const verdict = require("fs").readFileSync("verdict", "utf8");
+  if (verdict === "quota") mlld.fail("quota", "used up");
+  if (verdict === "crash") throw new Error("broken");
+  return verdict;
+} with { lane: "judge" }
+`;
+const CHECK = `guard @check after @draft = when [
+  @judge(@output) == "no" => deny "bad"
+  @judge(@output) == "other" => allow "another"
+  @judge(@output) == "again" => retry "once more"
+  * => allow
+]
+`;
+const LOOP = 'for @n in ["a", "b"] [ show @draft(@n) ]\n';
+
+async function project(script = CHECK + DRAFT + JUDGE + LOOP, more: { readonly [file: string]: string } = {}) {
+  const cwd = await projectFolder({ 'job.mld': script, verdict: 'quota', ...more });
+  const json = async (...words: string[]): Promise<unknown> => JSON.parse((await callCli([...words, '--json'], { cwd })).stdout);
+  return {
+    cwd,
+    run: (...flags: string[]) => callCli(['job.mld', ...flags], { cwd }),
+    judgeAs: (verdict: string) => fs.writeFileSync(path.join(cwd, 'verdict'), verdict),
+    drafts: () => fs.readFileSync(path.join(cwd, 'drafts'), 'utf8'),
+    journal: (...words: string[]) => callCli(['journal', ...words], { cwd }),
+    json,
+    runs: () => globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true, absolute: true }).sort(),
+  };
+}
+
+function events(file: string): JournalEvent[] {
+  const lines = fs.readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as JournalEvent);
+}
+
+/** Cuts the journal behind the first event of the type, as a kill does. */
+function killAfter(file: string, type: string): void {
+  const lines = fs.readFileSync(file, 'utf8').split('\n');
+  const end = lines.findIndex((line) => line.includes(`"type":"${type}"`));
+  fs.writeFileSync(file, lines.slice(0, end + 1).join('\n') + '\n');
+}
+
+it('is judged by the run behind a pause, and not paid for again', async () => {
+  const { run, judgeAs, drafts, json, journal, runs } = await project();
+  const paused = await run('--checkpoint');
+  expect(paused).toMatchObject({ status: 5 });
+  expect(paused.stderr).toContain('1 call: 1 failed (quota), $2.00');
+  expect(events(runs()[0]!).map(({ type }) => type)).toContain('result.received');
+  expect(await json('journal', 'list')).toMatchObject([{ status: 'paused', executed: 0, failed: 1, costUsd: 2, unpriced: 0 }]);
+  expect(await json('journal', 'postmortem', 'latest')).toMatchObject({
+    resume: {
+      unresolved: [
+        { fn: 'draft', why: 'unjudged' },
+        { fn: 'judge', why: 'failed' },
+      ],
+    },
+  });
+  expect(await json('job.mld', '--resume', '--plan')).toMatchObject({
+    functions: [{ fn: 'draft', unresolved: 1, unjudged: 1, examples: [{ why: 'unjudged' }] }, { fn: 'judge' }],
+    estimate: { functions: [{ fn: 'judge' }, { fn: 'draft', calls: 1 }] },
+  });
+  judgeAs('yes');
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  expect(drafts()).toBe('ab');
+  expect(await json('journal', 'list')).toMatchObject([{ executed: 4, costUsd: 2, unpriced: 2 }, {}]);
+  expect((await journal('explain', 'latest', 'main/for#0[0]/draft#0')).stdout).toContain('its result had come back in run');
+  expect(await journal('replay', 'latest')).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  expect(await journal('verify', 'latest')).toMatchObject({ status: 0 });
+  expect((await run('--resume')).stderr).toContain('2 calls: 2 reused, saved $4.00');
+});
+
+it('is judged by the run behind a kill, whose cost is known', async () => {
+  const { run, judgeAs, drafts, json, runs } = await project();
+  judgeAs('yes');
+  await run('--checkpoint');
+  killAfter(runs()[0]!, 'result.received');
+  expect(await json('journal', 'list')).toMatchObject([{ status: 'crashed', executed: 0, costUsd: 2, unpriced: 0 }]);
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  expect(drafts()).toBe('abb'); // the first run had paid for `b` behind the cut
+});
+
+it('is judged again where the call that a guard makes failed', async () => {
+  const { run, judgeAs, drafts } = await project();
+  judgeAs('crash');
+  expect(await run('--checkpoint')).toMatchObject({ status: 1 });
+  judgeAs('yes');
+  expect(await run('--resume', 'failed')).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  expect(drafts()).toBe('ab');
+});
+
+it('is gone once it was denied, and the call is executed again', async () => {
+  const { run, judgeAs, drafts } = await project();
+  await run('--checkpoint');
+  judgeAs('no');
+  expect(await run('--resume')).toMatchObject({ status: 1 });
+  expect(drafts()).toBe('a');
+  expect(await run('--resume')).toMatchObject({ status: 1 });
+  expect(drafts()).toBe('aa');
+});
+
+it('is what the guards make of it, also for later runs', async () => {
+  const { run, judgeAs, drafts } = await project();
+  await run('--checkpoint');
+  judgeAs('other');
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: 'another\nanother\n' });
+  expect((await run('--resume')).stdout).toBe('another\nanother\n');
+  expect(drafts()).toBe('ab');
+});
+
+it('is the first of the executions that a guard requests', async () => {
+  const { run, judgeAs, drafts } = await project(CHECK + DRAFT + JUDGE + 'show @draft("a")\n');
+  await run('--checkpoint');
+  judgeAs('again');
+  expect(await run('--resume')).toMatchObject({ status: 1 });
+  expect(drafts()).toBe('aaa'); // three executions, the first of them in the run before
+});
+
+it.each([['--fresh'], ['--resume', '@draft'], ['--resume', 'main/for#0[0]/draft#0']])('is not taken with %s %s', async (...flags) => {
+  const { run, judgeAs, drafts } = await project();
+  await run('--checkpoint');
+  judgeAs('yes');
+  expect(await run('--checkpoint', ...flags)).toMatchObject({ status: 0 });
+  expect(drafts()).toBe('aab');
+});
+
+it('is not taken where it does not fit the schema that its function has now', async () => {
+  const { cwd, run, judgeAs, drafts } = await project();
+  await run('--checkpoint');
+  judgeAs('yes');
+  const edited = CHECK + DRAFT.replace('"D:" + n', 'n.length').replace('with {', 'with { schema: { "type": "integer" },') + JUDGE + LOOP;
+  fs.writeFileSync(path.join(cwd, 'job.mld'), edited);
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: '1\n1\n' });
+  expect(drafts()).toBe('aab');
+});
+
+it('needs no room in the budget that was spent for it', async () => {
+  const more = JUDGE.replace('lane: "judge"', 'lane: "judge", maxCost: 1usd');
+  const { run, drafts } = await project(CHECK + DRAFT + more + LOOP, { verdict: 'yes' });
+  expect(await run('--checkpoint', '--budget', '2usd')).toMatchObject({ status: 5 });
+  expect(await run('--resume', '--budget', '2usd')).toMatchObject({ status: 5, stdout: 'D:a\n' });
+  expect(drafts()).toBe('ab');
+  expect(await run('--resume', '--budget', '2usd')).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  expect(drafts()).toBe('ab');
+});
+
+it('brings back the files that its call wrote, and keeps them with the result', async () => {
+  const script =
+    'guard @check after @write = when [ @judge(@output) == "no" => deny "bad" \n * => allow ]\n' +
+    'exe llm @write(file) = node { require("fs").writeFileSync(file, "text"); require("fs").appendFileSync("drafts", "w"); return "done" }\n' +
+    `${JUDGE}show @write("notes.md")\n`;
+  const { cwd, run, judgeAs, drafts } = await project(script);
+  await run('--checkpoint');
+  const notes = path.join(cwd, 'notes.md');
+  fs.rmSync(notes);
+  judgeAs('yes');
+  expect(await run('--resume')).toMatchObject({ status: 0 });
+  expect(fs.readFileSync(notes, 'utf8')).toBe('text');
+  fs.rmSync(notes);
+  expect(await run('--resume')).toMatchObject({ status: 0 });
+  expect(fs.readFileSync(notes, 'utf8')).toBe('text');
+  expect(drafts()).toBe('w');
+});
+
+it('keeps its run from being collected', async () => {
+  const { run, judgeAs, drafts, journal, runs } = await project();
+  await run('--checkpoint');
+  const [first] = runs();
+  await run('--checkpoint');
+  await journal('gc', '--keep', '1');
+  expect(runs()).toContain(first);
+  judgeAs('yes');
+  await run('--resume');
+  expect(drafts()).toBe('ab');
+});
+
+it('records nothing more for calls that no guard judges', async () => {
+  const { run, judgeAs, runs } = await project(CHECK.replace('@draft', '@other') + DRAFT + JUDGE + LOOP);
+  judgeAs('yes');
+  await run('--checkpoint');
+  expect(events(runs()[0]!).map(({ type }) => type)).not.toContain('result.received');
+});
