@@ -86,6 +86,13 @@ describe('a structured result', () => {
     expect(structuredResult({ data: '4' }, schema)).toEqual({ kind: 'fits', value: '4' });
     expect(structuredResult({ text: '4' }, schema)).toEqual({ kind: 'misfits', problems: ['the result must be string'] });
   });
+
+  it.each([
+    ['1e400', 'the result must be a number of at most 1.8e308'],
+    ['{"a": [1, -1e999]}', '/a/1 must be a number of at most 1.8e308'],
+  ])('has no number that a journal would hold as something else: %s', async (text, problem) => {
+    expect(structuredResult({ text }, await compileSchema({}))).toEqual({ kind: 'misfits', problems: [problem] });
+  });
 });
 
 describe('the note for the next attempt', () => {
