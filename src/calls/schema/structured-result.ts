@@ -12,7 +12,8 @@ export function structuredResult(raw: RawResult, schema: ResultSchema): Structur
   const read = 'data' in raw ? { value: raw.data } : jsonIn(raw.text);
   if (read === undefined) return { kind: 'misfits', problems: ['the result must be JSON'] };
   const beyond = beyondDoubles(read.value, '');
-  if (beyond !== undefined) return { kind: 'misfits', problems: [`${beyond === '' ? 'the result' : beyond} must be a number of at most 1.8e308`] };
+  if (beyond !== undefined)
+    return { kind: 'misfits', problems: [`${beyond === '' ? 'the result' : beyond} must be a number of at most 1.8e308`] };
   const problems = schema.problemsIn(read.value);
   return problems.length === 0 ? { kind: 'fits', value: read.value } : { kind: 'misfits', problems };
 }
