@@ -39,6 +39,7 @@ export function addUsage(first: ReportedUsage | undefined, second: ReportedUsage
     const known = [first[count], second[count]].filter((value) => value !== undefined);
     if (known.length > 0) sum[count] = known.reduce(count === 'costUsd' ? addUsd : (total, value) => total + value, 0);
   }
+  if (first.requests !== undefined || second.requests !== undefined) sum.requests = (first.requests ?? 1) + (second.requests ?? 1);
   if (first.estimated || second.estimated) sum.estimated = true;
   const sessions = [first.sessionCostUsd, second.sessionCostUsd].filter((cost) => cost !== undefined);
   if (sessions.length > 0) sum.sessionCostUsd = Math.max(...sessions);

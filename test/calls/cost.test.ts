@@ -28,6 +28,18 @@ describe('the cost of an attempt', () => {
     expect(costOf({ ...TOKENS, model: 'oracle-2', costUsd: 0 }, { tables: [FREE] })).toMatchObject({ costUsd: 0, costSource: 'told' });
   });
 
+  it('is estimated where requests were taken for equally large, and says nothing of their number', () => {
+    const mean: PriceTable = { name: 'mean@1', priceOf: (_, model) => ({ costUsd: 1, priceModel: model, isMean: true }) };
+    const models = [
+      { ...TOKENS, model: 'a', requests: 2 },
+      { ...TOKENS, model: 'b', requests: 3 },
+    ];
+    const one = costOfReplies([{ ...TOKENS, model: 'a', requests: 2 }], { tables: [mean] });
+    expect(one).toEqual({ ...TOKENS, model: 'a', costUsd: 1, costSource: 'table', priceTable: 'mean@1', priceModel: 'a', estimated: true });
+    expect(JSON.stringify(costOfReplies([{ ...TOKENS, models }], { tables: [mean] }))).not.toMatch(/requests|isMean/);
+    expect(JSON.stringify(costOfReplies(models, { tables: [mean] }))).not.toMatch(/requests|isMean/);
+  });
+
   it('is unknown, and not 0, for a model without a row', () => {
     const unknown = costOf({ ...TOKENS, model: 'local', costUsd: 0 }, { tables: [TABLE] });
     expect(unknown).toMatchObject({ costSource: 'unknown' });

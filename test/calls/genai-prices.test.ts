@@ -23,6 +23,24 @@ describe('the table of genai-prices', () => {
     expect(all?.priceModel).toBe('claude-sonnet-4-5');
   });
 
+  it('takes the requests that the tokens are a sum of for equally large, where rates depend on the size of one', () => {
+    const priced = (model: string, requests?: number) =>
+      table.priceOf(
+        { inputTokens: 600_000, cachedInputTokens: 300_000, outputTokens: 3000, ...(requests && { requests }) },
+        model,
+        undefined,
+      );
+    const one = priced('gemini-2.5-pro', 1);
+    expect(priced('gemini-2.5-pro')).toEqual(one);
+    const small = table.priceOf({ inputTokens: 100_000, cachedInputTokens: 50_000, outputTokens: 500 }, 'gemini-2.5-pro', undefined);
+    const several = priced('gemini-2.5-pro', 6);
+    expect(several).toMatchObject({ isMean: true, priceModel: 'gemini-2.5-pro' });
+    expect(several?.costUsd).toBeCloseTo((small?.costUsd ?? 0) * 6, 9);
+    expect(one?.costUsd).toBeGreaterThan((several?.costUsd ?? 0) * 1.9);
+    expect(priced('gemini-2.5-pro', 2)).toEqual(one); // each is beyond the limit
+    expect(priced('gpt-5', 7)).toEqual(priced('gpt-5'));
+  });
+
   it.each([
     ['gpt-5', undefined],
     ['gpt-5', 'openai'],

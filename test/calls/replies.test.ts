@@ -138,8 +138,15 @@ describe('codex', () => {
       adapter: 'codex',
       text: 'calm',
       session: 't-1',
-      usage: { provider: 'openai', inputTokens: 2000, cachedInputTokens: 500, outputTokens: 100, reasoningTokens: 40 },
+      usage: { provider: 'openai', inputTokens: 2000, cachedInputTokens: 500, outputTokens: 100, reasoningTokens: 40, requests: 2 },
     });
+  });
+
+  it('counts a request for each turn and each use of a tool', () => {
+    const tool = { type: 'item.completed', item: { type: 'command_execution', command: 'ls' } };
+    const thought = { type: 'item.completed', item: { type: 'reasoning', text: 'hm' } };
+    expect(read([...CODEX, CODEX_END]).usage).toMatchObject({ requests: 1 });
+    expect(read([...CODEX, tool, thought, tool, CODEX_END]).usage).toMatchObject({ requests: 3 });
   });
 
   it('has waited through an error that a completed turn follows', () => {
@@ -178,7 +185,15 @@ describe('gemini', () => {
         stats: { models: { 'gemini-2.5-pro': { total_tokens: 1780, input_tokens: 1700, cached: 300 } } },
       },
     ];
-    expect(read(lines)).toMatchObject({ text: 'calm', usage: { inputTokens: 1700, outputTokens: 80 } });
+    expect(read(lines)).toMatchObject({ text: 'calm', usage: { inputTokens: 1700, outputTokens: 80, requests: 1 } });
+  });
+
+  it('counts the requests that its tokens are a sum of', () => {
+    const object = { session_id: 's', response: 'calm', stats: { models: { m: { tokens, api: { totalRequests: 4 } } } } };
+    expect(read(object).usage).toMatchObject({ requests: 4 });
+    const use = { type: 'tool_use', tool_name: 'ls' };
+    const end = { type: 'result', status: 'success', stats: { models: { m: { total_tokens: 1780, input_tokens: 1700 } } } };
+    expect(read([{ type: 'init', session_id: 's' }, use, use, end]).usage).toMatchObject({ requests: 3 });
   });
 
   it.each([
@@ -234,7 +249,15 @@ describe('opencode', () => {
     expect(read([event('text', { part: { text: 'ca' } }), step, event('text', { part: { text: 'lm' } }), step])).toMatchObject({
       text: 'ca\nlm',
       session: 'ses_1',
-      usage: { inputTokens: 280, cachedInputTokens: 60, cacheWriteTokens: 20, outputTokens: 50, reasoningTokens: 10, costUsd: 0.004 },
+      usage: {
+        inputTokens: 280,
+        cachedInputTokens: 60,
+        cacheWriteTokens: 20,
+        outputTokens: 50,
+        reasoningTokens: 10,
+        costUsd: 0.004,
+        requests: 2,
+      },
     });
   });
 

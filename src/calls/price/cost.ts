@@ -8,6 +8,8 @@ export interface Price {
   readonly costUsd: number;
   /** The row that matched. */
   readonly priceModel: string;
+  /** The tokens are those of several requests, and the price depends on the size of each: all are taken for equally large. */
+  readonly isMean?: true;
 }
 
 export interface PriceTable {
@@ -36,7 +38,7 @@ export interface PricedBy {
  * which then is an estimate; a told 0 is none, so that an unknown cost never becomes 0.
  */
 export function costOfReplies(replies: readonly ReportedUsage[], by: PricedBy): CostedUsage | undefined {
-  const costed = replies.map((usage) => costOf(usage, by));
+  const costed = replies.map((usage) => withoutRequests(costOf(usage, by)));
   if (costed.length < 2) return costed[0];
   const told = costed.filter(({ costSource }) => costSource === 'told');
   const hasUnknown = costed.some((usage) => usage.costSource === 'unknown' && hasTokensIn(usage));
@@ -50,6 +52,11 @@ export function costOfReplies(replies: readonly ReportedUsage[], by: PricedBy): 
     priceModel,
     estimated: hasUnknown ? true : sum.estimated,
   });
+}
+
+/** Only prices need them. */
+function withoutRequests<U extends ReportedUsage>({ requests: _requests, ...usage }: U): Omit<U, 'requests'> {
+  return usage.models ? { ...usage, models: usage.models.map(withoutRequests) } : usage;
 }
 
 const sumOf = (parts: readonly ReportedUsage[]): ReportedUsage => parts.reduce(addUsage);
@@ -141,7 +148,9 @@ function priceOf(
   for (const table of tables) {
     const price = table.priceOf(usage, model, provider);
     if (price && price.costUsd > COST_USD_MAX) return undefined; // the row is a mistake
-    if (price) return { ...price, priceTable: table.name, ...(isSameModel(model, price.priceModel) ? {} : { estimated: true as const }) };
+    if (!price) continue;
+    const { isMean, ...priced } = price;
+    return { ...priced, priceTable: table.name, ...(isMean || !isSameModel(model, price.priceModel) ? { estimated: true as const } : {}) };
   }
   return undefined;
 }

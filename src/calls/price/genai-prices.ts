@@ -22,8 +22,14 @@ export function genaiPrices(): PriceTable {
       const row = rowOf(model, provider);
       if (!row) return undefined;
       const only = { ...row.provider, models: [row.model] };
-      const priced = calcPrice(tokensOf(usage), row.model.id, { provider: only });
-      return priced ? { costUsd: priced.total_price, priceModel: row.model.id } : undefined;
+      const priceModel = row.model.id;
+      const priceFor = (part: ReportedUsage): number | undefined => calcPrice(tokensOf(part), priceModel, { provider: only })?.total_price;
+      const costUsd = priceFor(usage);
+      if (costUsd === undefined) return undefined;
+      const { requests = 1 } = usage;
+      const meanUsd = requests > 1 ? (priceFor(meanOf(usage, requests)) ?? 0) * requests : costUsd;
+      // Rates are higher for a request with more tokens than a limit, and no request had all of these.
+      return costUsd - meanUsd > costUsd * ROUNDING ? { costUsd: meanUsd, priceModel, isMean: true } : { costUsd, priceModel };
     },
   };
 }
@@ -40,6 +46,21 @@ function findRow(model: string, provider: string | undefined): Row | undefined {
     if (found) return found;
   }
   return undefined;
+}
+
+/** Sums of fractions are off by less, and no limit makes less of a difference. */
+const ROUNDING = 1e-6;
+
+function meanOf(
+  { inputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0, outputTokens = 0 }: ReportedUsage,
+  requests: number,
+): ReportedUsage {
+  return {
+    inputTokens: inputTokens / requests,
+    cachedInputTokens: cachedInputTokens / requests,
+    cacheWriteTokens: cacheWriteTokens / requests,
+    outputTokens: outputTokens / requests,
+  };
 }
 
 /** The package refuses parts that are more than their whole: such an input is what its parts are. */

@@ -15,7 +15,8 @@ export const codex: Adapter = {
   },
   read({ objects }, nowMs): Reading {
     const completed = objects.findLast(({ type }) => type === 'turn.completed');
-    const common = withoutUndefined<Reading>({ usage: completed && usageOf(objectAt(completed, 'usage')), session: sessionIn(objects) });
+    const usage = completed && { ...usageOf(objectAt(completed, 'usage')), requests: requestsIn(objects) };
+    const common = withoutUndefined<Reading>({ usage, session: sessionIn(objects) });
     const problem = problemIn(objects);
     if (problem !== undefined) {
       const { class: failureClass = 'crash' as const, ...times } = knownTextOf('codex', problem, nowMs) ?? {};
@@ -35,6 +36,14 @@ function problemIn(objects: readonly JsonObject[]): string | undefined {
   if (error < 0 || objects.slice(error).some(({ type }) => type === 'turn.completed')) return undefined;
   return textAt(objects[error] ?? {}, 'message') ?? 'error';
 }
+
+/** Each turn is a request, and so is what follows the use of a tool. Tools that were used side by side count as several. */
+function requestsIn(objects: readonly JsonObject[]): number {
+  const turns = objects.filter(({ type }) => type === 'turn.completed' || type === 'turn.failed').length;
+  const items = objects.filter(({ type }) => type === 'item.completed').map((event) => objectAt(event, 'item').type);
+  return turns + items.filter((type) => !WORDS.has(type)).length;
+}
+const WORDS: ReadonlySet<unknown> = new Set(['agent_message', 'reasoning', 'error', 'todo_list']);
 
 /** Reads the usage of the last completed turn, which includes all turns before it. */
 function usageOf(usage: JsonObject): ReportedUsage {

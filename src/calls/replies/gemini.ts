@@ -34,7 +34,10 @@ function readLines(objects: readonly JsonObject[], nowMs: number): Reading {
   const result = objects.findLast(({ type }) => type === 'result');
   const common = withoutUndefined<Reading>({
     session: textAt(objects[0] ?? {}, 'session_id'),
-    usage: usageOf(objectAt(result, 'stats', 'models'), tokensOfLines),
+    usage: usageOf(objectAt(result, 'stats', 'models'), (usage) => ({
+      ...tokensOfLines(usage),
+      requests: 1 + objects.filter(({ type }) => type === 'tool_use').length,
+    })),
   });
   if (!result) return { ...common, cut: true };
   if (result.status === 'error') return { ...common, failure: failureOf(objectAt(result, 'error'), nowMs) };
@@ -74,6 +77,7 @@ function usageOf(models: JsonObject, tokensOf: (usage: JsonObject) => Tokens): R
     outputTokens: total('outputTokens'),
     reasoningTokens: total('reasoningTokens'),
     models: each.length > 1 ? largest : undefined,
+    requests: each.length > 1 ? undefined : each[0]?.requests,
   });
 }
 
@@ -85,6 +89,7 @@ function tokensOfObject(usage: JsonObject): Tokens {
     cachedInputTokens: countAt(tokens, 'cached'),
     outputTokens: sumOf(countAt(tokens, 'candidates'), thoughts),
     reasoningTokens: thoughts,
+    requests: countAt(objectAt(usage, 'api'), 'totalRequests'),
   });
 }
 

@@ -62,6 +62,7 @@ function usageOf(steps: readonly JsonObject[]): ReportedUsage | undefined {
     cacheWriteTokens: written,
     outputTokens: sumOf(total('tokens', 'output'), reasoning),
     reasoningTokens: reasoning,
+    requests: steps.length > 1 ? steps.length : undefined,
     costUsd: total('cost'),
   });
 }

@@ -19,6 +19,8 @@ export interface ReportedUsage {
   /** All output, reasoning included. */
   readonly outputTokens?: number;
   readonly reasoningTokens?: number;
+  /** The number of requests that the tokens are the sum of, where there may be several: prices depend on the size of each. Not recorded. */
+  readonly requests?: number;
   /** US dollars, as the reply says. */
   readonly costUsd?: number;
   /** The cost is not quite that of this reply. */
