@@ -1,5 +1,6 @@
 /** Executions that guards request, and the guards of a pipeline's stage, with guards of literals. instrumentation.md 4.5, calls.md 17. */
 import { describe, expect, it } from 'vitest';
+import { numberOfExecution, wordsOfAttempt } from '../../journal/facts/attempt-number.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { guardStage } from '../../src/operation/guards/guarded.js';
 import { frameOfRepeat, isRequestedAgain, tryOf } from '../../src/operation/guards/repeats.js';
@@ -64,6 +65,15 @@ function refusing(times: number, log: Operation[] = [], end?: () => Denial): Int
     },
   };
 }
+
+it.each([
+  [2, 'attempt 2'],
+  [numberOfExecution(1, 2), 'execution 2'],
+  [numberOfExecution(3, 2), 'attempt 3, execution 2'],
+  [numberOfExecution(numberOfExecution(2, 3), 2), 'attempt 2, execution 3, execution 2'],
+])('%i is named %s', (number, words) => {
+  expect(wordsOfAttempt(number)).toBe(words);
+});
 
 describe('a call that an after-guard refuses', () => {
   it('is executed again as a call of its own, and the last result is that of the first call, too', async () => {

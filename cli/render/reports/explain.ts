@@ -1,5 +1,5 @@
 /** Prints `mlld journal explain` as text: counts, then a line per call. */
-import { atHost, describeEdit } from '../../../src/api/commands/words.js';
+import { atHost, describeEdit, wordsOfAttempt } from '../../../src/api/commands/words.js';
 import type { Hit } from '../../../replay/reports/explain/explain.js';
 import type { Miss } from '../../../replay/reports/explain/miss.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
@@ -70,7 +70,7 @@ const ENDINGS: { readonly [O in Exclude<ReportedCall['outcome'], 'reused'>]: str
 
 function lineOf(call: ReportedCall, run: string, style: Style): string {
   const { op, fn, preview, attempt, phase, site, hit, miss, outcome } = call;
-  const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}${phase === undefined ? '' : ` [${phase}]`}`;
+  const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` ${wordsOfAttempt(attempt)}`}${phase === undefined ? '' : ` [${phase}]`}`;
   const ended = outcome === 'reused' ? 'executed' : ENDINGS[outcome];
   const verdict = hit
     ? `${hit.worker === undefined ? style.green('reused') : `${style.yellow('executed')} by the worker ${atHost(hit.worker, hit.workerHost)},`} ${reusedFrom(hit, run)}`

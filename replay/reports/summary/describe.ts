@@ -1,6 +1,7 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
 import { atHost } from '../team/at-host.js';
 import type { EventOf, FactType, JournalEvent, Payload } from '../../../journal/event.js';
+import { wordsOfAttempt } from '../../../journal/facts/attempt-number.js';
 import { recordedCounts } from '../../fold/recorded-counts.js';
 import { ownEventOf } from '../../../journal/own-fact.js';
 import { isInside } from '../../fold/op-path.js';
@@ -35,7 +36,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
   'call.offered': ({ fn, lane }) => `@${fn} offered to workers${lane === undefined ? '' : ` with slots for the lane ${lane}`}`,
   'call.started': ({ fn, args, preview, attempt, try: tried, worker, workerHost, received }) =>
-    `@${fn} ${worker === undefined ? 'called' : `executed by the worker ${atHost(worker, workerHost)}: called`}${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}${tried === undefined ? '' : ` (try ${tried})`}${received === undefined ? '' : `; its body is not executed: guards judge the result that event ${received.seq} of ${received.run} has`}`,
+    `@${fn} ${worker === undefined ? 'called' : `executed by the worker ${atHost(worker, workerHost)}: called`}${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (${wordsOfAttempt(attempt)})`}${tried === undefined ? '' : ` (try ${tried})`}${received === undefined ? '' : `; its body is not executed: guards judge the result that event ${received.seq} of ${received.run} has`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
     `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
   'call.withdrawn': ({ to }) =>

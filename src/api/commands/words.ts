@@ -1,4 +1,5 @@
 /** Says in words what reports name: durations, changes of definitions, causes of failures. */
+export { wordsOfAttempt } from '../../../journal/facts/attempt-number.js';
 export { describeChange, describeEdit } from '../../../replay/memo/definitions.js';
 export { keyDigitsOf } from '../../../replay/workflows/agent-calls.js';
 export { atHost } from '../../../replay/reports/team/at-host.js';

@@ -5,6 +5,7 @@
  *           refused is never reused for it, nor its result for a retry.
  * REPEAT-2  The result of the last execution is also that of the call that was made first: the next run finds it there, without the guard.
  */
+import { numberOfExecution } from '../../../journal/facts/attempt-number.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/calls/llm-call.js';
 import type { Outcome } from '../../runtime/completion.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -16,13 +17,9 @@ export function isRequestedAgain(error: unknown): error is GuardRetry {
   return error instanceof GuardRetry && error.timing === 'after';
 }
 
-/** A pipeline numbers its attempts by two digits too, and has none of these. */
-const FIRST_NUMBER = 50;
-const NUMBERS = 100;
-
 /** Returns the frame of the n-th execution, whose number is part of the identity of the calls in it (REPEAT-1). */
 export function frameOfRepeat(frame: Frame, execution: number): Frame {
-  const attempt = (frame.context.attempt - 1) * NUMBERS + FIRST_NUMBER + execution;
+  const attempt = numberOfExecution(frame.context.attempt, execution);
   return { ...frame, context: { ...frame.context, attempt } };
 }
 
