@@ -153,6 +153,9 @@ export type CallFact =
       readonly refused?: EventRef;
       /** The `result.received` whose result the guards judge now: the body is not executed, and the attempt costs nothing. */
       readonly received?: EventRef;
+      /** With `received`: what was done about declared output files, in the order of their declaration, and files that arguments name. */
+      readonly outputs?: readonly ReusedOutput[];
+      readonly files?: readonly ReusedOutput[];
       /** The event of another run that began the attempt: of a sealed run, or of the run of a worker. Nothing began here. */
       readonly begun?: EventRef;
       /** With `begun`: the name of the worker that executed the call for this run, and its machine. */
@@ -175,7 +178,11 @@ export type CallFact =
    * On disk before the guards behind a call judge its result, because they may take time, make calls, or be stopped: it is paid for. The
    * end of the call follows, in this run or in a later one, whose guards judge the same result.
    */
-  | (CallResult & { readonly type: 'result.received' })
+  | (CallResult & {
+      readonly type: 'result.received';
+      /** The digest of the inputs of the body, where guards before it had replaced some. */
+      readonly sent?: string;
+    })
   /** In the store of a team: the run waits for a worker. A `call.reused` follows, or the call's own events. */
   | {
       readonly type: 'call.offered';

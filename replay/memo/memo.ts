@@ -7,8 +7,7 @@
  * MEMO-4 an invalidated call keeps its place and its preview: lists keep the order in which calls were first made, cursors still find it
  * MEMO-5 the runs of a workflow are folded one after the other, oldest first: pending calls belong to one run
  * MEMO-6 a redacted result is not usable, and the one that it had replaced does not come back
- * MEMO-7 an invalidation covers what was recorded then: results that a concurrent run records later are usable, although its journal is
- *        folded first
+ * MEMO-7 an invalidation covers what was recorded then, and not what a concurrent run records later, although that is folded first
  * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
  *        llm calls is predicted if the last completed run or a later one made it, or waited for a worker to execute it
  * MEMO-10 a superseded result is not usable (another run of the store has the one that is used), nor one that no guard has judged
@@ -22,7 +21,7 @@ import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
 import type { KeyedStates } from './keyed-states.js';
 import { cameLater, storedResult, type StoredResult } from './stored-result.js';
-import { forgetUnjudged, judgedWithoutResult, receivedCost, receiveResult, type UnjudgedResults } from './unjudged-results.js';
+import { beginJudging, denyUnjudged, forgetUnjudged, receiveResult, type UnjudgedResults } from './unjudged-results.js';
 import { forgetRejections, rejectResult, restoreResult, type Rejection } from './rejected-results.js';
 
 /** A call of the workflow; entries are in the order in which the calls were first made. */
@@ -117,6 +116,7 @@ export const memo: Projection<Memo> = {
         if (state.inFlight.size > 0) state.inFlight.delete(event.op);
         return state;
       case 'call.started':
+        if (event.received) beginJudging(state.unjudged, event, place);
         return startCall(state, event);
       case 'call.offered':
         return offerCall(state, event);
@@ -127,10 +127,10 @@ export const memo: Projection<Memo> = {
       case 'call.reused':
         return reuseCall(state, event);
       case 'call.failed':
-        judgedWithoutResult(state.unjudged, event);
+        denyUnjudged(state.unjudged, event, place);
         return failCall(state, event);
       case 'result.received':
-        receiveResult(state.unjudged, event, place, state.pending.get(event.op)?.failedUsd);
+        receiveResult(state.unjudged, event, place, state.pending.get(event.op));
         return state;
       case 'checkpoint.reached':
         state.scope = event.name;
@@ -207,7 +207,7 @@ function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
     inside: insideOf(state, event.op, known?.inside),
     result: undefined,
   };
-  const failedUsd = event.try === undefined ? receivedCost(state.unjudged, event) : state.pending.get(event.op)?.failedUsd;
+  const failedUsd = event.try === undefined ? undefined : state.pending.get(event.op)?.failedUsd;
   state.pending.set(event.op, { key: event.key, entry, ...(failedUsd !== undefined && { failedUsd }) });
   // Its place in the order is that of its start (MEMO-4): an outer call ends after the calls inside it.
   if (known === undefined) state.entries.set(event.key, entry);
@@ -240,12 +240,13 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
   const pending = state.pending.get(event.op);
   state.pending.delete(event.op);
   const { key, result } = event;
+  const waited = state.unjudged.get(key)?.result;
   state.unjudged.delete(key);
   if (event.unusable !== undefined) return state;
   state.rejected.delete(key);
   // MEMO-6
   if ('redacted' in result) return removeResult(state, key);
-  const stored = storedResult(event, place, pending?.failedUsd);
+  const stored = storedResult(event, place, pending?.failedUsd, waited);
   // A damaged `call.started` loses the names, not the paid result.
   const known = state.entries.get(key);
   const entry = pending?.key === key ? pending.entry : (known ?? nameless(state, event.op));

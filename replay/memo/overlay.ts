@@ -76,21 +76,20 @@ export function createOverlay({
       if (each === fingerprint) return completeDefinition(parts);
       return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
     });
-  const mayReuse = (entry: UsableEntry, call: CallQuery, policy: CachePolicy, nowMs: number): boolean =>
-    isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry, call), changed));
-  const ownHit = (entry: UsableEntry, call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined => {
+  const mayReuse = (entry: UsableEntry, edit: Edit, policy: CachePolicy, nowMs: number): boolean =>
+    isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(edit, changed));
+  const ownHit = (entry: UsableEntry, edit: Edit, policy: CachePolicy, nowMs: number): OverlayHit | undefined => {
     const isOfThisRun = entry.result.ref.run === run;
-    if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry, call, policy, nowMs))) return undefined;
-    return { entry, forkSource: undefined, edit: editOf(entry, call) };
+    if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry, edit, policy, nowMs))) return undefined;
+    return { entry, forkSource: undefined, edit };
   };
   return {
     decline(result) {
       declined.add(textOfRef(result));
     },
     unjudged(call, policy, nowMs) {
-      const result = policy.reuses === 'no' || own.unjudged.size === 0 ? undefined : own.unjudged.get(call.key);
-      const entry = result && own.entries.get(call.key);
-      return entry && ownHit({ ...entry, result }, call, policy, nowMs);
+      const entry = policy.reuses === 'no' || own.unjudged.size === 0 ? undefined : unjudgedEntry(own, call.key);
+      return entry && ownHit(entry, editOfWaiting(editOf(entry, call)), policy, nowMs);
     },
     lookup(call, policy, nowMs) {
       if (policy.reuses === 'no') return undefined;
@@ -98,16 +97,36 @@ export function createOverlay({
       if (!received && !own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
           const entry = known(memo, key);
-          if (entry !== undefined && mayReuse(entry, call, policy, nowMs))
-            return { entry, forkSource: workflow, edit: editOf(entry, call) };
+          const edit = entry && editOf(entry, call);
+          if (entry && edit && mayReuse(entry, edit, policy, nowMs)) return { entry, forkSource: workflow, edit };
         }
       }
       const latest = known(own, key);
       if (latest === undefined) return undefined; // `received`, if any, was invalidated or rejected
       const entry = received ? { ...latest, fingerprint: received.fingerprint ?? latest.fingerprint, result: received.result } : latest;
-      return ownHit(entry, call, policy, nowMs);
+      return ownHit(entry, editOf(entry, call), policy, nowMs);
     },
   };
+}
+
+/** Returns the entry of a call whose result waits for the guards behind it, with that result and its definition. */
+export function unjudgedEntry({ unjudged, entries }: Pick<Memo, 'unjudged' | 'entries'>, key: CallKey): UsableEntry | undefined {
+  const waiting = unjudged.get(key);
+  const entry = waiting && entries.get(key);
+  return entry && { ...entry, fingerprint: waiting.fingerprint, result: waiting.result };
+}
+
+/** Yields all calls whose results wait for the guards behind them. */
+export function* waiting(memo: Pick<Memo, 'unjudged' | 'entries'>): Generator<readonly [CallKey, UsableEntry]> {
+  for (const key of memo.unjudged.keys()) {
+    const entry = unjudgedEntry(memo, key);
+    if (entry !== undefined) yield [key, entry];
+  }
+}
+
+/** Guards judge it as they are now, whatever they were when it came back. */
+export function editOfWaiting(edit: Edit): Edit {
+  return { ...edit, interceptors: false };
 }
 
 /** Returns whether a result of an earlier run is young enough, and from a scope that was completed. */

@@ -21,6 +21,7 @@ import { PackedReader, unpackRows } from './packed/packed-reader.js';
 import { RowsInIndex } from './packed/rows-in-index.js';
 import type { Rejection } from './rejected-results.js';
 import type { StoredResult } from './stored-result.js';
+import type { UnjudgedCall } from './unjudged-results.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
 import { changedRows, memoOver } from './tiers/changed-rows.js';
@@ -96,7 +97,7 @@ interface Head {
   readonly covered: readonly Covered[];
   readonly refused: readonly CallKey[];
   readonly rejected: readonly (readonly [CallKey, Rejection])[];
-  readonly unjudged: readonly (readonly [CallKey, StoredResult])[];
+  readonly unjudged: readonly (readonly [CallKey, UnjudgedCall])[];
   readonly complete: readonly (readonly [string, boolean])[];
   readonly definitions: readonly (readonly [Fingerprint, RecordedDefinition])[];
   readonly called: readonly (readonly [string, RunRef])[];
@@ -259,7 +260,7 @@ function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpack
     const whole = result && wholeResult(result);
     state.rejected.set(key, { from, ...(whole && { result: whole }) });
   }
-  for (const [key, result] of head.unjudged) state.unjudged.set(key, wholeResult(result));
+  for (const [key, { result, fingerprint, by }] of head.unjudged) state.unjudged.set(key, { result: wholeResult(result), fingerprint, by });
   for (const [key, result] of head.replaced) state.replaced.set(key, wholeResult(result));
   for (const [fn, run] of head.called) state.called.set(fn, run);
   for (const [op, fn] of head.open) state.inFlight.set(op, fn);

@@ -1,5 +1,5 @@
 /** The place of a result in the journal, and what is known of it without reading it. */
-import { addKnownUsd } from '../../journal/facts/add-usd.js';
+import { addKnownUsd, addUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf, JournalEvent, Payload, ResultForm } from '../../journal/event.js';
 import type { EventRef, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
@@ -41,9 +41,10 @@ export function savedBy({ costUsd, insideUsd }: Pick<StoredResult, 'costUsd' | '
   return addKnownUsd(costUsd, insideUsd);
 }
 
-/** `failedUsd` is what the earlier attempts of the call had cost. */
-export function storedResult(event: ResultEvent, place: Place, failedUsd: number | undefined): StoredResult {
+/** `failedUsd` is what the earlier attempts of the call had cost; `waited` the result of it that guards have judged. */
+export function storedResult(event: ResultEvent, place: Place, failedUsd: number | undefined, waited?: StoredResult): StoredResult {
   const { result, notes } = event;
+  const wasJudged = waited !== undefined && isFree(event);
   return {
     ref: place.ref,
     seq: event.seq,
@@ -59,12 +60,23 @@ export function storedResult(event: ResultEvent, place: Place, failedUsd: number
       event.files !== undefined,
     hasFiles: event.files !== undefined,
     hasUsage: event.usage !== undefined || event.callUsage !== undefined || event.session !== undefined,
-    endedMs: Date.parse(event.ts),
+    endedMs: wasJudged ? waited.endedMs : Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
-    costUsd: addKnownUsd(event.usage?.costUsd, failedUsd),
+    costUsd: isFree(event) ? ownCost(event) : addKnownUsd(event.usage?.costUsd, failedUsd),
     insideUsd: event.insideUsd,
   };
+}
+
+/** The last attempt had no usage: its body was not executed, or did nothing but make calls. */
+function isFree({ usage, onlyCalls }: ResultEvent): boolean {
+  return usage === undefined && onlyCalls === true;
+}
+
+/** The cost of the call without that of the executions that a guard requested, which counts as one inside it. */
+function ownCost({ callUsage, repeatedUsd = 0 }: ResultEvent): number | undefined {
+  const { costUsd } = callUsage ?? {};
+  return costUsd === undefined || costUsd <= repeatedUsd ? undefined : addUsd(costUsd, -repeatedUsd);
 }
 
 function isSealed(payload: Payload): boolean {

@@ -2,37 +2,50 @@
  * Folds the results that came back from calls and that the guards behind them have not judged: the process was killed, the run was paused,
  * or a call that a guard makes failed. They are paid for, so that the next run has its guards judge them instead of executing the bodies.
  *
- * UNJUDGED-1 a result of the call, or a denial of it, ends the wait; a failure of the guard itself does not
+ * UNJUDGED-1 a result of the call ends the wait, and so does a denial by the guards that judge it; not a denial before them, nor a failure
  * UNJUDGED-2 an invalidation of the call takes it away as it takes a result away
  * UNJUDGED-3 it is offered to no fork, and nothing else counts it as a result
- * UNJUDGED-4 it has cost what it cost when it came back
+ * UNJUDGED-4 its definition is that of the call that received it, whatever results of the call there were before
  */
 import type { EventOf } from '../../journal/event.js';
-import type { CallKey, EventRef } from '../../journal/ids.js';
+import type { CallKey, EventRef, Fingerprint, OpPath, RunId } from '../../journal/ids.js';
 import type { Place } from '../fold/projection.js';
 import { cameLater, storedResult, type StoredResult } from './stored-result.js';
 
-export type UnjudgedResults = Map<CallKey, StoredResult>;
-
-/** `failedUsd` is what the earlier attempts of the call had cost. */
-export function receiveResult(
-  unjudged: UnjudgedResults,
-  event: EventOf<'result.received'>,
-  place: Place,
-  failedUsd: number | undefined,
-): void {
-  if ('redacted' in event.result) unjudged.delete(event.key);
-  else unjudged.set(event.key, { ...storedResult(event, place, failedUsd), carries: true }); // its event says that it waits
+export interface UnjudgedCall {
+  readonly result: StoredResult;
+  readonly fingerprint: Fingerprint | undefined;
+  /** The latest call whose guards judge it. */
+  readonly by: { readonly run: RunId; readonly op: OpPath };
 }
 
-/** UNJUDGED-4. In US dollars; undefined for a call that judges none, and where it is not known. */
-export function receivedCost(unjudged: UnjudgedResults, { key, received }: EventOf<'call.started'>): number | undefined {
-  return received === undefined ? undefined : unjudged.get(key)?.costUsd;
+export type UnjudgedResults = Map<CallKey, UnjudgedCall>;
+
+/** The call that received it. Its earlier attempts had cost this, in US dollars. */
+interface Receiver {
+  readonly failedUsd?: number | undefined;
+  readonly entry: { readonly fingerprint: Fingerprint | undefined };
+}
+
+export function receiveResult(unjudged: UnjudgedResults, event: EventOf<'result.received'>, place: Place, receiver?: Receiver): void {
+  if ('redacted' in event.result) {
+    unjudged.delete(event.key);
+    return;
+  }
+  const result = { ...storedResult(event, place, receiver?.failedUsd), carries: true }; // its event says that it waits
+  unjudged.set(event.key, { result, fingerprint: receiver?.entry.fingerprint, by: { run: place.ref.run, op: event.op } });
+}
+
+/** Notes which call has a result judged. */
+export function beginJudging(unjudged: UnjudgedResults, { key, op, received }: EventOf<'call.started'>, { ref: { run } }: Place): void {
+  const waiting = received && unjudged.get(key);
+  if (waiting) unjudged.set(key, { ...waiting, by: { run, op } });
 }
 
 /** UNJUDGED-1 */
-export function judgedWithoutResult(unjudged: UnjudgedResults, { key, denied }: EventOf<'call.failed'>): void {
-  if (denied === true && unjudged.size > 0) unjudged.delete(key);
+export function denyUnjudged(unjudged: UnjudgedResults, { key, op, denied }: EventOf<'call.failed'>, { ref: { run } }: Place): void {
+  const by = denied === true && unjudged.size > 0 ? unjudged.get(key)?.by : undefined;
+  if (by?.run === run && by.op === op) unjudged.delete(key);
 }
 
 /** UNJUDGED-2 */
@@ -43,8 +56,8 @@ export function forgetUnjudged(
 ): void {
   if (unjudged.size === 0 || borrowed === true) return;
   for (const key of keys) {
-    const result = unjudged.get(key);
-    if (result !== undefined && !cameLater(result, during)) unjudged.delete(key);
+    const waiting = unjudged.get(key);
+    if (waiting !== undefined && !cameLater(waiting.result, during)) unjudged.delete(key);
   }
 }
 

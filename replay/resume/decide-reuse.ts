@@ -15,7 +15,7 @@ import {
   type RecordedDefinition,
 } from '../memo/definitions.js';
 import { usableEntry, type MemoEntry, type UsableEntry } from '../memo/memo.js';
-import type { ForkSource } from '../memo/overlay.js';
+import { editOfWaiting, unjudgedEntry, type ForkSource } from '../memo/overlay.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
 import type { StoredResult } from '../memo/stored-result.js';
@@ -110,11 +110,13 @@ export function decideReuse(key: CallKey, entry: MemoEntry, facts: ReuseFacts): 
 }
 
 /** Returns whether a result of the call waits for the guards behind it, which judge it before anything is executed again. */
-export function waitsForGuards(key: CallKey, entry: MemoEntry, facts: ReuseFacts): boolean {
-  const result = facts.before.memo.unjudged.get(key);
-  if (result === undefined || whyOwnIsInvalid(facts.invalidatedKeys.has(key), facts.flags) !== undefined) return false;
-  const usable = { ...entry, result };
-  return whyNotReused(usable, true, editOf(usable, facts), facts) === undefined;
+export function waitsForGuards(key: CallKey, facts: ReuseFacts): boolean {
+  const usable = unjudgedEntry(facts.before.memo, key);
+  if (usable === undefined || whyOwnIsInvalid(facts.invalidatedKeys.has(key), facts.flags) !== undefined) return false;
+  const edit = editOf(usable, facts);
+  return (
+    whyNotReused(usable, true, { ...edit, ...editOfWaiting(edit) }, facts) === undefined && whyUnfit(usable.result, facts) === undefined
+  );
 }
 
 function whyUnfit(result: StoredResult, { unfit, outdated }: ReuseFacts): WhyNotReused | undefined {

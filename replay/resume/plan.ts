@@ -135,12 +135,11 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     facts.forks.map(({ memo }) => memo),
     (key) => decisions.get(key)?.kind === 'reused',
   );
-  for (const [key, call] of everyEntry(facts)) {
-    const { fn, preview } = call;
+  for (const [key, { fn, preview }] of everyEntry(facts)) {
     const entry = entryOf(fn);
     const decision = decisions.get(key) ?? NO_RESULT;
     const isPredicted = predicted.has(key);
-    const isUnjudged = decision.kind === 'none' && waitsForGuards(key, call, facts);
+    const isUnjudged = decision.kind !== 'reused' && waitsForGuards(key, facts);
     now.set(key, {
       fn,
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
@@ -150,7 +149,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       endedMs: decision.kind === 'none' ? undefined : decision.result.endedMs,
       costUsd: decision.kind === 'none' ? undefined : decision.result.costUsd,
     });
-    if (decision.kind === 'none') {
+    if (decision.kind === 'none' || isUnjudged) {
       if (!isPredicted) continue;
       entry.unresolved++;
       const isDenied = facts.latest?.calls.get(key)?.isDenied === true;

@@ -70,6 +70,9 @@ export const lineage: Projection<Lineage> = {
         ties.results.add(event.key);
         noteInside(state, event.key, place, namesIn(state.alone, event.key));
         break;
+      case 'call.started':
+        if (event.received) ties.reusedFrom.set(event.received.run, undefined);
+        break;
       case 'result.received':
         ties.results.add(event.key);
         break;

@@ -141,7 +141,7 @@ function* reusableRuns({ index, completedBy, insideBy }: Lineage): Generator<rea
     yield [result.ref.run, 'results'];
     for (const run of insideBy.get(key)?.values() ?? []) yield [run, 'resume'];
   }
-  for (const { ref } of index.memo.unjudged.values()) yield [ref.run, 'results'];
+  for (const { result } of index.memo.unjudged.values()) yield [result.ref.run, 'results'];
   for (const { run } of index.memo.called.values()) yield [run, 'resume'];
   for (const run of completedBy.values()) yield [run, 'resume'];
 }

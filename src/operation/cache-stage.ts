@@ -23,7 +23,6 @@ import type { Body } from '../runtime/ports.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { ExecutedElsewhere } from '../runtime/calls/executed-elsewhere.js';
-import type { UnjudgedResult } from '../runtime/calls/result-cache.js';
 import type { FormedCall } from '../runtime/calls/llm-call.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { FailedCall } from '../values/value.js';
@@ -121,9 +120,7 @@ function hitIn(found: Search, call: CacheableCall, identity: CallIdentity, misse
     if (found.outdated) run.warn(`${found.outdated.because}; another recorded result is reused`, `outdated @${identity.request.fn}`);
     return found;
   }
-  missed.outdated = found.outdated ?? missed.outdated;
-  missed.unfit = found.unfit ?? missed.unfit;
-  missed.gone = found.gone ?? missed.gone;
+  noteMissed(missed, found);
   const { cache } = run;
   // An identical call that was looked up meanwhile may have started.
   return cache.policy().reuses && cache.inFlight.isInFlight(identity.plainKey, op.path) ? search(call, identity, missed) : undefined;
@@ -134,6 +131,12 @@ interface Missed {
   outdated: OutdatedOutputs | undefined;
   unfit?: Unfit | undefined;
   gone?: GoneFiles | undefined;
+}
+
+function noteMissed(missed: Missed, { outdated, unfit, gone }: Missed): void {
+  missed.outdated = outdated ?? missed.outdated;
+  missed.unfit = unfit ?? missed.unfit;
+  missed.gone = gone ?? missed.gone;
 }
 
 function warnMissed(run: CacheRun, fn: string, { outdated, gone }: Missed): void {
@@ -171,10 +174,12 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
       }
       if (claimed?.kind !== 'answered') {
         isOurs = true;
-        warnMissed(run, request.fn, missed);
         const finding = findUnjudged(call, identity);
         const unjudged = finding && (await finding);
-        const found = { lookup, passedOver: passedOver(missed, claimed?.replaces, unjudged), unjudged };
+        if (unjudged?.kind === 'miss') noteMissed(missed, unjudged);
+        warnMissed(run, request.fn, missed);
+        const waiting = unjudged?.kind === 'waits' ? unjudged : undefined;
+        const found = { lookup, passedOver: passedOver(missed, claimed?.replaces), unjudged: waiting };
         return await executeAndRecord(call, identity, found, (around) => execute(lookup, around));
       }
       answer = claimed.by;
@@ -195,14 +200,12 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
 }
 
 /** `replaces` is the result in the store of a team that the new one replaces. */
-function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | undefined, unjudged: UnjudgedResult | undefined): PassedOver {
+function passedOver({ outdated, unfit, gone }: Missed, replaces: EventRef | undefined): PassedOver {
   return {
     ...(outdated && { outdated: outdated.files }),
     ...(unfit && { unfit }),
     ...(gone && { gone: gone.gone }),
     ...(replaces && { refused: { run: replaces.run, seq: replaces.seq } }),
-    ...(unjudged && { received: unjudged.from }),
-    ...(unjudged?.editedSince !== undefined && { fingerprint: unjudged.editedSince }),
   };
 }
 

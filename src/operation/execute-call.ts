@@ -5,7 +5,6 @@ import { callFailureOf } from '../runtime/calls/call-failure.js';
 import { ExecutedElsewhere } from '../runtime/calls/executed-elsewhere.js';
 import type { Body } from '../runtime/ports.js';
 import { labelsOfResult, withResultLabels } from '../runtime/calls/result-labels.js';
-import type { UnjudgedResult } from '../runtime/calls/result-cache.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import { inAttempts } from './attempts/attempts.js';
 import { CallProgress, type AttemptRecord } from './attempts/call-progress.js';
@@ -17,10 +16,11 @@ import { countedAttempts, countedKey } from './failures/unrecorded-attempts.js';
 import { insteadOfAttempts } from './attempts/unjudged-call.js';
 import { CallFileWatch } from './files/call-files.js';
 import type { CacheableCall, CallIdentity, Execute, Found, Lookup } from './cacheable-call.js';
+import type { WaitingResult } from './find-result.js';
 import { withMeasured } from './measured-result.js';
 import { factsOfFailure, isInterruption, recordFailure } from './recording/record-failure.js';
 import { failureMembers, measuredBy, receivedBefore, recordResult, replyMembers } from './recording/record-result.js';
-import { recordStart, type PassedOver } from './recording/record-start.js';
+import { recordStart, type Judging, type PassedOver } from './recording/record-start.js';
 
 export const UNRECORDED: Lookup = { hit: false, key: null };
 
@@ -63,6 +63,16 @@ export async function executeUnrecorded(call: CacheableCall, body: Body | undefi
   return { result: withMeasured(result, measuredBy(progress)), lookup };
 }
 
+/** Says which result the guards are to judge. */
+function judgingOf({ known: { from, editedSince }, outputs, files }: WaitingResult): Judging {
+  return {
+    received: from,
+    ...(editedSince !== undefined && { fingerprint: editedSince }),
+    ...(outputs.length > 0 && { outputs }),
+    ...(files.length > 0 && { files }),
+  };
+}
+
 /** Shows the guards and after-hooks how far the call has come. */
 function show({ sight }: CacheableCall, { lane, model }: CallOptions, progress: CallProgress): void {
   if (!sight) return;
@@ -79,7 +89,7 @@ interface Missed {
   readonly lookup: Lookup;
   readonly passedOver: PassedOver;
   /** The result of the call that came back in an earlier execution: the guards judge it, and the body is not executed. */
-  readonly unjudged: UnjudgedResult | undefined;
+  readonly unjudged: WaitingResult | undefined;
 }
 
 export async function executeAndRecord(
@@ -103,7 +113,9 @@ export async function executeAndRecord(
       const looking = view.try === 1 ? files.begin() : undefined;
       const passed =
         claim.refused === passedOver.refused ? passedOver : { ...passedOver, ...(claim.refused && { refused: claim.refused }) };
-      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, passed, { view, started, mayBegin });
+      const judging = unjudged && progress.attempt?.isReceived ? judgingOf(unjudged) : undefined;
+      const why = judging ? { ...passed, ...judging } : passed;
+      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, why, { view, started, mayBegin });
       return looking ? looking.then(recording) : recording();
     },
     failed: async (fact) => {
@@ -117,7 +129,7 @@ export async function executeAndRecord(
     try {
       const attempts = inAttempts(call, options, progress, record);
       const around = call.isJudged?.() ? receivedBefore(attempts, { call, identity, progress, watch: files }) : attempts;
-      executed = await execute(unjudged ? () => insteadOfAttempts({ call, options, progress, record, unjudged }) : around);
+      executed = await execute(unjudged ? insteadOfAttempts({ call, identity, options, progress, record, unjudged }, around) : around);
     } catch (error) {
       if (error instanceof ExecutedElsewhere) throw error; // no attempt of it began
       progress.takeRepeats(call);
@@ -126,7 +138,7 @@ export async function executeAndRecord(
       return await acceptOrThrow(call, error, lookup, options);
     }
     if (!progress.isStarted) await record.started({ try: 1 }, undefined); // a guard denied it, and its own branch gave a value
-    return { result: await recordResult(call, identity, executed, { progress, watch: files, unjudged }), lookup };
+    return { result: await recordResult(call, identity, executed, { progress, watch: files, unjudged: unjudged?.known }), lookup };
   } finally {
     progress.isRecorded(); // also when something between broke
   }

@@ -81,8 +81,16 @@ async function findFitting(call: CacheableCall, identity: CallIdentity, first: A
   }
 }
 
-/** Returns a result of the call that no guard has judged, where it fits the options and its files are there, and puts these back. */
-export function findUnjudged(call: CacheableCall, identity: CallIdentity): Promise<UnjudgedResult | undefined> | undefined {
+/** A result that no guard has judged, with what was done about its files; or the reason for which it is none for the call of now. */
+export type Unjudged = WaitingResult | Missed;
+
+export interface WaitingResult extends Pick<Hit, 'outputs' | 'files'> {
+  readonly kind: 'waits';
+  readonly known: UnjudgedResult;
+}
+
+/** Finds a result of the call that no guard has judged, where it fits the options and its files are there, and puts these back. */
+export function findUnjudged(call: CacheableCall, identity: CallIdentity): Promise<Unjudged | undefined> | undefined {
   const finding = call.run.cache.unjudged?.(queryOf(call, identity));
   return finding && unjudgedNow(call, identity, finding);
 }
@@ -91,18 +99,22 @@ async function unjudgedNow(
   call: CacheableCall,
   identity: CallIdentity,
   finding: Awaitable<UnjudgedResult | undefined>,
-): Promise<UnjudgedResult | undefined> {
+): Promise<Unjudged | undefined> {
   const { run, op, llm, operation } = call;
   const known = await finding;
   if (!known) return undefined;
   const options = await llm.options(operation.inputs);
   const warn = (_topic: string, message: string): void => run.warn(`@${llm.fn}: ${message}`);
   const now = await resultNow(known, options, { nowMs: run.calls?.nowMs() ?? 0, place: { op, isRecorded: true, warn } });
-  if (now.kind !== 'fits') return undefined;
+  const missed = { kind: 'miss', outdated: undefined } as const;
+  if (now.kind !== 'fits') return { ...missed, unfit: now.unfit };
   const files = await findFiles(call, identity, known, options);
-  if (files.gone.length > 0 || (await reuseOutputs(call, llm.fn, known)).kind !== 'reusable') return undefined;
-  await files.restore();
-  return { ...now.known, fact: known.fact };
+  if (files.gone.length > 0) return { ...missed, gone: files };
+  const reuse = await reuseOutputs(call, llm.fn, known);
+  if (reuse.kind !== 'reusable') return { ...missed, outdated: reuse };
+  if (known.editedSince !== undefined)
+    run.cache.warnStaleHit(llm.fn, { op: op.path, recorded: known.editedSince, now: identity.definition.fingerprint });
+  return { kind: 'waits', known: { ...now.known, fact: known.fact }, outputs: reuse.outputs, files: await files.restore() };
 }
 
 /** Records that a result is reused, and returns it as a fresh one would be. */

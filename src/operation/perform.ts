@@ -106,22 +106,26 @@ async function stages(
   body: Body,
   progress: Progress,
 ): Promise<Outcome> {
-  const guards = watching && operation.llm && outer.run.cache.offers ? decidingOnce(watching) : watching;
-  const sight: CallSight | undefined = operation.llm && (hooks || guards) ? {} : undefined;
+  let guards = watching && operation.llm && outer.run.cache.offers ? decidingOnce(watching) : watching;
+  const loadsGuards = operation.llm?.loadsGuards === true;
+  const sight: CallSight | undefined = operation.llm && (hooks || guards || loadsGuards) ? {} : undefined;
   if (operation.llm && outer.attempt) outer.attempt.hadCalls = true;
   const frame = sight ? { ...outer, context: { ...outer.context, call: sight } } : outer;
   const inputs = hooks ? await hooks.before(frame) : operation.inputs;
   const received = inputs === operation.inputs ? operation : { ...operation, inputs, pieces: undefined };
   const { llm } = received;
   let seen = frame;
+  /** Those of a module that was loaded for this very call hold as well. */
+  const guardsNow = (): GuardWatch | undefined => (guards ??= loadsGuards ? guardsOf(frame, received) : undefined);
   /** The denial of the execution that an after-guard requested. */
   let laterDenial: Denial | undefined;
   const denied = (denial: Denial): void => void (laterDenial = denial);
   const execute = (inner: Frame, own: Body): Promise<Outcome> => {
     seen = inner;
-    if (!guards) return plainly(inner, operation.allowed ? { ...received, inputs: operation.allowed } : received, own);
+    const current = guardsNow();
+    if (!current) return plainly(inner, operation.allowed ? { ...received, inputs: operation.allowed } : received, own);
     return handled(inner, received, () =>
-      guarded(guards, inner, received, own).catch((error: unknown) =>
+      guarded(current, inner, received, own).catch((error: unknown) =>
         executeAgain(error, inner, received, body, { denied, first: sight?.attempt?.() }),
       ),
     );
@@ -129,8 +133,9 @@ async function stages(
   try {
     let result: Outcome;
     if (llm) {
-      const ahead = guards && ((lookup: Lookup) => guards.before(afterLookup(frame, lookup), received));
-      const isJudged = guards && (() => guards.judges(received));
+      const first = guards;
+      const ahead = first && ((lookup: Lookup) => first.before(afterLookup(frame, lookup), received));
+      const isJudged = guards || loadsGuards ? () => guardsNow()?.judges(received) === true : undefined;
       const call = cacheableCall(frame, received, llm, { sight, guardsBefore: ahead, isJudged });
       const finding = callOrReuse(call, (lookup, own, around) => execute(afterLookup(frame, lookup), around(own ?? body)));
       const found = finding instanceof Promise ? await finding : finding;

@@ -13,6 +13,8 @@ interface Step {
     | 'ask'
     | 'reuse'
     | 'answer'
+    | 'receive'
+    | 'deny'
     | 'fail'
     | 'spoil'
     | 'withdraw'
@@ -36,6 +38,9 @@ const ACTS = [
   'answer',
   'answer',
   'answer',
+  'receive',
+  'receive',
+  'deny',
   'fail',
   'spoil',
   'withdraw',
@@ -78,6 +83,8 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
   const ordinals = new Map<string, number>();
   let open: Open[] = [];
   let checkpoint: string | undefined;
+  /** Calls whose results guards judge. */
+  const judged = new Set<OpPath | undefined>();
 
   const choose = <Item>(items: readonly Item[], pick: number): Item | undefined => items[pick % Math.max(items.length, 1)];
   const ordinal = (parent: string): number => {
@@ -101,12 +108,13 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     facts.push({ type: 'op.started', op, kind: 'exe', name: fn, site, labels: ['llm'] });
     return { op, fn, text, site };
   };
-  const finishCall = (pick: number, act: 'answer' | 'fail' | 'spoil'): void => {
+  const finishCall = (pick: number, act: 'answer' | 'deny' | 'fail' | 'spoil'): void => {
     const call = choose(calls(), pick);
     if (call?.asks === undefined) return;
     const { fn, text } = call.asks;
     const key = callKeyOf(text, fn);
-    if (act === 'fail') facts.push({ type: 'call.failed', key, op: call.op, message: 'no', elapsedMs: 1 });
+    const denied = act === 'deny' ? { denied: true as const } : {};
+    if (act === 'fail' || act === 'deny') facts.push({ type: 'call.failed', key, op: call.op, message: 'no', elapsedMs: 1, ...denied });
     else {
       const unusable = act === 'spoil' ? { unusable: 'status 1' } : {};
       const form = pick % 3 === 0 ? {} : { form: pick % 3 === 1 ? ('text' as const) : ('word' as const) };
@@ -114,7 +122,7 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
       const result = { inline: `${text} ${pick}` };
       facts.push({ type: 'call.completed', key, op: call.op, result, ...form, ...carried, elapsedMs: pick, ...unusable });
     }
-    end(call, act === 'fail' ? 'failed' : 'ok');
+    end(call, act === 'fail' || act === 'deny' ? 'failed' : 'ok');
   };
   /** A run does not reject results itself; that these are its own makes the marks concern something. */
   const results = () =>
@@ -156,6 +164,17 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
       facts.push({ type: 'op.finished', op, outcome: 'reused' });
     },
     answer: (pick) => finishCall(pick, 'answer'),
+    receive(pick) {
+      const call = choose(calls(), pick);
+      if (call?.asks === undefined) return;
+      const { fn, text } = call.asks;
+      const result = { inline: `${text} ${pick}` };
+      judged.add(call.op);
+      facts.push({ type: 'result.received', key: callKeyOf(text, fn), op: call.op, result, elapsedMs: pick });
+    },
+    deny(pick) {
+      if (judged.has(choose(calls(), pick)?.op)) finishCall(pick, 'deny');
+    },
     fail: (pick) => finishCall(pick, 'fail'),
     spoil: (pick) => finishCall(pick, 'spoil'),
     withdraw(pick) {

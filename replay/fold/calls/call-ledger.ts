@@ -41,7 +41,7 @@ export interface AttemptInFlight {
   spentUsd: number | undefined;
   /** It failed, and another one was to follow: the call has not ended. */
   hasFailed: boolean;
-  /** Its result came back, and guards judge it: its cost is counted already. */
+  /** Its result came back, here or in an earlier execution, and guards judge it: its cost is counted. */
   isPriced?: true;
 }
 
@@ -191,7 +191,17 @@ function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
   const isRetry = tried > 1 || isRepeated(ledger.stages, op);
   const receivedUsd = received === undefined ? 0 : undefined; // its cost is that of an earlier execution
-  ledger.attempts.set(op, { key, fn, lane, isRetry, groups, spentUsd: before ? before.spentUsd : receivedUsd, hasFailed: false });
+  const priced = received ? { isPriced: true as const } : {};
+  ledger.attempts.set(op, {
+    key,
+    fn,
+    lane,
+    isRetry,
+    groups,
+    spentUsd: before ? before.spentUsd : receivedUsd,
+    hasFailed: false,
+    ...priced,
+  });
   countAttempt(groups, isRetry, 1);
 }
 

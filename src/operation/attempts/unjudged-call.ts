@@ -10,39 +10,54 @@ import type { ReadReply } from '../../calls/replies/read-reply.js';
 import { withResultLabels } from '../../runtime/calls/result-labels.js';
 import type { UnjudgedResult } from '../../runtime/calls/result-cache.js';
 import type { Body } from '../../runtime/ports.js';
-import type { CacheableCall } from '../cacheable-call.js';
+import type { Outcome } from '../../runtime/completion.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { CacheableCall, CallIdentity } from '../cacheable-call.js';
+import type { WaitingResult } from '../find-result.js';
+import { digestOfSent } from '../recording/recorded-arguments.js';
 import type { AttemptRecord, CallProgress } from './call-progress.js';
 
 interface UnjudgedCall {
   readonly call: CacheableCall;
+  readonly identity: CallIdentity;
   readonly options: CallOptions;
   readonly progress: CallProgress;
   readonly record: AttemptRecord;
-  readonly unjudged: UnjudgedResult;
+  readonly unjudged: WaitingResult;
 }
 
-/** Takes the place of the attempts of the call, inside the guards around them. */
-export function insteadOfAttempts({ call, options, progress, record, unjudged }: UnjudgedCall): Body {
-  const { run, op, operation, llm, around } = call;
-  return async (frame) => {
-    const { lane, model } = options;
-    const view: AttemptView = { try: 1, ...(lane === undefined ? {} : { lane }), ...(model === undefined ? {} : { model }) };
-    const attempt = new Attempt(op.path, view, options, frame.stack, run.calls?.nowMs ?? NO_CLOCK);
-    attempt.isReceived = true;
-    attempt.reply = replyOf(unjudged);
-    progress.attempt = attempt;
-    await record.started(view, undefined);
-    progress.isStarted = true;
-    progress.isOpen = true;
-    progress.tries = 1;
-    progress.callUsage = unjudged.measured?.()?.usage as Usage | undefined;
-    run.usage.attemptEnded(undefined, true);
-    const { costUsd, insideUsd, key } = unjudged;
-    if (insideUsd !== undefined) attempt.reusedInside(insideUsd, key);
-    const savedUsd = addKnownUsd(costUsd, insideUsd);
-    if (savedUsd !== undefined) (operation.repeat?.first ?? around)?.reusedInside(savedUsd, key);
-    return withResultLabels(unjudged.value(), operation.inputs, llm, unjudged.resultLabels);
+/**
+ * Takes the place of the attempts of the call, inside the guards around them. Where the guards before the body send it something else now,
+ * that other call is made: `attempts` makes it.
+ */
+export function insteadOfAttempts(waiting: UnjudgedCall, attempts: (body: Body) => Body): (body: Body) => Body {
+  return (body) => async (frame, inputs) => {
+    const { call, identity, unjudged } = waiting;
+    const isSame = (await digestOfSent(call, identity, inputs)) === unjudged.known.fact.sent;
+    return isSame ? received(waiting, frame) : attempts(body)(frame, inputs);
   };
+}
+
+async function received({ call, options, progress, record, unjudged: { known } }: UnjudgedCall, frame: Frame): Promise<Outcome> {
+  const { run, op, operation, llm, around } = call;
+  const { lane, model } = options;
+  const view: AttemptView = { try: 1, ...(lane === undefined ? {} : { lane }), ...(model === undefined ? {} : { model }) };
+  const attempt = new Attempt(op.path, view, options, frame.stack, run.calls?.nowMs ?? NO_CLOCK);
+  attempt.isReceived = true;
+  attempt.reply = replyOf(known);
+  progress.attempt = attempt;
+  await record.started(view, undefined);
+  progress.isStarted = true;
+  progress.isOpen = true;
+  progress.tries = 1;
+  progress.elapsedMs = known.fact.elapsedMs;
+  progress.callUsage = known.measured?.()?.usage as Usage | undefined;
+  run.usage.attemptEnded(undefined, true);
+  const { costUsd, insideUsd, key } = known;
+  if (insideUsd !== undefined) attempt.reusedInside(insideUsd, key);
+  const savedUsd = addKnownUsd(costUsd, insideUsd);
+  if (savedUsd !== undefined) (operation.repeat?.first ?? around)?.reusedInside(savedUsd, key);
+  return withResultLabels(known.value(), operation.inputs, llm, known.resultLabels);
 }
 
 function replyOf({ fact: { reply, session, truncated } }: UnjudgedResult): ReadReply {

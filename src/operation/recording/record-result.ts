@@ -17,7 +17,7 @@ import type { CallFileWatch } from '../files/call-files.js';
 import { measuredIn, withMeasured } from '../measured-result.js';
 import { keepOutputs } from '../outputs.js';
 import { withShortCommand } from '../result-metadata.js';
-import { PAID } from './recorded-arguments.js';
+import { digestOfSent, PAID } from './recorded-arguments.js';
 
 interface Ending {
   readonly progress: CallProgress;
@@ -69,13 +69,15 @@ export function receivedBefore(
     return async (frame, inputs) => {
       const executed = await attempt(frame, inputs);
       const { unusable, members } = await storeResult(call, identity, executed, ending);
-      if (unusable === undefined) await call.run.recorder.append({ type: 'result.received', ...members });
+      if (unusable !== undefined) return executed;
+      const sent = await digestOfSent(call, identity, inputs);
+      await call.run.recorder.append({ type: 'result.received', ...members, ...(sent !== undefined && { sent }) });
       return executed;
     };
   };
 }
 
-type ResultMembers = Omit<FactOf<'result.received'>, 'type'>;
+type ResultMembers = Omit<FactOf<'result.received'>, 'type' | 'sent'>;
 
 interface StoredOutcome {
   readonly made: Outcome;
@@ -110,7 +112,7 @@ async function storeResult(
   // A reused result without its metadata would differ from the fresh one.
   const unusable = flaw ?? notStored(result) ?? (notes && notStored(notes));
   const value = withResultLabels(made, operation.inputs, llm, resultLabels);
-  const outputs = flaw === undefined && llm.writes ? await keepOutputs(call, llm.writes, value) : undefined;
+  const outputs = flaw === undefined && llm.writes ? await (unjudged?.outputs() ?? keepOutputs(call, llm.writes, value)) : undefined;
   const keeping = flaw === undefined ? (unjudged ? unjudged.files : watch.end(isSealed, outputs, progress.attempt)) : undefined;
   const files = keeping instanceof Promise ? await keeping : keeping; // CALL-FILE-1
   const members: ResultMembers = {

@@ -7,12 +7,14 @@ import type { Started } from '../../calls/dispatch/ports.js';
 import { sitesOf, type CacheableCall, type CallIdentity } from '../cacheable-call.js';
 import { recordedArguments } from './recorded-arguments.js';
 
+/** Says why a recorded result was not reused. */
+export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused'>;
+
 /**
- * Says why a recorded result was not reused, or which one the guards are to judge; `fingerprint`: the definition that this one was made
- * with, where that is another than now.
+ * Names the result that the guards are to judge, and what was done about its files. `fingerprint`: the definition that it was made with,
+ * where that is another than now.
  */
-export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'gone' | 'refused' | 'received'> &
-  Partial<Pick<FactOf<'call.started'>, 'fingerprint'>>;
+export type Judging = Pick<FactOf<'call.started'>, 'received' | 'outputs' | 'files'> & Partial<Pick<FactOf<'call.started'>, 'fingerprint'>>;
 
 interface Begin {
   readonly view: AttemptView;
@@ -21,7 +23,12 @@ interface Begin {
 }
 
 /** Returns the number of the event; undefined where nothing was recorded. */
-export function recordStart(call: CacheableCall, identity: CallIdentity, passedOver: PassedOver, begin: Begin): Promise<Seq | undefined> {
+export function recordStart(
+  call: CacheableCall,
+  identity: CallIdentity,
+  passedOver: PassedOver & Judging,
+  begin: Begin,
+): Promise<Seq | undefined> {
   const storing = recordedArguments(call, identity);
   if (storing instanceof Promise) return storing.then((args) => appendStart(call, identity, args, passedOver, begin));
   return appendStart(call, identity, storing, passedOver, begin);
@@ -31,7 +38,7 @@ function appendStart(
   { run: { cache, recorder, secrets }, op, operation }: CacheableCall,
   { key, hasSecret, definition, request }: CallIdentity,
   args: Payload,
-  passedOver: PassedOver,
+  passedOver: PassedOver & Judging,
   { view, started, mayBegin }: Begin,
 ): Promise<Seq | undefined> {
   const preview = hasSecret || 'inline' in args ? undefined : cache.preview(request.args);

@@ -196,6 +196,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, f
       const recordedAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
       return { request: { fn, args }, ...(recordedAs === undefined ? {} : { recordedAs }) };
     },
+    loadsGuards: backend.complete !== undefined,
     async definition(_inputs, op) {
       const own = { fingerprint: fingerprintOf(definition), parts: definition };
       return backend.complete ? backend.complete(own, stage, { ...frame, op }) : own;

@@ -36,6 +36,8 @@ export interface LlmCall extends LlmFacts {
   ownRequest?(inputs: readonly Value[]): Awaitable<FormedCall>;
   /** Functions among the inputs are a part of it. `op` is the call itself: what it takes to find the definition happens inside. */
   definition(inputs: readonly Value[], op: OpNode): Awaitable<Definition>;
+  /** Finding its definition loads a module, whose guards hold for this call already. */
+  readonly loadsGuards?: boolean | undefined;
   /** Returns true when the body reads `@mx.call.problem`, and needs no note about it. */
   mentionsProblem?(): boolean;
   /** Returns the options of the function about its calls; parameters may stand in them. */

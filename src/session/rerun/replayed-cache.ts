@@ -6,7 +6,7 @@ import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal
 import type { CallKey, EventRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { cachePolicy, type Scope } from '../../../replay/memo/policy.js';
-import type { ResultEvent } from '../../../replay/memo/stored-result.js';
+import { holdsResult, type ResultEvent } from '../../../replay/memo/stored-result.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
 import { recordedResultLabels } from '../../runtime/calls/result-labels.js';
@@ -74,9 +74,10 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
   }
 
   /** Makes the declared files of a call that runs again look as they did after the recorded call. */
-  async function placeWritten({ completed }: RecordedCall): Promise<void> {
-    const event = completed && (await store.readAt(completed.place.ref, completed.place.position));
-    if (event?.type !== 'call.completed') return;
+  async function placeWritten({ completed, judged }: RecordedCall): Promise<void> {
+    const place = completed?.place ?? judged;
+    const event = place && (await store.readAt(place.ref, place.position));
+    if (!holdsResult(event)) return;
     for (const file of event.outputs ?? []) {
       placeFile(file.path, 'blob' in file ? { base64: '' } : unkeptFile(path.resolve(root, file.path), file.reason));
     }
@@ -117,6 +118,8 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     const event = await sourceOf(call, from);
     if (event.type !== 'result.received') return undefined;
     const known = await resultIn(call, event, from);
+    const start = await store.readAt(call.place.ref, call.place.position);
+    if (start?.type === 'call.started') await placeFiles(start.outputs ?? [], event.outputs ?? []);
     const { costUsd } = event.callUsage ?? event.usage ?? {};
     return {
       ...known,
@@ -148,7 +151,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     async lookup({ key, op }) {
       const call = recording.calls.get(op);
       if (call?.from === undefined) {
-        if (call !== undefined) await placeWritten(call);
+        if (call !== undefined && !call.received) await placeWritten(call);
         return undefined;
       }
       if (!(await isSame(store, call.key, key)) && !diverge(callDivergence(call))) throw endOfReplay();

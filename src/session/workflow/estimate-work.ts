@@ -53,7 +53,8 @@ export async function estimateWork({ store, runs, memos, isReused }: RecordedCal
   for (const [key, { fn, result }] of entries) {
     const { elapsedMs, endedMs = Number.NaN, costUsd } = result ?? {};
     const isSaved = predicted.has(key) && isKept(key);
-    now.set(key, { fn, isReused: !predicted.has(key) || isSaved, hasResult: result !== undefined, elapsedMs, endedMs, costUsd });
+    const isUnjudged = own.unjudged.has(key);
+    now.set(key, { fn, isReused: !predicted.has(key) || isSaved, hasResult: result !== undefined, isUnjudged, elapsedMs, endedMs, costUsd });
     if (isSaved && result) savedUsd = sumUsd(savedUsd, savedBy(result));
   }
   if (last === undefined) return { estimate: undefined, executes: [], savedUsd };

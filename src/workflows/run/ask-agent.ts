@@ -69,6 +69,7 @@ export async function askAgent(ports: AgentPorts, branch: Branch, request: Agent
         if (!(await call.sample(inputs)).isRecorded) refuseWithoutBudget(ports);
         return call.request(inputs);
       },
+      loadsGuards: backend.complete !== undefined,
       async definition(_inputs: readonly Value[], op: OpNode) {
         if (request.agentType !== undefined) definition = await ports.definitionOf(request.agentType);
         const own = definitionOfAgent(backend, model, request, definition);

@@ -191,3 +191,129 @@ it('records nothing more for calls that no guard judges', async () => {
   await run('--checkpoint');
   expect(events(runs()[0]!).map(({ type }) => type)).not.toContain('result.received');
 });
+
+it('is judged by the definition that it was made with, whatever results of its call there were before', async () => {
+  const { cwd, run, judgeAs, drafts } = await project(CHECK + DRAFT + JUDGE + 'show @draft("a")\n', { verdict: 'yes' });
+  const edit = (from: string, to: string): void => {
+    const file = path.join(cwd, 'job.mld');
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(from, to));
+  };
+  await run('--checkpoint');
+  edit('"D:"', '"E:"');
+  judgeAs('quota');
+  for (const status of [5, 5, 5]) expect(await run('--resume', '--changed', 'ask')).toMatchObject({ status });
+  expect(drafts()).toBe('aa');
+  edit('"E:"', '"D:"'); // what waits is of the edited function
+  judgeAs('yes');
+  expect(await run('--resume', '@draft', '--changed', 'ask')).toMatchObject({ status: 0, stdout: 'D:a\n' });
+  expect(drafts()).toBe('aaa');
+});
+
+it('waits also where the guard behind it was edited since', async () => {
+  const { cwd, run, judgeAs, drafts } = await project();
+  await run('--checkpoint');
+  fs.writeFileSync(path.join(cwd, 'job.mld'), CHECK.replace('"bad"', '"worse"') + DRAFT + JUDGE + LOOP);
+  judgeAs('yes');
+  expect(await run('--resume', '--changed', 'ask')).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  expect(drafts()).toBe('ab');
+});
+
+it('is kept for the replay of the run that judged it, and saves what it had cost', async () => {
+  const { run, judgeAs, journal, runs } = await project();
+  await run('--checkpoint');
+  judgeAs('yes');
+  await run('--resume');
+  await run('--resume');
+  const [first, judging] = runs();
+  await journal('gc', '--keep', '2');
+  expect(runs()).toContain(first);
+  expect(await journal('replay', path.basename(judging!, '.ndjson'))).toMatchObject({ status: 0, stdout: 'D:a\nD:b\n' });
+  await journal('redact', path.basename(first!, '.ndjson'), '--all', '--reason', 'test');
+  expect((await run('--resume')).stderr).toContain('2 calls: 2 reused, saved $4.00');
+});
+
+it('is replayed with the declared outputs that were put back', async () => {
+  const script =
+    CHECK +
+    DRAFT.replace('append', 'writeFileSync("out-" + n + ".txt", n); require("fs").append').replace(
+      'with {',
+      'with { writes: ["out-@n\\.txt"],',
+    );
+  const { cwd, run, judgeAs, journal, drafts } = await project(`${script}${JUDGE}show @draft("a")\n`);
+  await run('--checkpoint');
+  expect((await journal('replay', 'latest')).stderr).not.toContain('warning');
+  fs.rmSync(path.join(cwd, 'out-a.txt'));
+  judgeAs('yes');
+  expect(await run('--resume')).toMatchObject({ status: 0 });
+  expect(fs.readFileSync(path.join(cwd, 'out-a.txt'), 'utf8')).toBe('a');
+  const replayed = await journal('replay', 'latest');
+  expect(replayed).toMatchObject({ status: 0 });
+  expect(replayed.stderr).not.toContain('warning');
+  expect(drafts()).toBe('a');
+});
+
+it('is planned for as the run takes it', async () => {
+  const { cwd, run, json, judgeAs, drafts } = await project(CHECK + DRAFT + JUDGE + 'show @draft("a")\n');
+  await run('--checkpoint');
+  const edited = CHECK + DRAFT.replace('with {', 'with { schema: { "type": "integer" },') + JUDGE + 'show @draft("a")\n';
+  fs.writeFileSync(path.join(cwd, 'job.mld'), edited);
+  const plan = () => json('job.mld', '--resume', '--plan') as Promise<{ functions: { fn: string; unjudged: number }[] }>;
+  expect((await plan()).functions.find(({ fn }) => fn === 'draft')).toMatchObject({ unresolved: 1, unjudged: 0 });
+  judgeAs('yes');
+  fs.writeFileSync(path.join(cwd, 'job.mld'), edited.replace('"D:" + n', 'n.length'));
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: '1\n' });
+  expect(drafts()).toBe('aa');
+});
+
+it('costs nothing while it is judged, also in a run that is killed then', async () => {
+  const { run, judgeAs, json, runs } = await project(CHECK + DRAFT + JUDGE + 'show @draft("a")\n');
+  await run('--checkpoint');
+  judgeAs('yes');
+  await run('--resume');
+  killAfter(runs()[1]!, 'call.started');
+  expect(await json('journal', 'list')).toMatchObject([{ status: 'crashed', unpriced: 0 }, {}]);
+});
+
+it('waits on where a guard before the call denies that', async () => {
+  const gate =
+    'guard @gate before @draft = when [ @gated() == "no" => deny "later" \n * => allow ]\nexe @gated() = node { return require("fs").readFileSync("gate", "utf8") }\n';
+  const { cwd, run, judgeAs, drafts } = await project(`${gate}${CHECK}${DRAFT}${JUDGE}show @draft("a")\n`, { gate: 'yes' });
+  await run('--checkpoint');
+  judgeAs('yes');
+  fs.writeFileSync(path.join(cwd, 'gate'), 'no');
+  expect(await run('--resume')).toMatchObject({ status: 1 });
+  fs.writeFileSync(path.join(cwd, 'gate'), 'yes');
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: 'D:a\n' });
+  expect(drafts()).toBe('a');
+});
+
+it('is not taken for what guards before the call replaced otherwise', async () => {
+  const gate =
+    'guard @gate before @draft = when [ * => allow @sent() ]\nexe @sent() = node { return require("fs").readFileSync("sent", "utf8") }\n';
+  const { cwd, run, judgeAs, drafts } = await project(`${gate}${CHECK}${DRAFT}${JUDGE}show @draft("a")\n`, { sent: 'x' });
+  await run('--checkpoint');
+  judgeAs('yes');
+  fs.writeFileSync(path.join(cwd, 'sent'), 'y');
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: 'D:y\n' });
+  expect(drafts()).toBe('xy');
+});
+
+it('is judged by the guards of the module that answers the stages of a pipeline', async () => {
+  const library = `exe @model(p) = node { require("fs").appendFileSync("drafts", "x"); mlld.usage({ model: "m", costUsd: 2 }); return "R:" + p }
+${JUDGE}guard @check after llm = when [
+  @mx.op.name == "judge" => allow
+  @judge(@output) == "no" => deny "bad"
+  * => allow
+]
+export { @model }
+`;
+  const graph = 'digraph job { start [shape=Mdiamond]; end [shape=Msquare]; work [prompt="w"]; start -> work; work -> end; }\n';
+  const { cwd, drafts, judgeAs } = await project('show "unused"\n', { 'lib.mld': library, 'job.dot': graph });
+  const pipeline = (...flags: string[]) => callCli(['run', 'job.dot', '--backend', 'exe:lib.mld#model', ...flags], { cwd });
+  expect(await pipeline('--checkpoint')).toMatchObject({ status: 5 }); // the guard of the very first call asks the judge
+  judgeAs('no');
+  const denied = await pipeline('--resume');
+  expect(denied.status).toBe(1);
+  expect(denied.stderr).toContain('bad');
+  expect(drafts()).toBe('x');
+});

@@ -1,10 +1,12 @@
 /** A call whose result came back in an earlier execution gets it without executing its body. calls.md 17.4. */
 import { expect, it } from 'vitest';
+import { canonicalJson, sha256 } from '../../../journal/canonical.js';
 import type { Fact } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { seqOf, type RunId } from '../../../journal/ids.js';
 import { CallProgress } from '../../../src/operation/attempts/call-progress.js';
 import { insteadOfAttempts } from '../../../src/operation/attempts/unjudged-call.js';
+import type { CallIdentity } from '../../../src/operation/cacheable-call.js';
 import type { UnjudgedResult } from '../../../src/runtime/calls/result-cache.js';
 import { NO_RESULT_LABELS } from '../../../src/runtime/calls/result-labels.js';
 import { bareRun } from '../../support/bare-run.js';
@@ -32,7 +34,7 @@ function received(more: Partial<UnjudgedResult> = {}): UnjudgedResult {
   };
 }
 
-async function judge(unjudged: UnjudgedResult) {
+async function judge(unjudged: UnjudgedResult, sent?: readonly string[]) {
   const { run, frame } = bareRun({});
   const call = bareCall(run, frame.op.child('ask'), { fn: 'ask', inputs: ['tide'], options: {} });
   const progress = new CallProgress();
@@ -41,8 +43,11 @@ async function judge(unjudged: UnjudgedResult) {
     started: async (view: unknown) => (started.push(view), seqOf(9)),
     failed: async () => expect.unreachable(),
   };
-  const body = insteadOfAttempts({ call, options: { lane: 'l' }, progress, record, unjudged });
-  const result = await body(frame, ['tide']);
+  const identity = { hasSecret: false } as CallIdentity;
+  const waiting = { kind: 'waits', known: unjudged, outputs: [], files: [] } as const;
+  const instead = insteadOfAttempts({ call, identity, options: { lane: 'l' }, progress, record, unjudged: waiting }, (own) => own);
+  const body = instead(async () => 'executed');
+  const result = await body(frame, sent ?? call.operation.inputs);
   return { result, progress, started, usage: run.usage };
 }
 
@@ -58,4 +63,12 @@ it('begins one attempt that costs nothing, in no lane and for no budget', async 
 it('has saved what the calls inside it had cost', async () => {
   const { progress } = await judge(received({ costUsd: 2, insideUsd: 0.5 }));
   expect(progress.costsInside).toEqual({ insideUsd: 0.5, insideReusedUsd: 0.5 });
+});
+
+it('is not given the result of what guards had sent otherwise', async () => {
+  expect((await judge(received(), ['ebb'])).result).toBe('executed');
+  const sent = sha256(canonicalJson(['ebb']));
+  const fact = { ...received().fact, sent };
+  expect((await judge(received({ fact }), ['ebb'])).result).toBe('high');
+  expect((await judge(received({ fact }))).result).toBe('executed');
 });

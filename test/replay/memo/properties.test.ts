@@ -143,6 +143,28 @@ describe('memo', () => {
     );
   });
 
+  it('has an unjudged result exactly for the calls that received one and neither completed nor were denied since', () => {
+    fc.assert(
+      fc.property(anyRuns, (runs) => {
+        const [expected, by] = [new Map<string, string>(), new Map<string, string>()];
+        for (const { event, place } of runs.flat()) {
+          const at = `${place.ref.run}:${event.seq}`;
+          if (event.type === 'result.received') {
+            expected.set(event.key, at);
+            by.set(event.key, `${place.ref.run} ${event.op}`);
+          }
+          if (event.type === 'call.completed') expected.delete(event.key);
+          if (event.type === 'call.failed' && event.denied && by.get(event.key) === `${place.ref.run} ${event.op}`)
+            expected.delete(event.key);
+          if (event.type === 'memo.invalidated' && event.borrowed !== true) for (const key of event.keys) expected.delete(key);
+          if (event.type === 'memo.reset') expected.clear();
+        }
+        const { unjudged } = fold(memo, runs.flat());
+        expect(new Map([...unjudged].map(([key, { result }]) => [key, `${result.ref.run}:${result.seq}`]))).toEqual(expected);
+      }),
+    );
+  });
+
   it('has a result again when an invalidated call is executed again', () => {
     fc.assert(
       fc.property(anyRuns, fc.constantFrom('ebb', 'flow', 'slack'), (runs, text) => {
