@@ -135,7 +135,7 @@ export class Attempt {
     this.raw = reply;
     const read = readReply(reply, {
       // The function reads it later, because it may take a while.
-      ...(adapter === undefined ? {} : { adapter: typeof adapter === 'string' ? adapter : 'text' }),
+      ...(adapter === undefined ? {} : { adapter: typeof adapter === 'string' ? adapter : 'text', isText: adapter === 'text' }),
       ...(commandLine === undefined ? {} : { commandLine }),
       nowMs: this.nowMs(),
     });

@@ -45,7 +45,7 @@ function isSpilled(error: unknown): boolean {
 
 function dispatchStopped(stop: Stop): MlldError {
   const all = [stop, ...(stop.others ?? [])];
-  const hints = new Set(all.map(({ class: stopClass, leastBudget, hint = remedyOf(stopClass, leastBudget) }) => hint));
+  const hints = new Set(all.map((each) => each.hint ?? remedyOf(each)));
   return new MlldError('PAUSED', `paused: ${all.map(wordsOf).join('; also ')}`, { hint: [...hints].join('; ') });
 }
 
@@ -55,12 +55,16 @@ function wordsOf({ class: stopClass, lane, message, resetsAtMs }: Stop): string 
   return `${stopClass}${where}: ${message}${reset}`;
 }
 
-function remedyOf(stopClass: Stop['class'], leastBudget: string | undefined): string {
-  return leastBudget === undefined ? REMEDIES[stopClass] : `run it again with --resume and a budget of at least ${leastBudget}`;
+function remedyOf({ class: stopClass, leastBudget, resetsAtMs }: Stop): string {
+  if (leastBudget !== undefined) return `run it again with --resume and a budget of at least ${leastBudget}`;
+  return stopClass === 'quota' && resetsAtMs !== undefined ? `${REMEDIES.quota}; ${WAITING}` : REMEDIES[stopClass];
 }
 
+/** It needs to know when there is a quota again. */
+const WAITING = '--wait-quota 2h waits where that is within two hours';
+
 const REMEDIES: { readonly [C in Stop['class']]: string } = {
-  quota: 'run it again with --resume once the allowance is there again; --wait-quota 2h waits where that is within two hours',
+  quota: 'run it again with --resume once the allowance is there again',
   auth: 'log in or correct the key, and run it again with --resume',
   budget: 'run it again with --resume and a larger --budget',
   stalled: 'run it again with --resume when the provider works again',

@@ -501,6 +501,15 @@ describe('the model that a command line names', () => {
   });
 });
 
+it('a known text is the result of a program whose output the option takes as it is', () => {
+  const text = 'API Error: 529 is what the log says.';
+  expect(read(text, { commandLine: 'claude -p' }).failure).toMatchObject({ class: 'overloaded' });
+  expect(read(text, { commandLine: 'claude -p', adapter: 'text', isText: true })).toEqual({ adapter: 'text', text });
+  expect(read(text, { commandLine: 'claude -p', adapter: 'text', isText: true }, { exitCode: 1 }).failure).toMatchObject({
+    class: 'overloaded',
+  });
+});
+
 it('a known text has the HTTP status that it names', () => {
   const commandLine = 'claude -p ebb | cat';
   expect(read('API Error: 429 {"type":"error"}', { commandLine }).failure).toMatchObject({

@@ -29,12 +29,18 @@ it.each([
     { status: 429, error: { type: 'insufficient_quota' } },
     { class: 'quota' },
   ],
+  [
+    'the body of the reply, where a client made it the message',
+    Object.assign(new Error('{"error":{"message":"no","type":"x","code":"insufficient_quota"}}'), { status: 429 }),
+    { class: 'quota' },
+  ],
 ])('reads %s', (_, thrown, failure) => {
   expect(failureOfThrown(thrown, NOW_MS)).toMatchObject({ ...failure, evidence: 'error' });
 });
 
 it.each([
   ['words', new Error('rate limit exceeded, 429, quota')],
+  ['a body without a status', new Error('{"error":{"code":"insufficient_quota"}}')],
   ['a text', '429'],
   ['nothing', undefined],
   ['a status that is no failure', { status: 200 }],

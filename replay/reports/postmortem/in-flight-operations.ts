@@ -135,7 +135,7 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
   // Several may have failed side by side: the cause is the one with the message of this operation.
   const cause = inside?.findLast((chain) => chain.message === message) ?? inside?.at(-1);
-  if (cause === undefined && !wasCounted && message !== undefined && !hasEndedWithRun) {
+  if (cause === undefined && !wasCounted && message !== undefined && !hasEndedWithRun && message !== CANCELLED) {
     countFailure(state, step?.call?.fn ?? step?.name ?? step?.kind ?? op, message, { op, seq });
   }
   const steps = [...(step === undefined ? [] : [step]), ...(cause?.steps ?? [])]; // POSTMORTEM-1
@@ -151,6 +151,9 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
 
 /** The messages of what the end of its run ended: a wait for a stopped lane or a spent budget, and an element of a workflow script. */
 const ENDED_WITH_RUN: ReadonlySet<string | undefined> = new Set(['The run was paused', 'The run was interrupted']);
+
+/** The message of a branch that was called off, because its run ended or its parallel node was decided: it has not failed. */
+const CANCELLED = 'the branch was cancelled';
 
 /** The messages of effects that a signal or the time limit of the run stopped; not those of one stage or one hook. */
 const STOPPED_WITH_RUN = /^interrupted: (?:SIG[A-Z]+|its time is over|the run (?:is paused|was called off|has ended))$/;

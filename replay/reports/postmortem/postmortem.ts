@@ -156,6 +156,9 @@ export const postMortem: Projection<PostMortem> = {
         if (event.denied) state.unjudged.delete(event.key);
         if (isEndOfCall(event)) failCall(state, event, ended);
         break;
+      case 'retry.scheduled':
+        forgetAttemptBefore(state, event.op); // it waits for the next one, and has not failed
+        break;
       case 'result.received':
         state.unjudged.add(event.key);
         break;

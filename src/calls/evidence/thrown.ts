@@ -17,6 +17,7 @@ export function failureOfThrown(thrown: unknown, nowMs: number): Omit<Failure, '
     );
     const inner = memberOf(error, 'error');
     const codes = [memberOf(error, 'code'), memberOf(inner, 'code'), memberOf(inner, 'type'), memberOf(error, 'name')];
+    if (status !== undefined) codes.push(...codesInBody(memberOf(error, 'message')));
     const failureClass = status === undefined ? codes.map(classOfCode).find((known) => known !== undefined) : classOfError(status, codes);
     if (failureClass === undefined) continue;
     const headers = headersOf(memberOf(error, 'headers')) ?? headersOf(memberOf(response, 'headers'));
@@ -29,6 +30,17 @@ export function failureOfThrown(thrown: unknown, nowMs: number): Omit<Failure, '
     };
   }
   return undefined;
+}
+
+/** Many clients put the body of the reply in the message, as it came. Its members are no words. */
+function codesInBody(message: unknown): readonly unknown[] {
+  if (typeof message !== 'string' || !message.startsWith('{')) return [];
+  try {
+    const inner = memberOf(JSON.parse(message), 'error');
+    return [memberOf(inner, 'code'), memberOf(inner, 'type')];
+  } catch {
+    return [];
+  }
 }
 
 function hasMembers(value: unknown): value is object {

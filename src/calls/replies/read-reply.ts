@@ -33,6 +33,8 @@ const MESSAGE_UNITS_MAX = 200;
 export interface ReplyContext {
   /** The option `reply`; without it the reply is recognised and its value is left alone. */
   readonly adapter?: AdapterName | 'text';
+  /** The option says that the output is the result: beside a status of 0 it is no known text of a failure. */
+  readonly isText?: boolean;
   /** The command line of a `cmd`, as it is written. */
   readonly commandLine?: string;
   readonly nowMs: number;
@@ -158,8 +160,9 @@ function envelopeFailure({ http, reading, output }: Evidences, { nowMs }: ReplyC
   });
 }
 
-function textFailure({ reply, output, reading, program }: Evidences, { commandLine, nowMs }: ReplyContext): Failure | undefined {
-  if (reading && reply.exitCode === 0) return undefined;
+function textFailure({ reply, output, reading, program }: Evidences, context: ReplyContext): Failure | undefined {
+  const { commandLine, nowMs, isText } = context;
+  if ((reading || isText) && reply.exitCode === 0) return undefined;
   for (const name of PROGRAMS) {
     const isIts = program === name || (commandLine !== undefined && namesProgram(commandLine, name));
     if (!isIts) continue;

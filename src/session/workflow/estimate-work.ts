@@ -54,7 +54,15 @@ export async function estimateWork({ store, runs, memos, isReused }: RecordedCal
     const { elapsedMs, endedMs = Number.NaN, costUsd } = result ?? {};
     const isSaved = predicted.has(key) && isKept(key);
     const isUnjudged = own.unjudged.has(key);
-    now.set(key, { fn, isReused: !predicted.has(key) || isSaved, hasResult: result !== undefined, isUnjudged, elapsedMs, endedMs, costUsd });
+    now.set(key, {
+      fn,
+      isReused: !predicted.has(key) || isSaved,
+      hasResult: result !== undefined,
+      isUnjudged,
+      elapsedMs,
+      endedMs,
+      costUsd,
+    });
     if (isSaved && result) savedUsd = sumUsd(savedUsd, savedBy(result));
   }
   if (last === undefined) return { estimate: undefined, executes: [], savedUsd };

@@ -49,6 +49,30 @@ describe('POSTMORTEM-5: a pause', () => {
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 2, unresolved: [], notStarted: 8 });
   });
 
+  it('is no failure of a stage that waits for its next attempt, and none of a branch that it called off', () => {
+    const tried = 'main/fan#0[0]/a#0/try#1/model#0';
+    const busy: Fact[] = [
+      begin('main/fan#0[0]', { kind: 'branch' }),
+      begin('main/fan#0[0]/a#0', { kind: 'node' }),
+      begin('main/fan#0[0]/a#0/try#1', { kind: 'attempt' }),
+      ...failing(tried, 'a', 'overloaded'),
+      fail('main/fan#0[0]/a#0/try#1', 'overloaded'),
+    ];
+    const again: Fact = {
+      type: 'retry.scheduled',
+      op: opPath('main/fan#0[0]/a#0'),
+      node: 'a',
+      visit: 1,
+      attempt: 1,
+      cause: 'error',
+      reason: 'overloaded',
+      delayMs: 200,
+    };
+    const end = [fail('main/fan#0[0]/a#0', PAUSED), fail('main/fan#0[0]', 'the branch was cancelled'), finished('paused')];
+    expect([...stateOf(busy, end).failures.values()]).toMatchObject([{ cause: 'overloaded', count: 1 }]);
+    expect([...stateOf(busy, [again], end).failures.values()]).toEqual([]);
+  });
+
   it('counts the rest of an iteration once where a loop inside it was paused', () => {
     const rows = (n: number, cells: number, end: (cell: string) => Fact[]): Fact[] => [
       begin(`main/for#0[${n}]`, { kind: 'for:iteration' }),
