@@ -38,6 +38,8 @@ export interface OverlayHit {
 export interface Overlay {
   /** Returns the result that the policy lets a call reuse; undefined is a miss. */
   lookup(call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
+  /** Returns whether any result waits for guards. */
+  hasUnjudged(): boolean;
   /** Returns the result of the call that came back in an earlier execution and that no guard has judged, by the same policy. */
   unjudged(call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
   /** Skips a result that could not be reused: from now on `lookup` returns the next one. */
@@ -87,8 +89,9 @@ export function createOverlay({
     decline(result) {
       declined.add(textOfRef(result));
     },
+    hasUnjudged: () => own.unjudged.size > 0,
     unjudged(call, policy, nowMs) {
-      const entry = policy.reuses === 'no' || own.unjudged.size === 0 ? undefined : unjudgedEntry(own, call.key);
+      const entry = policy.reuses === 'no' ? undefined : unjudgedEntry(own, call.key);
       return entry && ownHit(entry, editOfWaiting(editOf(entry, call)), policy, nowMs);
     },
     lookup(call, policy, nowMs) {

@@ -174,7 +174,7 @@ async function executeMissed(call: CacheableCall, identity: CallIdentity, missed
       }
       if (claimed?.kind !== 'answered') {
         isOurs = true;
-        const finding = findUnjudged(call, identity);
+        const finding = run.cache.hasUnjudged?.() ? findUnjudged(call, identity) : undefined;
         const unjudged = finding && (await finding);
         if (unjudged?.kind === 'miss') noteMissed(missed, unjudged);
         warnMissed(run, request.fn, missed);

@@ -33,6 +33,8 @@ export interface ResultCache {
   readonly offers?: CallOffers;
   /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
+  /** Returns whether results wait for guards: mostly none does, and this is asked for each call that is executed. */
+  readonly hasUnjudged?: () => boolean;
   /**
    * Finds the result of the call that came back in an earlier execution, and that the guards behind it have not judged: it is paid for.
    * Absent where nothing is recorded.

@@ -159,6 +159,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       const release = order.hold();
       return reusedResult(call).finally(release);
     },
+    hasUnjudged: () => true,
     unjudged({ op }) {
       const call = recording.calls.get(op);
       return call?.received && unjudgedResult(call, call.received);

@@ -269,6 +269,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       if (found && read && !(read instanceof Promise)) return hitOf(found, read);
       return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
     },
+    hasUnjudged: () => allowed.reuses && overlay.hasUnjudged(),
     unjudged(query) {
       const hit = allowed.reuses ? unjudgedHit(query) : undefined;
       return hit && readUnjudged(hit, query.fn);
