@@ -1,6 +1,6 @@
 /**
  * Gives a call the result that came back in an earlier execution, and that no guard has judged: it is paid for, so that its body is not
- * executed again. calls.md 17.
+ * executed again. calls.md 17.4.
  */
 import { addKnownUsd } from '../../../journal/facts/add-usd.js';
 import type { Usage } from '../../../journal/event.js';
