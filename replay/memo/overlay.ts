@@ -120,7 +120,7 @@ export function unjudgedEntry({ unjudged, entries }: Pick<Memo, 'unjudged' | 'en
 }
 
 /** Yields all calls whose results wait for the guards behind them. */
-export function* waiting(memo: Pick<Memo, 'unjudged' | 'entries'>): Generator<readonly [CallKey, UsableEntry]> {
+export function* unjudgedCalls(memo: Pick<Memo, 'unjudged' | 'entries'>): Generator<readonly [CallKey, UsableEntry]> {
   for (const key of memo.unjudged.keys()) {
     const entry = unjudgedEntry(memo, key);
     if (entry !== undefined) yield [key, entry];

@@ -85,7 +85,7 @@ export function showToGuards(call: CacheableCall, options: CallOptions): void {
   show(call, options, new CallProgress());
 }
 
-interface Missed {
+interface MissedCall {
   readonly lookup: Lookup;
   readonly passedOver: PassedOver;
   /** The result of the call that came back in an earlier execution: the guards judge it, and the body is not executed. */
@@ -95,7 +95,7 @@ interface Missed {
 export async function executeAndRecord(
   call: CacheableCall,
   identity: CallIdentity,
-  { lookup, passedOver, unjudged }: Missed,
+  { lookup, passedOver, unjudged }: MissedCall,
   execute: (around: (body: Body) => Body) => Promise<Outcome>,
 ): Promise<Found> {
   const { llm, operation } = call;

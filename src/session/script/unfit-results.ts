@@ -3,7 +3,7 @@ import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { readExceeding, readResult } from '../../../replay/memo/read-result.js';
 import { usable, type Memo } from '../../../replay/memo/memo.js';
-import { waiting } from '../../../replay/memo/overlay.js';
+import { unjudgedCalls } from '../../../replay/memo/overlay.js';
 import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import { resultNow, type Unfit } from '../../operation/replies/reused-result.js';
@@ -27,7 +27,7 @@ interface UnfitRequest {
 export async function unfitResults({ current, memos, ...request }: UnfitRequest): Promise<ReadonlyMap<StoredResult, Unfit>> {
   const unfit = new Map<StoredResult, Unfit>();
   for (const { memo } of memos) {
-    for (const [key, { fn, result }] of [...usable(memo), ...waiting(memo)]) {
+    for (const [key, { fn, result }] of [...usable(memo), ...unjudgedCalls(memo)]) {
       const definitions = current.get(fn) ?? [];
       if (!result.carries && !definitions.some(({ options }) => options?.reply !== undefined || options?.schema !== undefined)) continue;
       const why = await whyUnfit(key, result, definitions, request);

@@ -20,6 +20,8 @@ interface RecordedCalls {
   readonly memos: readonly [Memo, ...Memo[]];
   /** Says it of a call that no agent makes. */
   readonly isReused: (key: CallKey) => boolean;
+  /** Says whether the result of a call waits for guards, and no target takes it away. */
+  readonly isUnjudged: (key: CallKey) => boolean;
 }
 
 export interface EstimatedWork {
@@ -31,7 +33,7 @@ export interface EstimatedWork {
   readonly savedUsd: number | null;
 }
 
-export async function estimateWork({ store, runs, memos, isReused }: RecordedCalls): Promise<EstimatedWork> {
+export async function estimateWork({ store, runs, memos, isReused, isUnjudged }: RecordedCalls): Promise<EstimatedWork> {
   const last = runs.at(-1);
   const [own, ...sources] = memos;
   const entries = new Map<CallKey, MemoEntry>();
@@ -53,12 +55,11 @@ export async function estimateWork({ store, runs, memos, isReused }: RecordedCal
   for (const [key, { fn, result }] of entries) {
     const { elapsedMs, endedMs = Number.NaN, costUsd } = result ?? {};
     const isSaved = predicted.has(key) && isKept(key);
-    const isUnjudged = own.unjudged.has(key);
     now.set(key, {
       fn,
       isReused: !predicted.has(key) || isSaved,
       hasResult: result !== undefined,
-      isUnjudged,
+      isUnjudged: isUnjudged(key),
       elapsedMs,
       endedMs,
       costUsd,

@@ -85,7 +85,8 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const predicted = [...predictOutermost(loaded.memo, sources)];
     const memos: readonly [Memo, ...Memo[]] = [loaded.memo, ...sources];
     const toExecute = predicted.filter((key) => !isReused(key));
-    const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused });
+    const isUnjudged = (key: CallKey): boolean => loaded.memo.unjudged.has(key) && !opened.selected.keys.has(key);
+    const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused, isUnjudged });
     const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options).budget;
     const ofRuns = { current: undefined, nowMs: io.nowMs(), listed: loaded.runs, reserves: true };

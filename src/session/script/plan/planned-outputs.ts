@@ -4,7 +4,7 @@ import type { Workflow } from '../../../../journal/ids.js';
 import type { JournalStore } from '../../../../journal/store.js';
 import { readFiles, readOutputs } from '../../../../replay/memo/read-result.js';
 import { usable, type Memo } from '../../../../replay/memo/memo.js';
-import { waiting } from '../../../../replay/memo/overlay.js';
+import { unjudgedCalls } from '../../../../replay/memo/overlay.js';
 import type { StoredResult } from '../../../../replay/memo/stored-result.js';
 import type { PlanFacts } from '../../../../replay/resume/plan.js';
 import { decisionFor } from '../../../operation/outputs.js';
@@ -34,7 +34,7 @@ export async function outdatedResults(request: OutdatedRequest): Promise<PlanFac
   const files = createOutputFiles({ store, workflows, keepsNewer, onTrouble: () => undefined });
   const outdated = new Map<StoredResult, 'outputs' | 'file gone'>();
   for (const { memo } of memos) {
-    for (const [, { fn, result }] of [...usable(memo), ...waiting(memo)]) {
+    for (const [, { fn, result }] of [...usable(memo), ...unjudgedCalls(memo)]) {
       const definitions = current.get(fn) ?? [];
       const isKept =
         result.hasFiles && definitions.every((definition) => (definition.options?.files ?? (keepsFiles ? 'keep' : 'ignore')) === 'keep');
