@@ -1,4 +1,4 @@
-// Measures conversations that grow: each call gets the text so far and returns it with a new end.   node conversations.mjs [--rounds 9] [--json FILE]
+// Measures conversations that grow: each call gets the text so far, and returns it with a new end, or that alone.   node conversations.mjs [--rounds 9] [--json FILE]
 // stored / distinct: all bytes below .mlld, as sizes of files and as blocks of the disk, over the bytes of the last text
 // read / plain: cpu to read every stored payload, over cpu to read the same payloads from files of their own, in turns in this process;
 // first read: the same for the first payload that a newly opened store reads, which has the index of the packs to make
@@ -19,6 +19,9 @@ const KINDS = [
   { name: '50 calls, 2 KB that grow by 1 KB', calls: 50, startBytes: 2000, growthBytes: 1000 },
   { name: '4 such of 200 KB at once', calls: 50, startBytes: 200_000, growthBytes: 5000, conversations: 4 },
   { name: '300 calls, 20 KB that grow by 2 KB', calls: 300, startBytes: 20_000, growthBytes: 2000 },
+  { name: '50 answers of 5 KB, put behind 200 KB by a template', calls: 50, startBytes: 200_000, growthBytes: 5000, puts: 'template' },
+  { name: '50 answers of 5 KB, put behind 200 KB by code', calls: 50, startBytes: 200_000, growthBytes: 5000, puts: 'code' },
+  { name: '100 answers of 2 KB, put behind 20 KB by code', calls: 100, startBytes: 20_000, growthBytes: 2000, puts: 'code' },
 ];
 const DISK_BLOCK_BYTES = 512; // the unit of `blocks`, on every system
 
@@ -75,8 +78,14 @@ table('Bytes and reading', Object.entries(columns), rows);
 saveJson(options.json, rows);
 
 /** A turn of a conversation adds text that occurs nowhere else, as the replies of a model do. */
-function talk({ calls, startBytes, growthBytes, conversations = 1 }) {
+function talk({ calls, startBytes, growthBytes, puts, conversations = 1 }) {
   const names = Array.from({ length: conversations }, (_, i) => `talk${i}`);
+  const turnOf = (name, i) => {
+    const call = `@turn(@${name}_${i}, ${growthBytes})`;
+    if (puts === undefined) return `var @${name}_${i + 1} = ${call}`;
+    const whole = puts === 'code' ? `@put(@${name}_${i}, @answer_${i})` : `\`@${name}_${i}@answer_${i}\``;
+    return `var @answer_${i} = ${call}\nvar @${name}_${i + 1} = ${whole}`;
+  };
   return [
     'exe @words(seed, length) = node {',
     '  const { createHash } = require("crypto");',
@@ -89,10 +98,11 @@ function talk({ calls, startBytes, growthBytes, conversations = 1 }) {
     '  const seed = `${history.slice(0, 50)} ${history.length} `;',
     '  let text = "";',
     '  for (let i = 0; text.length < length; i++) text += createHash("sha256").update(seed + i).digest("base64") + " ";',
-    '  return history + text.slice(0, length);',
+    `  return ${puts === undefined ? 'history + ' : ''}text.slice(0, length);`,
     '}',
+    'exe @put(history, answer) = js { return history + answer; }',
     ...names.map((name) => `var @${name}_0 = @words("${name}", ${startBytes})`),
-    ...Array.from({ length: calls }, (_, i) => names.map((name) => `var @${name}_${i + 1} = @turn(@${name}_${i}, ${growthBytes})`)).flat(),
+    ...Array.from({ length: calls }, (_, i) => names.map((name) => turnOf(name, i))).flat(),
     ...names.map((name) => `show @${name}_${calls}`),
     '',
   ].join('\n');

@@ -17,7 +17,7 @@ export const JOURNAL_VERSION = 1;
 export const PACKED_VERSION = 2;
 
 export type { OutputFile, ResultForm, ReusedOutput, Usage } from './facts/call-event.js';
-export type { Json, Payload } from './payloads.js';
+export type { Json, Payload, PayloadUse } from './payloads.js';
 
 /** Names the construct: `exe`, `var`, `show`, `for`, `for:iteration`, `for:batch`, `loop`, `run`, `import`, … */
 export type OpKind = string;

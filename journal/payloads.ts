@@ -37,16 +37,17 @@ export const INLINE_MAX = 64 * 1024;
  */
 const PLAIN_TEXT_MIN = 16 * 1024 * 1024;
 /**
- * UTF-16 units of the smallest payload of a call that goes into a pack when it continues another one. It costs a sync of the pack, where
- * a line costs none of its own, so shorter ones are in their lines (docs/decisions/0048-short-conversations.md).
+ * UTF-16 units of the smallest payload that goes into a pack when it continues another one. It costs a sync of the pack, where a line
+ * costs none of its own, so shorter ones are in their lines (docs/decisions/0048-short-conversations.md).
  */
 const CONTINUED_MIN = 6 * 1024;
 
 /**
  * Bytes. A payload of so many or more shares space with payloads that repeat parts of it. Lines that name such a blob are of version 2, so
- * programs that can't read packs say that they don't know these lines (`docs/journal-format.md`).
+ * programs that can't read packs say that they don't know these lines (`docs/journal-format.md`). A smaller one would save little more than
+ * its record in the pack takes.
  */
-export const PACKED_BYTES_MIN = CONTINUED_MIN;
+export const PACKED_BYTES_MIN = 1024;
 /** UTF-8 can't encode it, JSON can. */
 const LONE_SURROGATE = /\p{Cs}/u;
 /** UTF-8 bytes. A string of V8 has at most so many units, whatever they are. */
@@ -63,15 +64,26 @@ export interface Blobs {
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
   /** True for a text that `packBlob` would store as little more than its new end. Absent where texts share no space. */
   continues?(text: string): boolean;
+  /** True for a packed blob of which at least half is copies of parts of others. Absent where blobs share no space. */
+  repeatsOthers?(id: BlobId): boolean;
 }
 
-/** `ofCall`: it is what a call got or returned, which in a conversation continues what an earlier one did. */
-export function storePayload(blobs: Blobs, value: Json, ofCall = false): Payload | Promise<Payload> {
+/** Says how a payload may repeat others, or be repeated, which decides its place. */
+export interface PayloadUse {
+  /** It may continue an earlier text, as the arguments and results of calls and the values of code do. */
+  readonly mayContinue?: boolean;
+  /** The arguments of the call that returned it: the answer in a conversation becomes a part of what the next call gets. */
+  readonly answers?: Payload | undefined;
+}
+
+export function storePayload(blobs: Blobs, value: Json, { mayContinue, answers }: PayloadUse = {}): Payload | Promise<Payload> {
   if (typeof value === 'string' && value.length >= PLAIN_TEXT_MIN && !LONE_SURROGATE.test(value)) return storeText(blobs, value);
   // The line of an event is written by `JSON.stringify`, which knows no -0.
   const size = jsonSize(value);
   if (size > INLINE_MAX || holdsNegativeZero(value)) return blobs.packBlob(exactJson(value));
-  if (!ofCall || size < CONTINUED_MIN || !blobs.continues) return { inline: value };
+  const isAnswer = size >= PACKED_BYTES_MIN && answers && 'blob' in answers && blobs.repeatsOthers?.(answers.blob);
+  if (isAnswer) return blobs.packBlob(exactJson(value));
+  if (!mayContinue || size < CONTINUED_MIN || !blobs.continues) return { inline: value };
   const text = exactJson(value);
   return blobs.continues(text) ? blobs.packBlob(text) : { inline: value };
 }

@@ -9,6 +9,7 @@ import type { Offers } from './storage/offers.js';
 import type { Durability } from './durability.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import type { OwnFact } from './own-fact.js';
+import type { PayloadUse } from './payloads.js';
 import type { Secrets } from './secrets/sealing.js';
 import type { BlobId, CallKey, Position, RunId, RunRef, Seq, Workflow } from './ids.js';
 
@@ -186,6 +187,8 @@ export interface RunStore {
   packBlob(content: string): Promise<StoredBlob>;
   /** True for a text that continues one that it was asked about lately, and that `packBlob` would store as little more than its end. */
   continues?(text: string): boolean;
+  /** True for a packed blob of which at least half is copies of parts of others. */
+  repeatsOthers?(id: BlobId): boolean;
   /** Begins a blob that is written in pieces. The run that it is for must have been created. */
   newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
@@ -249,10 +252,10 @@ export interface PayloadStore {
    */
   readonly immediate?: ImmediateReads;
   /**
-   * Returns the value inline, at once, below the threshold; else a durable blob. What a call got or returned (`ofCall`) may be a blob below
-   * it, too, where it continues an earlier text. Throws what `jsonSize` throws.
+   * Returns the value inline, at once, below the threshold; else a durable blob. One that repeats others, or will be repeated, may be a
+   * blob below it, too. Throws what `jsonSize` throws.
    */
-  payload(value: Json, ofCall?: boolean): Payload | Promise<Payload>;
+  payload(value: Json, use?: PayloadUse): Payload | Promise<Payload>;
   /** Seals the value for the call that it is about, or returns only a keyed digest where there is no sealing key. */
   secretPayload(value: Json, about: string): Promise<Payload>;
   /** Returns the value; undefined when the payload is gone, was sealed with another key or for another call, or doesn't match its name. */

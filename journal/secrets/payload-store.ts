@@ -10,7 +10,7 @@ import type { Secrets } from './sealing.js';
 
 export function withPayloads(runs: RunStore, keyring: Keyring): JournalStore {
   const payloads: PayloadStore = {
-    payload: (value, ofCall) => storePayload(runs, value, ofCall),
+    payload: (value, use) => storePayload(runs, value, use),
     secretPayload: async (value, about) => storeSecret(runs, await keyring.needed(), value, about),
     async resolve(payload, about = '') {
       const secrets = 'keyId' in payload ? await keyring.known() : undefined;

@@ -209,6 +209,10 @@ class MemoryStore implements RunStore {
     return this.recentTexts.continues(text);
   }
 
+  repeatsOthers(id: BlobId): boolean {
+    return this.pack.repeatsOthers(id);
+  }
+
   async packBlob(content: string): Promise<StoredBlob> {
     const bytes = Buffer.byteLength(content);
     if (bytes < PACKED_BYTES_MIN || bytes > PACKED_BYTES_MAX) return this.putBlob(content);

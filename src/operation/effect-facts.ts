@@ -56,7 +56,7 @@ export function recordEffect<Q extends EffectKind>(
       ...('error' in outcome && errorFacts(outcome.error, secrets)),
     });
   if (isSealed) return sealed();
-  const stored = kept === undefined ? outputOf(outcome) : cache.payload(kept);
+  const stored = kept === undefined ? outputOf(outcome) : cache.payload(kept, { mayContinue: kind === 'code.run' });
   if (stored instanceof Promise) return stored.then((payload) => post(sha256(canonical), payload));
   post(sha256(canonical), stored);
   return undefined;

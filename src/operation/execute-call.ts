@@ -115,7 +115,7 @@ export async function executeAndRecord(
         claim.refused === passedOver.refused ? passedOver : { ...passedOver, ...(claim.refused && { refused: claim.refused }) };
       const judging = unjudged && progress.attempt?.isReceived ? judgingOf(unjudged) : undefined;
       const why = judging ? { ...passed, ...judging } : passed;
-      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, why, { view, started, mayBegin });
+      const recording = (): ReturnType<typeof recordStart> => recordStart(call, identity, why, { progress, view, started, mayBegin });
       return looking ? looking.then(recording) : recording();
     },
     failed: async (fact) => {

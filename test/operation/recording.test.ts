@@ -34,7 +34,7 @@ it.each([
 it('records the start of an attempt with its number, unless its lane was stopped meanwhile', async () => {
   const bare = bareRun();
   const call = callOf(bare);
-  const begin = { view: { try: 2 }, started: undefined, mayBegin: undefined };
+  const begin = { progress: new CallProgress(), view: { try: 2 }, started: undefined, mayBegin: undefined };
   expect(await recordStart(call, identityOf(), {}, { ...begin, mayBegin: () => false })).toBeUndefined();
   expect(bare.facts).toEqual([]);
   expect(await recordStart(call, identityOf(), {}, begin)).toBe(1);

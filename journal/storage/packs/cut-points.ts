@@ -13,17 +13,32 @@ export const CHUNK_BYTES_MAX = 16 * 1024;
 /** Twelve bits: a chunk has some 5 KB. The high ones, because each of them depends on many bytes. */
 const CUT_MASK = 0xfff00000;
 
+/** Seven bits: a place of every 128 bytes is an anchor. */
+const ANCHOR_MASK = 0xfe000000;
+/** The hash depends on so many bytes. */
+const HASHED_BYTES = 32;
+
 const GEAR = gearTable();
 
 /** Returns the end of the chunk that begins at `start`. */
 export function nextCut(bytes: Uint8Array, start: number): number {
   const end = Math.min(bytes.length, start + CHUNK_BYTES_MAX);
   let hash = 0;
-  for (let at = Math.min(end, start + CHUNK_BYTES_MIN - 32); at < end; at++) {
+  for (let at = Math.min(end, start + CHUNK_BYTES_MIN - HASHED_BYTES); at < end; at++) {
     hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0;
     if ((hash & CUT_MASK) === 0 && at + 1 >= start + CHUNK_BYTES_MIN) return at + 1;
   }
   return end;
+}
+
+/** Finds places that the bytes before them decide: those of a short text, wherever it stands in a longer one. */
+export function* anchorsIn(bytes: Uint8Array, start: number, end: number): Generator<number> {
+  const first = Math.max(start, HASHED_BYTES - 1);
+  let hash = 0;
+  for (let at = Math.max(0, start - HASHED_BYTES); at < end; at++) {
+    hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0;
+    if ((hash & ANCHOR_MASK) === 0 && at >= first) yield at + 1;
+  }
 }
 
 /** Returns 256 numbers without pattern, the same ones in every process: cut points are compared across processes. */

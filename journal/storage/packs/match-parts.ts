@@ -5,11 +5,23 @@
  * MATCH-1 Only bytes that were compared are copied: a wrong fingerprint costs space and damages nothing.
  * MATCH-2 Every chunk that was looked up is in `cuts` of the new record, so that the latest blob that holds it is found next time: its
  *    bytes are the longest match of a conversation.
- * MATCH-3 The first blob of a pack has nothing to copy from, and in most runs no other one follows. So it is cut into chunks when the
+ * MATCH-3 A short blob is found again wherever it stands in a longer text: probes of its own bytes, at places that its content decides,
+ *    are in `cuts`. So the answer of a call is a copy in the history that the next one gets.
+ * MATCH-4 The first blob of a pack has nothing to copy from, and in most runs no other one follows. So it is cut into chunks when the
  *    second one is stored, and its record has no cuts. A large one is cut at once: each process that appends to the pack would have to.
  */
-import { CHUNK_BYTES_MAX, nextCut } from './cut-points.js';
-import { cutsOf, fingerprintOf, PARTS_MAX, textOfCuts, type Cut, type Header, type PackRecord, type Part } from './pack-record.js';
+import { anchorsIn, CHUNK_BYTES_MAX, nextCut } from './cut-points.js';
+import {
+  cutsOf,
+  fingerprintOf,
+  PARTS_MAX,
+  SHORT_BYTES_MAX,
+  textOfCuts,
+  type Cut,
+  type Header,
+  type PackRecord,
+  type Part,
+} from './pack-record.js';
 import type { Pack } from './pack.js';
 
 export interface Matched extends Pick<Header, 'parts' | 'cuts'> {
@@ -32,22 +44,25 @@ interface Match {
  * the blob.
  */
 const PROBE_BYTES = 256;
+/** One probe finds all around it, but for what was changed between two. */
+const PROBES_APART = 1024;
 /** Reading a blob follows its chain of copies, so a chain that is as long begins anew. */
 const DEPTH_MAX = 4096;
-/** MATCH-3 */
+/** MATCH-4 */
 const UNCUT_BYTES_MAX = 1024 * 1024;
 
 /** `contentOf` returns the bytes of a record of the pack. */
 export function matchParts(content: Buffer, pack: Pack, contentOf: (record: PackRecord) => Buffer | undefined): Matched {
   if (pack.isEmpty && content.length <= UNCUT_BYTES_MAX) return { parts: [content.length], cuts: '', own: [content] };
   pack.index((record) => (record.cuts === '' ? cutsIn(contentOf(record)) : cutsOf(record)));
+  const isShort = content.length <= SHORT_BYTES_MAX;
   const parts: Part[] = [];
   const cuts: Cut[] = [];
   const own: Uint8Array[] = [];
   let taken = 0;
   for (let start = 0; start < content.length;) {
     const end = nextCut(content, start);
-    const match = start === taken ? lookUp(start, start + PROBE_BYTES) : end === content.length ? undefined : lookUp(start, end);
+    const match = matchOfChunk(start, end) ?? (pack.hasShort ? matchOfShort(start, end) : undefined);
     if (match !== undefined) {
       takeOwn(match.start);
       parts.push([pack.end - match.record.at, match.from, match.end - match.start]);
@@ -63,13 +78,30 @@ export function matchParts(content: Buffer, pack: Pack, contentOf: (record: Pack
     if (end === taken) return;
     parts.push(end - taken);
     own.push(content.subarray(taken, end));
+    if (isShort) cuts.push(...probesIn(content, taken, end));
     taken = end;
   }
 
-  function lookUp(start: number, end: number): Match | undefined {
-    if (end > content.length || end - start < PROBE_BYTES) return undefined;
-    const fingerprint = fingerprintOf(content.subarray(start, end));
+  /** MATCH-2 */
+  function matchOfChunk(start: number, end: number): Match | undefined {
+    if (start !== taken && end === content.length) return undefined;
+    const to = start === taken ? start + PROBE_BYTES : end;
+    if (to > content.length || to - start < PROBE_BYTES) return undefined;
+    const fingerprint = fingerprintOf(content.subarray(start, to));
     cuts.push([fingerprint, start]);
+    return matchOf(fingerprint, start, to);
+  }
+
+  /** MATCH-3 */
+  function matchOfShort(start: number, end: number): Match | undefined {
+    for (const [fingerprint, at] of probesIn(content, start, end, 0)) {
+      const match = matchOf(fingerprint, at, at + PROBE_BYTES);
+      if (match !== undefined) return match;
+    }
+    return undefined;
+  }
+
+  function matchOf(fingerprint: string, start: number, end: number): Match | undefined {
     const found = pack.holding(fingerprint);
     if (found === undefined || found.record.depth >= DEPTH_MAX) return undefined;
     const stored = contentOf(found.record);
@@ -84,9 +116,9 @@ export function matchParts(content: Buffer, pack: Pack, contentOf: (record: Pack
   }
 }
 
-/** Returns the cuts that a blob has of which no part is a copy (MATCH-3). */
+/** Returns the cuts that a blob has of which no part is a copy (MATCH-4). */
 function cutsIn(content: Buffer = Buffer.alloc(0)): readonly Cut[] {
-  const cuts: Cut[] = [];
+  const cuts: Cut[] = content.length <= SHORT_BYTES_MAX ? [...probesIn(content, 0, content.length)] : [];
   for (let start = 0; start < content.length;) {
     const end = nextCut(content, start);
     if (start === 0) cuts.push([fingerprintOf(content.subarray(0, PROBE_BYTES)), 0]);
@@ -94,6 +126,16 @@ function cutsIn(content: Buffer = Buffer.alloc(0)): readonly Cut[] {
     start = end;
   }
   return cuts;
+}
+
+/** Finds probes at places that the content decides. */
+function* probesIn(content: Buffer, start: number, end: number, apart = PROBES_APART): Generator<Cut> {
+  let next = 0;
+  for (const at of anchorsIn(content, start, Math.min(end, content.length - PROBE_BYTES))) {
+    if (at < next) continue;
+    yield [fingerprintOf(content.subarray(at, at + PROBE_BYTES)), at];
+    next = at + apart;
+  }
 }
 
 /** Returns the number of equal bytes from the two places on. */

@@ -3,6 +3,7 @@ import { sha256 } from '../../canonical.js';
 import type { BlobId } from '../../ids.js';
 import { encodeRecord } from './encode-record.js';
 import type { PackBytes } from './header-reader.js';
+import { isMostlyCopied } from './pack-record.js';
 import { Pack, PACK_HEAD } from './pack.js';
 
 export class MemoryPack {
@@ -22,6 +23,11 @@ export class MemoryPack {
     encoded.bytes.copy(this.bytes, this.pack.end);
     this.pack.add(encoded);
     return blob;
+  }
+
+  repeatsOthers(blob: BlobId): boolean {
+    const record = this.pack.find(blob);
+    return record !== undefined && isMostlyCopied(record);
   }
 
   content(blob: BlobId): Buffer | undefined {

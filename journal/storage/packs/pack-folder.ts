@@ -8,7 +8,7 @@ import type { BlobId } from '../../ids.js';
 import type { Disk } from '../disk.js';
 import { packFile, packOfFile, type PackName } from '../layout.js';
 import type { PackBytes } from './header-reader.js';
-import type { PackRecord } from './pack-record.js';
+import { isMostlyCopied, type PackRecord } from './pack-record.js';
 import { Pack } from './pack.js';
 
 export class PackFolder {
@@ -37,6 +37,15 @@ export class PackFolder {
       if (content !== undefined) return { name, content };
     }
     return undefined;
+  }
+
+  /** True for a blob that a known pack holds, and of which at least half is copies of parts of others. */
+  repeatsOthers(blob: BlobId): boolean {
+    for (const pack of this.packs.values()) {
+      const record = pack.find(blob);
+      if (record !== undefined) return isMostlyCopied(record);
+    }
+    return false;
   }
 
   /** Returns the packs, the latest first. */

@@ -46,6 +46,9 @@ export const PARTS_MAX = 4096;
 /** Larger blobs are files of their own: a packed one is held in memory as a whole. */
 export const PACKED_BYTES_MAX = 32 * 1024 * 1024;
 
+/** A blob of so many bytes is looked for in longer ones (MATCH-3 of `match-parts.ts`). */
+export const SHORT_BYTES_MAX = 16 * 1024;
+
 /** Every record begins with it. */
 export const RECORD_START = '{"blob":"';
 
@@ -106,6 +109,10 @@ export function blobBytes(parts: readonly Part[]): number {
 /** Returns the number of bytes that the record holds itself. */
 export function ownBytes(parts: readonly Part[]): number {
   return parts.reduce<number>((sum, part) => sum + (typeof part === 'number' ? part : 0), 0);
+}
+
+export function isMostlyCopied({ parts, bytes }: PackRecord): boolean {
+  return 2 * ownBytes(parts) <= bytes;
 }
 
 function areParts(parts: unknown): parts is readonly Part[] {

@@ -7,7 +7,7 @@
  */
 import type { BlobId } from '../../ids.js';
 import { HeaderReader, nextRecord, type FoundHeader, type PackBytes } from './header-reader.js';
-import { blobBytes, type Cut, type Header, type PackRecord } from './pack-record.js';
+import { blobBytes, SHORT_BYTES_MAX, type Cut, type Header, type PackRecord } from './pack-record.js';
 import { readContent } from './read-content.js';
 
 export const PACK_HEAD = '{"pack":1}\n';
@@ -18,6 +18,7 @@ export class Pack {
   private readonly byFingerprint = new Map<string, { readonly record: PackRecord; readonly from: number }>();
   /** Only who stores blobs needs their fingerprints. */
   private readonly unindexed: PackRecord[] = [];
+  private isWithShort = false;
   /** The end of the last record that is known. */
   private known = 0;
   private sizeSeen = 0;
@@ -45,9 +46,15 @@ export class Pack {
     return this.byOffset.size === 0;
   }
 
+  /** True when probes of a short blob may be found in the next one. */
+  get hasShort(): boolean {
+    return this.isWithShort;
+  }
+
   /** Takes up the fingerprints of the records that were added since. */
   index(cutsOf: (record: PackRecord) => readonly Cut[]): void {
     for (const record of this.unindexed.splice(0)) {
+      this.isWithShort ||= record.bytes <= SHORT_BYTES_MAX;
       for (const [fingerprint, from] of cutsOf(record)) this.byFingerprint.set(fingerprint, { record, from });
     }
   }
@@ -96,6 +103,7 @@ export class Pack {
     this.byOffset.clear();
     this.byFingerprint.clear();
     this.unindexed.splice(0);
+    this.isWithShort = false;
     this.known = this.sizeSeen = 0;
     this.isDoubtful = false;
   }

@@ -1,5 +1,5 @@
 /** The parts of a call that is executed: what its attempts need, what is recorded of them, and what is known up to now. */
-import type { FactOf, Usage } from '../../../journal/event.js';
+import type { FactOf, Payload, Usage } from '../../../journal/event.js';
 import type { CallKey, Seq } from '../../../journal/ids.js';
 import type { Attempt, AttemptView } from '../../calls/attempt.js';
 import { addAttempt } from '../../calls/usage.js';
@@ -46,6 +46,8 @@ export class CallProgress {
   /** The call failed, and its value is what was printed (`onFailure: "value"`). */
   isPassedOn = false;
   attempt: Attempt | undefined;
+  /** The arguments as the journal has them. */
+  args: Payload | undefined;
   usage: Usage | undefined;
   /** The usage of all attempts so far. */
   callUsage: Usage | undefined;

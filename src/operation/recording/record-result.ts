@@ -104,7 +104,7 @@ async function storeResult(
   const { json, form } = encoded;
   const isSealed = secret || isSecret(valueIn(made)) || secrets.contains(json);
   const resultLabels = labelsOfResult(made, operation.inputs, llm, isSealed);
-  const storing = isSealed ? cache.secretPayload(json, key, PAID) : cache.payload(json, PAID);
+  const storing = isSealed ? cache.secretPayload(json, key, PAID) : cache.payload(json, { isPaid: PAID, answers: progress.args });
   const result = storing instanceof Promise ? await storing : storing;
   const flaw = unusableBecause(call, made, encoded, progress);
   const isStored = flaw === undefined && notStored(result) === undefined;
@@ -186,7 +186,7 @@ async function storeMetadata(
   const line = metadataOf(valueIn(executed))?.command?.command ?? '';
   return isSealed || secrets.appearIn(line) || secrets.appearIn(canonicalJson(json))
     ? cache.secretPayload(json, `${key} notes`, PAID)
-    : cache.payload(json, PAID);
+    : cache.payload(json, { isPaid: PAID });
 }
 
 function notStored(result: Payload): string | undefined {

@@ -4,6 +4,7 @@ import type { Seq } from '../../../journal/ids.js';
 import type { Recorded } from '../../../journal/store.js';
 import type { AttemptView } from '../../calls/attempt.js';
 import type { Started } from '../../calls/dispatch/ports.js';
+import type { CallProgress } from '../attempts/call-progress.js';
 import { sitesOf, type CacheableCall, type CallIdentity } from '../cacheable-call.js';
 import { recordedArguments } from './recorded-arguments.js';
 
@@ -17,6 +18,7 @@ export type PassedOver = Pick<FactOf<'call.started'>, 'outdated' | 'unfit' | 'go
 export type Judging = Pick<FactOf<'call.started'>, 'received' | 'outputs' | 'files'> & Partial<Pick<FactOf<'call.started'>, 'fingerprint'>>;
 
 interface Begin {
+  readonly progress: Pick<CallProgress, 'args'>;
   readonly view: AttemptView;
   readonly started: Started | undefined;
   readonly mayBegin: (() => boolean) | undefined;
@@ -39,8 +41,9 @@ function appendStart(
   { key, hasSecret, definition, request }: CallIdentity,
   args: Payload,
   passedOver: PassedOver & Judging,
-  { view, started, mayBegin }: Begin,
+  { progress, view, started, mayBegin }: Begin,
 ): Promise<Seq | undefined> {
+  progress.args = args;
   const preview = hasSecret || 'inline' in args ? undefined : cache.preview(request.args);
   if (mayBegin?.() === false) return Promise.resolve(undefined); // its lane was stopped while the arguments were stored
   const recording = recorder.append({

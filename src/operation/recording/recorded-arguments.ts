@@ -21,6 +21,6 @@ export async function digestOfSent(
 }
 
 export function recordedArguments({ run: { cache } }: CacheableCall, { hasSecret, request }: CallIdentity): Awaitable<Payload> {
-  if (!hasSecret) return cache.payload(request.args, PAID);
+  if (!hasSecret) return cache.payload(request.args, { isPaid: PAID });
   return cache.digest(canonicalJson(request.args)).then((digest) => ({ digest }));
 }

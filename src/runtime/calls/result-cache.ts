@@ -1,6 +1,6 @@
 /** The port to the results that are paid for already. `session/` builds it from the folds. */
 import type { ExecutingWorker } from '../../../journal/storage/offers.js';
-import type { FactOf, Json, OutputFile, Payload } from '../../../journal/event.js';
+import type { FactOf, Json, OutputFile, Payload, PayloadUse } from '../../../journal/event.js';
 import type { WrittenFile } from '../../../journal/facts/call-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
 import type { RecordedResult } from '../../../journal/storage/claims.js';
@@ -55,7 +55,7 @@ export interface ResultCache {
    * Encodes arguments and results: inline, or as a blob that is durable before this resolves. `isPaid`: of a call; a disk that refuses
    * writes for a while is waited for.
    */
-  payload(value: Json, isPaid?: boolean): Awaitable<Payload>;
+  payload(value: Json, use?: PayloadUse & { readonly isPaid?: boolean }): Awaitable<Payload>;
   /** Returns the first argument as short text, for events that don't hold the arguments in clear. */
   preview(args: readonly Json[]): string | undefined;
   /** Encodes like `payload`, encrypted. */

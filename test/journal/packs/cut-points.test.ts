@@ -1,7 +1,7 @@
 /** Chunks are cut by what they hold. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CHUNK_BYTES_MAX, CHUNK_BYTES_MIN, nextCut } from '../../../journal/storage/packs/cut-points.js';
+import { anchorsIn, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN, nextCut } from '../../../journal/storage/packs/cut-points.js';
 
 function chunksOf(bytes: Buffer): string[] {
   const chunks: string[] = [];
@@ -50,4 +50,23 @@ it.each([
     const lost = chunksOf(after).filter((chunk) => !known.has(chunk));
     expect(lost.reduce((sum, chunk) => sum + chunk.length, 0)).toBeLessThan(3000 + 3 * CHUNK_BYTES_MAX);
   }
+});
+
+it('finds the anchors of a text wherever it stands in another one', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 5000 }), fc.nat({ max: 5000 }), fc.nat({ max: 20_000 }), fc.nat(), (before, start, length, seed) => {
+      const text = noise(length, seed);
+      const whole = Buffer.concat([noise(before, seed + 1), text, noise(300, seed + 2)]);
+      const inside = [...anchorsIn(whole, before, before + length)].map((at) => at - before);
+      expect(inside.filter((at) => at >= 32)).toEqual([...anchorsIn(text, 0, length)]);
+      expect([...anchorsIn(text, start, length)]).toEqual([...anchorsIn(text, 0, length)].filter((at) => at > start));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('finds an anchor in some 128 bytes', () => {
+  const { length } = [...anchorsIn(noise(1_000_000, 1), 0, 1_000_000)];
+  expect(1_000_000 / length).toBeGreaterThan(100);
+  expect(1_000_000 / length).toBeLessThan(160);
 });

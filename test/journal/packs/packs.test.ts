@@ -57,6 +57,24 @@ describe('a growing text', () => {
     await expectAll(openFileStore(root), texts);
   });
 
+  it.each<[string, (history: string, answer: string) => string]>([
+    ['at its end', (history, answer) => `${history}\n\nUser: and then?\n\nAssistant: ${answer}\n\nUser: go on`],
+    ['in front of it', (history, answer) => `Assistant: ${answer}\n\n${history}`],
+  ])('holds no second copy of the answers that are put %s', async (_title, put) => {
+    const root = temporaryFolder();
+    let history = words('tide', 100_000);
+    await storeAll(openFileStore(root), [JSON.stringify([history])]);
+    for (let turn = 0; turn < 30; turn++) {
+      const answer = words(`answer ${turn}`, 1100 + turn * 100).replaceAll('= ', '.\n"');
+      history = put(history, answer);
+      const texts = [JSON.stringify(answer), JSON.stringify([history, { turn }])];
+      const store = openFileStore(root); // of another process, which knows what the pack says
+      await storeAll(store, texts);
+      await expectAll(store, texts);
+    }
+    expect(bytesIn(root)).toBeLessThan(JSON.stringify(history).length + 60 * 500);
+  });
+
   it('is continued by the next process, also between other conversations', async () => {
     const root = temporaryFolder();
     const both = [conversation('ebb', 20), conversation('flow', 20)] as const;

@@ -54,7 +54,7 @@ it.each([
   ['refuses blobs', DENIED],
 ])('keeps what was paid for in its line where the store %s, and warns', async (_, error) => {
   const { storage, seen } = storageOver(refusing(error), openMemoryStore());
-  expect(await storage.payload(LARGE, true)).toEqual({ inline: LARGE });
+  expect(await storage.payload(LARGE, { isPaid: true })).toEqual({ inline: LARGE });
   expect(seen).toEqual([`trouble: ${error.message}`]);
 });
 

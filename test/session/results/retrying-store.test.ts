@@ -109,6 +109,6 @@ it.each([
 it('stores a payload that the database refuses no second time', async () => {
   const { store, tries } = refusingPayloads(fromDatabase('42501'));
   const { retrying, seen } = setUp(store, { waitMs: 60_000 });
-  await expect(retrying.payload('paid for', true)).rejects.toMatchObject({ code: 'STORE_DENIED' });
+  await expect(retrying.payload('paid for', { mayContinue: true })).rejects.toMatchObject({ code: 'STORE_DENIED' });
   expect([tries(), seen]).toEqual([1, ['given up: STORE_DENIED']]);
 });

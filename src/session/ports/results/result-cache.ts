@@ -248,7 +248,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   const offers = sources.offers?.({
     reusesAll: () => policy.reuses === 'all',
     ownLimit: () => ownLimitOfReuse(flags, policy),
-    payload: (value) => storage.payload(value, true),
+    payload: (value) => storage.payload(value, { isPaid: true }),
     ...(store.hasSharedKey && { sealed: (value, about) => storage.secretPayload(value, about, true) }),
   });
 

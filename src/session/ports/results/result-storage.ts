@@ -72,9 +72,9 @@ export function createResultStorage({ store, retrying, patient, secrets: recorde
   };
   return {
     knownSecrets: () => secrets,
-    payload(value, isPaid = false) {
+    payload(value, { isPaid = false, mayContinue = isPaid, answers } = {}) {
       try {
-        const stored = (isPaid ? retrying : store).payload(value, isPaid);
+        const stored = (isPaid ? retrying : store).payload(value, { mayContinue, answers });
         if (!(stored instanceof Promise)) return stored;
         return stored
           .catch((error: unknown) => whenBack(error, isPaid, (waiting) => waiting.payload(value)))

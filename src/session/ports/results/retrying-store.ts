@@ -65,9 +65,9 @@ export function retryingStore(
     }
   };
   const changes: Partial<JournalStore> = {
-    payload: (value, ofCall): Payload | Promise<Payload> => {
-      const payload = store.payload(value, ofCall);
-      return payload instanceof Promise ? retry(() => store.payload(value, ofCall), payload) : payload;
+    payload: (value, use): Payload | Promise<Payload> => {
+      const payload = store.payload(value, use);
+      return payload instanceof Promise ? retry(() => store.payload(value, use), payload) : payload;
     },
     secretPayload: (value, about) => retry(() => store.secretPayload(value, about)),
     putBlob: (content) => retry(() => store.putBlob(content)),
