@@ -42,6 +42,15 @@ export function callCompleted(n: number, result: Json = `answer ${n}, naïve —
   return { type: 'call.completed', key: sha256(`key ${n}`), op: opPath(`main/review#${n}`), result: { inline: result }, elapsedMs: n };
 }
 
+export function callFailed(n: number): Fact {
+  return { type: 'call.failed', key: sha256(`key ${n}`), op: opPath(`main/review#${n}`), message: 'no', elapsedMs: n };
+}
+
+/** The result of a call, before its guards judge it. */
+export function received(n: number): Fact {
+  return { ...callCompleted(n), type: 'result.received' } as Fact;
+}
+
 /** A small run: one of each durability, with non-ASCII text. */
 export const smallRun: readonly Fact[] = [
   started,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Fact, Json } from '../../../journal/event.js';
+import type { Fact, FactOf, Json } from '../../../journal/event.js';
 import { opPath, seqOf, type EventRef } from '../../../journal/ids.js';
 import { usableEntry, memo, usable } from '../../../replay/memo/memo.js';
+import { unjudgedCalls } from '../../../replay/memo/overlay.js';
 import { calledLately } from '../../../replay/resume/predict-calls.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { call, entries, inside, loop, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
@@ -52,6 +53,18 @@ describe('memo', () => {
     expect(state.entries.get(callKeyOf('ebb'))).toMatchObject({ fn: 'ask', site: 'job.mld:3:6', result: undefined });
     const executed = fold(memo, run(runRef(2), call('main/ask#0', 'ebb')), state);
     expect(usableEntry(executed, callKeyOf('ebb'))).toMatchObject({ preview: 'ebb', result: { ref: runRef(2) } });
+  });
+
+  it('has the result that waits for guards where a salvage run has it', () => {
+    const sealed = fold(memo, run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'killed' })));
+    const [, begun, completed] = call('main/ask#0', 'ebb') as [Fact, FactOf<'call.started'>, FactOf<'call.completed'>];
+    const salvaging: Fact[] = [
+      { ...started(runRef(1)), salvages: runRef(1).run } as Fact,
+      { ...begun, begun: { run: runRef(1).run, seq: seqOf(2) } },
+      { ...completed, type: 'result.received' },
+    ];
+    const [waiting] = unjudgedCalls(fold(memo, run(runRef(2), salvaging), sealed));
+    expect(waiting).toMatchObject([callKeyOf('ebb'), { preview: 'ebb', result: { ref: runRef(2) } }]);
   });
 
   it('shows a call that was offered to workers, and failed at one, by its argument', () => {

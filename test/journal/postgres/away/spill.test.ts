@@ -6,7 +6,7 @@ import { sha256 } from '../../../../journal/canonical.js';
 import type { Fact } from '../../../../journal/event.js';
 import type { TeamStore } from '../../../../journal/postgres/open-store.js';
 import { realDisk } from '../../../../journal/storage/disk.js';
-import { callCompleted, callStarted, finished, runRef, started } from '../../support/facts.js';
+import { callCompleted, callFailed, callStarted, finished, received, runRef, started } from '../../support/facts.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { factOf, readRun } from '../../support/read.js';
 import { Line } from './breakable-line.js';
@@ -46,13 +46,13 @@ describe.skipIf(noServer !== undefined)(`a store that is away${noServer === unde
     database.query(`update mlld.runs set fence = fence + 1, lease_until = '-infinity' where not finished`, []);
 
   /** Leaves a run whose last result is in the spill only. */
-  async function leaveSpill(): Promise<Opened> {
+  async function leaveSpill(spilled: readonly Fact[] = [callCompleted(1)]): Promise<Opened> {
     const opened = open({ waitMs: 50 });
     const journal = await opened.store.create(runRef(1));
     await journal.append(started);
     await journal.append(callStarted(1));
     await opened.line.cut();
-    await journal.append(callCompleted(1));
+    for (const fact of spilled) await journal.append(fact);
     await expect(journal.close()).rejects.toMatchObject({ code: 'STORE_SPILLED' });
     await orphan(opened.folder);
     await opened.store.close();
@@ -183,6 +183,27 @@ describe.skipIf(noServer !== undefined)(`a store that is away${noServer === unde
     const { events, defects } = await readRun(store, (salvage as { ref: ReturnType<typeof runRef> }).ref);
     expect(defects).toEqual([]);
     expect(events.slice(1, 3).map(factOf)).toEqual([{ ...callStarted(1), begun: { run: runRef(1).run, seq: 1 } }, callCompleted(1)]);
+    await store.close();
+  });
+
+  it.each([
+    ['alone where its guards were cut off', [received(1)]],
+    ['with its end', [received(1), callCompleted(1)]],
+    ['with the failure of its guards', [received(1), callFailed(1)]],
+  ])('puts a spilled result that guards had not judged into a salvage run %s, once', async (_title, spilled) => {
+    const { folder, url } = await leaveSpill(spilled);
+    await seal();
+    const [path] = await spills(folder);
+    const text = await readFile(path as string, 'utf8');
+    const { store } = open({ folder, url });
+    expect(await store.pushSpills()).toMatchObject([{ salvaged: 1 }]);
+    await writeFile(path as string, text);
+    expect(await store.pushSpills()).toMatchObject([{ salvaged: 0 }]);
+    const [, salvage, ...more] = await store.runs(runRef(1).workflow);
+    expect(more).toEqual([]);
+    const { events } = await readRun(store, (salvage as { ref: ReturnType<typeof runRef> }).ref);
+    const begun = { ...callStarted(1), begun: { run: runRef(1).run, seq: 1 } };
+    expect(events.slice(1, -1).map(factOf)).toEqual([begun, ...spilled]);
     await store.close();
   });
 
