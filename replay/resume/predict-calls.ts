@@ -38,6 +38,8 @@ export interface InvalidationImpact {
   readonly unaffected: number;
   /** Predicted calls that had no result before. */
   readonly unresolved: number;
+  /** The number of them whose result came back, and is judged by the guards in the next run. */
+  readonly unjudged: number;
   /** Calls that the prior run did not execute because of others, and that no earlier run predicts. */
   readonly notExecuted: number;
 }
@@ -77,7 +79,10 @@ export function invalidationImpact(
 ): InvalidationImpact {
   const isReused = reuseBy(results, { keys: new Set(keys), forkedKeys: new Set(forkedKeys) });
   const all = predictCalls(priorOwn, results.sources, isReused);
-  const predicted = [...all].filter(reuseBy(results, NOTHING_SELECTED));
+  const hadResult = reuseBy(results, NOTHING_SELECTED);
+  const predicted = [...all].filter(hadResult);
+  const taken = new Set(keys);
+  const unjudged = [...results.own.unjudged.keys()].filter((key) => all.has(key) && !hadResult(key) && !taken.has(key)).length;
   const again = predicted.filter((key) => !isReused(key)).length;
   const unaffected = new Set([...keys, ...forkedKeys]).size - again;
   const before = predictedBefore(
@@ -86,7 +91,7 @@ export function invalidationImpact(
     (key) => priorOwn.entries.get(key)?.fn,
   );
   const behind = notPredicted(notExecuted, before).length;
-  return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length, notExecuted: behind };
+  return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length, unjudged, notExecuted: behind };
 }
 
 /** Keys of inner calls by the key of the call around them. */

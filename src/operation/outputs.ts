@@ -49,11 +49,15 @@ export function decideOutput({ recorded, onDisk, isKnown, keepsNewer }: OutputSt
   return keepsNewer ? 'keep' : 'again';
 }
 
-/** Stores the declared files as the call left them, for its `call.completed`. */
+/**
+ * Stores the declared files as the call left them, for the event that records its result. `reported`: the missing ones that a warning has
+ * named; guards may have made others since their result was received.
+ */
 export async function keepOutputs(
   { run, operation: { inputs }, secret }: CacheableCall,
   writes: NonNullable<LlmCall['writes']>,
   result: Outcome,
+  reported: Set<string>,
 ): Promise<readonly OutputFile[]> {
   const { cache, settings, world, warn } = run;
   const outputs: OutputFile[] = [];
@@ -69,7 +73,8 @@ export async function keepOutputs(
       .catch((error: unknown) => ({ missing: 'unreadable' as const, detail: (error as Error).message }));
     if ('missing' in found) {
       outputs.push({ path: name, reason: found.missing });
-      warn(`${name} was declared as an output and can't be recorded: ${found.detail}`);
+      if (!reported.has(name)) warn(`${name} was declared as an output and can't be recorded: ${found.detail}`);
+      reported.add(name);
     } else {
       const kept = await cache.files.keep(name, Buffer.from(found.base64, 'base64'));
       outputs.push(kept ? { path: name, ...kept } : { path: name, reason: 'unreadable' });

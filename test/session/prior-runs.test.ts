@@ -78,6 +78,22 @@ it('has --resume failed invalidate nothing, and says how many calls have no resu
   ]);
 });
 
+it('has --resume failed tell calls that are executed from those whose result the guards judge', async () => {
+  const journal = await store.create(runRef(2));
+  const begun = smallRun.find((fact) => fact.type === 'call.started');
+  const completed = smallRun.find((fact) => fact.type === 'call.completed');
+  if (begun?.type !== 'call.started' || completed?.type !== 'call.completed') throw new Error('the small run makes calls');
+  for (const [n, digit] of ['8', '9'].entries()) {
+    const its = { key: `sha256:${digit.repeat(64)}` as CallKey, op: `main/late#${n}` as OpPath };
+    await journal.append({ ...begun, ...its });
+    if (n === 0) await journal.append({ ...completed, ...its, type: 'result.received' });
+  }
+  await journal.close();
+  expect((await open({ resume: 'failed' })).notices).toEqual([
+    '--resume failed: 1 call has no result and will be executed; guards judge the result of 1 more, which is paid for; 2 results are reused',
+  ]);
+});
+
 it('leaves no trace of a target that can not be resolved', async () => {
   await expect(open({ resume: '@nobody' })).rejects.toThrow('nobody');
   expect((await store.runs(workflow)).length).toBe(1);

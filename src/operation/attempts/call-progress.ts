@@ -56,6 +56,8 @@ export class CallProgress {
   problem: readonly string[] | undefined;
   /** The classes of the failed attempts, in their order. */
   readonly classes: FailureClass[] = [];
+  /** Declared outputs that a warning has named. */
+  readonly missingOutputs = new Set<string>();
   startedMs = 0;
   elapsedMs = 0;
   /** Frees the place of the last attempt and settles what it had reserved; undefined once that is done. */

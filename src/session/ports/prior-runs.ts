@@ -127,12 +127,18 @@ function describeInside({ count, first }: ReusedInside): string {
 }
 
 /** Every predicted call with a result is reused, but for those around a call that failed. calls.md 15.5. */
-function describeFailed({ predicted, again, unresolved, notExecuted }: InvalidationImpact): string {
+function describeFailed({ predicted, again, unresolved, unjudged, notExecuted }: InvalidationImpact): string {
   const reuses = predicted - again;
   const reused = `${reuses} ${reuses === 1 ? 'result is' : 'results are'} reused`;
   if (unresolved + again + notExecuted === 0) return `no call failed or was rejected; ${reused}`;
   const around = again === 0 ? '' : `, and ${again} again that ${again === 1 ? 'has' : 'have'} such a call inside`;
   const behind =
     notExecuted === 0 ? '' : `, and so will ${notExecuted} that ${notExecuted === 1 ? 'was' : 'were'} not executed because of failed ones`;
-  return `${unresolved} ${unresolved === 1 ? 'call has' : 'calls have'} no result and will be executed${around}${behind}; ${reused}`;
+  const executed = unresolved - unjudged;
+  const without = `${executed} ${executed === 1 ? 'call has' : 'calls have'} no result and will be executed`;
+  const judged =
+    unjudged === 0
+      ? ''
+      : `; guards judge the ${unjudged === 1 ? 'result' : 'results'} of ${unjudged} more, which ${unjudged === 1 ? 'is' : 'are'} paid for`;
+  return `${without}${around}${behind}${judged}; ${reused}`;
 }

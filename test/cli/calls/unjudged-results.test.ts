@@ -317,3 +317,12 @@ export { @model }
   expect(denied.stderr).toContain('bad');
   expect(drafts()).toBe('x');
 });
+
+it('names a declared output that is missing once, though it is looked for before and after the guards', async () => {
+  const { run } = await project(
+    'exe llm @draw(n) = sh { echo ok } with { writes: [`@root/c\\.txt`] }\nguard after @seen for op:exe = when [ * => allow ]\nshow @draw("c")\n',
+  );
+  const { stderr, status } = await run('--checkpoint');
+  expect(status, stderr).toBe(0);
+  expect(stderr).toMatch(/^warning: c\.txt was declared as an output and can't be recorded: \S+c\.txt does not exist$/m);
+});
