@@ -112,7 +112,10 @@ async function storeResult(
   // A reused result without its metadata would differ from the fresh one.
   const unusable = flaw ?? notStored(result) ?? (notes && notStored(notes));
   const value = withResultLabels(made, operation.inputs, llm, resultLabels);
-  const outputs = flaw === undefined && llm.writes ? await (unjudged?.outputs() ?? keepOutputs(call, llm.writes, value, progress.missingOutputs)) : undefined;
+  const outputs =
+    flaw === undefined && llm.writes
+      ? await (unjudged?.outputs() ?? keepOutputs(call, llm.writes, value, progress.missingOutputs))
+      : undefined;
   const keeping = flaw === undefined ? (unjudged ? unjudged.files : watch.end(isSealed, outputs, progress.attempt)) : undefined;
   const files = keeping instanceof Promise ? await keeping : keeping; // CALL-FILE-1
   const members: ResultMembers = {

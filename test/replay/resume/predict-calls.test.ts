@@ -68,7 +68,7 @@ describe('the impact of an invalidation', () => {
       run(runRef(1), call('main/ask#0', 'flow')),
       broken(run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'failed' }))),
     );
-    expect(fns(earlier)).toMatchObject({ predicted: 1, unresolved: 1, notExecuted: 1 });
+    expect(fns(earlier)).toMatchObject({ predicted: 1, unresolved: 1, unjudged: 0, notExecuted: 1 });
   });
 
   it('leaves out invalidated results that the next run does not need', () => {
@@ -77,24 +77,25 @@ describe('the impact of an invalidation', () => {
       run(runRef(2), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'flow')),
     );
     const asks = keys('stale', 'ebb', 'flow');
-    expect(told(state, asks)).toEqual({ predicted: 2, again: 1, unaffected: 2, unresolved: 0, notExecuted: 0 });
+    expect(told(state, asks)).toEqual({ predicted: 2, again: 1, unaffected: 2, unresolved: 0, unjudged: 0, notExecuted: 0 });
     expect(
       told(
         state,
         [...usable(state)].map(([key]) => key),
       ),
-    ).toEqual({ predicted: 3, again: 3, unaffected: 1, unresolved: 0, notExecuted: 0 });
+    ).toEqual({ predicted: 3, again: 3, unaffected: 1, unresolved: 0, unjudged: 0, notExecuted: 0 });
   });
 
   it('takes the result of the other owner where only one is invalidated', () => {
     const own = memoOf(run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' })));
     const source = memoOf(run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'slack')));
-    expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1, notExecuted: 0 });
+    expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1, unjudged: 0, notExecuted: 0 });
     expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({
       predicted: 1,
       again: 1,
       unaffected: 1,
       unresolved: 1,
+      unjudged: 0,
       notExecuted: 0,
     });
   });
