@@ -1,6 +1,7 @@
 /**
  * Reads the packs of a journal: knows which blob is in which of them. What it knows is only an index: each content is verified, and a
- * blob that isn't found where it was is searched for once more in what the folder holds now.
+ * blob that isn't found where it was is searched for once more in what the folder holds now. To know a pack costs a look at each of its
+ * records, so the latest one is read first, and no further one when it has the blob.
  */
 import { sha256 } from '../../canonical.js';
 import { codeOf } from '../../errors.js';
@@ -21,7 +22,14 @@ export class PackFolder {
 
   /** Returns the content of a blob; undefined when no pack holds it whole. */
   content(blob: BlobId): Buffer | undefined {
-    return this.knownContent(blob) ?? (this.update() ? this.knownContent(blob) : undefined);
+    const known = this.knownContent(blob);
+    if (known !== undefined) return known;
+    for (const name of this.names()) {
+      const pack = unlessUnreadable(() => this.updatePack(name));
+      const content = pack && this.contentIn(name, pack, blob);
+      if (content !== undefined) return content;
+    }
+    return undefined;
   }
 
   /** Does what `content` does, without a look at what other processes have stored meanwhile. */
@@ -29,11 +37,10 @@ export class PackFolder {
     return this.whereabouts(blob)?.content;
   }
 
-  /** Returns the pack that holds the blob whole. */
+  /** Returns a known pack that holds the blob whole. */
   whereabouts(blob: BlobId): { readonly name: PackName; readonly content: Buffer } | undefined {
     for (const [name, pack] of this.packs) {
-      const record = pack.find(blob);
-      const content = record && this.contentOf(name, pack, record);
+      const content = this.contentIn(name, pack, blob);
       if (content !== undefined) return { name, content };
     }
     return undefined;
@@ -48,18 +55,18 @@ export class PackFolder {
     return false;
   }
 
-  /** Returns the packs, the latest first. */
-  get all(): readonly (readonly [PackName, Pack])[] {
-    return [...this.packs].reverse();
-  }
-
-  /** Takes up what is in the folder now. Returns false when there are no packs. Throws what the disk throws. */
-  update(): boolean {
-    const names = listPacks(this.disk, this.path);
+  /** Returns the names of the packs that are in the folder now, the latest first. Throws what the disk throws. */
+  names(): readonly PackName[] {
+    const names = listPacks(this.disk, this.path).reverse();
     const there = new Set(names);
     for (const name of this.packs.keys()) if (!there.has(name)) this.packs.delete(name);
-    for (const name of names) unlessUnreadable(() => this.updatePack(name));
-    return names.length > 0;
+    return names;
+  }
+
+  /** Takes up what was appended to the packs that are known. Throws what the disk throws. */
+  updateKnown(): void {
+    this.names();
+    for (const name of this.packs.keys()) unlessUnreadable(() => this.updatePack(name));
   }
 
   /** Takes up what was appended to a pack; with `anew`, also what was there before. Throws what the disk throws. */
@@ -69,6 +76,11 @@ export class PackFolder {
     if (how === 'anew') pack.forget();
     usePack(this.disk, packFile(this.path, name), (bytes) => pack.update(bytes));
     return pack;
+  }
+
+  private contentIn(name: PackName, pack: Pack, blob: BlobId): Buffer | undefined {
+    const record = pack.find(blob);
+    return record && this.contentOf(name, pack, record);
   }
 
   /** Returns the verified content; undefined, and an index that is made anew next time, when something else is there. */

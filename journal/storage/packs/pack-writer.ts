@@ -10,8 +10,8 @@
  *    pack alone: the system may have lost what it says it holds.
  * PACKER-4 Every record is read back and compared before it is acknowledged: one that copies what the disk holds damaged is written once
  *    more without copies.
- * PACKER-5 A blob that a pack holds already is read and verified, and its pack synced: the process that wrote it may have died before.
- *    The look happens after the run of the blob began, so `journal gc` restores what it was about to remove (DELETE-2).
+ * PACKER-5 A blob that a known pack holds already is read and verified, and its pack synced: the process that wrote it may have died
+ *    before. The look happens after the run of the blob began, so `journal gc` restores what it was about to remove (DELETE-2).
  */
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../canonical.js';
@@ -89,10 +89,10 @@ export class PackWriter {
   private async writeBatch(batch: readonly Waiting[]): Promise<void> {
     const isMissing = (name: PackName | undefined): boolean => name === undefined || this.spoiled.has(name);
     await makeDurableFolder(this.disk, this.packs.path);
-    this.packs.update();
-    const found = new Map(batch.map(({ blob }) => [blob, this.packs.whereabouts(blob)?.name]));
+    this.packs.updateKnown();
     const claimed = await this.claim();
     try {
+      const found = new Map(batch.map(({ blob }) => [blob, this.packs.whereabouts(blob)?.name]));
       const missing = batch.filter(({ blob }) => isMissing(found.get(blob)));
       await this.append(claimed, new Map(missing.map(({ blob, content }) => [blob, content])));
       const used = new Set([claimed.name, ...[...found.values()].filter((name) => !isMissing(name))] as PackName[]);
@@ -165,7 +165,7 @@ export class PackWriter {
 
   /** Claims the pack that this process used last, else the latest that is free, else a new one. */
   private async claim(): Promise<Claimed> {
-    const names = this.packs.all.map(([name]) => name).filter((name) => !this.spoiled.has(name));
+    const names = this.packs.names().filter((name) => !this.spoiled.has(name));
     const mine = names.filter((name) => name === this.last?.name);
     for (const name of [...mine, ...names.filter((other) => other !== this.last?.name)]) {
       const release = await claimPack(this.disk, this.packs.path, name);

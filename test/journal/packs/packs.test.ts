@@ -126,6 +126,30 @@ describe('a growing text', () => {
   });
 });
 
+it('looks into no earlier pack for what the latest one holds, nor to store something', async () => {
+  const root = temporaryFolder();
+  const [first, second, third] = ['first', 'second', 'third'].map((seed) => words(seed, 20_000)) as [string, string, string];
+  await storeAll(openFileStore(root), [first]);
+  const [old = ''] = packs(root);
+  writeFileSync(old, Buffer.concat([readFileSync(old), Buffer.from('torn')])); // so that the next one begins a pack
+  await storeAll(openFileStore(root), [second]);
+  const opened: string[] = [];
+  const watched: Disk = {
+    ...realDisk,
+    openToRead(path) {
+      opened.push(path);
+      return realDisk.openToRead(path);
+    },
+  };
+  const store = openFileStore(root, { disk: watched });
+  await expectAll(store, [second]);
+  await storeAll(store, [third]);
+  expect(packs(root)).toHaveLength(2);
+  expect(opened.filter((path) => path.endsWith('.pack') && path === old)).toEqual([]);
+  await expectAll(store, [third, first]);
+  expect(opened).toContain(old);
+});
+
 describe('a store that is given related texts and rid of some', () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), base: fc.nat(), at: fc.nat(), cut: fc.nat(), seed: fc.nat(99) }) },
