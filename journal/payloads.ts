@@ -64,8 +64,8 @@ export interface Blobs {
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
   /** True for a text that `packBlob` would store as little more than its new end. Absent where texts share no space. */
   continues?(text: string): boolean;
-  /** True for a packed blob of which at least half is copies of parts of others. Absent where blobs share no space. */
-  repeatsOthers?(id: BlobId): boolean;
+  /** True for a packed blob that is an earlier one with a new end. Absent where blobs share no space. */
+  hasGrown?(id: BlobId): boolean;
 }
 
 /** Says how a payload may repeat others, or be repeated, which decides its place. */
@@ -81,7 +81,7 @@ export function storePayload(blobs: Blobs, value: Json, { mayContinue, answers }
   // The line of an event is written by `JSON.stringify`, which knows no -0.
   const size = jsonSize(value);
   if (size > INLINE_MAX || holdsNegativeZero(value)) return blobs.packBlob(exactJson(value));
-  const isAnswer = size >= PACKED_BYTES_MIN && answers && 'blob' in answers && blobs.repeatsOthers?.(answers.blob);
+  const isAnswer = size >= PACKED_BYTES_MIN && answers && 'blob' in answers && blobs.hasGrown?.(answers.blob);
   if (isAnswer) return blobs.packBlob(exactJson(value));
   if (!mayContinue || size < CONTINUED_MIN || !blobs.continues) return { inline: value };
   const text = exactJson(value);

@@ -187,8 +187,8 @@ export interface RunStore {
   packBlob(content: string): Promise<StoredBlob>;
   /** True for a text that continues one that it was asked about lately, and that `packBlob` would store as little more than its end. */
   continues?(text: string): boolean;
-  /** True for a packed blob of which at least half is copies of parts of others. */
-  repeatsOthers?(id: BlobId): boolean;
+  /** True for a packed blob that is an earlier one with a new end. */
+  hasGrown?(id: BlobId): boolean;
   /** Begins a blob that is written in pieces. The run that it is for must have been created. */
   newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;

@@ -183,8 +183,8 @@ class FileStore implements RunStore {
     return this.recentTexts.continues(text);
   }
 
-  repeatsOthers(id: BlobId): boolean {
-    return this.packs.repeatsOthers(id);
+  hasGrown(id: BlobId): boolean {
+    return this.packs.hasGrown(id);
   }
 
   async packBlob(content: string): Promise<StoredBlob> {

@@ -209,8 +209,8 @@ class MemoryStore implements RunStore {
     return this.recentTexts.continues(text);
   }
 
-  repeatsOthers(id: BlobId): boolean {
-    return this.pack.repeatsOthers(id);
+  hasGrown(id: BlobId): boolean {
+    return this.pack.hasGrown(id);
   }
 
   async packBlob(content: string): Promise<StoredBlob> {

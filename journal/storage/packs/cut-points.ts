@@ -13,7 +13,7 @@ export const CHUNK_BYTES_MAX = 16 * 1024;
 /** Twelve bits: a chunk has some 5 KB. The high ones, because each of them depends on many bytes. */
 const CUT_MASK = 0xfff00000;
 
-/** Seven bits: a place of every 128 bytes is an anchor. */
+/** Seven bits: 128 bytes have one place where an anchor can be. */
 const ANCHOR_MASK = 0xfe000000;
 /** The hash depends on so many bytes. */
 const HASHED_BYTES = 32;
@@ -31,13 +31,19 @@ export function nextCut(bytes: Uint8Array, start: number): number {
   return end;
 }
 
-/** Finds places that the bytes before them decide: those of a short text, wherever it stands in a longer one. */
+/**
+ * Finds places that the 64 bytes before them decide: those of a short text, wherever it stands in a longer one. They are 32 bytes apart or
+ * more, and a run of one byte has none, whatever byte that is.
+ */
 export function* anchorsIn(bytes: Uint8Array, start: number, end: number): Generator<number> {
-  const first = Math.max(start, HASHED_BYTES - 1);
+  const from = Math.max(0, start - 2 * HASHED_BYTES);
   let hash = 0;
-  for (let at = Math.max(0, start - HASHED_BYTES); at < end; at++) {
+  let last = from + HASHED_BYTES - 1; // whether the places before were some is not known
+  for (let at = from; at < end; at++) {
     hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0;
-    if ((hash & ANCHOR_MASK) === 0 && at >= first) yield at + 1;
+    if ((hash & ANCHOR_MASK) !== 0) continue;
+    if (at >= start && at - last >= HASHED_BYTES) yield at + 1;
+    last = Math.max(last, at);
   }
 }
 

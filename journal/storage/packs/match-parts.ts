@@ -94,7 +94,7 @@ export function matchParts(content: Buffer, pack: Pack, contentOf: (record: Pack
 
   /** MATCH-3 */
   function matchOfShort(start: number, end: number): Match | undefined {
-    for (const [fingerprint, at] of probesIn(content, start, end, 0)) {
+    for (const [fingerprint, at] of probesIn(content, start, end, 1)) {
       const match = matchOf(fingerprint, at, at + PROBE_BYTES);
       if (match !== undefined) return match;
     }

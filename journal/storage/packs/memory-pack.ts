@@ -3,7 +3,6 @@ import { sha256 } from '../../canonical.js';
 import type { BlobId } from '../../ids.js';
 import { encodeRecord } from './encode-record.js';
 import type { PackBytes } from './header-reader.js';
-import { isMostlyCopied } from './pack-record.js';
 import { Pack, PACK_HEAD } from './pack.js';
 
 export class MemoryPack {
@@ -25,9 +24,8 @@ export class MemoryPack {
     return blob;
   }
 
-  repeatsOthers(blob: BlobId): boolean {
-    const record = this.pack.find(blob);
-    return record !== undefined && isMostlyCopied(record);
+  hasGrown(blob: BlobId): boolean {
+    return this.pack.hasGrown(blob);
   }
 
   content(blob: BlobId): Buffer | undefined {

@@ -9,7 +9,7 @@ import type { BlobId } from '../../ids.js';
 import type { Disk } from '../disk.js';
 import { packFile, packOfFile, type PackName } from '../layout.js';
 import type { PackBytes } from './header-reader.js';
-import { isMostlyCopied, type PackRecord } from './pack-record.js';
+import type { PackRecord } from './pack-record.js';
 import { Pack } from './pack.js';
 
 export class PackFolder {
@@ -46,13 +46,9 @@ export class PackFolder {
     return undefined;
   }
 
-  /** True for a blob that a known pack holds, and of which at least half is copies of parts of others. */
-  repeatsOthers(blob: BlobId): boolean {
-    for (const pack of this.packs.values()) {
-      const record = pack.find(blob);
-      if (record !== undefined) return isMostlyCopied(record);
-    }
-    return false;
+  /** True for a blob that a known pack holds as another one with a new end. */
+  hasGrown(blob: BlobId): boolean {
+    return [...this.packs.values()].some((pack) => pack.hasGrown(blob));
   }
 
   /** Returns the names of the packs that are in the folder now, the latest first. Throws what the disk throws. */

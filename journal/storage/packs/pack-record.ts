@@ -111,10 +111,6 @@ export function ownBytes(parts: readonly Part[]): number {
   return parts.reduce<number>((sum, part) => sum + (typeof part === 'number' ? part : 0), 0);
 }
 
-export function isMostlyCopied({ parts, bytes }: PackRecord): boolean {
-  return 2 * ownBytes(parts) <= bytes;
-}
-
 function areParts(parts: unknown): parts is readonly Part[] {
   return Array.isArray(parts) && parts.every(isPart) && blobBytes(parts) <= PACKED_BYTES_MAX;
 }

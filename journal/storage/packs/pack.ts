@@ -7,8 +7,14 @@
  */
 import type { BlobId } from '../../ids.js';
 import { HeaderReader, nextRecord, type FoundHeader, type PackBytes } from './header-reader.js';
-import { blobBytes, SHORT_BYTES_MAX, type Cut, type Header, type PackRecord } from './pack-record.js';
+import { PACKED_BYTES_MIN } from '../../payloads.js';
+import { blobBytes, lengthOf, SHORT_BYTES_MAX, type Cut, type Header, type PackRecord } from './pack-record.js';
 import { readContent } from './read-content.js';
+
+/** A call may get more beside the history: a question, a number. */
+const TAIL_BYTES_MAX = 512;
+/** A shorter answer is in its line. */
+const GROWTH_BYTES_MIN = PACKED_BYTES_MIN - TAIL_BYTES_MAX;
 
 export const PACK_HEAD = '{"pack":1}\n';
 
@@ -62,6 +68,23 @@ export class Pack {
   /** Returns the latest blob that is known to hold a chunk of this fingerprint, as of the last `index`. */
   holding(fingerprint: string): { readonly record: PackRecord; readonly from: number } | undefined {
     return this.byFingerprint.get(fingerprint);
+  }
+
+  /**
+   * True for a blob that has another one as its beginning, but for the last few bytes of that, and then an answer's length more: the next
+   * text of a conversation. Texts that have their instructions in common each end in another way.
+   */
+  hasGrown(blob: BlobId): boolean {
+    const record = this.find(blob);
+    let end = 0;
+    for (const part of record?.parts ?? []) {
+      end += lengthOf(part);
+      if (typeof part === 'number' || record === undefined) continue;
+      const [distance, from, length] = part;
+      const { bytes } = this.source(record.at - distance);
+      if (2 * length >= bytes && bytes - from - length <= TAIL_BYTES_MAX && record.bytes - end >= GROWTH_BYTES_MIN) return true;
+    }
+    return false;
   }
 
   /** Takes up the records that were appended since. */
