@@ -396,7 +396,48 @@ describe('a reply with other lines around it', () => {
   });
 });
 
+describe('the body of an error', () => {
+  const message = 'Resource has been exhausted';
+  it.each([
+    [{ error: { message, type: 'insufficient_quota', param: null, code: 'insufficient_quota' } }, 'quota', undefined],
+    [{ error: { message, type: null, param: null, code: null } }, 'crash', undefined],
+    [{ error: { code: 429, message, status: 'RESOURCE_EXHAUSTED', details: [] } }, 'rate-limit', 429],
+    [[{ error: { code: 503, message, status: 'UNAVAILABLE' } }], 'overloaded', 503],
+    [{ error: { code: '429', message } }, 'rate-limit', 429],
+    [{ error: { code: 502, message, metadata: {} }, user_id: 'u' }, 'overloaded', 502],
+    [{ error: { code: 402, message } }, 'quota', 402],
+    [{ error: { code: 400, message } }, 'crash', 400],
+    [{ type: 'error', error: { type: 'overloaded_error', message }, request_id: 'r' }, 'overloaded', undefined],
+  ])('%j has the class of its code, or of the HTTP status in it', (reply, failureClass, status) => {
+    const text = Array.isArray(reply) ? JSON.stringify(reply) : reply;
+    expect(read(text).failure).toEqual({ class: failureClass, evidence: 'envelope', message, ...(status && { status }) });
+  });
+
+  it.each([
+    { error: { message: 'login failed', code: 'E42' }, severity: 'high' },
+    { error: { message: 'login failed', code: 'E42' } },
+    { error: { message: 'login failed', code: 500 }, advice: 'look at the pump' },
+    { error: { message: 'login failed', code: null, line: 3 } },
+    { error: null },
+    { type: 'error', error: { type: 'syntax', message: 'no brace' } },
+    { type: 'error', error: { type: 'parse_error', message: 'no brace' }, line: 3 },
+  ])('%j is a result that tells of an error, unless the option says whose reply it is', (result) => {
+    const text = JSON.stringify(result);
+    expect(read(result)).toEqual({ adapter: 'text', text });
+    expect(read(result, { commandLine: './ask.sh' })).toEqual({ adapter: 'text', text });
+  });
+});
+
 describe('without a reply that is recognised', () => {
+  it('takes the error output for what a model program said where it printed nothing, also beside a status of 0', () => {
+    const stderr = "ERROR: You've hit your usage limit. Try again later.\n";
+    const failure = { class: 'quota', evidence: 'text', message: stderr.trim() };
+    for (const isText of [false, true]) {
+      expect(read('\n', { commandLine: 'codex exec', isText }, { stderr }).failure).toEqual(failure);
+      expect(read('calm', { commandLine: 'codex exec', isText }, { stderr }).failure).toBeUndefined();
+    }
+  });
+
   it('takes what a model program printed for a result, also where it begins as an HTTP reply does', () => {
     const text = 'HTTP/1.1 401 Unauthorized\nContent-Type: text/plain\n\nis how such a reply begins';
     for (const commandLine of [

@@ -10,7 +10,7 @@ export const anthropic: Adapter = {
   fits({ form, objects }) {
     const [reply = {}] = objects;
     if (form !== 'object') return false;
-    return (reply.type === 'message' && Array.isArray(reply.content)) || (reply.type === 'error' && isObject(reply.error));
+    return (reply.type === 'message' && Array.isArray(reply.content)) || isErrorAlone(reply);
   },
   read({ objects }): Reading {
     const [reply = {}] = objects;
@@ -30,6 +30,15 @@ export const anthropic: Adapter = {
     };
   },
 };
+
+const OF_ERRORS: ReadonlySet<string> = new Set(['type', 'error', 'request_id']);
+
+/** True for the body of an error: a result may have an error in it, so there is nothing else, and its type is one of the interface. */
+function isErrorAlone(reply: JsonObject): boolean {
+  if (reply.type !== 'error' || !Object.keys(reply).every((name) => OF_ERRORS.has(name))) return false;
+  const { type, message } = objectAt(reply, 'error');
+  return typeof message === 'string' && typeof type === 'string' && (type.endsWith('_error') || type === 'request_too_large');
+}
 
 function usageOf(reply: JsonObject): ReportedUsage | undefined {
   const usage = objectAt(reply, 'usage');

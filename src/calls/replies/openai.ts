@@ -9,12 +9,8 @@ export const openai: Adapter = {
   name: 'openai',
   fits({ form, objects }) {
     const [reply = {}] = objects;
-    if (form !== 'object') return false;
-    return (
-      isChat(reply) ||
-      isResponse(reply) ||
-      (isObject(reply.error) && typeof reply.error.message === 'string' && 'code' in reply.error && reply.type !== 'error')
-    );
+    if (objects.length === 1 && isErrorAlone(reply)) return true;
+    return form === 'object' && (isChat(reply) || isResponse(reply));
   },
   read({ objects }): Reading {
     const [reply = {}] = objects;
@@ -23,6 +19,21 @@ export const openai: Adapter = {
     return { ...common, ...(isResponse(reply) ? readResponse(reply) : readChat(reply)) };
   },
 };
+
+const BESIDE_ERRORS: ReadonlySet<string> = new Set(['error', 'request_id', 'user_id']);
+const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code', 'status', 'details', 'metadata', 'innererror']);
+
+/**
+ * True for the body of an error, of this interface or of one that follows it, also in a list of one. A result may have an error in it, so
+ * there is nothing else in the body, and the code is that of an interface: a known one, or an HTTP status.
+ */
+function isErrorAlone(reply: JsonObject): boolean {
+  const { error } = reply;
+  if (!isObject(error) || typeof error.message !== 'string' || !('code' in error)) return false;
+  if (!Object.keys(reply).every((name) => BESIDE_ERRORS.has(name)) || !Object.keys(error).every((name) => OF_ERRORS.has(name)))
+    return false;
+  return 'type' in error || 'param' in error || classOfError(statusIn(error), [error.code]) !== undefined;
+}
 
 function isChat(reply: JsonObject): boolean {
   const [choice] = objectsAt(reply, 'choices');
@@ -59,7 +70,14 @@ function readResponse(reply: JsonObject): Reading {
 }
 
 function failureOf(error: JsonObject): NonNullable<Reading['failure']> {
-  return { class: classOfError(undefined, [error.code, error.type]) ?? 'crash', message: textAt(error, 'message') ?? 'error' };
+  const status = statusIn(error);
+  const failureClass = classOfError(status, [error.code, error.type]) ?? 'crash';
+  return { class: failureClass, message: textAt(error, 'message') ?? 'error', ...(status !== undefined && { status }) };
+}
+
+/** Some interfaces have the HTTP status as the code, as a number or as a text. */
+function statusIn({ code }: JsonObject): number | undefined {
+  return /^[45]\d\d$/.test(String(code)) ? Number(code) : undefined;
 }
 
 function usageOf(reply: JsonObject): ReportedUsage | undefined {

@@ -162,13 +162,15 @@ function envelopeFailure({ http, reading, output }: Evidences, { nowMs }: ReplyC
 
 function textFailure({ reply, output, reading, program }: Evidences, context: ReplyContext): Failure | undefined {
   const { commandLine, nowMs, isText } = context;
-  if ((reading || isText) && reply.exitCode === 0) return undefined;
+  const isSilent = output.trim() === '';
+  if ((reading || (isText && !isSilent)) && reply.exitCode === 0) return undefined;
   for (const name of PROGRAMS) {
     const isIts = program === name || (commandLine !== undefined && namesProgram(commandLine, name));
     if (!isIts) continue;
-    const texts = reply.exitCode === 0 ? (output.trim().length <= KNOWN_TEXT_MAX ? [output] : []) : [output, reply.stderr];
+    const isError = reply.exitCode !== 0 || isSilent;
+    const texts = isError ? [output, reply.stderr] : output.trim().length <= KNOWN_TEXT_MAX ? [output] : [];
     for (const text of texts) {
-      const found = reply.exitCode === 0 ? knownTextOf(name, text, nowMs) : knownErrorOf(name, text, nowMs);
+      const found = isError ? knownErrorOf(name, text, nowMs) : knownTextOf(name, text, nowMs);
       if (found) return { ...found, evidence: 'text', message: firstLine(text) };
     }
   }
