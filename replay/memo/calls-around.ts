@@ -4,11 +4,17 @@ import { usableEntry, type Memo } from './memo.js';
 
 type Places = Pick<Memo, 'within'>;
 
-/** Returns the keys of all calls around, at any depth, which have a usable result; nothing twice, and none of `keys` themselves. */
-export function callsAround(memos: readonly (Places & Pick<Memo, 'entries'>)[], keys: Iterable<CallKey>): ReadonlySet<CallKey> {
+/**
+ * Returns the keys of all calls around, at any depth, which have a usable result, or one that waits for guards; nothing twice, and none of
+ * `keys` themselves.
+ */
+export function callsAround(
+  memos: readonly (Places & Pick<Memo, 'entries' | 'unjudged'>)[],
+  keys: Iterable<CallKey>,
+): ReadonlySet<CallKey> {
   const given = new Set(keys);
-  const isUsable = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined);
-  return new Set([...withCallsAround(memos, given)].filter((key) => !given.has(key) && isUsable(key)));
+  const hasResult = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined || memo.unjudged.has(key));
+  return new Set([...withCallsAround(memos, given)].filter((key) => !given.has(key) && hasResult(key)));
 }
 
 /** Returns the keys and those of all calls around, at any depth. */

@@ -4,17 +4,21 @@
  * REJECT-1 a rejection concerns one result, the one that `from` names, and no later one of the same call
  * REJECT-2 a restoration brings that result back, unless the call was completed or its result invalidated since
  * REJECT-3 a rejected result of a fork source is refused by the forking workflow alone: the source's memo knows nothing of it
+ * REJECT-4 a result that waits for guards is rejected with one inside its call that it was made of, and restored with it
  */
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, EventRef, Workflow } from '../../journal/ids.js';
 import type { Memo } from './memo.js';
 import type { StoredResult } from './stored-result.js';
+import type { UnjudgedCall } from './unjudged-results.js';
 
 export interface Rejection {
   /** The event that holds the result; `workflow` is that of the fork source it was taken from. */
   readonly from: EventRef & { readonly workflow?: Workflow };
   /** The workflow's own result, which a restoration makes usable again. */
   readonly result?: StoredResult;
+  /** Present where the result waited for the guards of its call (REJECT-4). */
+  readonly waited?: Pick<UnjudgedCall, 'fingerprint' | 'by'>;
 }
 
 /** Returns whether the event is the one that holds the result. */
@@ -27,6 +31,13 @@ export function rejectResult(state: Memo, { key, from }: EventOf<'result.rejecte
     if (state.refused.has(key)) return state;
     state.refused.add(key);
     state.rejected.set(key, { from });
+    return state;
+  }
+  const waiting = state.unjudged.get(key);
+  if (waiting !== undefined && isAt(waiting.result, from)) {
+    const { result, ...waited } = waiting;
+    state.rejected.set(key, { from, result, waited });
+    state.unjudged.delete(key);
     return state;
   }
   const entry = state.entries.get(key);
@@ -44,10 +55,11 @@ export function restoreResult(state: Memo, { key, from }: EventOf<'result.restor
     state.refused.delete(key);
     return state;
   }
+  const { result, waited } = known;
   const entry = state.entries.get(key);
-  if (entry !== undefined && entry.result === undefined && known.result !== undefined) {
-    state.entries.set(key, { ...entry, result: known.result });
-  }
+  if (entry === undefined || entry.result !== undefined || result === undefined) return state;
+  if (waited === undefined) state.entries.set(key, { ...entry, result });
+  else if (!state.unjudged.has(key)) state.unjudged.set(key, { result, ...waited });
   return state;
 }
 

@@ -30,7 +30,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 17;
+const VERSION = 18;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -256,9 +256,9 @@ function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpack
     state.pending.set(op, { key, entry, ...(failedUsd !== null && { failedUsd }) });
   }
   for (const key of head.refused) state.refused.add(key);
-  for (const [key, { from, result }] of head.rejected) {
+  for (const [key, { result, ...about }] of head.rejected) {
     const whole = result && wholeResult(result);
-    state.rejected.set(key, { from, ...(whole && { result: whole }) });
+    state.rejected.set(key, { ...about, ...(whole && { result: whole }) });
   }
   for (const [key, { result, fingerprint, by }] of head.unjudged) state.unjudged.set(key, { result: wholeResult(result), fingerprint, by });
   for (const [key, result] of head.replaced) state.replaced.set(key, wholeResult(result));

@@ -1,6 +1,6 @@
 /**
- * Finds the calls whose bodies went on without a call inside that failed: they have a result, and as long as that is reused, the call
- * inside is never executed again. calls.md 15.5.
+ * Finds the calls whose bodies went on without a call inside that failed: they have a result, which may wait for guards, and as long as
+ * that is used, the call inside is never executed again. calls.md 15.5.
  */
 import type { CallKey, RunRef } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
@@ -34,7 +34,7 @@ function suspectsIn(memo: Memo): Iterable<Suspects> {
   for (const [key, arounds] of memo.within) {
     if (usableEntry(memo, key) !== undefined) continue;
     for (const around of arounds) {
-      const ref = usableEntry(memo, around)?.result.ref;
+      const ref = (usableEntry(memo, around) ?? memo.unjudged.get(around))?.result.ref;
       if (ref === undefined) continue;
       let suspects = byRun.get(ref.run);
       if (suspects === undefined) byRun.set(ref.run, (suspects = { ref, inside: new Map() }));

@@ -82,9 +82,10 @@ export function invalidationImpact(
   const hadResult = reuseBy(results, NOTHING_SELECTED);
   const predicted = [...all].filter(hadResult);
   const taken = new Set(keys);
-  const unjudged = [...results.own.unjudged.keys()].filter((key) => all.has(key) && !hadResult(key) && !taken.has(key)).length;
+  const waiting = [...results.own.unjudged.keys()].filter((key) => all.has(key) && !hadResult(key));
+  const unjudged = waiting.filter((key) => !taken.has(key)).length;
   const again = predicted.filter((key) => !isReused(key)).length;
-  const unaffected = new Set([...keys, ...forkedKeys]).size - again;
+  const unaffected = new Set([...keys, ...forkedKeys]).size - again - (waiting.length - unjudged);
   const before = predictedBefore(
     all,
     (key) => madeLast(priorOwn, key),

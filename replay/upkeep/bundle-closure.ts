@@ -1,6 +1,6 @@
 /**
- * Finds what a bundle of a run needs: the run and those that serve it, the runs that they reused results of, those that it resumes, and the
- * blobs that they name.
+ * Finds what a bundle of a run needs: the run and those that serve it, the runs whose results they reused or had guards judge, those that
+ * it resumes, and the blobs that they name.
  */
 import type { JournalEvent } from '../../journal/event.js';
 import type { BlobId, RunId, RunRef } from '../../journal/ids.js';
@@ -16,6 +16,7 @@ export async function runsToBundle(store: JournalStore, ref: RunRef): Promise<re
     others.add(each.run);
     await store.scan(each, (event) => {
       if (event.type === 'call.reused') others.add(event.from.run);
+      else if (event.type === 'call.started' && event.received) others.add(event.received.run);
       else if (event.type === 'run.started') before ??= event.resume?.run;
     });
   }

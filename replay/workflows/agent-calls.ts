@@ -43,6 +43,9 @@ export const agentCalls: Projection<AgentCalls> = {
         return noteCall(state, event, { run: ref.run, seq: event.seq });
       case 'call.reused':
         return noteCall(state, event, event.from);
+      case 'result.received':
+        noteAbout(state, event); // no sample: it is no result yet
+        return state;
       case 'op.finished':
         state.started.delete(event.op);
         return state;
@@ -60,9 +63,13 @@ function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonl
   const samples = state.byDigits.get(digits) ?? new Map<CallKey, Set<OpPath | undefined>>();
   state.byDigits.set(digits, samples);
   samples.set(key, (samples.get(key) ?? new Set()).add(parentOf(op)));
+  noteAbout(state, { op, key });
+  return state;
+}
+
+function noteAbout(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }): void {
   const about = state.started.get(op);
   if (about) state.about.set(key, about);
-  return state;
 }
 
 /** The digits in the path of a call, or `SECRET_DIGITS`; undefined for other paths. */

@@ -2,6 +2,7 @@
 import type { CallKey } from '../../journal/ids.js';
 import { previewOf } from '../fold/preview.js';
 import { usable, type Memo } from '../memo/memo.js';
+import { unjudgedCalls } from '../memo/overlay.js';
 import type { Invalidation } from '../resume/invalidation.js';
 import { ReplayError } from '../resume/errors.js';
 import type { Selector } from '../resume/selector.js';
@@ -68,11 +69,11 @@ function fromPhase(name: string, facts: WorkflowTargetFacts): Invalidation {
 }
 
 function invalidate({ memo, forks }: WorkflowTargetFacts, selects: (key: CallKey) => boolean): Invalidation {
-  const keys = [...usable(memo)].flatMap(([key, { fn }]) => (fn === AGENT_FUNCTION && selects(key) ? [key] : []));
+  const keys = [...usable(memo), ...unjudgedCalls(memo)].flatMap(([key, { fn }]) => (fn === AGENT_FUNCTION && selects(key) ? [key] : []));
   const forked = new Set(
     forks.flatMap((fork) => [...usable(fork)].flatMap(([key]) => (selects(key) && !memo.refused.has(key) ? [key] : []))),
   );
-  return { keys, forkedKeys: [...forked] };
+  return { keys: [...new Set(keys)], forkedKeys: [...forked] };
 }
 
 const quoted = (text: string): string => JSON.stringify(previewOf({ inline: [text] }) ?? text);

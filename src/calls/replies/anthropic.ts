@@ -1,5 +1,4 @@
 /** A message of the Anthropic interface. calls.md 7.5 and 7.5.4. */
-import { isObject } from '../../../journal/json-object.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfError } from '../evidence/http-status.js';
 import { countAt, objectAt, objectsAt, sumOf, textAt } from './json-members.js';

@@ -71,7 +71,7 @@ export async function rejectResult(request: MarkRequest & { readonly reason?: st
   const reject = (key: CallKey, of: ResultRef): Mark =>
     ({ type: 'result.rejected', key, from: of, op: call.op, ...(reason !== undefined && { reason }) }) as const;
   const around = [...callsAround([memo], [call.key])].flatMap((key) => {
-    const result = usableEntry(memo, key)?.result;
+    const result = (usableEntry(memo, key) ?? memo.unjudged.get(key))?.result;
     return result === undefined ? [] : [reject(key, { run: result.ref.run, seq: result.seq })];
   });
   const inside = (await reusedInside(request.store, memo, new Set([call.key]))) ?? null;

@@ -148,7 +148,8 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   for (const [segment, { ref, until }] of segments.entries()) {
     const run = foldOfRun(walked);
     await store.scan(ref, (event, position) => {
-      if (event.type === 'call.completed' || event.type === 'call.reused')
+      const isJudging = event.type === 'call.started' && event.received !== undefined;
+      if (event.type === 'call.completed' || event.type === 'call.reused' || event.type === 'result.received' || isJudging)
         calls.push({ segment, seq: event.seq, key: event.key, isForked: 'from' in event && event.from.workflow !== undefined });
       if (until !== undefined && event.seq > until) return;
       const counts = run.apply(event, { ref, position });
