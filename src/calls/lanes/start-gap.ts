@@ -115,10 +115,9 @@ export class StartGap {
       if (this.gapMs <= floorMs * 1.001) [this.starts, this.trialSinceMs] = [0, nowMs];
       return;
     }
-    const isDue =
-      this.trial < 0
-        ? this.starts >= this.startsToTry || (this.startsToTry === STARTS_TO_TRY && nowMs - this.trialSinceMs >= TRY_AFTER_MS)
-        : this.starts >= STARTS_TO_TRY_FASTER;
+    // Where no trial has failed, a long gap waits for no number of starts: with one of 30 s, twenty would take ten minutes.
+    const isLong = this.startsToTry === STARTS_TO_TRY && nowMs - this.trialSinceMs >= TRY_AFTER_MS;
+    const isDue = isLong || this.starts >= (this.trial < 0 ? this.startsToTry : STARTS_TO_TRY_FASTER);
     if (!isDue || !recent.hasSince(this.trialSinceMs)) return;
     this.trial = Math.min(this.trial + 1, TRIALS.length - 1);
     this.trialBaseMs = this.gapMs;
