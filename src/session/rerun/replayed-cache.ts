@@ -12,7 +12,7 @@ import type { RecordedCall, Recording } from '../../../replay/recording/recorded
 import { recordedResultLabels } from '../../runtime/calls/result-labels.js';
 import { measuredIn } from '../../operation/measured-result.js';
 import { decodeResult } from '../../operation/encode-result.js';
-import type { ResultCache, CachedResult, UnjudgedResult } from '../../runtime/calls/result-cache.js';
+import type { CachedResult, CacheQuery, ResultCache, UnjudgedResult } from '../../runtime/calls/result-cache.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_RESULT_CACHE } from '../no-result-cache.js';
 import type { EffectResult } from '../../world/world.js';
@@ -129,6 +129,18 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     };
   }
 
+  async function lookup({ key, op }: CacheQuery): Promise<CachedResult | undefined> {
+    const call = recording.calls.get(op);
+    if (call?.from === undefined) {
+      if (call !== undefined && !call.received) await placeWritten(call);
+      return undefined;
+    }
+    if (!(await isSame(store, call.key, key)) && !diverge(callDivergence(call))) throw endOfReplay();
+    await order.waitFor(call.seq);
+    const release = order.hold();
+    return reusedResult(call).finally(release);
+  }
+
   return {
     ...NO_RESULT_CACHE(),
     // The record is of the same arguments, whatever key the run had.
@@ -148,17 +160,8 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       content: (blob) => store.getBlob(blob),
       wrote: async () => false,
     },
-    async lookup({ key, op }) {
-      const call = recording.calls.get(op);
-      if (call?.from === undefined) {
-        if (call !== undefined && !call.received) await placeWritten(call);
-        return undefined;
-      }
-      if (!(await isSame(store, call.key, key)) && !diverge(callDivergence(call))) throw endOfReplay();
-      await order.waitFor(call.seq);
-      const release = order.hold();
-      return reusedResult(call).finally(release);
-    },
+    lookup,
+    lookupInside: lookup,
     hasUnjudged: () => true,
     unjudged({ op }) {
       const call = recording.calls.get(op);

@@ -1,4 +1,6 @@
 /** Runs whose calls failed, waited or were tried again are replayed as they were. calls.md 17. */
+import fs from 'node:fs';
+import { globSync } from 'tinyglobby';
 import { expect, it } from 'vitest';
 import { callCli } from '../../support/in-process/call-cli.js';
 import { projectFolder } from '../../support/cli.js';
@@ -140,4 +142,27 @@ exe llm @fine(q) = sh { echo "F:$q" }\nexe @other(q) = when [ @q == "ebb" => @as
   expect({ stdout, status }).toEqual({ stdout: 'F:first\n', status: 5 });
   const replayed = await callCli(['journal', 'replay', 'latest', '--json'], { cwd });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ verdict: 'same', status: 'paused', divergences: [] });
+});
+
+it('is the same for a resumed pipeline whose backend made a call that the run before had made', async () => {
+  const cwd = await projectFolder({
+    'm.mld': `exe llm @first(t) = js { return "first of " + t.length }
+exe llm @second(t) = js { return "second of " + t }
+exe llm @model(prompt, node, context) = [
+  let @a = @first(@prompt)
+  => @second(@a)
+]
+export { @model }
+`,
+    'p.dot':
+      'digraph p { start [shape=Mdiamond]; a [prompt="write", backend="exe:m.mld#model"]; done [shape=Msquare]; start -> a -> done }',
+  });
+  expect((await callCli(['run', 'p.dot'], { cwd })).status).toBe(0);
+  const [file = ''] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true, absolute: true });
+  const lines = fs.readFileSync(file, 'utf8').split('\n');
+  const end = lines.findIndex((line) => line.includes('"type":"call.completed"') && line.includes('/first#0"'));
+  fs.writeFileSync(file, `${lines.slice(0, end + 1).join('\n')}\n`); // as a kill leaves it
+  expect((await callCli(['run', 'p.dot', '--resume'], { cwd })).stderr).toContain('1 reused');
+  const { stderr, status } = await callCli(['journal', 'replay', 'latest'], { cwd });
+  expect(status, stderr).toBe(0);
 });
