@@ -115,7 +115,7 @@ export class StartGap {
       if (this.gapMs <= floorMs * 1.001) [this.starts, this.trialSinceMs] = [0, nowMs];
       return;
     }
-    // Where no trial has failed, a long gap waits for no number of starts: with one of 30 s, twenty would take ten minutes.
+    // A long gap waits for no number of starts until a trial has failed: with one of 30 s, twenty would take ten minutes.
     const isLong = this.startsToTry === STARTS_TO_TRY && nowMs - this.trialSinceMs >= TRY_AFTER_MS;
     const isDue = isLong || this.starts >= (this.trial < 0 ? this.startsToTry : STARTS_TO_TRY_FASTER);
     if (!isDue || !recent.hasSince(this.trialSinceMs)) return;
