@@ -46,6 +46,8 @@ interface Match {
 const PROBE_BYTES = 256;
 /** One probe finds all around it, but for what was changed between two. */
 const PROBES_APART = 1024;
+/** So many in a row are in some 80 KB: a long text that begins like that has no short one in it. */
+const PROBES_IN_VAIN_MAX = 500;
 /** Reading a blob follows its chain of copies, so a chain that is as long begins anew. */
 const DEPTH_MAX = 4096;
 /** MATCH-4 */
@@ -60,6 +62,7 @@ export function matchParts(content: Buffer, pack: Pack, contentOf: (record: Pack
   const cuts: Cut[] = [];
   const own: Uint8Array[] = [];
   let taken = 0;
+  let inVain = 0;
   for (let start = 0; start < content.length;) {
     const end = nextCut(content, start);
     const match = matchOfChunk(start, end) ?? (pack.hasShort ? matchOfShort(start, end) : undefined);
@@ -94,8 +97,10 @@ export function matchParts(content: Buffer, pack: Pack, contentOf: (record: Pack
 
   /** MATCH-3 */
   function matchOfShort(start: number, end: number): Match | undefined {
+    if (inVain > PROBES_IN_VAIN_MAX) return undefined;
     for (const [fingerprint, at] of probesIn(content, start, end, 1)) {
       const match = matchOf(fingerprint, at, at + PROBE_BYTES);
+      inVain = match === undefined ? inVain + 1 : 0;
       if (match !== undefined) return match;
     }
     return undefined;
