@@ -154,3 +154,20 @@ it('HTTP interfaces: overload, connections that are cut after the charge, replie
   expect(run).toMatchObject({ attempts: lines.length, unpriced: cut.length });
   expect(Math.abs(run.costUsd - told) / told).toBeLessThan(0.001);
 });
+
+it('counts no call as failed whose attempt would be followed by another one, had the budget not been reached meanwhile', async () => {
+  const cwd = await projectFolder({
+    'job.mld': `exe llm @ask(n) = node {
+  if (n !== "b") return n;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  mlld.fail("rate-limit", "slow down");
+}
+for parallel(3) @n in ["a", "b", "c", "d"] => show @ask(@n)
+`,
+  });
+  const { status, stderr } = await callCli(['job.mld', '--checkpoint', '--budget', '3calls'], { cwd });
+  expect(status, stderr).toBe(5);
+  expect(stderr).toMatch(/^2 calls: 2 executed, /m);
+  const listed = await callCli(['journal', 'list', '--json'], { cwd });
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ status: 'paused', executed: 2, failed: 0, unresolved: 0, attempts: 3 }]);
+});
