@@ -124,7 +124,8 @@ export type AttemptRow = { readonly [C in (typeof ATTEMPT_COLUMNS)[number]]: str
 
 /**
  * `call`: the `seq` of the call that the attempt belongs to; `try`: its number in that call, from 1; `status`: of HTTP. A reused result has
- * no attempt, and neither has a call that was not executed, or that a worker executed, whose run has them.
+ * no attempt, and neither has a call that was not executed, whose result came back in an earlier execution, or that a worker executed,
+ * whose run has them.
  */
 export function* attemptRows({ run }: RunRef, state: Timeline): Generator<AttemptRow> {
   for (const { span, call } of callsOf(state)) {

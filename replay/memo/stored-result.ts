@@ -1,8 +1,9 @@
 /** The place of a result in the journal, and what is known of it without reading it. */
-import { addKnownUsd, addUsd } from '../../journal/facts/add-usd.js';
+import { addKnownUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf, JournalEvent, Payload, ResultForm } from '../../journal/event.js';
 import type { EventRef, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
+import { costOfJudged } from '../fold/calls/ended-call.js';
 import type { Place } from '../fold/projection.js';
 
 /** An event that holds a result. */
@@ -63,7 +64,7 @@ export function storedResult(event: ResultEvent, place: Place, failedUsd: number
     endedMs: wasJudged ? waited.endedMs : Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
-    costUsd: isFree(event) ? ownCost(event) : addKnownUsd(event.usage?.costUsd, failedUsd),
+    costUsd: isFree(event) ? costOfJudged(event) : addKnownUsd(event.usage?.costUsd, failedUsd),
     insideUsd: event.insideUsd,
   };
 }
@@ -71,12 +72,6 @@ export function storedResult(event: ResultEvent, place: Place, failedUsd: number
 /** The last attempt had no usage: its body was not executed, or did nothing but make calls. */
 function isFree({ usage, onlyCalls }: ResultEvent): boolean {
   return usage === undefined && onlyCalls === true;
-}
-
-/** The cost of the call without that of the executions that a guard requested, which counts as one inside it. */
-function ownCost({ callUsage, repeatedUsd = 0 }: ResultEvent): number | undefined {
-  const { costUsd } = callUsage ?? {};
-  return costUsd === undefined || costUsd <= repeatedUsd ? undefined : addUsd(costUsd, -repeatedUsd);
 }
 
 function isSealed(payload: Payload): boolean {

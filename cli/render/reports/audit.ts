@@ -39,6 +39,7 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         class: cause,
         retryInMs,
         from,
+        received,
         message,
         durationMs,
         savedUsd,
@@ -56,6 +57,7 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         ...(from === undefined
           ? []
           : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
+        ...(received === undefined ? [] : [`guards judge the result that event ${received.seq} of ${received.run} has`]),
         ...(message === undefined ? [] : [clip(oneLine(cause === undefined ? message : messageBehind(cause, message)), TEXT_UNITS_MAX)]),
         ...(durationMs === undefined ? [] : [duration(durationMs)]),
         ...(entry.model === undefined ? [] : [priceOf(entry)]),

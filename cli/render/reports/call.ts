@@ -8,9 +8,10 @@ import type { Style } from '../style.js';
 import { duration, money } from '../units.js';
 
 export function renderCall(call: CallRecord, style: Style): string {
-  const { fn, op, run, attempts, decisions, arguments: given, result } = call;
+  const { fn, op, run, received, attempts, decisions, arguments: given, result } = call;
   const lines = [
     style.bold(`@${fn} at ${oneLine(op)} of run ${run}: ${howItEnded(call)}`),
+    ...(received === undefined ? [] : [`  its guards judged the result that event ${received.seq} of run ${received.run} has`]),
     ...attempts.flatMap((attempt) => attemptLines(attempt, style)),
     ...decisions.map((event) => `  ${oneLine(describeEvent(event))}`),
     ...argumentLines(given, style),

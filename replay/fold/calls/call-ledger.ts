@@ -9,7 +9,8 @@
  *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt. One of a stage that failed is accepted once
  *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
- *    Its result may have come back, and guards were to judge it: then its cost is known.
+ *    Its result may have come back, and guards were to judge it: then its cost is known. A call whose guards judge the result of an
+ *    earlier execution has no attempt: that execution counts, with its cost, in the run that made it. calls.md 17.4.
  * COUNTS-4 Tokens and costs are those of attempts, failed ones included; null where no attempt reported any, because unknown is not free.
  * COUNTS-5 A start that was withdrawn counts as no attempt: its body did not begin.
  * COUNTS-6 An attempt whose end a salvage run has counts in that run alone, where several runs are added up. team-store.md 4.5.
@@ -18,7 +19,7 @@ import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
-import { endedCall, measuresOf, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
+import { costOfJudged, endedCall, measuresOf, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
 import { isUnpriced, type CallCause } from './failure-class.js';
 import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
@@ -27,7 +28,10 @@ export interface CountedCall extends EndedCall {
   /** Empty where the line that named it is damaged. */
   readonly fn: string;
   readonly key: CallKey;
-  /** Undefined where the cost of one of its attempts is not known, and for a call that was not executed. */
+  /**
+   * Undefined where the cost of one of its attempts is not known, and for a call that was not executed. Of a result that was judged later
+   * it is that of the execution that it came from.
+   */
   readonly totalUsd: number | undefined;
 }
 
@@ -43,6 +47,8 @@ export interface AttemptInFlight {
   hasFailed: boolean;
   /** Its result came back, here or in an earlier execution, and guards judge it: its cost is counted. */
   isPriced?: true;
+  /** Guards judge the result of an earlier execution: it is no attempt. */
+  readonly isJudging?: true;
 }
 
 export interface FailedCall {
@@ -190,25 +196,23 @@ function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
   const isRetry = tried > 1 || isRepeated(ledger.stages, op);
-  const receivedUsd = received === undefined ? 0 : undefined; // its cost is that of an earlier execution
-  const priced = received ? { isPriced: true as const } : {};
   ledger.attempts.set(op, {
     key,
     fn,
     lane,
     isRetry,
     groups,
-    spentUsd: before ? before.spentUsd : receivedUsd,
+    spentUsd: before ? before.spentUsd : 0,
     hasFailed: false,
-    ...priced,
+    ...(received && { isPriced: true, isJudging: true }),
   });
-  countAttempt(groups, isRetry, 1);
+  if (!received) countAttempt(groups, isRetry, 1);
 }
 
 /** COUNTS-5. Attempts of the call before it have failed, and keep what they had cost. */
 function withdrawAttempt({ attempts }: CallLedger, { op, try: tried = 1 }: FactOf<'call.withdrawn'>): void {
   const attempt = attempts.get(op);
-  countAttempt(attempt?.groups ?? [], attempt?.isRetry === true, -1);
+  if (!attempt?.isJudging) countAttempt(attempt?.groups ?? [], attempt?.isRetry === true, -1);
   if (attempt && tried > 1) attempt.hasFailed = true;
   else attempts.delete(op);
 }
@@ -234,6 +238,8 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
     failInStage(ledger.stages, event.op, event.key, failed);
   }
   countEnd(groups, end, 1);
+  // One that was judged is free for another reason than that it only made calls.
+  if (attempt?.isJudging) return { fn, key: event.key, totalUsd: costOfJudged(event), ...end, onlyCalls: undefined };
   return { fn, key: event.key, totalUsd: attempt?.spentUsd, ...end };
 }
 

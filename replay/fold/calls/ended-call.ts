@@ -1,4 +1,5 @@
 /** Tells from the event that ended a call what came of it. */
+import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent, Usage } from '../../../journal/event.js';
 import { causeOfCall, flawOf, type CallCause } from './failure-class.js';
 
@@ -7,7 +8,7 @@ export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'
 export type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try' | 'received'>;
 type Completion = Pick<
   FactOf<'call.completed'>,
-  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'class' | 'exitCode' | 'denied' | 'unusable'
+  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'callUsage' | 'repeatedUsd' | 'class' | 'exitCode' | 'denied' | 'unusable'
 >;
 export type AttemptEnd = Completion | FactOf<'call.failed'>;
 
@@ -69,4 +70,13 @@ export function measuresOf({
   onlyCalls,
 }: Pick<AttemptEnd, 'elapsedMs' | 'usage' | 'onlyCalls'>): Pick<EndedCall, 'durationMs' | 'usage' | 'onlyCalls'> {
   return { durationMs: elapsedMs, usage, onlyCalls };
+}
+
+/**
+ * Returns what a call of which nothing was executed had cost, because guards judged the result of an earlier execution: without the
+ * executions that a guard requested, which are calls inside it. Undefined where it is not known.
+ */
+export function costOfJudged({ callUsage, repeatedUsd = 0 }: Pick<AttemptEnd, 'callUsage' | 'repeatedUsd'>): number | undefined {
+  const { costUsd } = callUsage ?? {};
+  return costUsd === undefined || costUsd <= repeatedUsd ? undefined : addUsd(costUsd, -repeatedUsd);
 }

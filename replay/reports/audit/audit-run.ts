@@ -88,6 +88,7 @@ export async function auditRun(
       projection.apply(trail, event, place);
       teamCalls.apply(team, event);
       if (event.type === 'call.started') calls.started(event);
+      if (event.type === 'result.received') calls.received(event);
       if (event.type === 'call.withdrawn') calls.withdrawn(event);
       if (OF_STAGES.has(event.type)) calls.ofStage(event);
       for (const entry of trail.entries) take(withPreview(entry, previews), event);
@@ -144,13 +145,18 @@ function noTotals(): AuditTotals {
 function createCallTotals(totals: AuditTotals) {
   const ledger = emptyLedger();
   const starts = new Map<OpPath, EventOf<'call.started'>>();
+  const results = new Map<OpPath, EventOf<'result.received'>>();
   return {
-    started: (event: EventOf<'call.started'>): void => void starts.set(event.op, { ...event, args: NO_ARGUMENTS }),
+    started: (event: EventOf<'call.started'>): void => void starts.set(event.op, { ...event, args: NO_PAYLOAD }),
+    received: (event: EventOf<'result.received'>): void => void results.set(event.op, { ...event, result: NO_PAYLOAD }),
     withdrawn: ({ op }: EventOf<'call.withdrawn'>): void => void starts.delete(op),
     count({ op, outcome }: AuditedCall, ended: JournalEvent | undefined): void {
       const start = starts.get(op);
       if (start) followCall(ledger, start, [totals]);
+      const result = results.get(op);
+      if (start && result) followCall(ledger, result, [totals]);
       starts.delete(op);
+      results.delete(op);
       if (outcome === 'unfinished') totals.unfinished += 1;
       else if (ended) followCall(ledger, ended, [totals]);
     },
@@ -162,8 +168,8 @@ function createCallTotals(totals: AuditTotals) {
 /** They decide how the failed calls of a pipeline's stages count. */
 const OF_STAGES: ReadonlySet<string> = new Set<JournalEvent['type']>(['retry.scheduled', 'node.finished', 'edge.selected', 'run.finished']);
 
-/** Arguments may be large. */
-const NO_ARGUMENTS = { inline: null };
+/** Arguments and results may be large. */
+const NO_PAYLOAD = { inline: null };
 
 function count(totals: AuditTotals, entry: Exclude<AuditEntry, AuditedCall>): void {
   switch (entry.entry) {

@@ -36,7 +36,7 @@ export interface AuditedCall extends Common {
   readonly site?: string;
   /** The first argument as text, clipped; absent for a secret. */
   readonly preview?: string;
-  /** The number of the attempt. Absent for a reused result and a call that was not executed. */
+  /** The number of the attempt. Absent for a reused result, a result that was judged later, and a call that was not executed. */
   readonly try?: number;
   /** As `ended-call.ts` has it; `unfinished`: it was in flight when the events ended. */
   readonly outcome: CallOutcome | 'unfinished';
@@ -52,6 +52,8 @@ export interface AuditedCall extends Common {
   readonly worker?: string;
   readonly workerHost?: string;
   readonly workerUsd?: number;
+  /** The event that holds the result of an earlier execution, which the guards judged: no attempt began. */
+  readonly received?: EventRef;
   /** The event that holds a reused result. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
   /** This and the members up to `costSource` are there for an attempt, and null where they are not known. */
@@ -132,7 +134,8 @@ interface CallInFlight {
   readonly key: CallKey;
   readonly site?: string;
   readonly preview?: string;
-  readonly try: number;
+  readonly try?: number;
+  readonly received?: EventRef;
   readonly lane?: string;
   readonly worker?: string;
   readonly workerHost?: string;
@@ -236,12 +239,12 @@ export function unended(state: AuditTrail): readonly AuditedCall[] {
     ...call,
     ...labelled(state, call.op),
     outcome: 'unfinished',
-    ...priceOf(usage),
+    ...(call.received === undefined && priceOf(usage)),
   }));
 }
 
 function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
-  const { seq, ts, op, fn, key, site, preview = previewOf(event.args), try: tried = 1, lane, worker, workerHost } = event;
+  const { seq, ts, op, fn, key, site, preview = previewOf(event.args), try: tried = 1, received, lane, worker, workerHost } = event;
   state.inFlight.set(op, {
     seq,
     ts,
@@ -250,7 +253,7 @@ function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
     key,
     ...(site !== undefined && { site }),
     ...(preview !== undefined && { preview }),
-    try: tried,
+    ...(received === undefined ? { try: tried } : { received }),
     ...(lane !== undefined && { lane }),
     ...(worker !== undefined && { worker }),
     ...(workerHost !== undefined && { workerHost }),
@@ -284,7 +287,7 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
   state.inFlight.delete(op);
   const named = event.type === 'call.failed' ? event.fn : undefined;
   const retryInMs = event.type === 'call.failed' ? event.retryInMs : undefined;
-  const { fn = named ?? '', site, preview, lane, worker, workerHost } = begun ?? {};
+  const { fn = named ?? '', site, preview, try: tried, received, lane, worker, workerHost } = begun ?? {};
   return {
     entry: 'call',
     ...common(state, event),
@@ -293,7 +296,8 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     key,
     ...(site !== undefined && { site }),
     ...(preview !== undefined && { preview }),
-    ...(begun !== undefined && { try: begun.try }),
+    ...(tried !== undefined && { try: tried }),
+    ...(received !== undefined && { received }),
     outcome,
     ...(cause !== undefined && { class: cause }),
     ...(retryInMs !== undefined && { retryInMs }),
@@ -301,7 +305,7 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     ...(worker !== undefined && { worker }),
     ...(workerHost !== undefined && { workerHost }),
     ...(message !== undefined && { message }),
-    ...(outcome !== 'not-executed' && priceOf(usage)),
+    ...(outcome !== 'not-executed' && received === undefined && priceOf(usage)),
     ...(usage !== undefined && { usage }),
     ...(durationMs !== undefined && { durationMs }),
   };

@@ -32,13 +32,15 @@ export interface CallRecord {
   readonly outcome: 'answered' | 'reused' | 'failed' | 'denied' | 'not-executed' | 'unfinished';
   /** The call whose result was reused. */
   readonly from?: EventRef & { readonly workflow: Workflow };
+  /** The result of an earlier execution, which the guards judged: this run made no attempt. */
+  readonly received?: EventRef;
   /** The worker that executed the call for this run, and its machine. */
   readonly worker?: string;
   readonly workerHost?: string;
   /** A list, as the function got them. */
   readonly arguments: ReadPayload;
   readonly result: ReadPayload;
-  /** The attempts of this run; none where the result was reused. */
+  /** The attempts of this run; none where the result was reused or `received`. */
   readonly attempts: readonly RecordedAttempt[];
   /** Guards and hooks that ran for the call, as events. */
   readonly decisions: readonly EventOf<'guard.decided' | 'hook.fired'>[];
@@ -111,6 +113,7 @@ async function recordOf(
     key: first.key,
     outcome: outcomeOf(events),
     ...(reused && { from: { workflow: ref.workflow, ...reused.from } }),
+    ...(started?.received && !reused && { received: started.received }),
     ...workerIn(events),
     arguments: started ? await readPayload(store, started.args, first.key) : { missing: 'not recorded' },
     result: completed ? await readPayload(store, completed.result, first.key) : { missing: reused ? 'its run is gone' : 'there is none' },
@@ -150,6 +153,7 @@ async function attemptsOf(store: JournalStore, events: readonly CallEvent[]): Pr
   for (const event of events) {
     if (event.type === 'call.reused') continue;
     const number = event.try ?? 1;
+    if (event.type === 'call.started' && event.received) return []; // calls.md 17.4
     if (event.type === 'call.started') attempts.set(number, { try: number, outcome: 'unfinished', started: event.ts });
     else if (event.type === 'call.withdrawn') attempts.delete(number);
     else attempts.set(number, { ...attempts.get(number), try: number, ...(await endOf(store, event)) });

@@ -20,7 +20,7 @@ export async function summariseRun(
   const state = await foldRun(store, ref, summary, onDefect === undefined ? {} : { onDefect });
   const report = reportRun(state, ref, liveness, nowMs);
   if (salvaged === undefined || report.status === 'running') return report;
-  const elsewhere = [...state.ledger.attempts].filter(([op, { hasFailed }]) => !hasFailed && salvaged.has(op));
+  const elsewhere = [...state.ledger.attempts].filter(([op, { hasFailed, isPriced }]) => !hasFailed && !isPriced && salvaged.has(op));
   const retries = elsewhere.filter(([, { isRetry }]) => isRetry).length;
   const attempts = elsewhere.length;
   return { ...report, attempts: report.attempts - attempts, retries: report.retries - retries, unpriced: report.unpriced - attempts };

@@ -10,17 +10,17 @@ export interface CallCost {
 }
 
 export function costOfCall(call: TimelineCall): CallCost {
-  const { attempts, from, usage, outcome } = call;
-  const isLineDamaged = attempts.length === 0 && from === undefined && outcome !== 'not-executed';
+  const { attempts, from, received, usage, outcome } = call;
+  const isLineDamaged = attempts.length === 0 && from === undefined && received === undefined && outcome !== 'not-executed';
   const unpriced = isLineDamaged ? Number(isUnpriced(call)) : attempts.filter(isOfUnknownCost).length;
   const costUsd = usage?.costUsd;
   // Attempts that were free say nothing about one whose cost is unknown: 0 would.
   return { costUsd: unpriced > 0 && costUsd === 0 ? undefined : costUsd, unpriced };
 }
 
-/** One that did not end may have been charged. One that a guard denied before its body ran was not executed. */
+/** One that did not end may have been charged, unless its result came back. One that a guard denied before its body did not run. */
 function isOfUnknownCost(attempt: TimelineAttempt): boolean {
-  const { outcome, lane, usage } = attempt;
+  const { outcome, lane, usage, isReceived } = attempt;
   if (outcome === 'denied' && lane === undefined && usage === undefined) return false;
-  return outcome === 'unfinished' || isUnpriced(attempt);
+  return (outcome === 'unfinished' && !isReceived) || isUnpriced(attempt);
 }

@@ -4,6 +4,7 @@ import type { Seq } from '../../../journal/ids.js';
 import { addUsage } from '../../fold/add-usage.js';
 import type { CallOutcome } from '../../fold/calls/ended-call.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
+import type { Span } from './timeline.js';
 
 /** One execution of a call's body. */
 export interface TimelineAttempt {
@@ -24,6 +25,8 @@ export interface TimelineAttempt {
   retryInMs: number | undefined;
   /** It did nothing but make calls, whose cost is theirs. */
   onlyCalls: true | undefined;
+  /** Its result came back, so that its cost is known, and guards judged it. */
+  isReceived?: true;
   /** The adapter that read the reply. */
   adapter: string | undefined;
   session: string | undefined;
@@ -68,12 +71,25 @@ export function replyOf(event: EventOf<'call.completed' | 'call.failed'>): Reply
 /** The cost of an attempt is known before it ends where guards judge what came back. */
 export function receiveResult(
   call: { readonly attempts: readonly TimelineAttempt[]; usage: Usage | undefined } | undefined,
-  { usage, elapsedMs }: EventOf<'result.received'>,
+  { usage, elapsedMs, onlyCalls }: EventOf<'result.received'>,
 ): void {
   const attempt = call?.attempts.at(-1);
   if (attempt?.outcome !== 'unfinished' || call === undefined) return;
-  Object.assign(attempt, { usage, durationMs: elapsedMs });
+  Object.assign(attempt, { usage, onlyCalls, durationMs: elapsedMs, isReceived: true });
   call.usage = addUsage(call.usage, usage);
+}
+
+/** The offer of a call is no event: it was made when the operation began, or behind its call before. */
+export function offeredMs({ calls, startedMs }: Span): number {
+  return calls.at(-1)?.endedMs ?? startedMs;
+}
+
+/** Its body did not begin. A call of which no attempt is left was not made here. */
+export function withdrawAttempt({ calls }: Span): void {
+  const call = calls.findLast(({ outcome }) => outcome === 'unfinished');
+  if (call?.attempts.at(-1)?.outcome !== 'unfinished') return; // the line that started it is damaged
+  call.attempts.pop();
+  if (call.attempts.length === 0) calls.splice(calls.lastIndexOf(call), 1);
 }
 
 export function workerIn(event: EventOf<'call.started' | 'call.reused'>, costUsd: number | undefined): CallAtWorker | undefined {

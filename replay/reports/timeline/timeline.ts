@@ -15,7 +15,16 @@ import { callBefore } from '../../fold/calls/stage-retries.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
-import { NO_REPLY, receiveResult, replyOf, workerIn, type CallAtWorker, type TimelineAttempt } from './timeline-attempt.js';
+import {
+  NO_REPLY,
+  offeredMs,
+  receiveResult,
+  replyOf,
+  withdrawAttempt,
+  workerIn,
+  type CallAtWorker,
+  type TimelineAttempt,
+} from './timeline-attempt.js';
 
 export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
 
@@ -31,12 +40,14 @@ export interface TimelineCall {
   readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
   /** Present where a worker executed the call: `from` is then the event of its run, and the time of the call that from its offer on. */
   readonly worker: CallAtWorker | undefined;
+  /** The result of an earlier execution that the guards judge: the call has no attempt. */
+  readonly received: EventRef | undefined;
   /** The place of `call.started`, which has the arguments; undefined for a reused result. */
   readonly startedAt: Position | undefined;
   /** The place of `call.completed`, which has the result, and its number. */
   endedAt: Position | undefined;
   endedSeq: Seq | undefined;
-  /** Empty for a reused result. */
+  /** Empty for a reused result, and for one that was judged later. */
   readonly attempts: TimelineAttempt[];
   /** The failed call that an attempt before of the stage had made, and of which this one is a further attempt: calls.md 17.3. */
   readonly repeats: TimelineCall | undefined;
@@ -314,14 +325,15 @@ function startAttempt(
 ): void {
   const span = spanOf(state, event, atMs, { name: event.fn, site: event.site });
   const { calls } = span;
-  const { op, seq, key, fn, attempt, args, preview = previewOf(args), lane, waitedMs, try: tried = 1 } = event;
+  const { op, seq, key, fn, attempt, args, preview = previewOf(args), lane, waitedMs, try: tried = 1, received } = event;
   let call = calls.findLast(({ outcome }) => outcome === 'unfinished');
   if (tried === 1 || call?.key !== key) {
     const worker = workerIn(event, undefined);
     const repeats = calls.length === 0 ? failedBefore(state, op) : undefined;
-    call = { ...callBegun(event, fn, worker ? offeredMs(span) : atMs), attempt, preview, worker, repeats, startedAt: position };
+    call = { ...callBegun(event, fn, worker ? offeredMs(span) : atMs), attempt, preview, worker, repeats, received, startedAt: position };
     calls.push(call);
   }
+  if (received) return;
   const begun = { seq, try: tried, lane, waitedMs, startedMs: atMs, endedMs: undefined };
   call.attempts.push({ ...begun, outcome: 'unfinished', ...NO_ATTEMPT_ENDED, ...NO_REPLY });
 }
@@ -330,19 +342,6 @@ function failedBefore({ ledger, byPath }: Timeline, op: OpPath): TimelineCall | 
   const before = callBefore(ledger.stages, op);
   const call = before && byPath.get(before)?.calls.at(-1);
   return call?.outcome === 'failed' ? call : undefined;
-}
-
-/** Its body did not begin. A call of which no attempt is left was not made here. */
-function withdrawAttempt({ calls }: Span): void {
-  const call = calls.findLast(({ outcome }) => outcome === 'unfinished');
-  if (call?.attempts.at(-1)?.outcome !== 'unfinished') return; // the line that started it is damaged
-  call.attempts.pop();
-  if (call.attempts.length === 0) calls.splice(calls.lastIndexOf(call), 1);
-}
-
-/** The offer of a call is no event: it was made when the operation began, or behind its call before. */
-function offeredMs({ calls, startedMs }: Span): number {
-  return calls.at(-1)?.endedMs ?? startedMs;
 }
 
 function endAttempt(call: TimelineCall, event: EventOf<'call.completed' | 'call.failed'>, atMs: number): void {
@@ -366,6 +365,7 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
     preview: undefined,
     from: undefined,
     worker: undefined,
+    received: undefined,
     startedAt: undefined,
     endedAt: undefined,
     endedSeq: undefined,

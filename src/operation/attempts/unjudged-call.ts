@@ -52,7 +52,6 @@ async function received({ call, options, progress, record, unjudged: { known } }
   progress.tries = 1;
   progress.elapsedMs = known.fact.elapsedMs;
   progress.callUsage = known.measured?.()?.usage as Usage | undefined;
-  run.usage.attemptEnded(undefined, true);
   const { costUsd, insideUsd, key } = known;
   if (insideUsd !== undefined) attempt.reusedInside(insideUsd, key);
   const savedUsd = addKnownUsd(costUsd, insideUsd);

@@ -271,7 +271,7 @@ it('costs nothing while it is judged, also in a run that is killed then', async 
   judgeAs('yes');
   await run('--resume');
   killAfter(runs()[1]!, 'call.started');
-  expect(await json('journal', 'list')).toMatchObject([{ status: 'crashed', unpriced: 0 }, {}]);
+  expect(await json('journal', 'list')).toMatchObject([{ status: 'crashed', attempts: 0, unpriced: 0 }, {}]);
 });
 
 it('waits on where a guard before the call denies that', async () => {

@@ -1,0 +1,93 @@
+/** A result that guards judge in a later run than the one that paid for it: what reports say about it. calls.md 17.4. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { globSync } from 'tinyglobby';
+import { expect, it } from 'vitest';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
+
+/** The judge says what the file `verdict` holds; `quota` is a failure. */
+const GUARDED = `guard @check after @draft = when [
+  @judge(@output) == "no" => deny "bad"
+  * => allow
+]
+exe llm @draft(n) = node { mlld.usage({ model: "m", inputTokens: 1, costUsd: 2 }); return "D:" + n }
+exe llm @judge(t) = node {
+  const verdict = require("fs").readFileSync("verdict", "utf8");
+  if (verdict === "quota") mlld.fail("quota", "used up");
+  return verdict;
+} with { lane: "judge" }
+`;
+
+async function project(script: string, more: { readonly [file: string]: string } = {}) {
+  const cwd = await projectFolder({ 'job.mld': script, verdict: 'quota', ...more });
+  return {
+    cwd,
+    run: (...flags: string[]) => callCli(['job.mld', ...flags], { cwd }),
+    judgeAs: (verdict: string) => fs.writeFileSync(path.join(cwd, 'verdict'), verdict),
+    journal: (...words: string[]) => callCli(['journal', ...words], { cwd }),
+    json: async (...words: string[]): Promise<unknown> => JSON.parse((await callCli([...words, '--json'], { cwd })).stdout),
+    runs: () => globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true, absolute: true }).sort(),
+  };
+}
+
+/** Returns the cells of the row of an operation, by column. */
+function rowOf(csv: string, op: string): { readonly [column: string]: string } | undefined {
+  const [columns, ...rows] = csv
+    .trim()
+    .split('\r\n')
+    .map((line) => line.split(','));
+  const row = rows.find((cells) => cells.includes(op));
+  return row && Object.fromEntries((columns ?? []).map((column, index) => [column, row[index] ?? '']));
+}
+
+/** Cuts the journal behind the first event of the type, as a kill does. */
+function killAfter(file: string, type: string): void {
+  const lines = fs.readFileSync(file, 'utf8').split('\n');
+  const end = lines.findIndex((line) => line.includes(`"type":"${type}"`));
+  fs.writeFileSync(file, lines.slice(0, end + 1).join('\n') + '\n');
+}
+
+it('is no attempt of the run that judges it, in no report', async () => {
+  const { run, judgeAs, json, journal, runs } = await project(GUARDED + 'show @draft("a")\n');
+  await run('--checkpoint');
+  judgeAs('yes');
+  await run('--resume');
+  const call = 'main/draft#0';
+  const [first, judging] = runs().map((file) => path.basename(file, '.ndjson'));
+  expect(await json('journal', 'list')).toMatchObject([{ executed: 2, attempts: 1, retries: 0, unpriced: 1 }, {}]);
+  expect(await json('journal', 'stats')).toMatchObject({ functions: [{ fn: 'judge' }, { fn: 'draft', executed: 1, attempts: 1 }] });
+  const audit = (await json('journal', 'audit', 'latest')) as { entries: { op?: string; entry: string }[] };
+  const entry = audit.entries.find(({ op, entry: kind }) => op === call && kind === 'call');
+  expect(audit).toMatchObject({ totals: { executed: 2, attempts: 1, unpriced: 1 } });
+  expect(entry).toMatchObject({ outcome: 'executed', received: { run: first } });
+  expect(entry).not.toHaveProperty('try');
+  expect(entry).not.toHaveProperty('costUsd');
+  expect(await json('journal', 'cat', 'latest', call)).toMatchObject({ outcome: 'answered', received: { run: first }, attempts: [] });
+  const cat = (await journal('cat', 'latest', call)).stdout;
+  expect(cat).toContain(`its guards judged the result that event 7 of run ${first} has`);
+  expect(cat).not.toContain('attempt 1');
+  expect(rowOf((await journal('export', judging!, '--format', 'csv')).stdout, call)).toMatchObject({ attempts: '0', unpriced: '0' });
+  const attempts = (await journal('export', judging!, '--format', 'csv', '--attempts')).stdout;
+  expect(rowOf(attempts, call)).toBeUndefined();
+  expect(rowOf(attempts, `${call}/guard:check#0/judge#0`)).toMatchObject({ try: '1' });
+});
+
+it('has the cost that it came back with in the figures of its function', async () => {
+  const { run, judgeAs, json } = await project(GUARDED + 'show @draft("a")\n');
+  await run('--checkpoint');
+  judgeAs('yes');
+  await run('--resume');
+  expect(await json('journal', 'stats')).toMatchObject({ functions: [{ fn: 'judge' }, { fn: 'draft', medianResultUsd: 2 }] });
+});
+
+it('has its cost in the tables of a run that was killed while it was judged', async () => {
+  const { run, json, journal, runs } = await project(GUARDED + 'show @draft("a")\n');
+  await run('--checkpoint');
+  killAfter(runs()[0]!, 'result.received');
+  expect(rowOf((await journal('export', 'latest', '--format', 'csv')).stdout, 'main/draft#0')).toMatchObject({
+    costUsd: '2',
+    unpriced: '0',
+  });
+  expect(await json('journal', 'audit', 'latest')).toMatchObject({ totals: { attempts: 1, costUsd: 2, unpriced: 0 } });
+});
