@@ -1,10 +1,13 @@
-/** Folds what each result of a run had cost, all attempts of its call included, by function. Results of unknown cost are left out. */
-import { emptyLedger, followCall, type CallLedger } from './calls/call-ledger.js';
+/**
+ * Folds what each result of a run had cost, all attempts of its call included, by function. Results of unknown cost are left out. One that
+ * guards judge counts when it comes back, whatever they make of it: it is paid for.
+ */
+import { costOfReceived, emptyLedger, followCall, type CallLedger } from './calls/call-ledger.js';
 import type { Projection } from './projection.js';
 
 export interface ResultCosts {
   readonly ledger: CallLedger;
-  /** US dollars, in the order in which the calls ended. */
+  /** US dollars, in the order in which the results came back. */
   readonly usd: Map<string, number[]>;
 }
 
@@ -12,10 +15,18 @@ export const resultCosts: Projection<ResultCosts> = {
   initial: () => ({ ledger: emptyLedger(), usd: new Map() }),
   apply(state, event) {
     const call = followCall(state.ledger, event);
-    if (call?.outcome !== 'executed' || call.totalUsd === undefined) return state;
-    const known = state.usd.get(call.fn);
-    if (known) known.push(call.totalUsd);
-    else state.usd.set(call.fn, [call.totalUsd]);
+    if (event.type === 'result.received') {
+      const { fn, usd } = costOfReceived(state.ledger, event) ?? {};
+      add(state, fn, usd);
+    }
+    if (call?.outcome === 'executed' && !call.wasReceived) add(state, call.fn, call.totalUsd);
     return state;
   },
 };
+
+function add({ usd: costs }: ResultCosts, fn: string | undefined, usd: number | undefined): void {
+  if (fn === undefined || usd === undefined) return;
+  const known = costs.get(fn);
+  if (known) known.push(usd);
+  else costs.set(fn, [usd]);
+}

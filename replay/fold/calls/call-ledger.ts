@@ -33,6 +33,8 @@ export interface CountedCall extends EndedCall {
    * it is that of the execution that it came from.
    */
   readonly totalUsd: number | undefined;
+  /** Guards judged its result, so that its cost was known before it ended: `costOfReceived`. */
+  readonly wasReceived?: true;
 }
 
 export interface AttemptInFlight {
@@ -161,6 +163,12 @@ export function unpricedInFlight({ attempts }: CallLedger): number {
   return count;
 }
 
+/** Returns what a call has cost whose result this event received; undefined where that is not known. */
+export function costOfReceived({ attempts }: CallLedger, { op }: EventOf<'result.received'>): { fn: string; usd: number } | undefined {
+  const { fn, spentUsd: usd } = attempts.get(op) ?? {};
+  return fn === undefined || usd === undefined ? undefined : { fn, usd };
+}
+
 /**
  * Counts the attempts in flight of a run that has ended (COUNTS-3). To be called once, when no event follows. `salvaged`: the operations
  * whose attempts count in salvage runs (COUNTS-6).
@@ -240,7 +248,7 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   countEnd(groups, end, 1);
   // One that was judged is free for another reason than that it only made calls.
   if (attempt?.isJudging) return { fn, key: event.key, totalUsd: costOfJudged(event), ...end, onlyCalls: undefined };
-  return { fn, key: event.key, totalUsd: attempt?.spentUsd, ...end };
+  return { fn, key: event.key, totalUsd: attempt?.spentUsd, ...(attempt?.isPriced && { wasReceived: true }), ...end };
 }
 
 /** The result is paid for, whatever the guards make of it. */

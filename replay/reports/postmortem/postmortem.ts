@@ -7,7 +7,7 @@
 import { teamCalls, type TeamCalls } from '../team/team-calls.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
-import { emptyLedger, followCall, type CallLedger, type CountedCall } from '../../fold/calls/call-ledger.js';
+import { costOfReceived, emptyLedger, followCall, type CallLedger, type CountedCall } from '../../fold/calls/call-ledger.js';
 import { isRepeated, stageOf } from '../../fold/calls/stage-retries.js';
 import { isEndOfCall } from '../../fold/calls/ended-call.js';
 import { flawOf } from '../../fold/calls/failure-class.js';
@@ -161,6 +161,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'result.received':
         state.unjudged.add(event.key);
+        noteCost(state, costOfReceived(state.ledger, event));
         break;
       case 'effect.performed':
         noteExitStatus(state, event);
@@ -257,15 +258,15 @@ function stageAgain(state: PostMortem, op: OpPath): string | undefined {
 
 function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
   stageAgain(state, event.op);
-  const { op, key, elapsedMs, unusable, result, seq, onlyCalls } = event;
+  const { op, key, elapsedMs, unusable, result, seq } = event;
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
   if (step !== undefined) step.call = undefined;
   const rate = rateOf(state, fn);
   rate.calls += 1;
   rate.durationMs += elapsedMs;
-  if (onlyCalls === true) rate.onlyCalls += 1;
-  if (ended?.totalUsd !== undefined) rate.costs.push(ended.totalUsd);
+  if (ended?.onlyCalls) rate.onlyCalls += 1;
+  if (!ended?.wasReceived) noteCost(state, { fn, usd: ended?.totalUsd });
   const open = state.unresolved.get(key);
   if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, forkSource: undefined });
   if (open !== undefined) open.why = 'unusable';
@@ -315,6 +316,10 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
   if (group !== undefined) callAround(state, event.op)?.failedCommands.push(group);
   // A status that also ends the operation is one failure, not two.
   if (state.steps.has(event.op)) state.counted.add(event.op);
+}
+
+function noteCost(state: PostMortem, cost: { readonly fn: string; readonly usd: number | undefined } | undefined): void {
+  if (cost?.usd !== undefined) rateOf(state, cost.fn).costs.push(cost.usd);
 }
 
 function rateOf(state: PostMortem, fn: string): Rate {

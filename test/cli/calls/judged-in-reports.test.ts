@@ -81,6 +81,15 @@ it('has the cost that it came back with in the figures of its function', async (
   expect(await json('journal', 'stats')).toMatchObject({ functions: [{ fn: 'judge' }, { fn: 'draft', medianResultUsd: 2 }] });
 });
 
+it('tells, while it waits, what the next calls of its function will cost', async () => {
+  const { run, json } = await project(GUARDED + 'for @n in ["a", "b"] [ show @draft(@n) ]\n');
+  await run('--checkpoint');
+  expect(await json('job.mld', '--resume', '--plan')).toMatchObject({
+    estimate: { costUsd: 2, unpriced: 2, functions: [{ fn: 'judge' }, { fn: 'draft', calls: 1, medianUsd: 2 }] },
+  });
+  expect(await json('journal', 'postmortem', 'latest')).toMatchObject({ resume: { costUsd: 2, unpriced: 2 } });
+});
+
 it('has its cost in the tables of a run that was killed while it was judged', async () => {
   const { run, json, journal, runs } = await project(GUARDED + 'show @draft("a")\n');
   await run('--checkpoint');
