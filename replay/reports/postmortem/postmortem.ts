@@ -236,6 +236,7 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   }
   state.resolved.delete(key);
   state.unresolved.set(key, { fn, preview, why: 'in-flight' });
+  if (event.received) state.unjudged.add(key); // it waits on, whatever ends this run
   if (event.try !== undefined || state.offered.delete(op)) return;
   countInLoops(state, op, fn);
 }

@@ -100,3 +100,13 @@ it('has its cost in the tables of a run that was killed while it was judged', as
   });
   expect(await json('journal', 'audit', 'latest')).toMatchObject({ totals: { attempts: 1, costUsd: 2, unpriced: 0 } });
 });
+
+it('is named apart by the post-mortem of a run that was killed while it judged it, and has no price', async () => {
+  const { run, json, runs } = await project(GUARDED + 'show @draft("a")\n');
+  await run('--checkpoint');
+  await run('--resume');
+  killAfter(runs()[1]!, 'call.started');
+  expect(await json('journal', 'postmortem', 'latest')).toMatchObject({
+    resume: { unresolved: [{ fn: 'draft', why: 'unjudged' }], unpriced: 0 },
+  });
+});
