@@ -28,6 +28,8 @@ export interface Execution {
   readonly name: string;
   /** Runs something else than a script of the language. */
   readonly run?: typeof runScript;
+  /** Returns further lines about a run that is paused. They come before its last lines, because a timer starts the very last one. */
+  readonly aboutPaused?: () => string;
 }
 
 export async function runAndReport(io: Io, execution: Execution): Promise<number> {
@@ -76,6 +78,7 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
   await explain(io, execution, report, signal);
   if (request.debug && execution.form === 'run') io.stderr(`Metrics:\n  total time: ${elapsedMs} ms\n`);
   else if (request.metrics) io.stderr(`Total time: ${elapsedMs} ms\n`);
+  if (report.pause !== undefined && execution.aboutPaused !== undefined) io.stderr(execution.aboutPaused());
   const isCutShort = signal === 'SIGPIPE' && report.journal === undefined; // `| head -1` has what it wanted
   if ((report.calls !== undefined || report.journal !== undefined || report.pause !== undefined) && !isCutShort) {
     const { concludeRun } = await import('./conclude.js');

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { findProject, type Project } from '../../../src/api/commands/project.js';
 import { runWorkflow, type WorkflowReport } from '../../../src/api/commands/workflows/run.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
+import type { RunRequest } from '../../options/run-request.js';
 import { parseWorkflowRequest } from '../../options/workflow-request.js';
 import { oneLine } from '../../render/one-line.js';
 import { nextCommand } from '../../render/resume-command.js';
@@ -40,20 +41,30 @@ export async function runWorkflowCommand(
     project,
     name,
     run: async (options) => (report = await runWorkflow({ ...options, payload: {} }, agents)),
+    aboutPaused: () => failedAgents(report, request),
   });
-  const failed = report?.agents?.failed ?? [];
-  if (failed.length === 0) return status;
-  // Agents that a pause kept from beginning count as asked, and the resume of the run asks these as well.
-  const isPaused = report?.status === 'paused';
-  const ofAll = isPaused ? '' : ` of ${report?.agents?.calls}`;
-  io.stderr(`${failed.length}${ofAll} ${isPaused && failed.length === 1 ? 'agent' : 'agents'} failed:\n`);
-  const lines = request.verbose ? failed.map(({ name: each, reason }) => `${each}: ${reason}`) : byReason(failed);
-  const shown = request.verbose ? lines.length : FAILURES_SHOWN;
-  for (const line of lines.slice(0, shown)) io.stderr(`  ${oneLine(line)}\n`);
-  if (lines.length > shown) io.stderr(`  and ${lines.length - shown} more reasons\n`);
-  if (report?.journal && !isPaused)
-    io.stderr(`ask just these again: ${oneLine(nextCommand({ name, argv, pause: report.pause }, report.resume ?? 'failed'))}\n`);
+  if (report === undefined || (report.agents?.failed ?? []).length === 0) return status;
+  if (report.pause === undefined) {
+    io.stderr(failedAgents(report, request));
+    const next = report.journal && nextCommand({ name, argv, pause: undefined }, report.resume ?? 'failed');
+    if (next !== undefined) io.stderr(`ask just these again: ${oneLine(next)}\n`);
+  }
   return isStrict && status === EXIT_OK ? EXIT_FAILED : status;
+}
+
+/** Agents that a pause kept from beginning count as asked, and the resume of the run asks these as well: no number says of how many. */
+function failedAgents(report: WorkflowReport | undefined, { verbose }: Pick<RunRequest, 'verbose'>): string {
+  const { failed = [], calls } = report?.agents ?? {};
+  if (failed.length === 0) return '';
+  const isPaused = report?.pause !== undefined;
+  const lines = verbose ? failed.map(({ name, reason }) => `${name}: ${reason}`) : byReason(failed);
+  const shown = verbose ? lines.length : FAILURES_SHOWN;
+  return [
+    `${failed.length}${isPaused ? '' : ` of ${calls}`} ${isPaused && failed.length === 1 ? 'agent' : 'agents'} failed:`,
+    ...lines.slice(0, shown).map((line) => `  ${oneLine(line)}`),
+    ...(lines.length > shown ? [`  and ${lines.length - shown} more reasons`] : []),
+    '',
+  ].join('\n');
 }
 
 /** `do 1 and 5 more: crash: exit status 3`: agents that failed for one reason are a line. */

@@ -100,4 +100,5 @@ return parallel([1, 2, 3, 4, 5].map((n) => () => agent('pier ' + n)));
   expect(stderr).toMatch(/^1 agent failed:\n {2}ebb: crash: exit status 3\n/m);
   expect(stderr).not.toContain('ask just these again');
   expect(stderr).toMatch(/; next: mlld run x\.js .* --resume\n/);
+  expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^cd \S+ && mlld run x\.js .* --resume$/); // for a timer
 });
